@@ -1,0 +1,1 @@
+# tessera_embed(TARGET NAME FILE...): makes the files' bytes part of TARGET.

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace tessera {
+
+/// What `tessera` returns to its caller.
+enum class ExitCode {
+  done = 0,
+  check_failed = 1,
+  user_error = 2,
+  no_progress = 3,
+  defect = 4,
+  interrupted = 130
+};
+
+/// Something that ends the run with one message on stderr and an exit code.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// The user's mistake: a file, an option, a program that faults. The message names the file and
+/// what was found and is allowed.
+class UserError : public Error {
+ public:
+  explicit UserError(const std::string& message) : Error(ExitCode::user_error, message) {}
+};
+
+/// The user's mistake in a config: file, key path (`machine.tile.sram_kib`), what was found, what
+/// is allowed. Prints as `file: key.path: found ..., allowed ...`.
+class ConfigError : public UserError {
+ public:
+  ConfigError(const std::string& file, const std::string& key_path, const std::string& problem)
+      : UserError(fmt::format("{}: {}: {}", file, key_path.empty() ? "(top level)" : key_path,
+                              problem)) {}
+};
+
+/// The machine stands still or runs past its limit; the message holds the state of every stuck
+/// tile.
+class NoProgress : public Error {
+ public:
+  explicit NoProgress(const std::string& message) : Error(ExitCode::no_progress, message) {}
+};
+
+/// Our own bug: a broken invariant, naming the module.
+class Defect : public Error {
+ public:
+  explicit Defect(const std::string& message) : Error(ExitCode::defect, message) {}
+};
+
+/// Checks an invariant of ours in every build: `check(count == 0, "fabric: {} transfers left",
+/// count)`.
+template <class... Args>
+void check(bool holds, fmt::format_string<Args...> message, Args&&... args) {
+  if (!holds) throw Defect(fmt::format(message, std::forward<Args>(args)...));
+}
+
+}  // namespace tessera

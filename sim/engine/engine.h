@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sim/engine/context.h"
+#include "sim/machine/machine_config.h"
+
+/// Runs tile code instruction by instruction and counts issue slots by basic block. Knows no
+/// machine: what concerns others (run, join, sync, exchange) stops the engine and is the caller's
+/// to do. Leaves out: bank contention, instruction fetch.
+namespace tessera::engine {
+
+/// Why the engine returned.
+enum class Stop : std::uint8_t {
+  end_worker,      ///< xctl 0
+  join,            ///< xctl 1
+  run,             ///< operands: {pc, a0, worker or -1}
+  sync,            ///< operand 0: zone
+  exchange_start,  ///< operand 0: address of the descriptor list
+  exchange_wait,
+  load_weights,      ///< operands: {address, first word, words}; rs1 is already advanced
+  environment_call,  ///< ecall: the caller reads the registers
+  limit,             ///< the slot limit was passed; may be continued
+  fault,             ///< see Exit::fault
+};
+
+enum class Fault : std::uint8_t {
+  none,
+  misaligned,
+  out_of_range,
+  write_to_code,
+  illegal_instruction,
+  bad_pair,
+  bad_loop,
+  not_allowed_here,
+  breakpoint,
+  race
+};
+
+struct Exit {
+  Stop stop;
+  Fault fault = Fault::none;
+  std::uint32_t pc = 0;       ///< of the instruction that stopped; Context::pc is where to go on
+  std::uint32_t address = 0;  ///< of the access that faulted
+  std::uint32_t operand[3] = {};
+};
+
+/// Whose timing rules count: worker (slots, pair rule) or supervisor (cycles, branches, load-use
+/// stalls).
+enum class Role : std::uint8_t { worker, supervisor };
+
+/// Code decoded for one role and one machine's costs; shared by all tiles that hold the same bytes
+/// at address 0. Thread-safe.
+class Code;
+std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
+                                      const TileConfig& tile);
+
+/// Runs from context.pc until something stops it, adding to context's slots, instructions and
+/// flops. `slot_limit`: how many slots this call may use before it stops (checked at taken
+/// branches).
+Exit run(const Code& code, Context& context, const TileMemory& memory, std::uint64_t slot_limit);
+
+/// "misaligned access", ...
+std::string describe(Fault fault);
+
+}  // namespace tessera::engine

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// The values that describe a machine. Plain data: models are built from it, planners read it.
+/// Every field's key, default, unit and sentence stand in machine_config.cpp.
+namespace tessera {
+
+/// Worker slots an instruction of each class takes (a slot is `contexts` cycles on a barrel).
+struct SlotCosts {
+  std::uint32_t plain = 1;  ///< integer, branch, single memory access, f32/f16 add, mul, fma
+  std::uint32_t integer_multiply = 1;
+  std::uint32_t integer_divide = 1;
+  std::uint32_t float_divide = 1;  ///< f32 and f16 divide, square root
+  std::uint32_t activation = 1;    ///< act.s: exp2, log2, tanh, sigmoid, rsqrt
+  std::uint32_t branch_taken_extra = 0;
+};
+
+/// What the supervisor context pays, in cycles (it owns every slot while no worker runs).
+struct SupervisorCosts {
+  std::uint32_t plain_cycles = 1;
+  std::uint32_t branch_taken_cycles = 6;
+  std::uint32_t load_use_stall_cycles =
+      5;                            ///< extra when the next instruction reads a loaded register
+  std::uint32_t launch_cycles = 6;  ///< `run`
+  std::uint32_t launch_stagger_cycles =
+      0;  ///< between the starts of successive workers of one `run` to all
+  std::uint32_t join_cycles = 6;
+};
+
+struct MatrixUnitConfig {
+  std::uint32_t f16_macs = 64;      ///< multiply-adds a slot, amp.h
+  std::uint32_t f16_f32_macs = 32;  ///< amp.hs
+  std::uint32_t f32_macs = 16;      ///< amp.s
+  std::uint32_t i8_macs = 0;        ///< amp.b; 0: absent
+  std::uint32_t weight_load_bytes_per_cycle = 8;
+};
+
+struct TileConfig {
+  std::uint32_t sram_kib = 256;
+  std::uint32_t contexts = 6;    ///< worker contexts
+  std::string issue = "barrel";  ///< barrel | single
+  bool dual_issue = true;
+  std::uint32_t load_bytes_per_slot = 16;
+  std::uint32_t store_bytes_per_slot = 8;
+  std::uint32_t worker_stack_bytes = 0;
+  std::uint32_t supervisor_stack_bytes = 256;
+  MatrixUnitConfig matrix_unit;
+  SlotCosts slots;
+  SupervisorCosts supervisor;
+};
+
+struct FabricConfig {
+  std::string kind = "scheduled";  ///< scheduled | ideal
+  std::uint32_t send_bytes_per_cycle = 4;
+  std::uint32_t receive_bytes_per_cycle = 4;
+  bool pair_sharing =
+      true;  ///< a pair of tiles that takes identical data receives at twice the rate
+  std::uint32_t fixed_cycles = 100;  ///< of every exchange
+  std::uint32_t cycles_per_hop = 0;  ///< distance latency between columns
+  std::uint32_t columns = 1;
+};
+
+struct SyncConfig {
+  std::uint32_t chip_cycles = 90;  ///< from the last arrival to the release
+};
+
+struct HostLinkConfig {
+  double gigabytes_per_second = 64;
+};
+
+struct MachineConfig {
+  std::string name;
+  std::uint32_t tiles = 1;
+  double clock_ghz = 1.0;
+  TileConfig tile;
+  FabricConfig fabric;
+  SyncConfig sync;
+  HostLinkConfig host;
+};
+
+}  // namespace tessera

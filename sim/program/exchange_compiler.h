@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/types.h"
+
+/// The seam between programs and fabrics: a fabric turns placed copies into the descriptor lists
+/// that its tiles hold in SRAM. Implemented in models/fabric, one class a fabric kind.
+namespace tessera::program {
+
+/// One end of a placed copy.
+struct Port {
+  TileId tile;
+  Address address;
+};
+
+struct PlacedCopy {
+  Port source;
+  std::uint32_t bytes;
+  std::vector<Port> destinations;
+};
+
+/// The list that one tile gives to `exch`: bytes exactly as they stand in SRAM.
+struct DescriptorList {
+  TileId tile;
+  std::vector<std::byte> bytes;
+};
+
+struct CompiledExchange {
+  std::vector<DescriptorList> lists;  ///< one for each tile that sends or receives, by tile
+  Cycle makespan;                     ///< achieved, without the fixed cost
+  Cycle bound;                        ///< what the busiest port needs at least
+};
+
+class ExchangeCompiler {
+ public:
+  virtual ~ExchangeCompiler() = default;
+  /// `exchange` numbers the exchange within its program (it stands in every descriptor list's
+  /// header).
+  [[nodiscard]] virtual CompiledExchange compile(std::uint32_t exchange,
+                                                 std::span<const PlacedCopy> copies) const = 0;
+};
+
+}  // namespace tessera::program

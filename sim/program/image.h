@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/exchange_compiler.h"
+#include "sim/program/program.h"
+
+/// Programs placed in SRAM: what is loaded into each tile and where everything lies.
+namespace tessera::program {
+
+/// Code shared by every tile that holds the same bytes. Loaded at address 0; stores below its end
+/// fault.
+struct CodeImage {
+  std::vector<std::byte> bytes;
+  Address entry;                                         ///< where the supervisor starts
+  std::vector<std::pair<Address, std::string>> symbols;  ///< start of each function, for messages
+};
+
+/// A range of SRAM with contents known at build time (argument blocks, descriptor lists).
+struct Segment {
+  Address address;
+  std::vector<std::byte> bytes;
+};
+
+constexpr std::size_t kCategories = 6;
+using CategoryBytes = std::array<std::uint64_t, kCategories>;  ///< indexed by Category
+
+struct TileImage {
+  std::shared_ptr<const CodeImage> code;
+  std::vector<Segment> segments;
+  std::vector<BufferId> initialised;  ///< buffers whose contents() is written at load
+  CategoryBytes memory{};             ///< peak bytes by category; sums to what the tile needs
+};
+
+/// One superstep of the program as compiled: what steps.csv shows beside the measured times.
+struct StepInfo {
+  std::string name;
+  std::string kind;  ///< compute | exchange
+  Cycle exchange_makespan;
+  Cycle exchange_bound;
+  bool measured = true;
+};
+
+struct Images {
+  std::vector<TileImage> tiles;
+  std::vector<Address> buffer_address;  ///< by BufferId
+  std::vector<StepInfo> steps;          ///< in program order
+};
+
+/// Places and compiles `program`. Throws DoesNotFit (user error, with the table by tile and
+/// category) if a tile's SRAM is too small.
+Images compile(const Program& program, const MachineConfig& machine,
+               const ExchangeCompiler& exchanges);
+
+}  // namespace tessera::program

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/base/types.h"
+
+/// What a machine executes: buffers on tiles, compute sets, exchanges and the control around them.
+/// A value without addresses; image.h places it in SRAM and compiles it to bytes.
+namespace tessera::program {
+
+enum class BufferId : std::uint32_t {};
+
+/// What a buffer's bytes are counted as in the memory report.
+enum class Category : std::uint8_t { code, control, exchange, arguments, tensors, stack };
+
+/// Bytes on one tile. A buffer is live from its first use (from the start if it has contents) to
+/// its last (to the end if `keep`); buffers of one tile that are never live together may share
+/// bytes.
+struct Buffer {
+  TileId tile;
+  std::uint32_t bytes;
+  std::uint32_t align = 8;
+  bool keep = false;  ///< read by the host after the run
+  Category category = Category::tensors;
+  /// Writes the initial contents into the buffer's bytes; absent: undefined (zero) until written.
+  /// Called once per load, from any host thread.
+  std::function<void(std::span<std::byte>)> contents;
+  std::string_view name;  ///< for the memory table; a literal
+};
+
+/// A place in a buffer.
+struct Place {
+  BufferId buffer;
+  std::uint32_t offset = 0;
+};
+
+/// A word of a vertex's argument block: a constant or the address of a place on the vertex's tile.
+using Argument = std::variant<std::uint32_t, Place>;
+
+/// Who runs a vertex: all workers at once (each reads CSR worker), one worker, or the supervisor
+/// itself (which may load weights and run workers).
+enum class Executor : std::uint8_t { all_workers, one_worker, supervisor };
+
+/// One call of a codelet on one tile. The codelet receives in a0 the address of its argument block:
+/// the words of `arguments` in order. `reads` and `writes` tell liveness and the race check what it
+/// touches beyond its arguments' places.
+struct Vertex {
+  TileId tile;
+  std::uint32_t codelet;  ///< index in Program::codelets
+  Executor executor = Executor::all_workers;
+  std::uint32_t worker = 0;  ///< for one_worker
+  std::vector<Argument> arguments;
+};
+
+/// The vertices that run between two barriers. Vertices of one tile run in the order given; workers
+/// that several `one_worker` vertices start run at the same time and are joined at the end.
+struct ComputeSet {
+  std::string name;
+  std::vector<Vertex> vertices;
+};
+
+/// One source range to any number of destinations of other tiles (or the same one), all of `bytes`.
+struct Copy {
+  Place source;
+  std::uint32_t bytes;
+  std::vector<Place> destinations;
+};
+
+/// Copies that happen together: every source is read before any destination is written.
+struct Exchange {
+  std::string name;
+  std::vector<Copy> copies;
+};
+
+struct Step;
+struct Sequence {
+  std::vector<Step> steps;
+};
+struct Repeat {
+  std::uint32_t count;
+  Sequence body;
+};
+/// Runs body while the u32 at any of `flags` (one a tile) is not zero; compiled to a reduction and
+/// a multicast of the flag, one extra superstep a test.
+struct While {
+  std::vector<Place> flags;
+  Sequence body;
+};
+
+struct Step {
+  std::variant<ComputeSet, Exchange, Repeat, While> action;
+  bool measured = true;  ///< inside the measured region
+};
+
+enum class Type : std::uint8_t { f16, f32, i8, i32, u16, u32 };
+
+/// A named array spread over tiles, for the host: which part of it lies where.
+struct TensorPart {
+  Place place;
+  std::uint32_t bytes;
+};
+struct Tensor {
+  std::string name;
+  Type type;
+  std::vector<std::uint64_t> shape;
+  std::vector<TensorPart> parts;
+};
+
+/// A compiled tile function: position-independent bytes (see elf/codelet.h).
+struct Codelet {
+  std::string name;
+  std::vector<std::byte> code;
+};
+
+class Program {
+ public:
+  explicit Program(std::uint32_t tiles) : tiles_(tiles) {}
+
+  std::uint32_t add_codelet(Codelet codelet);
+  BufferId add_buffer(Buffer buffer);
+  void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
+  Sequence& main() { return main_; }
+
+  [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
+  [[nodiscard]] const Sequence& main() const { return main_; }
+  [[nodiscard]] const std::vector<Codelet>& codelets() const { return codelets_; }
+  [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
+  [[nodiscard]] const Buffer& buffer(BufferId id) const {
+    return buffers_[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  std::uint32_t tiles_;
+  std::vector<Codelet> codelets_;
+  std::vector<Buffer> buffers_;
+  std::vector<Tensor> tensors_;
+  Sequence main_;
+};
+
+}  // namespace tessera::program

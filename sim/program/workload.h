@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/program.h"
+
+/// The seam between the command line and kernels: what every kernel can do.
+namespace tessera {
+
+/// Reads finished results from the machine's SRAM.
+class MemoryReader {
+ public:
+  virtual ~MemoryReader() = default;
+  virtual void read(program::Place place, std::span<std::byte> into) const = 0;
+};
+
+struct CheckResult {
+  bool passed = false;
+  double max_error = 0;  ///< largest absolute error found over its bound's scale (see bound)
+  double bound = 0;      ///< what max_error may reach
+  std::string method;    ///< full | sample | off
+};
+
+/// What the planner expects of the measured region.
+struct Prediction {
+  std::uint64_t cycles = 0;
+  std::uint64_t compute_cycles = 0;
+  std::uint64_t exchange_cycles = 0;
+  std::uint64_t sync_cycles = 0;
+};
+
+/// How thoroughly results are compared (`run.check`).
+enum class CheckMode { automatic, full, sample, off };
+
+/// One kernel with one set of options on one machine: planned when constructed.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// The chosen plan, as it can be pinned in a config under workload.plan.
+  [[nodiscard]] virtual nlohmann::ordered_json plan() const = 0;
+  [[nodiscard]] virtual Prediction prediction() const = 0;
+  [[nodiscard]] virtual std::uint64_t useful_flops() const = 0;
+  /// Which peak `fraction_of_peak` refers to: a type name (f16, f32) or bytes.
+  [[nodiscard]] virtual std::string peak_type() const = 0;
+  [[nodiscard]] virtual program::Program build() const = 0;
+  /// Compares the finished tensors with the plain reference.
+  [[nodiscard]] virtual CheckResult check(const MemoryReader& memory, CheckMode mode) const = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/types.h"
+
+/// What a machine hands to the report after a run. Integers only.
+namespace tessera {
+
+/// Where cycles went, along the last-arriving tile of each superstep: the parts sum to total().
+struct TimeParts {
+  Cycle compute, exchange, sync, link, host, wait;
+  [[nodiscard]] Cycle total() const { return compute + exchange + sync + link + host + wait; }
+};
+
+/// From one barrier's release to the next one's.
+struct SuperstepRecord {
+  Cycle start;
+  TimeParts time;
+  TileId last_tile;            ///< the tile that all others waited for
+  std::uint32_t program_step;  ///< index in Images::steps of the last step entered
+  std::uint64_t instructions = 0;
+  std::uint64_t flops = 0;
+  Bytes exchanged;      ///< delivered to tiles
+  Cycle least_compute;  ///< over tiles, for the imbalance
+  std::uint64_t sum_compute = 0;
+};
+
+struct TileRecord {
+  Cycle compute, exchange, sync;  ///< busy, moving bytes, waiting at barriers
+  std::uint64_t instructions = 0;
+  std::uint64_t flops = 0;
+  Bytes sent, received;
+  Bytes touched;  ///< SRAM pages written or read, at the host's granularity
+};
+
+struct RunResult {
+  TimeParts time;  ///< of the measured region
+  std::uint64_t supersteps = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t flops = 0;  ///< executed floating-point operations, padding included
+  Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
+  Bytes multicast_bytes;    ///< delivered beyond the first receiver
+  Bytes max_tile_sent, max_tile_received;
+  std::vector<SuperstepRecord> steps;
+  std::vector<TileRecord> tiles;
+  double host_seconds = 0;
+};
+
+}  // namespace tessera
