@@ -13,12 +13,20 @@
 /// Programs placed in SRAM: what is loaded into each tile and where everything lies.
 namespace tessera::program {
 
+/// The step of code that belongs to none: set-up, codelets.
+constexpr std::uint32_t kNoStep = 0xffffffff;
+
 /// Code shared by every tile that holds the same bytes. Loaded at address 0; stores below its end
 /// fault.
 struct CodeImage {
   std::vector<std::byte> bytes;
   Address entry;                                         ///< where the supervisor starts
   std::vector<std::pair<Address, std::string>> symbols;  ///< start of each function, for messages
+  /// Which step each stretch of supervisor code belongs to: {first address, index in Images::steps
+  /// or kNoStep}, ascending. A step begins at its `sync`, or at its first instruction if it has
+  /// none. The machine finds by it what a tile is doing, which supersteps are measured, and tiles
+  /// that branched apart. The supervisor ends its tile by `xctl 0`.
+  std::vector<std::pair<Address, std::uint32_t>> steps;
 };
 
 /// A range of SRAM with contents known at build time (argument blocks, descriptor lists).
