@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "sim/data/sparse_matrix.h"
+
+namespace tessera::data {
+
+/// Reads a Matrix Market file (https://math.nist.gov/MatrixMarket/formats.html): coordinate or
+/// array; real, integer or pattern; general, symmetric or skew-symmetric (the mirrored half is
+/// filled in). Entries given twice are added. Leaves out: complex and Hermitian. Every error is a
+/// UserError `path:line: ...`.
+SparseMatrix read_matrix_market(const std::filesystem::path& path);
+
+/// The same from text; `name` stands in messages.
+SparseMatrix parse_matrix_market(std::string_view text, std::string_view name);
+
+}  // namespace tessera::data

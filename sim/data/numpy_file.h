@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::data {
+
+/// A dense array of a .npy file, in C order, as doubles (every f16, f32, f64, and integer below
+/// 2^53 is exact).
+struct NumpyArray {
+  std::string dtype;  ///< as in the file: <f2, <f4, <f8, |i1, <i4, ...
+  std::vector<std::uint64_t> shape;
+  std::vector<double> values;
+};
+
+/// Reads .npy versions 1 to 3 (numpy.lib.format), little-endian or byte-sized numbers, C or Fortran
+/// order. Leaves out: structured, string, complex and big-endian arrays. Errors are UserErrors that
+/// name the file.
+NumpyArray read_numpy(const std::filesystem::path& path);
+
+/// The same from bytes; `name` stands in messages.
+NumpyArray parse_numpy(std::string_view bytes, std::string_view name);
+
+}  // namespace tessera::data

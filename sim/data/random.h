@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+/// Seeded data that any host thread can generate from any index, in any order, on any host.
+namespace tessera::data {
+
+/// A well-mixed 64-bit value of (seed, stream, index): SplitMix64's finaliser over a Weyl sequence
+/// (Steele, Lea, Flood, OOPSLA 2014).
+constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
+  auto mix = [](std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  };
+  return mix(mix(seed + kGolden * (stream + 1)) + kGolden * (index + 1));
+}
+
+/// Uniform in [-1, 1), a multiple of 2^-`bits`: with 10 bits every value is exact in f16.
+constexpr float random_signed(std::uint64_t seed, std::uint64_t stream, std::uint64_t index,
+                              unsigned bits = 10) {
+  const auto raw = static_cast<std::int64_t>(random_bits(seed, stream, index) >> (63 - bits));
+  const auto half_range = std::int64_t{1} << bits;
+  return static_cast<float>(raw - half_range) / static_cast<float>(half_range);
+}
+
+/// A uniform integer in [0, bound), bound > 0, by multiplication (bias below 2^-32 for bounds below
+/// 2^32).
+constexpr std::uint64_t random_below(std::uint64_t seed, std::uint64_t stream, std::uint64_t index,
+                                     std::uint64_t bound) {
+  const std::uint64_t bits = random_bits(seed, stream, index);
+  const std::uint64_t high = (bits >> 32) * bound;
+  const std::uint64_t low = (bits & 0xffffffffu) * bound;
+  return (high + (low >> 32)) >> 32;
+}
+
+}  // namespace tessera::data

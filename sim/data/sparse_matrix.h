@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::data {
+
+/// A sparse matrix by rows (CSR): row i holds entries [row_begin[i], row_begin[i+1]), columns
+/// ascending.
+struct SparseMatrix {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::vector<std::uint64_t> row_begin;  ///< rows + 1 offsets
+  std::vector<std::uint32_t> column;     ///< of each entry
+  std::vector<double> value;             ///< of each entry; 1 where the file gives a pattern only
+
+  [[nodiscard]] std::uint64_t entries() const { return column.size(); }
+};
+
+/// One entry of a matrix given in any order.
+struct Entry {
+  std::uint32_t row;
+  std::uint32_t column;
+  double value;
+};
+
+/// Sorts entries by row and column; entries at the same place are added in the order given.
+SparseMatrix from_entries(std::uint32_t rows, std::uint32_t columns, std::vector<Entry> entries);
+
+}  // namespace tessera::data
