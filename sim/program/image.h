@@ -27,6 +27,12 @@ struct CodeImage {
   /// none. The machine finds by it what a tile is doing, which supersteps are measured, and tiles
   /// that branched apart. The supervisor ends its tile by `xctl 0`.
   std::vector<std::pair<Address, std::uint32_t>> steps;
+  Address worker_stacks;  ///< worker w starts with sp = this + (w + 1) * worker_stack_bytes
+
+  /// The step that a pc in the control code belongs to, or kNoStep.
+  [[nodiscard]] std::uint32_t step_of(std::uint32_t pc) const;
+  /// The last symbol at or before pc, for messages.
+  [[nodiscard]] const std::string& symbol_of(std::uint32_t pc) const;
 };
 
 /// A range of SRAM with contents known at build time (argument blocks, descriptor lists).
@@ -52,6 +58,7 @@ struct StepInfo {
   Cycle exchange_makespan;
   Cycle exchange_bound;
   bool measured = true;
+  std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
 };
 
 struct Images {
@@ -60,9 +67,24 @@ struct Images {
   std::vector<StepInfo> steps;          ///< in program order
 };
 
-/// Places and compiles `program`. Throws DoesNotFit (user error, with the table by tile and
-/// category) if a tile's SRAM is too small.
+/// Places and compiles `program`. Throws UserError with the memory table if a tile's SRAM is too
+/// small.
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges);
+
+/// What a report says about memory.
+struct MemorySummary {
+  TileId max_tile{};       ///< the first tile of those that need most
+  CategoryBytes on_max{};  ///< its need by category
+  std::uint64_t max_bytes = 0;
+  std::uint64_t total_bytes = 0;
+};
+MemorySummary summarise_memory(const Images& images);
+
+/// The need of the fullest tiles by category, one row a tile, and what is over `capacity`.
+std::string memory_table(const Images& images, Bytes capacity);
+
+/// The name of a category as in report.json.
+std::string_view category_name(Category category);
 
 }  // namespace tessera::program

@@ -21,8 +21,10 @@ enum class BufferId : std::uint32_t {};
 enum class Category : std::uint8_t { code, control, exchange, arguments, tensors, stack };
 
 /// Bytes on one tile. A buffer is live from its first use (from the start if it has contents) to
-/// its last (to the end if `keep`); buffers of one tile that are never live together may share
-/// bytes.
+/// its last (to the end if `keep`); one that is used in a loop and live before or after it is live
+/// during the whole loop. Buffers of one tile that are never live together may share bytes, so a
+/// buffer used only inside a loop body, without contents or keep, carries nothing from one
+/// iteration to the next.
 struct Buffer {
   TileId tile;
   std::uint32_t bytes;
@@ -45,12 +47,12 @@ struct Place {
 using Argument = std::variant<std::uint32_t, Place>;
 
 /// Who runs a vertex: all workers at once (each reads CSR worker), one worker, or the supervisor
-/// itself (which may load weights and run workers).
+/// itself (which may load weights and run workers, and joins what it has run before it returns).
 enum class Executor : std::uint8_t { all_workers, one_worker, supervisor };
 
 /// One call of a codelet on one tile. The codelet receives in a0 the address of its argument block:
-/// the words of `arguments` in order. `reads` and `writes` tell liveness and the race check what it
-/// touches beyond its arguments' places.
+/// the words of `arguments` in order, 8-byte aligned and read-only. Liveness knows only of the
+/// buffers named here: a codelet touches no others.
 struct Vertex {
   TileId tile;
   std::uint32_t codelet;  ///< index in Program::codelets
@@ -59,14 +61,16 @@ struct Vertex {
   std::vector<Argument> arguments;
 };
 
-/// The vertices that run between two barriers. Vertices of one tile run in the order given; workers
-/// that several `one_worker` vertices start run at the same time and are joined at the end.
+/// The vertices that run between two barriers. Vertices of one tile run in the order given, each
+/// after the one before has ended; but neighbouring `one_worker` vertices run at the same time. All
+/// are joined at the end.
 struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
 };
 
-/// One source range to any number of destinations of other tiles (or the same one), all of `bytes`.
+/// One source range to any number of destinations of other tiles (or the same one), all of `bytes`
+/// (at least one).
 struct Copy {
   Place source;
   std::uint32_t bytes;
@@ -79,23 +83,19 @@ struct Exchange {
   std::vector<Copy> copies;
 };
 
+constexpr std::uint32_t kMaxLoopDepth = 10;  ///< a saved register a loop counts in
+
 struct Step;
 struct Sequence {
   std::vector<Step> steps;
 };
+/// Runs body `count` times; zero times is allowed. Loops nest up to kMaxLoopDepth deep.
 struct Repeat {
   std::uint32_t count;
   Sequence body;
 };
-/// Runs body while the u32 at any of `flags` (one a tile) is not zero; compiled to a reduction and
-/// a multicast of the flag, one extra superstep a test.
-struct While {
-  std::vector<Place> flags;
-  Sequence body;
-};
-
 struct Step {
-  std::variant<ComputeSet, Exchange, Repeat, While> action;
+  std::variant<ComputeSet, Exchange, Repeat> action;
   bool measured = true;  ///< inside the measured region
 };
 
@@ -123,7 +123,9 @@ class Program {
  public:
   explicit Program(std::uint32_t tiles) : tiles_(tiles) {}
 
+  /// The index of a codelet with these bytes, added if there is none yet.
   std::uint32_t add_codelet(Codelet codelet);
+  /// The tile must exist, the size be at least one byte, the alignment a power of two.
   BufferId add_buffer(Buffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
   Sequence& main() { return main_; }
@@ -144,5 +146,9 @@ class Program {
   std::vector<Tensor> tensors_;
   Sequence main_;
 };
+
+/// Checks that every id, tile, place and range named in the program exists (our own bug otherwise),
+/// and that no two destinations of an exchange overlap.
+void validate(const Program& program);
 
 }  // namespace tessera::program

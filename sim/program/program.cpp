@@ -1,0 +1,123 @@
+#include "sim/program/program.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/base/errors.h"
+
+namespace tessera::program {
+namespace {
+
+/// Walks a program and checks each id and range against what the program holds.
+class Validator {
+ public:
+  explicit Validator(const Program& program) : program_(program) {}
+
+  void check_sequence(const Sequence& sequence, std::uint32_t depth) {
+    for (const Step& step : sequence.steps) {
+      if (const auto* set = std::get_if<ComputeSet>(&step.action)) {
+        for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
+      } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+        check_exchange(*exchange);
+      } else {
+        check(depth < kMaxLoopDepth, "program: loops nest more than {} deep", kMaxLoopDepth);
+        check_sequence(std::get<Repeat>(step.action).body, depth + 1);
+      }
+    }
+  }
+
+  void check_tensor(const Tensor& tensor) const {
+    for (const TensorPart& part : tensor.parts) check_range(tensor.name, part.place, part.bytes);
+  }
+
+ private:
+  void check_vertex(const ComputeSet& set, const Vertex& vertex) const {
+    check(index(vertex.tile) < program_.tiles(), "program: {}: a vertex on tile {} of {}", set.name,
+          index(vertex.tile), program_.tiles());
+    check(vertex.codelet < program_.codelets().size(), "program: {}: codelet {} of {}", set.name,
+          vertex.codelet, program_.codelets().size());
+    for (const Argument& argument : vertex.arguments) {
+      const auto* place = std::get_if<Place>(&argument);
+      if (place == nullptr) continue;
+      // A pointer may stand one past the end of its buffer.
+      check_range(set.name, *place, 0);
+      const TileId tile = program_.buffer(place->buffer).tile;
+      check(tile == vertex.tile, "program: {}: a vertex on tile {} names a buffer of tile {}",
+            set.name, index(vertex.tile), index(tile));
+    }
+  }
+
+  void check_range(const std::string& where, Place place, std::uint32_t bytes) const {
+    const auto id = static_cast<std::size_t>(place.buffer);
+    check(id < program_.buffers().size(), "program: {}: buffer {} of {}", where, id,
+          program_.buffers().size());
+    const std::uint64_t end = std::uint64_t{place.offset} + bytes;
+    const Buffer& buffer = program_.buffers()[id];
+    check(end <= buffer.bytes, "program: {}: bytes {} to {} of buffer {} ({}) of {} bytes", where,
+          place.offset, end, id, buffer.name, buffer.bytes);
+  }
+
+  void check_exchange(const Exchange& exchange) {
+    written_.clear();
+    for (const Copy& copy : exchange.copies) {
+      check(copy.bytes > 0, "program: {}: a copy of no bytes", exchange.name);
+      check_range(exchange.name, copy.source, copy.bytes);
+      for (Place destination : copy.destinations) {
+        check_range(exchange.name, destination, copy.bytes);
+        written_.push_back({destination.buffer, destination.offset, copy.bytes});
+      }
+    }
+    check_overlaps(exchange);
+  }
+
+  void check_overlaps(const Exchange& exchange) {
+    std::sort(written_.begin(), written_.end());
+    for (std::size_t i = 1; i < written_.size(); ++i) {
+      const Written& before = written_[i - 1];
+      const Written& after = written_[i];
+      const bool apart = before.buffer != after.buffer ||
+                         std::uint64_t{before.offset} + before.bytes <= std::uint64_t{after.offset};
+      check(apart, "program: {}: two copies write byte {} of buffer {} ({})", exchange.name,
+            after.offset, static_cast<std::uint32_t>(after.buffer),
+            program_.buffer(after.buffer).name);
+    }
+  }
+
+  struct Written {
+    BufferId buffer;
+    std::uint32_t offset;
+    std::uint32_t bytes;
+    auto operator<=>(const Written&) const = default;
+  };
+
+  const Program& program_;
+  std::vector<Written> written_;
+};
+
+}  // namespace
+
+std::uint32_t Program::add_codelet(Codelet codelet) {
+  const auto same = std::find_if(codelets_.begin(), codelets_.end(),
+                                 [&](const Codelet& other) { return other.code == codelet.code; });
+  const auto found = static_cast<std::uint32_t>(same - codelets_.begin());
+  if (same == codelets_.end()) codelets_.push_back(std::move(codelet));
+  return found;
+}
+
+BufferId Program::add_buffer(Buffer buffer) {
+  check(index(buffer.tile) < tiles_, "program: buffer {} on tile {} of {}", buffer.name,
+        index(buffer.tile), tiles_);
+  check(buffer.bytes > 0, "program: buffer {} has no bytes", buffer.name);
+  check(std::has_single_bit(buffer.align), "program: buffer {} aligned to {}", buffer.name,
+        buffer.align);
+  buffers_.push_back(std::move(buffer));
+  return BufferId{static_cast<std::uint32_t>(buffers_.size() - 1)};
+}
+
+void validate(const Program& program) {
+  Validator validator(program);
+  validator.check_sequence(program.main(), 0);
+  for (const Tensor& tensor : program.tensors()) validator.check_tensor(tensor);
+}
+
+}  // namespace tessera::program
