@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::isa {
+
+/// The instruction that `word` encodes; nothing for words outside the table, reserved rounding
+/// modes 5 and 6 included.
+std::optional<Instruction> decode(std::uint32_t word);
+
+}  // namespace tessera::isa

@@ -1,0 +1,53 @@
+#include "sim/isa/encode.h"
+
+#include "sim/base/errors.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/table.h"
+
+namespace tessera::isa {
+namespace {
+
+std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
+  switch (format) {
+    case Format::i:
+    case Format::i_unsigned:
+    case Format::shift:
+      return imm << 20;
+    case Format::s:
+      return (imm >> 5) << 25 | (imm & 31U) << 7;
+    case Format::b:
+      return ((imm >> 12) & 1U) << 31 | ((imm >> 5) & 0x3fU) << 25 | ((imm >> 1) & 15U) << 8 |
+             ((imm >> 11) & 1U) << 7;
+    case Format::u:
+      return imm;
+    case Format::j:
+      return ((imm >> 20) & 1U) << 31 | ((imm >> 1) & 0x3ffU) << 21 | ((imm >> 11) & 1U) << 20 |
+             ((imm >> 12) & 0xffU) << 12;
+    case Format::amp:
+      return imm << 27;
+    case Format::group:
+      return imm << 15;
+    case Format::r:
+    case Format::r4:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::uint32_t encode(const Instruction& instruction) {
+  const InstructionInfo& known = info(instruction.mnemonic);
+  const std::uint32_t word =
+      known.match | std::uint32_t{instruction.rd} << 7 | std::uint32_t{instruction.rm} << 12 |
+      std::uint32_t{instruction.rs1} << 15 | std::uint32_t{instruction.rs2} << 20 |
+      std::uint32_t{instruction.rs3} << 27 |
+      immediate_bits(known.format, static_cast<std::uint32_t>(instruction.imm));
+  // Whatever does not fit its field comes back different.
+  check(decode(word) == instruction,
+        "isa: operands out of range for {}: rd {} rs1 {} rs2 {} imm {}", known.mnemonic,
+        instruction.rd, instruction.rs1, instruction.rs2, instruction.imm);
+  return word;
+}
+
+}  // namespace tessera::isa

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+/// The operand syntax of table.def: one token an operand, in the order of assembly text. Says for
+/// each what it looks like and which registers it reads and writes.
+namespace tessera::isa {
+
+enum class Shape : std::uint8_t {
+  x_register,
+  f_register,
+  address,    ///< (rs1)
+  displaced,  ///< imm(rs1)
+  implicit,   ///< a register that the text does not show
+  signed_number,
+  unsigned_number,
+  upper_number,  ///< imm20
+  target,        ///< a label; the text shows the absolute address
+  csr,
+  csr_number,  ///< the number in the rs1 field
+  rounding,
+  fence
+};
+
+enum class Field : std::uint8_t { none, rd, rs1, rs2, rs3, t3, t4, t5 };
+
+struct Operand {
+  std::string_view token;
+  Shape shape = Shape::implicit;
+  Field field = Field::none;
+  bool reads = false;
+  bool writes = false;
+  std::uint8_t registers = 1;  ///< of an aligned group
+};
+
+inline constexpr Operand kOperandTokens[] = {
+    {"rd", Shape::x_register, Field::rd, false, true},
+    {"rsd", Shape::x_register, Field::rd, true, false},
+    {"rs1", Shape::x_register, Field::rs1, true, false},
+    {"rs1+", Shape::x_register, Field::rs1, true, true},
+    {"rs2", Shape::x_register, Field::rs2, true, false},
+    {"fd", Shape::f_register, Field::rd, false, true},
+    {"fd:4", Shape::f_register, Field::rd, false, true, 4},
+    {"fd2", Shape::f_register, Field::rs3, false, true},
+    {"fsd", Shape::f_register, Field::rd, true, false},
+    {"fs1", Shape::f_register, Field::rs1, true, false},
+    {"fs1:4", Shape::f_register, Field::rs1, true, false, 4},
+    {"fs2", Shape::f_register, Field::rs2, true, false},
+    {"fs3", Shape::f_register, Field::rs3, true, false},
+    {"(rs1)", Shape::address, Field::rs1, true, false},
+    {"(rs1)+", Shape::address, Field::rs1, true, true},
+    {"(rs2)", Shape::address, Field::rs2, true, false},
+    {"(rs2)+", Shape::address, Field::rs2, true, true},
+    {"imm(rs1)", Shape::displaced, Field::rs1, true, false},
+    {"{t3+}", Shape::implicit, Field::t3, true, true},
+    {"{t4+}", Shape::implicit, Field::t4, true, true},
+    {"{t5+}", Shape::implicit, Field::t5, true, true},
+    {"imm", Shape::signed_number},
+    {"uimm", Shape::unsigned_number},
+    {"shamt", Shape::unsigned_number},
+    {"imm5", Shape::unsigned_number},
+    {"group", Shape::unsigned_number},
+    {"imm20", Shape::upper_number},
+    {"target", Shape::target},
+    {"csr", Shape::csr},
+    {"zimm", Shape::csr_number},
+    {"rm", Shape::rounding},
+    {"fence", Shape::fence},
+};
+
+/// The operands of one instruction.
+class Operands {
+ public:
+  /// From a comma-separated syntax string; an unknown token does not compile.
+  consteval explicit Operands(std::string_view syntax) {
+    while (!syntax.empty()) {
+      const std::size_t comma = syntax.find(", ");
+      operands_[size_++] = find(syntax.substr(0, comma));
+      syntax.remove_prefix(comma == std::string_view::npos ? syntax.size() : comma + 2);
+    }
+  }
+  [[nodiscard]] constexpr const Operand* begin() const { return operands_.data(); }
+  [[nodiscard]] constexpr const Operand* end() const { return operands_.data() + size_; }
+
+ private:
+  static consteval Operand find(std::string_view token) {
+    for (const Operand& known : kOperandTokens) {
+      if (known.token == token) return known;
+    }
+    throw "unknown operand token in table.def";
+  }
+
+  std::array<Operand, 6> operands_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace tessera::isa

@@ -1,0 +1,63 @@
+#include "sim/isa/registers.h"
+
+#include "sim/isa/table.h"
+
+namespace tessera::isa {
+namespace {
+
+std::uint32_t register_number(Field field, const Instruction& instruction) {
+  switch (field) {
+    case Field::rd:
+      return instruction.rd;
+    case Field::rs1:
+      return instruction.rs1;
+    case Field::rs2:
+      return instruction.rs2;
+    case Field::rs3:
+      return instruction.rs3;
+    case Field::t3:
+      return 28;
+    case Field::t4:
+      return 29;
+    case Field::t5:
+      return 30;
+    case Field::none:
+      break;
+  }
+  return 0;
+}
+
+bool pairs_with_floating(IssueClass issue) {
+  return issue == IssueClass::integer || issue == IssueClass::memory || issue == IssueClass::branch;
+}
+
+}  // namespace
+
+RegisterSets registers(const Instruction& instruction) {
+  RegisterSets sets;
+  for (const Operand& operand : info(instruction.mnemonic).operands) {
+    if (operand.field == Field::none) continue;
+    const std::uint32_t group = (1U << operand.registers) - 1U;
+    const std::uint32_t mask = group << register_number(operand.field, instruction);
+    const bool floating = operand.shape == Shape::f_register;
+    if (operand.reads) (floating ? sets.reads_f : sets.reads_x) |= mask;
+    if (operand.writes) (floating ? sets.writes_f : sets.writes_x) |= mask;
+  }
+  sets.reads_x &= ~1U;
+  sets.writes_x &= ~1U;
+  return sets;
+}
+
+bool may_pair(const Instruction& first, const Instruction& second) {
+  const IssueClass a = info(first.mnemonic).issue;
+  const IssueClass b = info(second.mnemonic).issue;
+  const bool classes_fit = (a == IssueClass::floating && pairs_with_floating(b)) ||
+                           (b == IssueClass::floating && pairs_with_floating(a));
+  if (!classes_fit) return false;
+  const RegisterSets one = registers(first);
+  const RegisterSets two = registers(second);
+  return (one.writes_x & (two.reads_x | two.writes_x)) == 0 &&
+         (one.writes_f & (two.reads_f | two.writes_f)) == 0;
+}
+
+}  // namespace tessera::isa

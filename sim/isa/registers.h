@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::isa {
+
+/// Register numbers as bit masks. x0 is in none: it carries no dependence.
+struct RegisterSets {
+  std::uint32_t reads_x = 0;
+  std::uint32_t reads_f = 0;
+  std::uint32_t writes_x = 0;
+  std::uint32_t writes_f = 0;
+};
+
+/// What `instruction` reads and writes: advanced address registers, second destinations, register
+/// groups and the fixed registers of ld2st included. fcsr and the accumulators are not.
+RegisterSets registers(const Instruction& instruction);
+
+/// Whether the two, in program order in one 8-byte-aligned pair, may take one slot: one integer,
+/// memory or branch instruction and one floating-point instruction, and the second neither reads
+/// nor writes what the first writes. Write-after-read is no hindrance.
+bool may_pair(const Instruction& first, const Instruction& second);
+
+}  // namespace tessera::isa
