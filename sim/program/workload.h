@@ -45,6 +45,9 @@ class Workload {
   [[nodiscard]] virtual nlohmann::ordered_json plan() const = 0;
   [[nodiscard]] virtual Prediction prediction() const = 0;
   [[nodiscard]] virtual std::uint64_t useful_flops() const = 0;
+  /// Bytes of local memory that the workload is about (STREAM counts its arrays); 0: not a matter
+  /// of bytes.
+  [[nodiscard]] virtual std::uint64_t useful_bytes() const { return 0; }
   /// Which peak `fraction_of_peak` refers to: a type name (f16, f32) or bytes.
   [[nodiscard]] virtual std::string peak_type() const = 0;
   [[nodiscard]] virtual program::Program build() const = 0;
