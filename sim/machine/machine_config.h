@@ -6,6 +6,10 @@
 
 /// The values that describe a machine. Plain data: models are built from it, planners read it.
 /// Every field's key, default, unit and sentence stand in machine_config.cpp.
+namespace tessera::config {
+class Fields;
+}
+
 namespace tessera {
 
 /// Worker slots an instruction of each class takes (a slot is `contexts` cycles on a barrel).
@@ -80,5 +84,15 @@ struct MachineConfig {
   SyncConfig sync;
   HostLinkConfig host;
 };
+
+/// The declarations of the fields above: keys are nested as the structs are.
+void describe(config::Fields& fields, SlotCosts& slots);
+void describe(config::Fields& fields, SupervisorCosts& costs);
+void describe(config::Fields& fields, MatrixUnitConfig& unit);
+void describe(config::Fields& fields, TileConfig& tile);
+void describe(config::Fields& fields, FabricConfig& fabric);
+void describe(config::Fields& fields, SyncConfig& sync);
+void describe(config::Fields& fields, HostLinkConfig& link);
+void describe(config::Fields& fields, MachineConfig& machine);
 
 }  // namespace tessera

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/layers.h"
+#include "sim/config/nearest.h"
+
+namespace tessera::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files that are being extended, from the outermost on.
+using Chain = std::vector<std::string>;
+
+void refuse_cycle(const Chain& chain, const std::string& next, const std::string& path) {
+  if (std::find(chain.begin(), chain.end(), next) == chain.end()) return;
+  throw ConfigError(chain.back(), path,
+                    fmt::format("extends {}, which extends this file in turn", next));
+}
+
+Layers parse_object(std::string_view text, const std::string& origin) {
+  Json value = parse_json(text, origin);
+  if (!value.is_object()) {
+    throw ConfigError(origin, "", fmt::format("found {}, allowed an object {{...}}", shown(value)));
+  }
+  return {std::move(value), origin};
+}
+
+std::string beside(const std::string& origin, const std::string& name) {
+  if (fs::path(name).is_absolute()) return name;
+  return (fs::path(origin).parent_path() / name).lexically_normal().string();
+}
+
+std::string extends_of(const Layers& layers, const std::string& path) {
+  const Json& name = layers.value()["extends"];
+  if (!name.is_string()) {
+    throw ConfigError(layers.origin("extends"), path,
+                      fmt::format("found {}, allowed the name of a file or preset", shown(name)));
+  }
+  return name.get<std::string>();
+}
+
+/// A machine given by name alone extends that name.
+void name_to_extends(Layers& layers) {
+  if (!layers.value().contains("machine") || !layers.value()["machine"].is_string()) return;
+  Json extends = Json::object({{"extends", layers.value()["machine"]}});
+  layers.replace_section("machine", Layers(std::move(extends), layers.origin("machine")));
+}
+
+Layers load_chain(const std::string& file, Chain& chain) {
+  Layers layers = parse_object(read_text(file), file == "-" ? "standard input" : file);
+  name_to_extends(layers);
+  if (!layers.value().contains("extends")) return layers;
+  chain.push_back(file);
+  const std::string name = beside(file == "-" ? "" : file, extends_of(layers, "extends"));
+  refuse_cycle(chain, name, "extends");
+  if (!fs::exists(name)) {
+    throw ConfigError(file, "extends", fmt::format("found {}, which does not exist", name));
+  }
+  Layers base = load_chain(name, chain);
+  layers.remove("extends");
+  const Layers machine = layers.section("machine");
+  if (machine.value().is_object() && machine.value().contains("extends")) base.remove("machine");
+  base.merge(layers);
+  return base;
+}
+
+/// Text and origin of what a machine's `extends` names.
+Layers machine_named(const std::string& name, const Layers& by, Presets presets) {
+  for (const Preset& preset : presets) {
+    if (preset.name == name) return parse_object(preset.text, "preset " + name);
+  }
+  const std::string& origin = by.origin("extends");
+  const std::string file = beside(origin.starts_with("--") ? "" : origin, name);
+  if (fs::exists(file)) return parse_object(read_text(file), file);
+  std::vector<std::string_view> names;
+  for (const Preset& preset : presets) names.push_back(preset.name);
+  throw ConfigError(origin, "machine.extends",
+                    fmt::format("found \"{}\", allowed a preset ({}) or a file that exists{}", name,
+                                list_of(names), did_you_mean(name, names)));
+}
+
+Layers extend_chain(const Layers& machine, Presets presets, Chain& chain) {
+  if (!machine.value().is_object() || !machine.value().contains("extends")) return machine;
+  Layers own = machine;
+  const std::string name = extends_of(own, "machine.extends");
+  Layers base = machine_named(name, own, presets);
+  const std::string origin = base.origin("");
+  chain.push_back(own.origin("extends"));
+  refuse_cycle(chain, origin, "machine.extends");
+  base = extend_chain(base, presets, chain);
+  own.remove("extends");
+  base.merge(own);
+  return base;
+}
+
+}  // namespace
+
+Layers load_layers(const std::string& file) {
+  Chain chain;
+  return load_chain(file == "-" ? file : fs::path(file).lexically_normal().string(), chain);
+}
+
+Layers extend_machine(const Layers& machine, Presets presets) {
+  Chain chain;
+  return extend_chain(machine, presets, chain);
+}
+
+}  // namespace tessera::config

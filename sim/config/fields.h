@@ -1,0 +1,120 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// One declaration per config field. A struct's `describe(Fields&, Struct&)` names each member with
+/// its key, sentence, unit and range; its default is the member's own initialiser. Readers, schema,
+/// documentation and the resolved config are all visitors of that one declaration.
+namespace tessera::config {
+
+/// What a field is called and what it means.
+struct Field {
+  std::string_view key;
+  std::string_view sentence;   ///< for documentation and schema; without a full stop
+  std::string_view unit = "";  ///< "KiB", "cycles", "GHz"; empty for counts and names
+  bool required = false;       ///< no default: the config must give it
+};
+
+/// The allowed values of a number, both ends included.
+template <class Number>
+struct Range {
+  Number low = std::numeric_limits<Number>::lowest();
+  Number high = std::numeric_limits<Number>::max();
+};
+
+/// The names of an enumeration's values, as they are spelled in JSON.
+template <class Enum, std::size_t kCount>
+using Names = std::array<std::pair<std::string_view, Enum>, kCount>;
+
+class Fields {
+ public:
+  Fields() = default;
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+  virtual ~Fields() = default;
+
+  void field(const Field& info, bool& value) { visit_flag(info, value); }
+  void field(const Field& info, std::uint32_t& value, Range<std::uint32_t> range = {}) {
+    std::uint64_t wide = value;
+    visit_integer(info, wide, {range.low, range.high});
+    value = static_cast<std::uint32_t>(wide);
+  }
+  void field(const Field& info, std::uint64_t& value, Range<std::uint64_t> range = {}) {
+    visit_integer(info, value, range);
+  }
+  void field(const Field& info, double& value, Range<double> range = {}) {
+    visit_number(info, value, range);
+  }
+  void field(const Field& info, std::string& value) { visit_text(info, value); }
+  /// A text out of `allowed`.
+  void field(const Field& info, std::string& value, std::span<const std::string_view> allowed) {
+    visit_choice(info, value, allowed);
+  }
+  void field(const Field& info, std::string& value,
+             std::initializer_list<std::string_view> allowed) {
+    visit_choice(info, value, {allowed.begin(), allowed.size()});
+  }
+  /// An enumeration by its names.
+  template <class Enum, std::size_t kCount>
+  void field(const Field& info, Enum& value, const Names<Enum, kCount>& names);
+  /// A list of integers, each within `range`.
+  void field(const Field& info, std::vector<std::uint32_t>& values,
+             Range<std::uint32_t> range = {}) {
+    visit_integers(info, values, range);
+  }
+  /// The name of an input file; empty when not given. A relative name counts from the folder of the
+  /// config that holds it (from the current folder when set on the command line).
+  void file(const Field& info, std::string& path) { visit_file(info, path); }
+  /// A struct that has its own `describe`.
+  template <class Struct>
+  void group(const Field& info, Struct& value) {
+    visit_group(info, nullptr, [&value](Fields& inner) { describe(inner, value); });
+  }
+  /// The same, of which `present` says whether it is given at all.
+  template <class Struct>
+  void optional_group(const Field& info, bool& present, Struct& value) {
+    visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
+  }
+  /// A rule between fields of this group, checked when reading; `problem` says what was found and
+  /// what is allowed.
+  virtual void require(bool /*holds*/, std::string_view /*key*/, const std::string& /*problem*/) {}
+
+ protected:
+  using Members = std::function<void(Fields&)>;
+  virtual void visit_flag(const Field& info, bool& value) = 0;
+  virtual void visit_integer(const Field& info, std::uint64_t& value,
+                             Range<std::uint64_t> range) = 0;
+  virtual void visit_number(const Field& info, double& value, Range<double> range) = 0;
+  virtual void visit_text(const Field& info, std::string& value) = 0;
+  virtual void visit_choice(const Field& info, std::string& value,
+                            std::span<const std::string_view> allowed) = 0;
+  virtual void visit_integers(const Field& info, std::vector<std::uint32_t>& values,
+                              Range<std::uint32_t> range) = 0;
+  virtual void visit_file(const Field& info, std::string& path) = 0;
+  /// `present` is null for a group that always exists.
+  virtual void visit_group(const Field& info, bool* present, const Members& members) = 0;
+};
+
+template <class Enum, std::size_t kCount>
+void Fields::field(const Field& info, Enum& value, const Names<Enum, kCount>& names) {
+  std::array<std::string_view, kCount> allowed;
+  std::string text;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    allowed[i] = names[i].first;
+    if (names[i].second == value) text = names[i].first;
+  }
+  visit_choice(info, text, allowed);
+  for (const auto& [name, named] : names) {
+    if (name == text) value = named;
+  }
+}
+
+}  // namespace tessera::config

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+/// JSON text to values: comments allowed; duplicate keys, trailing text, integers beyond 64 bits
+/// and nesting deeper than 64 levels are errors.
+namespace tessera::config {
+
+using Json = nlohmann::ordered_json;
+
+/// `file` only names the text in messages. Throws ConfigError with line and column, or the key
+/// path.
+Json parse_json(std::string_view text, const std::string& file);
+
+/// A value as messages show it: one line of JSON, cut after 60 characters.
+std::string shown(const Json& value);
+
+/// "an object", "a string", ... of the value's type.
+std::string_view type_name(const Json& value);
+
+/// The whole file; "-" is standard input. Throws UserError if it cannot be read.
+std::string read_text(const std::string& file);
+
+}  // namespace tessera::config

@@ -1,0 +1,113 @@
+#include "sim/config/layers.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/key_path.h"
+
+namespace tessera::config {
+namespace {
+
+bool is_below(std::string_view path, std::string_view parent) {
+  return path.size() > parent.size() && path.starts_with(parent) &&
+         (parent.empty() || path[parent.size()] == '.' || path[parent.size()] == '[');
+}
+
+std::string parent_of(const std::string& path) {
+  const std::size_t cut = path.find_last_of(".[");
+  return cut == std::string::npos ? "" : path.substr(0, cut);
+}
+
+}  // namespace
+
+const std::string& Layers::origin(const std::string& path) const {
+  for (std::string at = path; !at.empty(); at = parent_of(at)) {
+    if (const auto found = origins_.find(at); found != origins_.end()) return found->second;
+  }
+  return root_;
+}
+
+Layers Layers::section(const std::string& key) const {
+  Layers part(value_.contains(key) ? value_[key] : Json::object(), origin(key));
+  for (const auto& [path, from] : origins_) {
+    if (is_below(path, key)) part.origins_[path.substr(key.size() + 1)] = from;
+  }
+  return part;
+}
+
+void Layers::replace_section(const std::string& key, const Layers& part) {
+  value_[key] = part.value_;
+  forget_below(key);
+  origins_[key] = part.root_;
+  for (const auto& [path, from] : part.origins_) origins_[join(key, path)] = from;
+}
+
+void Layers::remove(const std::string& key) { value_.erase(key); }
+
+void Layers::merge(const Layers& over) { merge_at(value_, over.value_, over, ""); }
+
+void Layers::merge_at(Json& into, const Json& from, const Layers& over, const std::string& path) {
+  if (!into.is_object() || !from.is_object()) {
+    into = from;
+    take_origins(over, path);
+    return;
+  }
+  for (const auto& [key, value] : from.items()) {
+    const std::string inner = join(path, key);
+    if (into.contains(key)) {
+      merge_at(into[key], value, over, inner);
+    } else {
+      into[key] = value;
+      take_origins(over, inner);
+    }
+  }
+}
+
+void Layers::take_origins(const Layers& over, const std::string& path) {
+  forget_below(path);
+  if (path.empty()) {
+    root_ = over.root_;
+  } else {
+    origins_[path] = over.origin(path);
+  }
+  for (const auto& [inner, from] : over.origins_) {
+    if (is_below(inner, path)) origins_[inner] = from;
+  }
+}
+
+void Layers::forget_below(const std::string& path) {
+  std::erase_if(origins_, [&](const auto& entry) { return is_below(entry.first, path); });
+}
+
+void Layers::set(const std::string& assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string origin = "--set " + assignment;
+  if (equals == std::string::npos || equals == 0) {
+    throw UserError(fmt::format("{}: found no path=value; for example run.threads=2", origin));
+  }
+  const std::string text = assignment.substr(equals + 1);
+  Json value;
+  try {
+    value = parse_json(text, origin);
+  } catch (const ConfigError&) {
+    throw;  // it is JSON, but not one of ours
+  } catch (const UserError&) {
+    value = text;
+  }
+  set(assignment.substr(0, equals), std::move(value), origin);
+}
+
+void Layers::set(const std::string& path, Json value, const std::string& origin) {
+  try {
+    set_at(value_, path, std::move(value));
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", origin, error.what()));
+  }
+  forget_below(path);
+  origins_[path] = origin;
+}
+
+}  // namespace tessera::config

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sim/config/json_text.h"
+
+/// How one config comes together: a file, what it extends, presets and `--set`. Objects merge,
+/// lists and everything else replace. Every value knows where it came from, for messages.
+namespace tessera::config {
+
+/// A config file inside the program.
+struct Preset {
+  std::string_view name;  ///< "bow"
+  std::string_view text;  ///< JSON with comments
+};
+using Presets = std::span<const Preset>;
+
+/// A merged config and the origin (file, preset or option) of each part.
+class Layers {
+ public:
+  Layers() = default;
+  Layers(Json value, std::string origin) : value_(std::move(value)), root_(std::move(origin)) {}
+
+  [[nodiscard]] const Json& value() const { return value_; }
+  /// Where the value at `path` came from: a file name, "preset bow" or "--set a=1".
+  [[nodiscard]] const std::string& origin(const std::string& path) const;
+  /// The part at top-level key `key`, with its origins, as layers of its own.
+  [[nodiscard]] Layers section(const std::string& key) const;
+  void replace_section(const std::string& key, const Layers& part);
+  void remove(const std::string& key);
+
+  /// Lays `over` upon this.
+  void merge(const Layers& over);
+  /// `--set path=text`: the text is JSON if it parses, else a string. Throws UserError that says
+  /// where a path is bad.
+  void set(const std::string& assignment);
+  void set(const std::string& path, Json value, const std::string& origin);
+
+ private:
+  void merge_at(Json& into, const Json& from, const Layers& over, const std::string& path);
+  void take_origins(const Layers& over, const std::string& path);
+  void forget_below(const std::string& path);
+
+  Json value_;
+  std::string root_;
+  std::map<std::string, std::string> origins_;  ///< by key path; a path's own or nearest parent's
+};
+
+/// Reads `file` ("-": standard input) and the files that its top-level `extends` names, relative to
+/// the file's folder. A machine's name becomes {"extends": name}, and a machine that extends
+/// something replaces the one of the file below. Throws ConfigError on cycles.
+Layers load_layers(const std::string& file);
+
+/// Resolves the `extends` of a machine: a preset's name or a file, to any depth.
+Layers extend_machine(const Layers& machine, Presets presets);
+
+}  // namespace tessera::config

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Help for misspelled names.
+namespace tessera::config {
+
+/// How many insertions, deletions, changes or swaps of neighbours turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate most like `name`, or an empty string if none is near (more than a third of the
+/// letters differ).
+std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
+
+/// "; did you mean sram_kib?", or an empty string if no candidate is near.
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
+
+/// "bow, gc2, gc200"
+std::string list_of(std::span<const std::string_view> names);
+
+/// Views of `names`, for the functions above.
+std::vector<std::string_view> views(std::span<const std::string> names);
+
+}  // namespace tessera::config

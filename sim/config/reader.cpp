@@ -1,0 +1,195 @@
+#include "sim/config/reader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/config/key_path.h"
+#include "sim/config/nearest.h"
+
+namespace tessera::config {
+namespace {
+
+/// Which keys a group has.
+class Keys : public Fields {
+ public:
+  std::vector<std::string> keys;
+
+ protected:
+  void visit_flag(const Field& info, bool&) override { keys.emplace_back(info.key); }
+  void visit_integer(const Field& info, std::uint64_t&, Range<std::uint64_t>) override {
+    keys.emplace_back(info.key);
+  }
+  void visit_number(const Field& info, double&, Range<double>) override {
+    keys.emplace_back(info.key);
+  }
+  void visit_text(const Field& info, std::string&) override { keys.emplace_back(info.key); }
+  void visit_choice(const Field& info, std::string&, std::span<const std::string_view>) override {
+    keys.emplace_back(info.key);
+  }
+  void visit_integers(const Field& info, std::vector<std::uint32_t>&,
+                      Range<std::uint32_t>) override {
+    keys.emplace_back(info.key);
+  }
+  void visit_file(const Field& info, std::string&) override { keys.emplace_back(info.key); }
+  void visit_group(const Field& info, bool*, const Members&) override {
+    keys.emplace_back(info.key);
+  }
+};
+
+std::string with_unit(std::string text, std::string_view unit) {
+  return unit.empty() ? text : fmt::format("{} {}", text, unit);
+}
+
+std::string allowed_integer(Range<std::uint64_t> range, std::string_view unit) {
+  if (range.high == std::numeric_limits<std::uint64_t>::max()) {
+    return with_unit(fmt::format("an integer from {}", range.low), unit);
+  }
+  return with_unit(fmt::format("an integer from {} to {}", range.low, range.high), unit);
+}
+
+std::string allowed_number(Range<double> range, std::string_view unit) {
+  std::string text = "a number";
+  if (range.low > std::numeric_limits<double>::lowest()) text += fmt::format(" from {}", range.low);
+  if (range.high < std::numeric_limits<double>::max()) text += fmt::format(" to {}", range.high);
+  return with_unit(text, unit);
+}
+
+}  // namespace
+
+void Reader::read_members(const Members& members, std::vector<std::string> also) {
+  Keys keys;
+  members(keys);
+  also.insert(also.end(), keys.keys.begin(), keys.keys.end());
+  if (!values_->is_object()) wrong(path_, *values_, "an object {...}");
+  refuse_unknown(also);
+  members(*this);
+}
+
+void Reader::refuse_unknown(const std::vector<std::string>& known) const {
+  for (const auto& [key, value] : values_->items()) {
+    if (key.starts_with("//") || std::find(known.begin(), known.end(), key) != known.end()) {
+      continue;
+    }
+    const std::vector<std::string_view> names = views(known);
+    const std::string path = join(path_, key);
+    throw ConfigError(layers_.origin(path), path,
+                      fmt::format("found an unknown key, allowed {}{}", list_of(names),
+                                  did_you_mean(key, names)));
+  }
+}
+
+void Reader::require(bool holds, std::string_view key, const std::string& problem) {
+  const std::string path = join(path_, key);
+  if (!holds) throw ConfigError(layers_.origin(path), path, problem);
+}
+
+const Json* Reader::find(const Field& info, const std::string& allowed) {
+  const auto found = values_->find(info.key);
+  if (found != values_->end()) return &*found;
+  if (info.required) {
+    const std::string path = join(path_, info.key);
+    throw ConfigError(layers_.origin(path), path,
+                      fmt::format("is missing ({}), allowed {}", info.sentence, allowed));
+  }
+  return nullptr;
+}
+
+void Reader::wrong(const std::string& path, const Json& found, const std::string& allowed) const {
+  throw ConfigError(layers_.origin(path), path,
+                    fmt::format("found {}, allowed {}", shown(found), allowed));
+}
+
+std::uint64_t Reader::integer(const std::string& path, const Json& value,
+                              Range<std::uint64_t> range, std::string_view unit) const {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < range.low ||
+      value.get<std::uint64_t>() > range.high) {
+    wrong(path, value, allowed_integer(range, unit));
+  }
+  return value.get<std::uint64_t>();
+}
+
+void Reader::visit_flag(const Field& info, bool& value) {
+  const Json* const found = find(info, "true or false");
+  if (found == nullptr) return;
+  if (!found->is_boolean()) wrong(join(path_, info.key), *found, "true or false");
+  value = found->get<bool>();
+}
+
+void Reader::visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t> range) {
+  const Json* const found = find(info, allowed_integer(range, info.unit));
+  if (found != nullptr) value = integer(join(path_, info.key), *found, range, info.unit);
+}
+
+void Reader::visit_number(const Field& info, double& value, Range<double> range) {
+  const std::string allowed = allowed_number(range, info.unit);
+  const Json* const found = find(info, allowed);
+  if (found == nullptr) return;
+  // The comparison is written so that it refuses NaN too.
+  if (!found->is_number() ||
+      !(found->get<double>() >= range.low && found->get<double>() <= range.high)) {
+    wrong(join(path_, info.key), *found, allowed);
+  }
+  value = found->get<double>();
+}
+
+void Reader::visit_text(const Field& info, std::string& value) {
+  const Json* const found = find(info, "a text");
+  if (found == nullptr) return;
+  if (!found->is_string()) wrong(join(path_, info.key), *found, "a text");
+  value = found->get<std::string>();
+}
+
+void Reader::visit_choice(const Field& info, std::string& value,
+                          std::span<const std::string_view> allowed) {
+  const Json* const found = find(info, list_of(allowed));
+  if (found == nullptr) return;
+  const std::string name = found->is_string() ? found->get<std::string>() : "";
+  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+    wrong(join(path_, info.key), *found, list_of(allowed) + did_you_mean(name, allowed));
+  }
+  value = name;
+}
+
+void Reader::visit_integers(const Field& info, std::vector<std::uint32_t>& values,
+                            Range<std::uint32_t> range) {
+  const Json* const found = find(info, "a list of integers");
+  if (found == nullptr) return;
+  const std::string path = join(path_, info.key);
+  if (!found->is_array()) wrong(path, *found, "a list of integers");
+  values.clear();
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    values.push_back(static_cast<std::uint32_t>(
+        integer(join(path, i), (*found)[i], {range.low, range.high}, info.unit)));
+  }
+}
+
+void Reader::visit_file(const Field& info, std::string& path) {
+  namespace fs = std::filesystem;
+  const Json* const found = find(info, "a file's name");
+  if (found == nullptr) return;
+  const std::string key = join(path_, info.key);
+  if (!found->is_string()) wrong(key, *found, "a file's name");
+  const fs::path name = found->get<std::string>();
+  const std::string& origin = layers_.origin(key);
+  const bool from_file = !origin.starts_with("--") && fs::exists(origin);
+  path = name.empty() || name.is_absolute() || !from_file
+             ? name.string()
+             : (fs::path(origin).parent_path() / name).lexically_normal().string();
+  if (!path.empty() && !fs::exists(path)) {
+    wrong(key, *found, fmt::format("a file that exists ({} does not)", path));
+  }
+}
+
+void Reader::visit_group(const Field& info, bool* present, const Members& members) {
+  const auto found = values_->find(info.key);
+  if (present != nullptr) *present = found != values_->end();
+  const bool given = found != values_->end();
+  if (!given && present != nullptr) return;
+  const Json nothing = Json::object();
+  Reader inner(layers_, given ? *found : nothing, join(path_, info.key));
+  inner.read_members(members);
+}
+
+}  // namespace tessera::config

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/base/errors.h"
+#include "sim/config/fields.h"
+#include "sim/config/layers.h"
+
+/// Reads fields from a config: unknown keys, wrong types and values out of range are ConfigErrors.
+namespace tessera::config {
+
+class Reader : public Fields {
+ public:
+  /// Reads from `values`, which stand at key path `path` of the config. `known` names further keys
+  /// of the outermost object that others read.
+  Reader(const Layers& layers, const Json& values, std::string path)
+      : layers_(layers), values_(&values), path_(std::move(path)) {}
+
+  /// Reads all fields of `value`; first refuses keys that it does not have. `also` are keys of this
+  /// object that somebody else reads.
+  template <class Struct>
+  void read(Struct& value, std::vector<std::string> also = {}) {
+    read_members([&value](Fields& fields) { describe(fields, value); }, std::move(also));
+  }
+  void read_members(const Members& members, std::vector<std::string> also = {});
+  using Fields::Members;
+
+  void require(bool holds, std::string_view key, const std::string& problem) override;
+
+ protected:
+  void visit_flag(const Field& info, bool& value) override;
+  void visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t> range) override;
+  void visit_number(const Field& info, double& value, Range<double> range) override;
+  void visit_text(const Field& info, std::string& value) override;
+  void visit_choice(const Field& info, std::string& value,
+                    std::span<const std::string_view> allowed) override;
+  void visit_integers(const Field& info, std::vector<std::uint32_t>& values,
+                      Range<std::uint32_t> range) override;
+  void visit_file(const Field& info, std::string& path) override;
+  void visit_group(const Field& info, bool* present, const Members& members) override;
+
+ private:
+  /// The value of the field, or null if it is not given. Throws if it is required.
+  const Json* find(const Field& info, const std::string& allowed);
+  void refuse_unknown(const std::vector<std::string>& known) const;
+  [[noreturn]] void wrong(const std::string& path, const Json& found,
+                          const std::string& allowed) const;
+  std::uint64_t integer(const std::string& path, const Json& value, Range<std::uint64_t> range,
+                        std::string_view unit) const;
+
+  const Layers& layers_;
+  const Json* values_;
+  std::string path_;
+};
+
+}  // namespace tessera::config

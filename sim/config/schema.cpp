@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "sim/config/writers.h"
+
+namespace tessera::config {
+namespace {
+
+class SchemaWriter : public Fields {
+ public:
+  Json properties = Json::object();
+  Json required = Json::array();
+
+  Json object() {
+    Json result = {{"type", "object"}, {"properties", std::move(properties)}};
+    if (!required.empty()) result["required"] = std::move(required);
+    result["patternProperties"] = {{"^//", Json::object()}};
+    result["additionalProperties"] = false;
+    return result;
+  }
+
+ protected:
+  void visit_flag(const Field& info, bool& value) override {
+    put(info, {{"type", "boolean"}}, value);
+  }
+  void visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t> range) override {
+    put(info, integer(range), value);
+  }
+  void visit_number(const Field& info, double& value, Range<double> range) override {
+    Json type = {{"type", "number"}};
+    if (range.low > std::numeric_limits<double>::lowest()) type["minimum"] = range.low;
+    if (range.high < std::numeric_limits<double>::max()) type["maximum"] = range.high;
+    put(info, std::move(type), value);
+  }
+  void visit_text(const Field& info, std::string& value) override {
+    put(info, {{"type", "string"}}, value);
+  }
+  void visit_choice(const Field& info, std::string& value,
+                    std::span<const std::string_view> allowed) override {
+    put(info, {{"enum", std::vector<std::string>(allowed.begin(), allowed.end())}}, value);
+  }
+  void visit_integers(const Field& info, std::vector<std::uint32_t>& values,
+                      Range<std::uint32_t> range) override {
+    put(info, {{"type", "array"}, {"items", integer({range.low, range.high})}}, values);
+  }
+  void visit_file(const Field& info, std::string& path) override {
+    put(info, {{"type", "string"}}, path);
+  }
+  void visit_group(const Field& info, bool*, const Members& members) override {
+    SchemaWriter inner;
+    members(inner);
+    Json type = inner.object();
+    type["description"] = info.sentence;
+    properties[std::string(info.key)] = std::move(type);
+  }
+
+ private:
+  static Json integer(Range<std::uint64_t> range) {
+    Json type = {{"type", "integer"}, {"minimum", range.low}};
+    if (range.high < std::numeric_limits<std::uint64_t>::max()) type["maximum"] = range.high;
+    return type;
+  }
+  void put(const Field& info, Json type, const Json& value) {
+    type["description"] = info.unit.empty() ? std::string(info.sentence)
+                                            : fmt::format("{} [{}]", info.sentence, info.unit);
+    if (info.required) {
+      required.push_back(info.key);
+    } else {
+      type["default"] = value;
+    }
+    properties[std::string(info.key)] = std::move(type);
+  }
+};
+
+}  // namespace
+
+Json schema(const std::function<void(Fields&)>& members) {
+  SchemaWriter writer;
+  members(writer);
+  return writer.object();
+}
+
+}  // namespace tessera::config

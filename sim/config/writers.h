@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "sim/config/fields.h"
+#include "sim/config/json_text.h"
+
+/// What else comes out of the fields' declarations: the resolved config, the JSON Schema and the
+/// documentation. They read the values and never change them.
+namespace tessera::config {
+
+/// Every field with its value, defaults included; groups that are not given are left out.
+Json resolved(const std::function<void(Fields&)>& members);
+
+/// The JSON Schema of an object with these fields and no others ("//" notes apart).
+Json schema(const std::function<void(Fields&)>& members);
+
+/// One Markdown table row a field, keys below `prefix`: key, default, unit, range, sentence.
+std::string markdown(const std::function<void(Fields&)>& members, const std::string& prefix);
+
+/// The same for a struct with its own `describe`.
+template <class Struct>
+Json resolved(Struct value) {
+  return resolved(std::function([&value](Fields& fields) { describe(fields, value); }));
+}
+template <class Struct>
+Json schema(Struct defaults) {
+  return schema(std::function([&defaults](Fields& fields) { describe(fields, defaults); }));
+}
+template <class Struct>
+std::string markdown(Struct defaults, const std::string& prefix) {
+  return markdown(std::function([&defaults](Fields& fields) { describe(fields, defaults); }),
+                  prefix);
+}
+
+}  // namespace tessera::config

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/config/fields.h"
+#include "sim/machine/machine_config.h"
+#include "sim/program/workload.h"
+
+/// The list of kernels as the command line sees it. kernels/catalogue.cpp fills it.
+namespace tessera {
+
+/// The options of one kernel: its defaults until a config has been read into them.
+class KernelOptions {
+ public:
+  virtual ~KernelOptions() = default;
+  virtual void visit(config::Fields& fields) = 0;
+  /// Plans the kernel for a machine. Throws UserError if the options and the machine do not go
+  /// together.
+  [[nodiscard]] virtual std::unique_ptr<Workload> plan(const MachineConfig& machine) const = 0;
+};
+
+struct Kernel {
+  std::string name;      ///< as in workload.kernel
+  std::string sentence;  ///< for `tessera list workloads`
+  std::function<std::unique_ptr<KernelOptions>()> options;
+};
+
+using Catalogue = std::vector<Kernel>;
+
+/// A kernel whose options are a plain struct with a `describe(config::Fields&, Options&)` beside
+/// it.
+template <class Options>
+Kernel make_kernel(std::string name, std::string sentence,
+                   std::unique_ptr<Workload> (*plan)(const Options&, const MachineConfig&)) {
+  class Described : public KernelOptions {
+   public:
+    explicit Described(decltype(plan) planner) : planner_(planner) {}
+    void visit(config::Fields& fields) override { describe(fields, options_); }
+    [[nodiscard]] std::unique_ptr<Workload> plan(const MachineConfig& machine) const override {
+      return planner_(options_, machine);
+    }
+
+   private:
+    Options options_;
+    decltype(plan) planner_;
+  };
+  return {std::move(name), std::move(sentence),
+          [plan] { return std::make_unique<Described>(plan); }};
+}
+
+}  // namespace tessera

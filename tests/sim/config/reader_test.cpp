@@ -1,0 +1,145 @@
+#include "sim/config/reader.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/config/writers.h"
+#include "sim/machine/machine_config.h"
+
+using namespace tessera;
+using config::Fields;
+using config::Layers;
+
+namespace {
+
+enum class Colour : std::uint8_t { red, green };
+constexpr config::Names<Colour, 2> kColours = {{{"red", Colour::red}, {"green", Colour::green}}};
+
+struct Inner {
+  double rate = 0.5;
+};
+struct Options {
+  bool flag = false;
+  std::uint32_t count = 7;
+  std::uint64_t seed = 1;
+  std::string dtype = "f16";
+  Colour colour = Colour::red;
+  std::vector<std::uint32_t> sizes = {1, 2};
+  Inner inner;
+  bool has_plan = false;
+  Inner plan;
+};
+
+void describe(Fields& fields, Inner& inner) {
+  fields.field({"rate", "how fast", "GHz"}, inner.rate, {0.0, 1.0});
+}
+void describe(Fields& fields, Options& options) {
+  fields.field({"flag", "on or off"}, options.flag);
+  fields.field({"count", "how many"}, options.count, {1, 10});
+  fields.field({"seed", "of the data"}, options.seed);
+  fields.field({"dtype", "element type"}, options.dtype, {"f16", "f32"});
+  fields.field({"colour", "an enumeration"}, options.colour, kColours);
+  fields.field({"sizes", "a list"}, options.sizes, {1, 8});
+  fields.group({"inner", "a group"}, options.inner);
+  fields.optional_group({"plan", "a group that may be absent"}, options.has_plan, options.plan);
+  fields.require(options.count != 9, "count", "found 9, allowed anything else");
+}
+
+Options read(const std::string& text) {
+  const Layers layers(config::parse_json(text, "a.json"), "a.json");
+  Options options;
+  config::Reader(layers, layers.value(), "workload").read(options);
+  return options;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("fields are read and keep their defaults where the config is silent") {
+    const Options options = read(R"({"flag": true, "sizes": [3], "colour": "green",
+        "seed": 18446744073709551615, "inner": {"rate": 1}, "plan": {"rate": 0.25}})");
+    CHECK(options.flag);
+    CHECK(options.count == 7);
+    CHECK(options.seed == 18446744073709551615ULL);
+    CHECK(options.sizes == std::vector<std::uint32_t>{3});
+    CHECK(options.colour == Colour::green);
+    CHECK(options.inner.rate == 1.0);
+    CHECK(options.has_plan);
+    CHECK(options.plan.rate == 0.25);
+    CHECK(!read("{}").has_plan);
+  }
+
+  TEST_CASE("wrong values say what was found and what is allowed") {
+    CHECK(error_of(R"({"count": 11})") ==
+          "a.json: workload.count: found 11, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"count": 1.5})") ==
+          "a.json: workload.count: found 1.5, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"count": 2.0})") ==
+          "a.json: workload.count: found 2.0, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"count": -1})") ==
+          "a.json: workload.count: found -1, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"seed": "x"})") ==
+          R"(a.json: workload.seed: found "x", allowed an integer from 0)");
+    CHECK(error_of(R"({"sizes": [1, 9]})") ==
+          "a.json: workload.sizes[1]: found 9, allowed an integer from 1 to 8");
+    CHECK(error_of(R"({"dtype": "f61"})") ==
+          R"(a.json: workload.dtype: found "f61", allowed f16, f32; did you mean f16?)");
+    CHECK(error_of(R"({"inner": {"rate": 1.5}})") ==
+          "a.json: workload.inner.rate: found 1.5, allowed a number from 0 to 1 GHz");
+    CHECK(error_of(R"({"inner": 3})") ==
+          "a.json: workload.inner: found 3, allowed an object {...}");
+    CHECK(error_of(R"({"count": 9})") == "a.json: workload.count: found 9, allowed anything else");
+  }
+
+  TEST_CASE("unknown keys name the nearest one, notes pass") {
+    CHECK(error_of(R"({"cuont": 3})") ==
+          "a.json: workload.cuont: found an unknown key, allowed flag, count, seed, dtype, colour, "
+          "sizes, inner, plan; did you mean count?");
+    CHECK(error_of(R"({"inner": {"zzzzzz": 3}})") ==
+          "a.json: workload.inner.zzzzzz: found an unknown key, allowed rate");
+    CHECK(read(R"({"//": "note", "//count": 5})").count == 7);
+  }
+
+  TEST_CASE("the resolved config reads back to the same values") {
+    const Options options = read(R"({"count": 3, "inner": {"rate": 0.125}})");
+    const config::Json resolved = config::resolved(options);
+    CHECK(resolved.dump() ==
+          R"({"flag":false,"count":3,"seed":1,"dtype":"f16","colour":"red","sizes":[1,2],)"
+          R"("inner":{"rate":0.125}})");
+    CHECK(config::resolved(read(resolved.dump())).dump() == resolved.dump());
+  }
+
+  TEST_CASE("the schema holds each field's type, range, default and sentence") {
+    const config::Json schema = config::schema(Options());
+    CHECK(schema["properties"]["count"].dump() ==
+          R"({"type":"integer","minimum":1,"maximum":10,"description":"how many","default":7})");
+    CHECK(schema["properties"]["colour"]["enum"].dump() == R"(["red","green"])");
+    CHECK(schema["properties"]["inner"]["properties"]["rate"]["description"] == "how fast [GHz]");
+    CHECK(schema["additionalProperties"] == false);
+  }
+
+  TEST_CASE("the documentation has a row for each field") {
+    const std::string rows = config::markdown(Options(), "workload");
+    CHECK(rows.find("| `workload.count` | `7` | 1 to 10 | how many |\n") != std::string::npos);
+    CHECK(rows.find("| `workload.inner.rate` | `0.5` GHz | 0 to 1 | how fast |\n") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("a machine's defaults pass through its own fields unchanged") {
+    const config::Json resolved = config::resolved(MachineConfig());
+    const Layers layers(resolved, "m.json");
+    MachineConfig machine;
+    machine.tile.contexts = 1;
+    config::Reader(layers, layers.value(), "machine").read(machine);
+    CHECK(machine.tile.contexts == 6);
+    CHECK(config::resolved(machine) == resolved);
+  }
+}
