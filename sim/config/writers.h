@@ -20,17 +20,19 @@ std::string markdown(const std::function<void(Fields&)>& members, const std::str
 
 /// The same for a struct with its own `describe`.
 template <class Struct>
+concept Described = requires(Fields& fields, Struct& value) { describe(fields, value); };
+
+template <Described Struct>
 Json resolved(Struct value) {
-  return resolved(std::function([&value](Fields& fields) { describe(fields, value); }));
+  return resolved([&value](Fields& fields) { describe(fields, value); });
 }
-template <class Struct>
+template <Described Struct>
 Json schema(Struct defaults) {
-  return schema(std::function([&defaults](Fields& fields) { describe(fields, defaults); }));
+  return schema([&defaults](Fields& fields) { describe(fields, defaults); });
 }
-template <class Struct>
+template <Described Struct>
 std::string markdown(Struct defaults, const std::string& prefix) {
-  return markdown(std::function([&defaults](Fields& fields) { describe(fields, defaults); }),
-                  prefix);
+  return markdown([&defaults](Fields& fields) { describe(fields, defaults); }, prefix);
 }
 
 }  // namespace tessera::config

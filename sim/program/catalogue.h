@@ -31,14 +31,16 @@ struct Kernel {
 
 using Catalogue = std::vector<Kernel>;
 
+template <class Options>
+using Planner = std::unique_ptr<Workload> (*)(const Options&, const MachineConfig&);
+
 /// A kernel whose options are a plain struct with a `describe(config::Fields&, Options&)` beside
 /// it.
 template <class Options>
-Kernel make_kernel(std::string name, std::string sentence,
-                   std::unique_ptr<Workload> (*plan)(const Options&, const MachineConfig&)) {
+Kernel make_kernel(std::string name, std::string sentence, Planner<Options> planner) {
   class Described : public KernelOptions {
    public:
-    explicit Described(decltype(plan) planner) : planner_(planner) {}
+    explicit Described(Planner<Options> chosen) : planner_(chosen) {}
     void visit(config::Fields& fields) override { describe(fields, options_); }
     [[nodiscard]] std::unique_ptr<Workload> plan(const MachineConfig& machine) const override {
       return planner_(options_, machine);
@@ -46,10 +48,10 @@ Kernel make_kernel(std::string name, std::string sentence,
 
    private:
     Options options_;
-    decltype(plan) planner_;
+    Planner<Options> planner_;
   };
   return {std::move(name), std::move(sentence),
-          [plan] { return std::make_unique<Described>(plan); }};
+          [planner] { return std::make_unique<Described>(planner); }};
 }
 
 }  // namespace tessera
