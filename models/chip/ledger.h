@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/tile/arrival.h"
+#include "sim/program/image.h"
+#include "sim/report/run_result.h"
+
+namespace tessera {
+
+/// Accounts for supersteps: gathers what the tiles did between two barriers and says where the time
+/// went along the last-arriving one. Only supersteps whose last step is measured are kept.
+/// Timing: the parts of a superstep sum to release - start, so those of a run sum to its cycles.
+class Ledger {
+ public:
+  explicit Ledger(std::span<const program::StepInfo> steps) : steps_(steps) {}
+
+  /// A tile has arrived at the barrier, or has ended.
+  void arrive(TileId tile, const Arrival& arrival);
+
+  /// Bytes that reached tiles; `multicast`: beyond the first receiver of each.
+  void deliver(Bytes delivered, Bytes multicast);
+
+  /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
+  bool close(Cycle release);
+
+  [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
+  [[nodiscard]] const std::vector<SuperstepRecord>& records() const { return records_; }
+  /// The totals of what was measured; the tiles' own records are the caller's to add.
+  [[nodiscard]] RunResult totals() const;
+
+ private:
+  std::span<const program::StepInfo> steps_;
+  std::vector<SuperstepRecord> records_;
+  std::uint64_t superstep_ = 0;
+  Bytes multicast_;  ///< of what was measured
+
+  // The superstep that is open.
+  std::uint32_t arrived_ = 0;
+  SuperstepRecord open_;
+  Cycle last_arrival_;
+  Bytes open_multicast_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,61 @@
+#include "models/chip/stuck_tiles.h"
+
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t kMostLines = 40;
+constexpr std::size_t kMostRanges = 12;
+
+struct Group {
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;  ///< first and last tile of each
+  std::size_t tiles = 0;
+};
+
+void add(Group& group, std::size_t tile) {
+  ++group.tiles;
+  if (!group.ranges.empty() && group.ranges.back().second + 1 == tile)
+    group.ranges.back().second = tile;
+  else
+    group.ranges.emplace_back(tile, tile);
+}
+
+std::string name(const Group& group) {
+  std::string text = group.tiles == 1 ? "tile " : "tiles ";
+  for (std::size_t i = 0; i < group.ranges.size() && i < kMostRanges; ++i) {
+    const auto [first, last] = group.ranges[i];
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", first);
+    if (last != first) text += fmt::format("-{}", last);
+  }
+  if (group.ranges.size() > kMostRanges) text += fmt::format(", ... ({} tiles)", group.tiles);
+  return text;
+}
+
+}  // namespace
+
+std::string summarise_tiles(std::span<const std::string> states) {
+  std::map<std::string_view, std::size_t> number;  // of the state's group, by first appearance
+  std::vector<std::pair<std::string_view, Group>> groups;
+  for (std::size_t tile = 0; tile < states.size(); ++tile) {
+    if (states[tile].empty()) continue;
+    const auto [place, fresh] = number.try_emplace(states[tile], groups.size());
+    if (fresh) groups.emplace_back(states[tile], Group{});
+    add(groups[place->second].second, tile);
+  }
+  std::string text;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i < kMostLines)
+      text += fmt::format("\n  {}: {}", name(groups[i].second), groups[i].first);
+    else
+      left += groups[i].second.tiles;
+  }
+  if (left != 0) text += fmt::format("\n  and {} tiles more", left);
+  return text;
+}
+
+}  // namespace tessera

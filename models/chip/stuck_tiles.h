@@ -1,0 +1,12 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace tessera {
+
+/// One line a distinct state, `states[i]` being that of tile i: "tiles 3-1471, 1480: waiting ...".
+/// Empty states (tiles that have ended) are left out. States beyond the 40th are only counted.
+std::string summarise_tiles(std::span<const std::string> states);
+
+}  // namespace tessera

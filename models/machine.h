@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/image.h"
+#include "sim/program/workload.h"
+#include "sim/report/run_result.h"
+
+namespace tessera {
+
+struct RunOptions {
+  unsigned threads = 1;      ///< of the host; results do not depend on it
+  bool check_races = false;  ///< fault where workers of one run, or a transfer in flight, overlap
+  std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
+  std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
+};
+
+/// A machine with its images loaded: chip, tiles, fabric, barriers and host as SystemC modules.
+/// One a process (SystemC elaborates once). Destroying it takes long where there are many tiles
+/// (SystemC removes modules in quadratic time): a program that is done flushes its files and leaves
+/// by std::quick_exit instead.
+class Machine {
+ public:
+  /// Throws UserError for a machine that cannot be built. `images` are not needed afterwards, but
+  /// `program`'s buffers are read while it is constructed.
+  Machine(const MachineConfig& config, const program::Program& program,
+          const program::Images& images, const RunOptions& options);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Runs to the end of every tile's supervisor. Throws UserError for a tile fault, NoProgress with
+  /// the state of every stuck tile. To be called once.
+  RunResult run();
+
+  /// The tiles' memory, through the host's debug access.
+  [[nodiscard]] const MemoryReader& memory() const;
+
+ private:
+  class Tree;
+  std::unique_ptr<Tree> tree_;
+};
+
+}  // namespace tessera

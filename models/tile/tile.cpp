@@ -1,0 +1,205 @@
+#include "models/tile/tile.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/tile/tile_fault.h"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint32_t kAllWorkers = 0xffffffff;
+constexpr std::uint32_t kWordBytes = 8;
+
+}  // namespace
+
+Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram)
+    : settings_(&settings), program_(&program), sram_(sram) {
+  supervisor_.tile = index(id);
+  supervisor_.workers = settings.tile.contexts;
+  supervisor_.pc = program.image().entry.count();
+  step_ = program.image().step_of(supervisor_.pc);
+}
+
+Arrival Tile::run() {
+  Arrival arrival;
+  if (waiting_for_exchange_) take_exchange();
+  bool alone = !past_limit_;
+  while (alone) {
+    const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
+    alone = serve(engine::run(program_->supervisor(), supervisor_, memory(), left.count() + 1),
+                  arrival);
+    if (past_limit_) arrival.kind = Arrival::Kind::limit;
+    alone = alone && !past_limit_;
+  }
+  arrival.at = now();
+  arrival.step = step_;
+  arrival.span = span_;
+  arrival.span.instructions += supervisor_.instructions - instructions_before_;
+  arrival.span.flops += supervisor_.flops - flops_before_;
+  return arrival;
+}
+
+/// Does what the supervisor stopped for; false if the tile now needs others.
+bool Tile::serve(const engine::Exit& exit, Arrival& arrival) {
+  using engine::Stop;
+  if (exit.stop != Stop::sync) {
+    const std::uint32_t step = program_->image().step_of(exit.pc);
+    if (step != program::kNoStep) step_ = step;
+  }
+  switch (exit.stop) {
+    case Stop::run:
+      return launch(exit), true;
+    case Stop::join:
+      return join(), true;
+    case Stop::load_weights:
+      return load_weights(exit), true;
+    case Stop::exchange_start:
+      return start_exchange(exit, arrival), true;
+    case Stop::exchange_wait:
+      arrival.kind = Arrival::Kind::exchange_wait;
+      return wait_for_exchange(exit);
+    case Stop::sync:
+      sync_step_ = program_->image().step_of(exit.pc);
+      arrival.kind = Arrival::Kind::sync;
+      arrival.zone = exit.operand[0];
+      arrival.sync_step = sync_step_;
+      return false;
+    case Stop::end_worker:
+      if (workers_) wait_until(workers_->all_free_at());
+      arrival.kind = Arrival::Kind::done;
+      return false;
+    case Stop::limit:
+      past_limit_ = true;
+      return false;
+    case Stop::environment_call:
+      fail(exit, "ecall, which only bare programs have");
+    case Stop::fault:
+      break;
+  }
+  throw tile_fault(*program_, id(), context_name(engine::Role::supervisor, 0), exit);
+}
+
+void Tile::launch(const engine::Exit& exit) {
+  const std::uint32_t worker = exit.operand[2];
+  const std::uint32_t count = settings_->tile.contexts;
+  Workers& workers = make_workers();
+  if (worker != kAllWorkers && worker >= count)
+    fail(exit, fmt::format("run of worker {}, allowed 0 to {} or -1", worker, count - 1));
+  wait_until(worker == kAllWorkers ? workers.all_free_at() : workers.free_at(worker));
+  spend(settings_->tile.supervisor.launch_cycles);
+  const Cycle start = now();
+  if (worker != kAllWorkers) return start_worker(worker, exit, start);
+  const Cycle stagger(settings_->tile.supervisor.launch_stagger_cycles);
+  for (std::uint32_t i = 0; i < count; ++i) start_worker(i, exit, start + stagger * i);
+}
+
+void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at) {
+  const Workers::Work work = workers_->start(
+      {worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at}, memory());
+  span_.instructions += work.instructions;
+  span_.flops += work.flops;
+  if (!work.within_limit) past_limit_ = true;
+}
+
+void Tile::join() {
+  if (workers_) wait_until(workers_->all_free_at());
+  spend(settings_->tile.supervisor.join_cycles);
+}
+
+void Tile::load_weights(const engine::Exit& exit) {
+  const auto [address, first, words] = exit.operand;
+  Workers& workers = make_workers();
+  if (workers.all_free_at() > now()) fail(exit, "ldcw while workers run");
+  const std::uint64_t bytes = std::uint64_t{words} * kWordBytes;
+  if (address % kWordBytes != 0)
+    fail(exit, fmt::format("misaligned access at address {:#x}", address));
+  if (address + bytes > memory().size)
+    fail(exit, fmt::format("access outside SRAM at address {:#x}", address));
+  if (first + words > Workers::kWeightWords) fail(exit, "ldcw beyond the last weight word");
+  std::memcpy(workers.weights() + first, sram_ + address, bytes);
+  const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;
+  spend(ceil_div(bytes, rate));
+}
+
+void Tile::start_exchange(const engine::Exit& exit, Arrival& arrival) {
+  if (exchange_ != ExchangeState::none)
+    fail(exit, "exchange started before the one before was waited for");
+  exchange_ = ExchangeState::started;
+  arrival.started_exchange = true;
+  arrival.list = exit.operand[0];
+  arrival.list_start = now();
+}
+
+bool Tile::wait_for_exchange(const engine::Exit& exit) {
+  if (exchange_ == ExchangeState::none) fail(exit, "wait without an exchange started");
+  waiting_for_exchange_ = true;
+  if (exchange_ == ExchangeState::started) return false;
+  take_exchange();
+  return true;
+}
+
+void Tile::complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received) {
+  exchange_ = ExchangeState::complete;
+  exchange_begin_ = begin;
+  exchange_done_ = done;
+  span_.sent += sent;
+  span_.received += received;
+}
+
+/// Blocks until the exchange is done: first for the other ends to start, then for the bytes.
+void Tile::take_exchange() {
+  const Cycle from = now();
+  const Cycle moving = std::clamp(exchange_begin_, from, std::max(from, exchange_done_));
+  wait_until(exchange_done_);
+  span_.wait += moving - from;
+  span_.exchange += now() - moving;
+  exchange_ = ExchangeState::none;
+  waiting_for_exchange_ = false;
+}
+
+void Tile::pass_barrier(Cycle release, bool measured) {
+  const Cycle arrived = now();
+  close_span(arrived, measured);
+  wait_until(release);
+  if (measured) record_.sync += release - arrived;
+  span_start_ = release;
+  supervisor_.superstep += 1;
+  step_ = sync_step_;
+}
+
+void Tile::finish(bool measured) { close_span(now(), measured); }
+
+void Tile::close_span(Cycle until, bool measured) {
+  if (measured) {
+    record_.exchange += span_.exchange + span_.wait;
+    record_.compute += until - span_start_ - span_.exchange - span_.wait;
+    record_.instructions += span_.instructions + supervisor_.instructions - instructions_before_;
+    record_.flops += span_.flops + supervisor_.flops - flops_before_;
+    record_.sent += span_.sent;
+    record_.received += span_.received;
+  }
+  span_ = {};
+  instructions_before_ = supervisor_.instructions;
+  flops_before_ = supervisor_.flops;
+}
+
+void Tile::wait_until(Cycle time) {
+  if (time > now()) supervisor_.base_cycle += (time - now()).count();
+}
+
+Workers& Tile::make_workers() {
+  if (!workers_) workers_ = std::make_unique<Workers>(*settings_, *program_, id());
+  return *workers_;
+}
+
+engine::TileMemory Tile::memory() {
+  return {sram_, settings_->tile.sram_kib * 1024, program_->code_bytes(),
+          workers_ ? workers_->weights() : nullptr};
+}
+
+void Tile::fail(const engine::Exit& exit, const std::string& problem) const {
+  throw tile_fault(*program_, id(), context_name(engine::Role::supervisor, 0), exit.pc, problem);
+}
+
+}  // namespace tessera

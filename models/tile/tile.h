@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "models/tile/arrival.h"
+#include "models/tile/tile_program.h"
+#include "models/tile/tile_settings.h"
+#include "models/tile/workers.h"
+#include "sim/engine/context.h"
+#include "sim/report/run_result.h"
+
+namespace tessera {
+
+/// One core with its SRAM: a supervisor and its workers, run ahead alone between interactions.
+/// Leaves out: bank contention, instruction fetch, the supervisor losing slots to busy workers.
+/// Timing: `run` waits for a busy worker, takes launch_cycles, and starts worker i then, or i times
+/// the stagger later; `join` waits for the latest and takes join_cycles; `ldcw` takes its bytes
+/// over the load rate; `sync` and `exch` take no time of their own beyond what the engine counts.
+/// Source: machines.md 1.2 (isa.md: run, join, ldcw).
+class Tile {
+ public:
+  /// `sram` outlives the tile and holds its image.
+  Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram);
+
+  /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
+  Arrival run();
+
+  /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
+  void pass_barrier(Cycle release, bool measured);
+  /// Ends the last superstep of a tile whose supervisor has ended.
+  void finish(bool measured);
+  /// The exchange that it started: all its ends had started at `begin`, its bytes are there at
+  /// `done`. If the tile waits for it, it goes on then.
+  void complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received);
+
+  [[nodiscard]] Cycle now() const { return Cycle(supervisor_.base_cycle + supervisor_.slots); }
+  [[nodiscard]] TileId id() const { return TileId{supervisor_.tile}; }
+  [[nodiscard]] const TileRecord& statistics() const { return record_; }
+  [[nodiscard]] const TileProgram& program() const { return *program_; }
+  /// Where the supervisor stands, for messages.
+  [[nodiscard]] std::uint32_t pc() const { return supervisor_.pc; }
+  [[nodiscard]] const engine::Context& supervisor() const { return supervisor_; }
+  [[nodiscard]] const Workers* workers() const { return workers_.get(); }  ///< null: none ever ran
+
+ private:
+  enum class ExchangeState : std::uint8_t { none, started, complete };
+
+  [[nodiscard]] engine::TileMemory memory();
+  Workers& make_workers();
+  bool serve(const engine::Exit& exit, Arrival& arrival);
+  void launch(const engine::Exit& exit);
+  void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at);
+  void join();
+  void load_weights(const engine::Exit& exit);
+  void start_exchange(const engine::Exit& exit, Arrival& arrival);
+  bool wait_for_exchange(const engine::Exit& exit);
+  void take_exchange();
+  void close_span(Cycle until, bool measured);
+  [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
+
+  void wait_until(Cycle time);
+  void spend(std::uint64_t cycles) { supervisor_.slots += cycles; }
+
+  const TileSettings* settings_;
+  const TileProgram* program_;
+  std::byte* sram_;
+  std::unique_ptr<Workers> workers_;
+  engine::Context supervisor_;
+  TileSpan span_;
+  Cycle span_start_;
+  std::uint64_t instructions_before_ = 0;  ///< the supervisor's own, at the span's start
+  std::uint64_t flops_before_ = 0;
+  Cycle exchange_begin_, exchange_done_;
+  ExchangeState exchange_ = ExchangeState::none;
+  bool waiting_for_exchange_ = false;
+  bool past_limit_ = false;
+  std::uint32_t step_ = program::kNoStep;
+  std::uint32_t sync_step_ = program::kNoStep;
+  TileRecord record_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/engine/engine.h"
+#include "sim/program/image.h"
+
+namespace tessera {
+
+/// One code image, decoded for both roles, and what its addresses mean. Shared by every tile that
+/// holds it.
+class TileProgram {
+ public:
+  TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile);
+
+  [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
+  [[nodiscard]] const engine::Code& worker() const { return *worker_; }
+  [[nodiscard]] const program::CodeImage& image() const { return *image_; }
+  [[nodiscard]] std::uint32_t code_bytes() const {
+    return static_cast<std::uint32_t>(image_->bytes.size());
+  }
+  /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
+  [[nodiscard]] std::string where(std::uint32_t pc) const;
+  /// The instruction at `pc` as text; "outside the code" where there is none.
+  [[nodiscard]] std::string instruction(std::uint32_t pc) const;
+
+ private:
+  std::shared_ptr<const program::CodeImage> image_;
+  std::shared_ptr<const engine::Code> supervisor_;
+  std::shared_ptr<const engine::Code> worker_;
+};
+
+}  // namespace tessera
