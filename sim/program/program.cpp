@@ -13,7 +13,7 @@ class Validator {
  public:
   explicit Validator(const Program& program) : program_(program) {}
 
-  void check_sequence(const Sequence& sequence, std::uint32_t depth) {
+  void check_sequence(const Sequence& sequence, std::uint32_t depth) const {
     for (const Step& step : sequence.steps) {
       if (const auto* set = std::get_if<ComputeSet>(&step.action)) {
         for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
@@ -57,41 +57,17 @@ class Validator {
           place.offset, end, id, buffer.name, buffer.bytes);
   }
 
-  void check_exchange(const Exchange& exchange) {
-    written_.clear();
+  void check_exchange(const Exchange& exchange) const {
     for (const Copy& copy : exchange.copies) {
       check(copy.bytes > 0, "program: {}: a copy of no bytes", exchange.name);
       check_range(exchange.name, copy.source, copy.bytes);
       for (Place destination : copy.destinations) {
         check_range(exchange.name, destination, copy.bytes);
-        written_.push_back({destination.buffer, destination.offset, copy.bytes});
       }
     }
-    check_overlaps(exchange);
   }
-
-  void check_overlaps(const Exchange& exchange) {
-    std::sort(written_.begin(), written_.end());
-    for (std::size_t i = 1; i < written_.size(); ++i) {
-      const Written& before = written_[i - 1];
-      const Written& after = written_[i];
-      const bool apart = before.buffer != after.buffer ||
-                         std::uint64_t{before.offset} + before.bytes <= std::uint64_t{after.offset};
-      check(apart, "program: {}: two copies write byte {} of buffer {} ({})", exchange.name,
-            after.offset, static_cast<std::uint32_t>(after.buffer),
-            program_.buffer(after.buffer).name);
-    }
-  }
-
-  struct Written {
-    BufferId buffer;
-    std::uint32_t offset;
-    std::uint32_t bytes;
-    auto operator<=>(const Written&) const = default;
-  };
 
   const Program& program_;
-  std::vector<Written> written_;
 };
 
 }  // namespace
@@ -115,7 +91,7 @@ BufferId Program::add_buffer(Buffer buffer) {
 }
 
 void validate(const Program& program) {
-  Validator validator(program);
+  const Validator validator(program);
   validator.check_sequence(program.main(), 0);
   for (const Tensor& tensor : program.tensors()) validator.check_tensor(tensor);
 }

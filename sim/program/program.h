@@ -147,8 +147,8 @@ class Program {
   Sequence main_;
 };
 
-/// Checks that every id, tile, place and range named in the program exists (our own bug otherwise),
-/// and that no two destinations of an exchange overlap.
+/// Checks that every id, tile, place and range named in the program exists: our own bug otherwise.
+/// Overlapping destinations are the exchange compiler's to find.
 void validate(const Program& program);
 
 }  // namespace tessera::program

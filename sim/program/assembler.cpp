@@ -1,0 +1,120 @@
+#include "sim/program/assembler.h"
+
+#include <cstring>
+
+#include "sim/base/errors.h"
+#include "sim/base/types.h"
+#include "sim/isa/encode.h"
+
+namespace tessera::program {
+namespace {
+
+using isa::Instruction;
+using isa::Mnemonic;
+
+constexpr std::uint32_t kWord = 4;
+constexpr std::int32_t kBranchReach = 4096;
+constexpr std::int32_t kJumpReach = 1 << 20;
+
+constexpr std::uint8_t number(Reg reg) { return static_cast<std::uint8_t>(reg); }
+
+bool fits_12(std::int32_t value) { return value >= -2048 && value < 2048; }
+
+/// The two halves of a constant: lui's, rounded so that addi's is a signed 12-bit number.
+struct Halves {
+  std::int32_t upper;
+  std::int32_t lower;
+};
+Halves split(std::uint32_t value) {
+  const std::uint32_t upper = (value + 0x800U) & 0xffff'f000U;
+  return {static_cast<std::int32_t>(upper), static_cast<std::int32_t>(value - upper)};
+}
+
+std::int32_t distance(std::uint32_t from, std::uint32_t to) {
+  return static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from);
+}
+
+}  // namespace
+
+void Assembler::align(std::uint32_t multiple) {
+  bytes_.resize(round_up<std::size_t>(bytes_.size(), multiple));
+}
+
+void Assembler::append(std::span<const std::byte> code) {
+  bytes_.insert(bytes_.end(), code.begin(), code.end());
+}
+
+void Assembler::emit(const Instruction& instruction) {
+  bytes_.resize(bytes_.size() + kWord);
+  put(here() - kWord, instruction);
+}
+
+void Assembler::put(std::uint32_t at, const Instruction& instruction) {
+  const std::uint32_t word = isa::encode(instruction);
+  std::memcpy(bytes_.data() + at, &word, kWord);
+}
+
+void Assembler::add_immediate(Reg to, Reg from, std::int32_t immediate) {
+  emit({.mnemonic = Mnemonic::addi, .rd = number(to), .rs1 = number(from), .imm = immediate});
+}
+
+void Assembler::load_immediate(Reg to, std::uint32_t value) {
+  const auto number_value = static_cast<std::int32_t>(value);
+  if (fits_12(number_value)) return add_immediate(to, Reg::zero, number_value);
+  const Halves halves = split(value);
+  emit({.mnemonic = Mnemonic::lui, .rd = number(to), .imm = halves.upper});
+  if (halves.lower != 0) add_immediate(to, to, halves.lower);
+}
+
+void Assembler::load_address(Reg to, std::uint32_t value) {
+  bytes_.resize(bytes_.size() + 2 * kWord);
+  patch_address(here() - 2 * kWord, to, value);
+}
+
+void Assembler::patch_address(std::uint32_t at, Reg to, std::uint32_t value) {
+  const Halves halves = split(value);
+  put(at, {.mnemonic = Mnemonic::lui, .rd = number(to), .imm = halves.upper});
+  put(at + kWord,
+      {.mnemonic = Mnemonic::addi, .rd = number(to), .rs1 = number(to), .imm = halves.lower});
+}
+
+void Assembler::load_word(Reg to, Reg base, std::int32_t offset) {
+  emit({.mnemonic = Mnemonic::lw, .rd = number(to), .rs1 = number(base), .imm = offset});
+}
+
+void Assembler::call(std::uint32_t target) {
+  const std::int32_t far = distance(here(), target);
+  check(far >= -kJumpReach && far < kJumpReach, "program: a call over {} bytes", far);
+  emit({.mnemonic = Mnemonic::jal, .rd = number(Reg::ra), .imm = far});
+}
+
+void Assembler::run(Reg code, Reg argument, Reg worker) {
+  emit({.mnemonic = Mnemonic::run,
+        .rd = number(worker),
+        .rs1 = number(code),
+        .rs2 = number(argument)});
+}
+
+void Assembler::control(std::uint32_t operation) {
+  emit({.mnemonic = Mnemonic::xctl, .imm = static_cast<std::int32_t>(operation)});
+}
+
+void Assembler::start_exchange(Reg list) {
+  emit({.mnemonic = Mnemonic::exch, .rs1 = number(list)});
+}
+
+void Assembler::wait_for_exchange() { emit({.mnemonic = Mnemonic::exch_wait}); }
+
+void Assembler::loop(Reg counter, std::uint32_t target) {
+  if (distance(here(), target) >= -kBranchReach) {
+    emit({.mnemonic = Mnemonic::bdnz, .rs1 = number(counter), .imm = distance(here(), target)});
+    return;
+  }
+  add_immediate(counter, counter, -1);
+  emit({.mnemonic = Mnemonic::beq, .rs1 = number(counter), .imm = 2 * kWord});
+  const std::int32_t far = distance(here(), target);
+  check(far >= -kJumpReach, "program: a loop over {} bytes", far);
+  emit({.mnemonic = Mnemonic::jal, .imm = far});
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/isa/mnemonic.h"
+
+/// Appends instructions to tile code.
+namespace tessera::program {
+
+/// Integer registers by their ABI names.
+enum class Reg : std::uint8_t {
+  zero = 0,
+  ra = 1,
+  sp = 2,
+  t0 = 5,
+  t1 = 6,
+  t2 = 7,
+  s0 = 8,
+  s1 = 9,
+  a0 = 10,
+  s2 = 18
+};
+
+class Assembler {
+ public:
+  [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(bytes_.size()); }
+  void align(std::uint32_t multiple);
+  void append(std::span<const std::byte> code);
+  void emit(const isa::Instruction& instruction);
+
+  void add_immediate(Reg to, Reg from, std::int32_t immediate);
+  /// In as few instructions as the value needs.
+  void load_immediate(Reg to, std::uint32_t value);
+  /// In two instructions whatever the value, so that it can be set later by patch_address.
+  void load_address(Reg to, std::uint32_t value);
+  void patch_address(std::uint32_t at, Reg to, std::uint32_t value);
+  void load_word(Reg to, Reg base, std::int32_t offset);
+  void call(std::uint32_t target);
+  void run(Reg code, Reg argument, Reg worker);
+  void control(std::uint32_t operation);  ///< xctl
+  void start_exchange(Reg list);
+  void wait_for_exchange();
+  /// Counts down and goes back to `target` while it is not zero, at any distance.
+  void loop(Reg counter, std::uint32_t target);
+
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void put(std::uint32_t at, const isa::Instruction& instruction);
+
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace tessera::program

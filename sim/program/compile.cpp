@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "sim/base/errors.h"
+#include "sim/program/control.h"
+#include "sim/program/placement.h"
+
+namespace tessera::program {
+namespace {
+
+constexpr std::uint32_t kListAlign = 8;
+
+std::uint64_t& of(CategoryBytes& memory, Category category) {
+  return memory[static_cast<std::size_t>(category)];
+}
+
+void write_word(std::vector<std::byte>& bytes, std::size_t at, std::uint32_t word) {
+  std::memcpy(bytes.data() + at, &word, sizeof word);
+}
+
+/// What every tile with one control signature shares.
+struct ControlGroup {
+  ControlData data;
+  ControlCode code;
+  std::shared_ptr<const CodeImage> image;
+};
+
+/// What a tile's image is made from.
+struct TileState {
+  TileWork work;
+  const ControlGroup* group = nullptr;
+  std::vector<BufferId> buffers;
+  std::uint64_t lists_begin = 0;
+  std::vector<std::byte> control_data;  ///< table of lists, argument blocks
+  std::vector<std::byte> lists;
+  std::size_t exchanges = 0;  ///< entries of the table that are filled in
+};
+
+class Compiler {
+ public:
+  Compiler(const Program& program, const MachineConfig& machine)
+      : program_(program),
+        machine_(machine),
+        flow_(flatten(program)),
+        capacity_(Bytes(std::uint64_t{machine.tile.sram_kib} * 1024)),
+        tiles_(program.tiles()) {}
+
+  Images compile(const ExchangeCompiler& exchanges) {
+    start();
+    emit_code();
+    place_buffers();
+    write_arguments();
+    compile_exchanges(exchanges);
+    finish_tiles();
+    if (!fits()) throw UserError(overflow());
+    return std::move(images_);
+  }
+
+ private:
+  void start();
+  void emit_code();
+  void place_buffers();
+  void note_live(const Layout& layout);
+  void write_arguments();
+  [[nodiscard]] std::uint32_t word_of(const Argument& argument) const;
+  void compile_exchanges(const ExchangeCompiler& exchanges);
+  [[nodiscard]] Port port(Place place) const;
+  [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
+  void add_list(const Exchange& exchange, const DescriptorList& list);
+  void finish_tiles();
+  [[nodiscard]] bool fits() const;
+  [[nodiscard]] std::string overflow() const;
+
+  const Program& program_;
+  const MachineConfig& machine_;
+  Flow flow_;
+  Bytes capacity_;
+  std::vector<TileState> tiles_;
+  std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
+  Images images_;
+};
+
+void Compiler::start() {
+  images_.tiles.resize(program_.tiles());
+  images_.buffer_address.resize(program_.buffers().size());
+  for (const FlatStep& step : flow_.steps) {
+    StepInfo info;
+    info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
+    info.kind = step.compute != nullptr ? "compute" : "exchange";
+    info.measured = step.measured;
+    images_.steps.push_back(std::move(info));
+  }
+  std::vector<TileWork> work = work_by_tile(program_, flow_);
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    for (const Work& item : work[tile]) {
+      const bool exists = item.vertex == nullptr || item.vertex->executor != Executor::one_worker ||
+                          item.vertex->worker < machine_.tile.contexts;
+      check(exists, "program: a vertex for worker {} of {}", exists ? 0 : item.vertex->worker,
+            machine_.tile.contexts);
+    }
+    tiles_[tile].work = std::move(work[tile]);
+  }
+}
+
+void Compiler::emit_code() {
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    TileState& state = tiles_[tile];
+    const auto [entry, is_new] = groups_.try_emplace(control_signature(state.work));
+    ControlGroup& group = entry->second;
+    if (is_new) {
+      group.data = layout_control_data(state.work);
+      group.code = emit_control(program_, flow_, state.work, group.data, machine_.tile);
+      group.image = std::make_shared<const CodeImage>(std::move(group.code.image));
+    }
+    state.group = &group;
+    images_.tiles[tile].code = group.image;
+    CategoryBytes& memory = images_.tiles[tile].memory;
+    of(memory, Category::code) = group.code.codelet_bytes;
+    of(memory, Category::control) = group.code.control_bytes;
+    of(memory, Category::stack) = group.code.stack_bytes;
+    of(memory, Category::exchange) = group.data.table_bytes;
+    of(memory, Category::arguments) = group.data.bytes - group.data.table_bytes;
+  }
+}
+
+void Compiler::place_buffers() {
+  const std::vector<Lifetime> lives = lifetimes(program_, flow_);
+  for (std::uint32_t id = 0; id < lives.size(); ++id) {
+    if (lives[id].used()) {
+      tiles_[index(program_.buffers()[id].tile)].buffers.push_back(BufferId{id});
+    }
+  }
+  std::map<std::pair<std::uint64_t, std::vector<Block>>, Layout> layouts;
+  const auto steps = static_cast<std::uint32_t>(flow_.steps.size());
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    TileState& state = tiles_[tile];
+    std::vector<Block> blocks;
+    for (BufferId id : state.buffers) {
+      const Buffer& buffer = program_.buffer(id);
+      blocks.push_back(
+          {buffer.bytes, buffer.align, lives[static_cast<std::size_t>(id)], buffer.category});
+      if (buffer.contents) images_.tiles[tile].initialised.push_back(id);
+    }
+    const std::uint64_t base = state.group->code.data_begin + state.group->data.bytes;
+    const auto [entry, is_new] = layouts.try_emplace({base, std::move(blocks)});
+    Layout& layout = entry->second;
+    if (is_new) {
+      layout = place(entry->first.second, base, steps);
+      note_live(layout);
+    }
+    for (std::size_t i = 0; i < state.buffers.size(); ++i) {
+      images_.buffer_address[static_cast<std::size_t>(state.buffers[i])] =
+          Address(static_cast<std::uint32_t>(layout.address[i]));
+    }
+    CategoryBytes& memory = images_.tiles[tile].memory;
+    for (std::size_t i = 0; i < kCategories; ++i) memory[i] += layout.peak[i];
+    state.lists_begin = round_up<std::uint64_t>(layout.end, kListAlign);
+    of(memory, Category::exchange) += state.lists_begin - layout.end;
+  }
+  // Beyond 32 bits addresses mean nothing: such a program is refused without its lists' sizes.
+  const bool addressable = std::all_of(tiles_.begin(), tiles_.end(), [](const TileState& state) {
+    return state.lists_begin <= UINT32_MAX;
+  });
+  if (!addressable) throw UserError(overflow());
+}
+
+void Compiler::note_live(const Layout& layout) {
+  for (std::size_t step = 0; step < layout.live.size(); ++step) {
+    std::uint64_t& most = images_.steps[step].live_bytes;
+    most = std::max(most, layout.live[step]);
+  }
+}
+
+std::uint32_t Compiler::word_of(const Argument& argument) const {
+  if (const auto* word = std::get_if<std::uint32_t>(&argument)) return *word;
+  return port(std::get<Place>(argument)).address.count();
+}
+
+Port Compiler::port(Place place) const {
+  const Address base = images_.buffer_address[static_cast<std::size_t>(place.buffer)];
+  return {program_.buffer(place.buffer).tile, base + Address(place.offset)};
+}
+
+void Compiler::write_arguments() {
+  for (TileState& state : tiles_) {
+    const ControlData& data = state.group->data;
+    state.control_data.resize(data.bytes);
+    for (std::size_t i = 0; i < state.work.size(); ++i) {
+      if (state.work[i].vertex == nullptr) continue;
+      std::size_t at = data.offset[i];
+      for (const Argument& argument : state.work[i].vertex->arguments) {
+        write_word(state.control_data, at, word_of(argument));
+        at += sizeof(std::uint32_t);
+      }
+    }
+  }
+}
+
+std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
+  std::vector<PlacedCopy> copies;
+  copies.reserve(exchange.copies.size());
+  for (const Copy& copy : exchange.copies) {
+    if (copy.destinations.empty()) continue;
+    PlacedCopy& to = copies.emplace_back(PlacedCopy{port(copy.source), copy.bytes, {}});
+    to.destinations.reserve(copy.destinations.size());
+    for (Place destination : copy.destinations) to.destinations.push_back(port(destination));
+  }
+  return copies;
+}
+
+void Compiler::compile_exchanges(const ExchangeCompiler& exchanges) {
+  std::uint32_t number = 0;
+  for (std::size_t step = 0; step < flow_.steps.size(); ++step) {
+    if (flow_.steps[step].exchange == nullptr) continue;
+    const Exchange& exchange = *flow_.steps[step].exchange;
+    const CompiledExchange compiled = exchanges.compile(number++, placed(exchange));
+    images_.steps[step].exchange_makespan = compiled.makespan;
+    images_.steps[step].exchange_bound = compiled.bound;
+    for (const DescriptorList& list : compiled.lists) add_list(exchange, list);
+  }
+}
+
+void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
+  TileState& state = tiles_[index(list.tile)];
+  const std::size_t at = state.exchanges++ * sizeof(std::uint32_t);
+  check(at < state.group->data.table_bytes, "program: {}: tile {} takes no part but has a list",
+        exchange.name, index(list.tile));
+  write_word(state.control_data, at,
+             static_cast<std::uint32_t>(state.lists_begin + state.lists.size()));
+  state.lists.insert(state.lists.end(), list.bytes.begin(), list.bytes.end());
+  state.lists.resize(round_up<std::size_t>(state.lists.size(), kListAlign));
+}
+
+void Compiler::finish_tiles() {
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    TileState& state = tiles_[tile];
+    const auto expected = static_cast<std::size_t>(
+        std::count_if(state.work.begin(), state.work.end(),
+                      [](const Work& item) { return item.vertex == nullptr; }));
+    check(state.exchanges == expected, "program: tile {} has {} descriptor lists of {}", tile,
+          state.exchanges, expected);
+    TileImage& image = images_.tiles[tile];
+    of(image.memory, Category::exchange) += state.lists.size();
+    if (!state.control_data.empty()) {
+      image.segments.push_back(
+          {Address(state.group->code.data_begin), std::move(state.control_data)});
+    }
+    if (!state.lists.empty()) {
+      image.segments.push_back(
+          {Address(static_cast<std::uint32_t>(state.lists_begin)), std::move(state.lists)});
+    }
+  }
+}
+
+bool Compiler::fits() const { return summarise_memory(images_).max_bytes <= capacity_.count(); }
+
+std::string Compiler::overflow() const {
+  const MemorySummary summary = summarise_memory(images_);
+  return fmt::format(
+      "the program does not fit: tile {} needs {} bytes of {} (tile.sram_kib = {}), "
+      "{} over\n{}",
+      index(summary.max_tile), summary.max_bytes, capacity_.count(), machine_.tile.sram_kib,
+      summary.max_bytes - capacity_.count(), memory_table(images_, capacity_));
+}
+
+}  // namespace
+
+Images compile(const Program& program, const MachineConfig& machine,
+               const ExchangeCompiler& exchanges) {
+  check(program.tiles() == machine.tiles, "program: for {} tiles on a machine of {}",
+        program.tiles(), machine.tiles);
+  validate(program);
+  return Compiler(program, machine).compile(exchanges);
+}
+
+}  // namespace tessera::program

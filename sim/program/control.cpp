@@ -1,0 +1,188 @@
+#include "sim/program/control.h"
+
+#include <map>
+
+#include "sim/base/errors.h"
+#include "sim/program/assembler.h"
+
+namespace tessera::program {
+namespace {
+
+constexpr std::uint32_t kCodeAlign = 8;    // the pair rule's
+constexpr std::uint32_t kStackAlign = 16;  // the ABI's
+// s0 points here in the control data, so that a signed 12-bit offset reaches 4 KiB of it.
+constexpr std::uint32_t kDataBias = 2048;
+
+enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
+
+/// Writes the code of one group of tiles, step by step.
+class ControlWriter {
+ public:
+  ControlWriter(const Program& program, const Flow& flow, const TileWork& work,
+                const ControlData& data)
+      : program_(program), flow_(flow), work_(work), data_(data) {}
+
+  ControlCode write(const TileConfig& tile) {
+    write_codelets();
+    code_.codelet_bytes = out_.here();
+    code_.image.entry = Address(out_.here());
+    code_.image.symbols.emplace_back(Address(out_.here()), "control");
+    write_control();
+    code_.control_bytes = out_.here() - code_.codelet_bytes;
+    set_addresses(tile);
+    code_.image.bytes = out_.take();
+    return std::move(code_);
+  }
+
+ private:
+  void write_codelets() {
+    for (const Work& item : work_) {
+      if (item.vertex != nullptr) codelet_address_[item.vertex->codelet] = 0;
+    }
+    if (!codelet_address_.empty()) code_.image.steps.emplace_back(Address(0), kNoStep);
+    for (auto& [id, address] : codelet_address_) {
+      const Codelet& codelet = program_.codelets()[id];
+      address = out_.here();
+      code_.image.symbols.emplace_back(Address(address), codelet.name);
+      out_.append(codelet.code);
+      out_.align(kCodeAlign);
+    }
+  }
+
+  void write_control() {
+    write_set_up();
+    std::size_t next_loop = 0;
+    std::vector<OpenLoop> open;
+    for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
+      for (; next_loop < flow_.loops.size() && flow_.loops[next_loop].begin == step; ++next_loop) {
+        const FlatLoop& loop = flow_.loops[next_loop];
+        out_.load_immediate(counter(loop), loop.count);
+        open.push_back({&loop, out_.here()});
+      }
+      write_step(step);
+      for (; !open.empty() && open.back().loop->end == step + 1; open.pop_back()) {
+        out_.loop(counter(*open.back().loop), open.back().top);
+      }
+    }
+    out_.control(kEnd);
+  }
+
+  void write_set_up() {
+    if (code_.image.steps.empty()) code_.image.steps.emplace_back(Address(out_.here()), kNoStep);
+    data_pointer_at_ = out_.here();
+    out_.load_address(Reg::s0, 0);
+    stack_pointer_at_ = out_.here();
+    out_.load_address(Reg::sp, 0);
+    out_.add_immediate(Reg::s1, Reg::zero, -1);
+  }
+
+  void write_step(std::uint32_t step) {
+    const std::uint32_t begin = out_.here();
+    const FlatStep& flat = flow_.steps[step];
+    const bool takes_part = next_work_ < work_.size() && work_[next_work_].step == step;
+    const bool exchanges = takes_part && flat.exchange != nullptr;
+    // Loaded before the barrier: there the load's delay costs nothing.
+    if (exchanges) load_data_word(Reg::t2, data_.offset[next_work_]);
+    if (flat.sync) out_.control(kSync);
+    if (exchanges) {
+      out_.start_exchange(Reg::t2);
+      out_.wait_for_exchange();
+      ++next_work_;
+    } else if (takes_part) {
+      write_vertices(step);
+    }
+    if (out_.here() != begin) code_.image.steps.emplace_back(Address(begin), step);
+  }
+
+  void write_vertices(std::uint32_t step) {
+    const Vertex* running = nullptr;
+    for (; next_work_ < work_.size() && work_[next_work_].step == step; ++next_work_) {
+      const Vertex& vertex = *work_[next_work_].vertex;
+      const bool together = running != nullptr && running->executor == Executor::one_worker &&
+                            vertex.executor == Executor::one_worker;
+      if (running != nullptr && !together) out_.control(kJoin);
+      write_vertex(vertex, data_.offset[next_work_]);
+      running = vertex.executor == Executor::supervisor ? nullptr : &vertex;
+    }
+    if (running != nullptr) out_.control(kJoin);
+  }
+
+  void write_vertex(const Vertex& vertex, std::uint32_t arguments) {
+    const std::uint32_t codelet = codelet_address_.at(vertex.codelet);
+    load_data_address(Reg::a0, arguments);
+    if (vertex.executor == Executor::supervisor) return out_.call(codelet);
+    out_.load_immediate(Reg::t0, codelet);
+    Reg worker = Reg::s1;
+    if (vertex.executor == Executor::one_worker) {
+      worker = vertex.worker == 0 ? Reg::zero : Reg::t1;
+      if (vertex.worker != 0) out_.load_immediate(worker, vertex.worker);
+    }
+    out_.run(Reg::t0, Reg::a0, worker);
+  }
+
+  static bool near(std::uint32_t offset) { return offset < 2 * kDataBias; }
+  static std::int32_t biased(std::uint32_t offset) {
+    return static_cast<std::int32_t>(offset) - static_cast<std::int32_t>(kDataBias);
+  }
+
+  void load_data_address(Reg to, std::uint32_t offset) {
+    if (near(offset)) return out_.add_immediate(to, Reg::s0, biased(offset));
+    far_.push_back({out_.here(), to, offset});
+    out_.load_address(to, 0);
+  }
+
+  void load_data_word(Reg to, std::uint32_t offset) {
+    if (near(offset)) return out_.load_word(to, Reg::s0, biased(offset));
+    load_data_address(to, offset);
+    out_.load_word(to, to, 0);
+  }
+
+  static Reg counter(const FlatLoop& loop) {
+    return static_cast<Reg>(static_cast<std::uint32_t>(Reg::s2) + loop.depth);
+  }
+
+  /// Places the stacks and the data behind the code, and fills in what points to them.
+  void set_addresses(const TileConfig& tile) {
+    const std::uint32_t stacks = round_up(out_.here(), kStackAlign);
+    const std::uint32_t top =
+        round_up(stacks + tile.contexts * tile.worker_stack_bytes + tile.supervisor_stack_bytes,
+                 kStackAlign);
+    code_.image.worker_stacks = Address(stacks);
+    code_.stack_bytes = top - out_.here();
+    code_.data_begin = top;
+    out_.patch_address(stack_pointer_at_, Reg::sp, top);
+    out_.patch_address(data_pointer_at_, Reg::s0, top + kDataBias);
+    for (const FarAddress& far : far_) out_.patch_address(far.at, far.to, top + far.offset);
+  }
+
+  struct OpenLoop {
+    const FlatLoop* loop;
+    std::uint32_t top;
+  };
+  struct FarAddress {
+    std::uint32_t at;
+    Reg to;
+    std::uint32_t offset;
+  };
+
+  const Program& program_;
+  const Flow& flow_;
+  const TileWork& work_;
+  const ControlData& data_;
+  Assembler out_;
+  ControlCode code_;
+  std::map<std::uint32_t, std::uint32_t> codelet_address_;  // by index in Program::codelets
+  std::vector<FarAddress> far_;
+  std::size_t next_work_ = 0;
+  std::uint32_t data_pointer_at_ = 0;
+  std::uint32_t stack_pointer_at_ = 0;
+};
+
+}  // namespace
+
+ControlCode emit_control(const Program& program, const Flow& flow, const TileWork& work,
+                         const ControlData& data, const TileConfig& tile) {
+  return ControlWriter(program, flow, work, data).write(tile);
+}
+
+}  // namespace tessera::program

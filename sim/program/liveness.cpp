@@ -1,0 +1,107 @@
+#include "sim/program/liveness.h"
+
+#include <algorithm>
+
+namespace tessera::program {
+namespace {
+
+bool within(const FlatLoop& loop, std::int32_t step) {
+  return step >= static_cast<std::int32_t>(loop.begin) &&
+         step < static_cast<std::int32_t>(loop.end);
+}
+
+/// The loops that hold each step, outermost first.
+std::vector<std::vector<const FlatLoop*>> loops_by_step(const Flow& flow) {
+  std::vector<std::vector<const FlatLoop*>> loops(flow.steps.size());
+  for (const FlatLoop& loop : flow.loops) {
+    for (std::uint32_t step = loop.begin; step < loop.end; ++step) loops[step].push_back(&loop);
+  }
+  return loops;
+}
+
+class Lifetimes {
+ public:
+  Lifetimes(const Program& program, const Flow& flow)
+      : flow_(flow), all_(program.buffers().size()) {
+    for (std::size_t step = 0; step < flow.steps.size(); ++step) {
+      visit(flow.steps[step], static_cast<std::int32_t>(step));
+    }
+    const auto end = static_cast<std::int32_t>(flow.steps.size());
+    for (std::size_t id = 0; id < all_.size(); ++id) {
+      const Buffer& buffer = program.buffers()[id];
+      if (buffer.contents && (all_[id].used() || buffer.keep)) use(all_[id], -1);
+      if (buffer.keep) use(all_[id], end);
+    }
+    widen_over_loops();
+  }
+
+  std::vector<Lifetime> take() { return std::move(all_); }
+
+ private:
+  void visit(const FlatStep& step, std::int32_t time) {
+    if (step.compute != nullptr) {
+      for (const Vertex& vertex : step.compute->vertices) {
+        for (const Argument& argument : vertex.arguments) {
+          if (const auto* place = std::get_if<Place>(&argument)) use(*place, time);
+        }
+      }
+    } else {
+      for (const Copy& copy : step.exchange->copies) {
+        use(copy.source, time);
+        for (Place destination : copy.destinations) use(destination, time);
+      }
+    }
+  }
+
+  void use(Place place, std::int32_t time) {
+    use(all_[static_cast<std::size_t>(place.buffer)], time);
+  }
+
+  static void use(Lifetime& life, std::int32_t time) {
+    life = life.used() ? Lifetime{std::min(life.first, time), std::max(life.last, time)}
+                       : Lifetime{time, time};
+  }
+
+  void widen_over_loops() {
+    if (flow_.loops.empty()) return;
+    const auto loops = loops_by_step(flow_);
+    const auto end = static_cast<std::int32_t>(flow_.steps.size());
+    for (Lifetime& life : all_) {
+      if (!life.used()) continue;
+      const Lifetime uses = life;
+      if (uses.first >= 0 && uses.first < end) {
+        life.first = begin_of_outermost(loops[static_cast<std::size_t>(uses.first)], uses);
+      }
+      if (uses.last >= 0 && uses.last < end) {
+        life.last = end_of_outermost(loops[static_cast<std::size_t>(uses.last)], uses);
+      }
+    }
+  }
+
+  // Only the ends can be widened: a loop that holds a use between them lies between them, or holds
+  // both and with them the whole life, or holds one of them.
+  static std::int32_t begin_of_outermost(const std::vector<const FlatLoop*>& loops, Lifetime uses) {
+    for (const FlatLoop* loop : loops) {
+      if (!within(*loop, uses.last)) return static_cast<std::int32_t>(loop->begin);
+    }
+    return uses.first;
+  }
+
+  static std::int32_t end_of_outermost(const std::vector<const FlatLoop*>& loops, Lifetime uses) {
+    for (const FlatLoop* loop : loops) {
+      if (!within(*loop, uses.first)) return static_cast<std::int32_t>(loop->end) - 1;
+    }
+    return uses.last;
+  }
+
+  const Flow& flow_;
+  std::vector<Lifetime> all_;
+};
+
+}  // namespace
+
+std::vector<Lifetime> lifetimes(const Program& program, const Flow& flow) {
+  return Lifetimes(program, flow).take();
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/program/flow.h"
+
+/// A program seen from its tiles.
+namespace tessera::program {
+
+/// One thing that a tile does in a step: run a vertex, or (no vertex) take part in the exchange.
+struct Work {
+  std::uint32_t step;
+  const Vertex* vertex = nullptr;
+};
+
+/// All that one tile does, by step; the vertices of a step in the order given.
+using TileWork = std::vector<Work>;
+
+/// What each tile of `program` does; `flow` points into it.
+std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow);
+
+/// Tiles with equal signatures run the same control code: they differ in the contents of their
+/// argument blocks and descriptor lists only.
+std::vector<std::uint32_t> control_signature(const TileWork& work);
+
+/// Where a tile's control data lies, as offsets from its beginning: a table with the address of
+/// each descriptor list, then the argument blocks.
+struct ControlData {
+  static constexpr std::uint32_t kAlign = 8;
+  std::vector<std::uint32_t> offset;  ///< by Work: its argument block, or its entry in the table
+  std::uint32_t table_bytes = 0;
+  std::uint32_t bytes = 0;
+};
+ControlData layout_control_data(const TileWork& work);
+
+}  // namespace tessera::program

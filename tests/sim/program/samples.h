@@ -1,0 +1,90 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/program/image.h"
+
+/// Parts of small programs for the tests of this folder.
+namespace tessera::program::samples {
+
+/// Gives every participant a list of 8 bytes, and 4 more for each copy that it sends or receives.
+class CountingExchanges : public ExchangeCompiler {
+ public:
+  [[nodiscard]] CompiledExchange compile(std::uint32_t exchange,
+                                         std::span<const PlacedCopy> copies) const override {
+    std::map<std::uint32_t, std::size_t> ends;
+    for (const PlacedCopy& copy : copies) {
+      ++ends[index(copy.source.tile)];
+      for (const Port& port : copy.destinations) ++ends[index(port.tile)];
+    }
+    CompiledExchange compiled;
+    compiled.makespan = Cycle(copies.size());
+    for (const auto& [tile, count] : ends) {
+      compiled.lists.push_back(
+          {TileId{tile}, std::vector<std::byte>(8 + 4 * count, std::byte(exchange + 1))});
+    }
+    return compiled;
+  }
+};
+
+inline MachineConfig machine(std::uint32_t tiles) {
+  MachineConfig config;
+  config.tiles = tiles;
+  return config;
+}
+
+inline std::uint32_t add_codelet(Program& program, const std::string& name, std::size_t bytes) {
+  return program.add_codelet({name, std::vector<std::byte>(bytes, std::byte(name.size()))});
+}
+
+inline BufferId add_buffer(Program& program, std::uint32_t tile, std::uint32_t bytes) {
+  Buffer buffer{};
+  buffer.tile = TileId{tile};
+  buffer.bytes = bytes;
+  buffer.name = "sample";
+  return program.add_buffer(buffer);
+}
+
+inline BufferId add_initialised(Program& program, std::uint32_t tile, std::uint32_t bytes) {
+  Buffer buffer{};
+  buffer.tile = TileId{tile};
+  buffer.bytes = bytes;
+  buffer.contents = [](std::span<std::byte>) {};
+  buffer.name = "initialised";
+  return program.add_buffer(buffer);
+}
+
+inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint32_t bytes) {
+  Buffer buffer{};
+  buffer.tile = TileId{tile};
+  buffer.bytes = bytes;
+  buffer.keep = true;
+  buffer.name = "kept";
+  return program.add_buffer(buffer);
+}
+
+/// A vertex of codelet 0 that names `buffers`.
+inline Vertex vertex(std::uint32_t tile, const std::vector<BufferId>& buffers,
+                     Executor executor = Executor::all_workers) {
+  Vertex made{TileId{tile}, 0, executor, 0, {}};
+  for (BufferId id : buffers) made.arguments.emplace_back(Place{id, 0});
+  return made;
+}
+
+inline Step compute(std::vector<Vertex> vertices) {
+  return {ComputeSet{"compute", std::move(vertices)}, true};
+}
+
+inline Step exchange(BufferId from, const std::vector<BufferId>& to, std::uint32_t bytes) {
+  Copy copy{{from, 0}, bytes, {}};
+  for (BufferId id : to) copy.destinations.push_back({id, 0});
+  return {Exchange{"exchange", {copy}}, true};
+}
+
+inline Step repeat(std::uint32_t count, std::vector<Step> body) {
+  return {Repeat{count, {std::move(body)}}, true};
+}
+
+}  // namespace tessera::program::samples
