@@ -1,0 +1,162 @@
+#include "sim/program/control.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <doctest/doctest.h>
+
+#include "tests/sim/program/control_trace.h"
+#include "tests/sim/program/samples.h"
+
+using namespace tessera;
+using namespace tessera::program;
+using namespace tessera::program::samples;
+
+namespace {
+
+constexpr std::size_t kSram = 256 * 1024;
+using Events = std::vector<std::string>;
+
+Images compiled(const Program& program) {
+  return compile(program, machine(program.tiles()), CountingExchanges());
+}
+
+Events events_of(const Images& images, std::uint32_t tile) {
+  return ControlTrace(images.tiles[tile], kSram).run();
+}
+
+Vertex call(std::uint32_t tile, std::uint32_t codelet, Executor executor, std::uint32_t argument,
+            std::uint32_t worker = 0) {
+  return {TileId{tile}, codelet, executor, worker, {argument}};
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("an empty program ends at once") {
+    const Images images = compiled(Program(2));
+    CHECK(events_of(images, 0).empty());
+    CHECK(images.tiles[0].code == images.tiles[1].code);
+  }
+
+  TEST_CASE("every tile enters every barrier, also those with nothing to do") {
+    Program program(3);
+    add_codelet(program, "work", 12);
+    const BufferId a = add_buffer(program, 0, 8);
+    const BufferId b = add_buffer(program, 1, 8);
+    program.main().steps = {exchange(a, {b}, 8), compute({vertex(1, {b})}), compute({})};
+    const Images images = compiled(program);
+    const std::uint32_t at = images.buffer_address[static_cast<std::size_t>(b)].count();
+    CHECK(events_of(images, 0) == Events{"sync 0", "exch 0 1", "sync 2"});
+    CHECK(events_of(images, 1) ==
+          Events{"sync 0", "exch 0 1", fmt::format("run work -1 {}", at), "join", "sync 2"});
+    CHECK(events_of(images, 2) == Events{"sync 0", "sync 2"});
+  }
+
+  TEST_CASE("vertices run in order and only neighbouring single workers overlap") {
+    Program program(1);
+    add_codelet(program, "a", 4);
+    add_codelet(program, "bb", 4);
+    program.main().steps = {
+        compute({call(0, 0, Executor::one_worker, 10, 0), call(0, 1, Executor::one_worker, 11, 5),
+                 call(0, 0, Executor::all_workers, 12), call(0, 1, Executor::all_workers, 13),
+                 call(0, 1, Executor::supervisor, 14), call(0, 0, Executor::supervisor, 15)})};
+    CHECK(events_of(compiled(program), 0) == Events{"sync 0", "run a 0 10", "run bb 5 11", "join",
+                                                    "run a -1 12", "join", "run bb -1 13", "join",
+                                                    "call bb 14", "call a 15"});
+  }
+
+  TEST_CASE("loops run their bodies as often as they say, also nested") {
+    Program program(1);
+    add_codelet(program, "w", 4);
+    const auto step = [](std::uint32_t argument) {
+      return compute({call(0, 0, Executor::supervisor, argument)});
+    };
+    program.main().steps = {repeat(2, {step(1), repeat(3, {step(2)}), repeat(5000, {step(3)})}),
+                            step(4)};
+    const Events events = events_of(compiled(program), 0);
+    const auto count = [&](const std::string& event) {
+      return std::count(events.begin(), events.end(), event);
+    };
+    CHECK(count("call w 1") == 2);
+    CHECK(count("call w 2") == 6);
+    CHECK(count("call w 3") == 10000);
+    CHECK(count("call w 4") == 1);
+    CHECK(count("sync 2") == 10000);
+    CHECK(events.back() == "call w 4");
+  }
+
+  TEST_CASE("a loop whose body is beyond a branch's reach still counts") {
+    Program program(1);
+    add_codelet(program, "w", 4);
+    std::vector<Step> body;
+    for (std::uint32_t i = 0; i < 600; ++i) {
+      body.push_back(compute({call(0, 0, Executor::all_workers, i)}));
+    }
+    program.main().steps = {repeat(3, body)};
+    const Events events = events_of(compiled(program), 0);
+    CHECK(events.size() == 3 * 600 * 3);
+    CHECK(std::count(events.begin(), events.end(), "run w -1 599") == 3);
+  }
+
+  TEST_CASE("lists and blocks beyond the reach of an offset are found") {
+    Program program(2);
+    add_codelet(program, "w", 4);
+    const BufferId a = add_buffer(program, 0, 8);
+    const BufferId b = add_buffer(program, 1, 8);
+    constexpr std::uint32_t kExchanges = 1100;
+    for (std::uint32_t i = 0; i < kExchanges; ++i) {
+      program.main().steps.push_back(exchange(a, {b}, 8));
+      program.main().steps.push_back(compute({call(0, 0, Executor::supervisor, i)}));
+    }
+    const Events events = events_of(compiled(program), 0);
+    REQUIRE(events.size() == 3 * kExchanges);
+    for (std::uint32_t i = 0; i < kExchanges; ++i) {
+      REQUIRE(events[3 * i] == fmt::format("sync {}", 2 * i));
+      REQUIRE(events[3 * i + 1] == fmt::format("exch {} {}", 2 * i, (i + 1) % 256));
+      REQUIRE(events[3 * i + 2] == fmt::format("call w {}", i));
+    }
+  }
+
+  TEST_CASE("stacks lie behind the code, one for each worker below the supervisor's") {
+    Program program(1);
+    add_codelet(program, "w", 20);
+    program.main().steps = {compute({call(0, 0, Executor::all_workers, 7)})};
+    MachineConfig config = machine(1);
+    config.tile.contexts = 4;
+    config.tile.worker_stack_bytes = 96;
+    config.tile.supervisor_stack_bytes = 128;
+    const Images images = compile(program, config, CountingExchanges());
+    const CodeImage& code = *images.tiles[0].code;
+    CHECK(code.worker_stacks.count() >= code.bytes.size());
+    CHECK(code.worker_stacks.count() < code.bytes.size() + 16);
+    ControlTrace trace(images.tiles[0], kSram);
+    trace.run();
+    CHECK(trace.stack_pointer() == code.worker_stacks.count() + 4 * 96 + 128);
+    CHECK(images.tiles[0].segments.front().address.count() == trace.stack_pointer());
+  }
+
+  TEST_CASE("control code is the expected instructions") {
+    Program program(1);
+    add_codelet(program, "work", 8);
+    program.main().steps = {repeat(9, {compute({call(0, 0, Executor::all_workers, 7)})})};
+    const CodeImage code = *compiled(program).tiles[0].code;
+    using isa::Mnemonic;
+    const std::vector<Mnemonic> expected = {
+        Mnemonic::lui,  Mnemonic::addi, Mnemonic::lui,  Mnemonic::addi, Mnemonic::addi,
+        Mnemonic::addi, Mnemonic::xctl, Mnemonic::addi, Mnemonic::addi, Mnemonic::run,
+        Mnemonic::xctl, Mnemonic::bdnz, Mnemonic::xctl};
+    REQUIRE(code.bytes.size() == 8 + 4 * expected.size());
+    CHECK(code.entry.count() == 8);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, code.bytes.data() + 8 + 4 * i, sizeof word);
+      CHECK(isa::decode(word)->mnemonic == expected[i]);
+    }
+    CHECK(code.step_of(0) == kNoStep);
+    CHECK(code.step_of(8 + 4 * 5) == kNoStep);
+    CHECK(code.step_of(8 + 4 * 6) == 0);
+    CHECK(code.symbol_of(4) == "work");
+    CHECK(code.symbol_of(8) == "control");
+  }
+}

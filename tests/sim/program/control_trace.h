@@ -1,0 +1,123 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/isa/decode.h"
+#include "sim/program/image.h"
+
+/// Runs a tile's control code on a few lines of interpreter of its own, as far as control code
+/// goes, and writes down what it does.
+namespace tessera::program::samples {
+
+class ControlTrace {
+ public:
+  ControlTrace(const TileImage& image, std::size_t sram_bytes)
+      : code_(*image.code), sram_(sram_bytes) {
+    write(0, code_.bytes);
+    for (const Segment& segment : image.segments) write(segment.address.count(), segment.bytes);
+    pc_ = code_.entry.count();
+  }
+
+  /// One line an event: "sync STEP", "exch STEP FIRSTBYTE", "call CODELET ARGUMENT",
+  /// "run CODELET WORKER ARGUMENT", "join". ARGUMENT is the first word of the block.
+  std::vector<std::string> run() {
+    for (int instructions = 0; !ended_; ++instructions) {
+      check(instructions < 1'000'000, "test: control code does not end");
+      const auto decoded = isa::decode(word(pc_));
+      check(decoded.has_value(), "test: no instruction at {:#x}", pc_);
+      const std::uint32_t at = pc_;
+      pc_ += 4;
+      step(*decoded, at);
+      x_[0] = 0;
+    }
+    return events_;
+  }
+
+  [[nodiscard]] std::uint32_t stack_pointer() const { return x_[2]; }
+
+ private:
+  void write(std::size_t at, const std::vector<std::byte>& bytes) {
+    check(at + bytes.size() <= sram_.size(), "test: outside SRAM");
+    std::copy(bytes.begin(), bytes.end(), sram_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  [[nodiscard]] std::uint32_t word(std::uint32_t at) const {
+    check(at % 4 == 0 && std::size_t{at} + 4 <= sram_.size(), "test: a load at {:#x}", at);
+    std::uint32_t value = 0;
+    std::memcpy(&value, sram_.data() + at, sizeof value);
+    return value;
+  }
+
+  void step(const isa::Instruction& in, std::uint32_t at) {
+    const std::uint32_t target = at + static_cast<std::uint32_t>(in.imm);
+    const std::uint32_t sum = x_[in.rs1] + static_cast<std::uint32_t>(in.imm);
+    switch (in.mnemonic) {
+      case isa::Mnemonic::lui:
+        x_[in.rd] = static_cast<std::uint32_t>(in.imm);
+        break;
+      case isa::Mnemonic::addi:
+        x_[in.rd] = sum;
+        break;
+      case isa::Mnemonic::lw:
+        x_[in.rd] = word(sum);
+        break;
+      case isa::Mnemonic::beq:
+        pc_ = x_[in.rs1] == x_[in.rs2] ? target : pc_;
+        break;
+      case isa::Mnemonic::bdnz:
+        pc_ = --x_[in.rs1] != 0 ? target : pc_;
+        break;
+      case isa::Mnemonic::jal:
+        jump(in, target);
+        break;
+      case isa::Mnemonic::run:
+        log("run {} {} {}", code_.symbol_of(x_[in.rs1]), static_cast<std::int32_t>(x_[in.rd]),
+            word(x_[in.rs2]));
+        break;
+      case isa::Mnemonic::xctl:
+        control(in.imm, at);
+        break;
+      case isa::Mnemonic::exch:
+        log("exch {} {}", code_.step_of(at), word(x_[in.rs1]) & 0xff);
+        break;
+      case isa::Mnemonic::exch_wait:
+        break;
+      default:
+        throw Defect("test: not an instruction of control code");
+    }
+  }
+
+  void jump(const isa::Instruction& in, std::uint32_t target) {
+    if (in.rd == 0) {
+      pc_ = target;
+    } else {
+      log("call {} {}", code_.symbol_of(target), word(x_[10]));
+    }
+  }
+
+  void control(std::int32_t operation, std::uint32_t at) {
+    if (operation == 0) ended_ = true;
+    if (operation == 1) log("join");
+    if (operation == 16) log("sync {}", code_.step_of(at));
+  }
+
+  template <class... Args>
+  void log(fmt::format_string<Args...> text, Args&&... args) {
+    events_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  const CodeImage& code_;
+  std::vector<std::byte> sram_;
+  std::array<std::uint32_t, 32> x_{};
+  std::uint32_t pc_ = 0;
+  bool ended_ = false;
+  std::vector<std::string> events_;
+};
+
+}  // namespace tessera::program::samples
