@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "sim/base/types.h"
+
+/// The descriptor list that a tile gives to `exch`, byte for byte as it stands in SRAM: a Header,
+/// `sends` SendDescriptors by start cycle, `receives` ReceiveDescriptors by start cycle. Words are
+/// little-endian; a list is aligned to 4. A receive fragment costs 16 bytes here; the vendor's
+/// tools count three control instructions of 4 bytes and more (machines.md 1.4).
+namespace tessera::fabric {
+
+struct Header {
+  std::uint32_t exchange;      ///< number of the exchange within its program
+  std::uint32_t participants;  ///< tiles that hold a list of this exchange
+  std::uint32_t sends;
+  std::uint32_t receives;
+};
+
+struct SendDescriptor {
+  std::uint32_t start;    ///< cycles after the exchange begins; on `ideal` the number of the send
+  std::uint32_t length;   ///< bytes
+  std::uint32_t address;  ///< of the first byte
+};
+
+struct ReceiveDescriptor {
+  std::uint32_t start;  ///< that of the send it listens to
+  std::uint32_t length;
+  std::uint32_t address;
+  std::uint32_t mux;  ///< source tile; the top bit is the input port of the pair that is used
+};
+
+constexpr std::uint32_t kPortBit = 0x8000'0000;
+constexpr std::uint32_t source_of(const ReceiveDescriptor& receive) {
+  return receive.mux & ~kPortBit;
+}
+
+static_assert(sizeof(Header) == 16 && std::is_trivially_copyable_v<Header>);
+static_assert(sizeof(SendDescriptor) == 12 && std::is_trivially_copyable_v<SendDescriptor>);
+static_assert(sizeof(ReceiveDescriptor) == 16 && std::is_trivially_copyable_v<ReceiveDescriptor>);
+
+constexpr std::uint64_t list_bytes(const Header& header) {
+  return sizeof(Header) + sizeof(SendDescriptor) * std::uint64_t{header.sends} +
+         sizeof(ReceiveDescriptor) * std::uint64_t{header.receives};
+}
+
+/// A checked view of one list.
+class ListView {
+ public:
+  /// Throws UserError naming `tile` if the list is misaligned or does not lie within `sram`.
+  ListView(TileId tile, std::span<const std::byte> sram, Address list);
+
+  [[nodiscard]] const Header& header() const { return header_; }
+  [[nodiscard]] std::uint64_t bytes() const { return list_bytes(header_); }
+  [[nodiscard]] SendDescriptor send(std::uint32_t number) const;
+  [[nodiscard]] ReceiveDescriptor receive(std::uint32_t number) const;
+
+ private:
+  Header header_;
+  const std::byte* begin_;
+};
+
+}  // namespace tessera::fabric

@@ -1,0 +1,62 @@
+#include "models/fabric/fabric.h"
+
+#include "models/fabric/ideal_compiler.h"
+#include "models/fabric/ideal_fabric.h"
+#include "models/fabric/scheduled_compiler.h"
+#include "models/fabric/scheduled_fabric.h"
+#include "sim/base/errors.h"
+
+namespace tessera::fabric {
+namespace {
+
+struct Kind {
+  const char* name;
+  std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&);
+  std::unique_ptr<Fabric> (*fabric)(const FabricConfig&);
+};
+
+constexpr Kind kKinds[] = {
+    {"scheduled",
+     [](const FabricConfig& config) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<ScheduledCompiler>(config);
+     },
+     [](const FabricConfig& config) -> std::unique_ptr<Fabric> {
+       return std::make_unique<ScheduledFabric>(config);
+     }},
+    {"ideal",
+     [](const FabricConfig&) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<IdealCompiler>();
+     },
+     [](const FabricConfig& config) -> std::unique_ptr<Fabric> {
+       return std::make_unique<IdealFabric>(config);
+     }},
+};
+
+const Kind& find_kind(const FabricConfig& config) {
+  if (config.send_bytes_per_cycle == 0 || config.receive_bytes_per_cycle == 0) {
+    throw UserError("machine.fabric: found a rate of 0 bytes per cycle, allowed: 1 and more");
+  }
+  for (const Kind& kind : kKinds) {
+    if (config.kind == kind.name) return kind;
+  }
+  throw UserError(fmt::format("machine.fabric.kind: found \"{}\", allowed: {}", config.kind,
+                              fmt::join(fabric_kinds(), ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> fabric_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config) {
+  return find_kind(config).compiler(config);
+}
+
+std::unique_ptr<Fabric> make_fabric(const FabricConfig& config) {
+  return find_kind(config).fabric(config);
+}
+
+}  // namespace tessera::fabric

@@ -1,0 +1,24 @@
+#include "models/fabric/ideal_compiler.h"
+
+#include "models/fabric/list_writer.h"
+
+namespace tessera::fabric {
+
+program::CompiledExchange IdealCompiler::compile(
+    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
+  const Traffic traffic = gather_traffic(exchange, copies, false);
+  std::vector<std::uint32_t> sent(traffic.tiles);
+  Schedule schedule;
+  for (std::uint32_t i = 0; i < traffic.streams.size(); ++i) {
+    const Stream& stream = traffic.streams[i];
+    schedule.sends.push_back({i, static_cast<std::uint32_t>(schedule.hearings.size()), stream.ears,
+                              sent[stream.source]++});
+    for (std::uint32_t k = 0; k < stream.ears; ++k) {
+      const std::uint32_t ear = stream.first_ear + k;
+      schedule.hearings.push_back({ear, traffic.listeners[traffic.ears[ear].listener].tile});
+    }
+  }
+  return {write_lists(exchange, traffic, schedule), Cycle(0), Cycle(0)};
+}
+
+}  // namespace tessera::fabric

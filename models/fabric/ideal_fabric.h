@@ -1,0 +1,21 @@
+#pragma once
+
+#include "models/fabric/fabric.h"
+#include "models/fabric/mover.h"
+
+namespace tessera::fabric {
+
+/// An exchange of unlimited bandwidth, for what-ifs: every byte moves at once.
+/// Leaves out: rates, ports, distance.
+/// Timing: every tile is done at (start of the last participant) + fixed_cycles.
+class IdealFabric : public Fabric {
+ public:
+  explicit IdealFabric(const FabricConfig& config) : fixed_(config.fixed_cycles) {}
+  Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
+
+ private:
+  Cycle fixed_;
+  Mover mover_;
+};
+
+}  // namespace tessera::fabric

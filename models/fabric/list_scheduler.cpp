@@ -1,0 +1,248 @@
+#include "models/fabric/list_scheduler.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "sim/base/errors.h"
+
+namespace tessera::fabric {
+namespace {
+
+/// Slots of a schedule whose streams have no common unit of time.
+constexpr std::uint64_t kMostSlots = 2048;
+
+}  // namespace
+
+ListScheduler::ListScheduler(const Traffic& traffic, std::uint32_t bytes_per_cycle)
+    : traffic_(traffic),
+      rate_(bytes_per_cycle),
+      sender_busy_(traffic.tiles),
+      port_busy_(traffic.tiles),
+      send_load_(traffic.tiles),
+      port_load_(traffic.tiles) {}
+
+std::uint64_t ListScheduler::cycles(const Stream& stream) const {
+  return ceil_div(std::uint64_t{stream.bytes}, std::uint64_t{rate_});
+}
+
+std::uint32_t ListScheduler::slots(const Stream& stream) const {
+  return static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_));
+}
+
+std::uint32_t ListScheduler::tile_of(const Ear& ear) const {
+  return traffic_.listeners[ear.listener].tile;
+}
+
+std::span<std::uint64_t> ListScheduler::row(std::size_t number) {
+  return {rows_.data() + number * words_, words_};
+}
+
+Schedule ListScheduler::run() {
+  if (traffic_.streams.empty()) return {};
+  choose_slot_length(traffic_bound(traffic_, rate_).count());
+  sum_loads();
+  for (const std::uint32_t stream : order()) place(stream);
+  close_gaps();
+  return std::move(schedule_);
+}
+
+/// A slot is the common unit of all durations, or longer if that would be too many slots.
+void ListScheduler::choose_slot_length(std::uint64_t bound) {
+  std::uint64_t unit = 0;
+  for (const Stream& stream : traffic_.streams) unit = std::gcd(unit, cycles(stream));
+  std::uint64_t total = 0;
+  for (const Stream& stream : traffic_.streams) total += cycles(stream);
+  const std::uint64_t mean = total / traffic_.streams.size();
+  // Rounding up costs half a slot a stream until the gaps close: at most a sixteenth.
+  const std::uint64_t coarse = std::max(bound / kMostSlots, std::uint64_t{1});
+  slot_cycles_ = unit >= coarse ? unit : std::clamp<std::uint64_t>(mean / 8, 1, coarse);
+}
+
+/// Loads, and from them the horizon: the slots that the busiest sender or port needs at least.
+void ListScheduler::sum_loads() {
+  std::vector<std::uint64_t> shared(traffic_.tiles / 2);
+  for (const Stream& stream : traffic_.streams) {
+    const std::uint32_t length = slots(stream);
+    send_load_[stream.source] += length;
+    for (std::uint32_t i = 0; i < stream.ears; ++i) {
+      const Ear ear = traffic_.ears[stream.first_ear + i];
+      (ear.shared ? shared[tile_of(ear) / 2] : port_load_[tile_of(ear)]) += length;
+    }
+  }
+  for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
+    const std::uint64_t pair =
+        shared[tile / 2] == 0 ? 0 : port_load_[tile] + port_load_[tile ^ 1] + shared[tile / 2];
+    horizon_ =
+        std::max({horizon_, send_load_[tile], port_load_[tile], ceil_div(pair, std::uint64_t{2})});
+  }
+}
+
+/// Long and widely wanted streams first; equals in rounds by distance, so that a pattern in which
+/// every tile does the same fills each slot with one permutation.
+std::vector<std::uint32_t> ListScheduler::order() const {
+  struct Key {
+    std::uint64_t work;
+    std::uint32_t distance;
+    std::uint32_t stream;
+  };
+  std::vector<Key> keys;
+  keys.reserve(traffic_.streams.size());
+  for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) {
+    const Stream& stream = traffic_.streams[i];
+    const std::uint32_t first = tile_of(traffic_.ears[stream.first_ear]);
+    const std::uint32_t distance = (first + traffic_.tiles - stream.source) % traffic_.tiles;
+    keys.push_back({std::uint64_t{slots(stream)} * stream.ears, distance, i});
+  }
+  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+    return std::tie(b.work, a.distance, a.stream) < std::tie(a.work, b.distance, b.stream);
+  });
+  std::vector<std::uint32_t> order;
+  order.reserve(keys.size());
+  for (const Key& key : keys) order.push_back(key.stream);
+  return order;
+}
+
+void ListScheduler::place(std::uint32_t stream) {
+  const Stream& in_hand = traffic_.streams[stream];
+  waiting_.resize(in_hand.ears);
+  std::iota(waiting_.begin(), waiting_.end(), in_hand.first_ear);
+  while (true) {
+    words_ = static_cast<std::size_t>(ceil_div(horizon_, std::uint64_t{64}));
+    find_free(in_hand);
+    if (place_whole(stream) || place_parts(stream)) return;
+    horizon_ += std::max<std::uint64_t>(ceil_div(horizon_, std::uint64_t{128}), 1);
+    check(horizon_ < (std::uint64_t{1} << 31), "fabric: no place for stream {}", stream);
+  }
+}
+
+void ListScheduler::sender_slots(const Stream& stream) {
+  sender_free_.resize(words_);
+  fill_slots(sender_free_, horizon_);
+  sender_busy_[stream.source].remove_from(sender_free_);
+  keep_runs(sender_free_, slots(stream));
+}
+
+void ListScheduler::find_free(const Stream& stream) {
+  sender_slots(stream);
+  rows_.resize(waiting_.size() * words_);
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    free_slots_of(traffic_.ears[waiting_[i]], slots(stream), row(i));
+  }
+}
+
+void ListScheduler::free_slots_of(const Ear& ear, std::uint32_t length,
+                                  std::span<std::uint64_t> out) {
+  const std::uint32_t tile = tile_of(ear);
+  const auto free_of = [&](std::uint32_t port, std::span<std::uint64_t> free) {
+    fill_slots(free, horizon_);
+    port_busy_[port].remove_from(free);
+    keep_runs(free, length);
+  };
+  if (!ear.shared) return free_of(tile, out);
+  // A shared stream leaves each port the time for what can go nowhere else.
+  std::fill(out.begin(), out.end(), 0);
+  if (port_load_[tile] + length <= horizon_) free_of(tile, out);
+  if (port_load_[tile ^ 1] + length <= horizon_) {
+    other_port_.resize(words_);
+    free_of(tile ^ 1, other_port_);
+    for (std::size_t i = 0; i < words_; ++i) out[i] |= other_port_[i];
+  }
+}
+
+bool ListScheduler::place_whole(std::uint32_t stream) {
+  together_.assign(sender_free_.begin(), sender_free_.end());
+  for (std::size_t i = 0; i < waiting_.size(); ++i) intersect(together_, row(i));
+  const auto slot = first_slot(together_);
+  if (!slot) return false;
+  commit(stream, *slot, waiting_);
+  return true;
+}
+
+/// Sends to as many of the waiting ears at a time as can be. Every further send of the same bytes
+/// must fit into the sender's own time. Ears that found no slot stay in waiting_.
+bool ListScheduler::place_parts(std::uint32_t stream) {
+  const Stream& in_hand = traffic_.streams[stream];
+  const std::uint32_t length = slots(in_hand);
+  counter_.reset(words_, static_cast<std::uint32_t>(waiting_.size()));
+  for (std::size_t i = 0; i < waiting_.size(); ++i) counter_.add(row(i));
+  std::vector<std::uint32_t> rows(waiting_.size()), hear;
+  std::iota(rows.begin(), rows.end(), 0U);
+  while (!waiting_.empty()) {
+    const auto slot = counter_.best(sender_free_);
+    if (!slot) return false;
+    hear.clear();
+    std::size_t left = 0;
+    const auto hears = [&](std::size_t i) { return contains(row(rows[i]), *slot); };
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      if (hears(i)) hear.push_back(waiting_[i]);
+    }
+    if (hear.size() < waiting_.size()) {
+      if (send_load_[in_hand.source] + length > horizon_) return false;
+      send_load_[in_hand.source] += length;
+    }
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      if (hears(i)) {
+        counter_.subtract(row(rows[i]));
+      } else {
+        rows[left] = rows[i];
+        waiting_[left++] = waiting_[i];
+      }
+    }
+    rows.resize(left);
+    waiting_.resize(left);
+    commit(stream, *slot, hear);
+    sender_slots(in_hand);
+  }
+  return true;
+}
+
+/// The port that a shared stream takes: of two free ones that with less to do.
+std::uint32_t ListScheduler::take_port(const Ear& ear, std::uint32_t slot, std::uint32_t length) {
+  const std::uint32_t tile = tile_of(ear);
+  if (!ear.shared) return tile;
+  const auto is_free = [&](std::uint32_t port) {
+    return port_load_[port] + length <= horizon_ && port_busy_[port].is_free(slot, length);
+  };
+  const std::uint32_t first = port_load_[tile ^ 1] < port_load_[tile] ? tile ^ 1 : tile;
+  const std::uint32_t port = is_free(first) ? first : first ^ 1;
+  port_load_[port] += length;
+  return port;
+}
+
+void ListScheduler::commit(std::uint32_t stream, std::uint32_t slot,
+                           std::span<const std::uint32_t> ears) {
+  const Stream& in_hand = traffic_.streams[stream];
+  const std::uint32_t length = slots(in_hand);
+  schedule_.sends.push_back({stream, static_cast<std::uint32_t>(schedule_.hearings.size()),
+                             static_cast<std::uint32_t>(ears.size()), slot});
+  sender_busy_[in_hand.source].occupy(slot, length);
+  for (const std::uint32_t ear : ears) {
+    const std::uint32_t port = take_port(traffic_.ears[ear], slot, length);
+    port_busy_[port].occupy(slot, length);
+    schedule_.hearings.push_back({ear, port});
+  }
+}
+
+/// From slots to cycles: each send starts when the sender and all of its ports have done what
+/// comes before it.
+void ListScheduler::close_gaps() {
+  const auto before = [](const Send& a, const Send& b) { return a.start < b.start; };
+  std::stable_sort(schedule_.sends.begin(), schedule_.sends.end(), before);
+  std::vector<std::uint64_t> sender_free(traffic_.tiles), port_free(traffic_.tiles);
+  for (Send& send : schedule_.sends) {
+    const Stream& stream = traffic_.streams[send.stream];
+    const std::span<const Hearing> hearings(schedule_.hearings.data() + send.first_hearing,
+                                            send.hearings);
+    std::uint64_t start = sender_free[stream.source];
+    for (const Hearing& hearing : hearings) start = std::max(start, port_free[hearing.port]);
+    const std::uint64_t end = start + cycles(stream);
+    sender_free[stream.source] = end;
+    for (const Hearing& hearing : hearings) port_free[hearing.port] = end;
+    send.start = start;
+    schedule_.makespan = std::max(schedule_.makespan, end);
+  }
+  std::stable_sort(schedule_.sends.begin(), schedule_.sends.end(), before);
+}
+
+}  // namespace tessera::fabric

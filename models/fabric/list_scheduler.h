@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/fabric/slots.h"
+#include "models/fabric/traffic.h"
+
+/// Decides when every stream is sent and to which of its listeners, so that no sender and no input
+/// port does two things at a time. A stream that cannot reach all of its listeners at once is sent
+/// again for the rest (fanout splitting). Streams are placed one after the other, largest first,
+/// at the slot where most listeners are free; then slots become cycles and gaps close.
+namespace tessera::fabric {
+
+/// An ear that listens to a send through one of the two ports of its pair.
+struct Hearing {
+  std::uint32_t ear;   ///< index in Traffic::ears
+  std::uint32_t port;  ///< the tile whose input port is used
+};
+
+struct Send {
+  std::uint32_t stream;
+  std::uint32_t first_hearing;
+  std::uint32_t hearings;
+  std::uint64_t start;  ///< cycle (a slot while the list is being made)
+};
+
+struct Schedule {
+  std::vector<Send> sends;  ///< by start
+  std::vector<Hearing> hearings;
+  std::uint64_t makespan = 0;  ///< cycles
+};
+
+class ListScheduler {
+ public:
+  ListScheduler(const Traffic& traffic, std::uint32_t bytes_per_cycle);
+  Schedule run();
+
+ private:
+  void choose_slot_length(std::uint64_t bound);
+  void sum_loads();
+  [[nodiscard]] std::vector<std::uint32_t> order() const;
+  [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
+  [[nodiscard]] std::uint32_t slots(const Stream& stream) const;
+  [[nodiscard]] std::uint32_t tile_of(const Ear& ear) const;
+
+  void place(std::uint32_t stream);
+  bool place_whole(std::uint32_t stream);
+  bool place_parts(std::uint32_t stream);
+  void find_free(const Stream& stream);
+  void free_slots_of(const Ear& ear, std::uint32_t length, std::span<std::uint64_t> out);
+  [[nodiscard]] std::uint32_t take_port(const Ear& ear, std::uint32_t slot, std::uint32_t length);
+  void sender_slots(const Stream& stream);
+  void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> ears);
+  void close_gaps();
+
+  [[nodiscard]] std::span<std::uint64_t> row(std::size_t number);
+
+  const Traffic& traffic_;
+  std::uint32_t rate_;
+  std::uint64_t slot_cycles_ = 1;
+  std::uint64_t horizon_ = 0;  ///< slots that may be used so far
+  std::size_t words_ = 0;      ///< of a set of slots up to the horizon
+  std::vector<BusySlots> sender_busy_, port_busy_;
+  std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
+  std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
+  std::vector<std::uint32_t> waiting_;    ///< ears of the stream in hand
+  Slots rows_;                            ///< where each waiting ear is free
+  Slots sender_free_, other_port_, together_;
+  SlotCounter counter_;
+  Schedule schedule_;
+};
+
+}  // namespace tessera::fabric

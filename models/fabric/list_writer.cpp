@@ -1,0 +1,96 @@
+#include "models/fabric/list_writer.h"
+
+#include <cstring>
+#include <limits>
+
+#include "models/fabric/descriptor.h"
+#include "sim/base/errors.h"
+
+namespace tessera::fabric {
+namespace {
+
+/// One list in the making: descriptors arrive in the order of their starts.
+struct Cursor {
+  Header header{};
+  std::byte* send = nullptr;
+  std::byte* receive = nullptr;
+};
+
+template <class T>
+void put(std::byte*& at, const T& descriptor) {
+  std::memcpy(at, &descriptor, sizeof descriptor);
+  at += sizeof descriptor;
+}
+
+class ListWriter {
+ public:
+  ListWriter(const Traffic& traffic, const Schedule& schedule)
+      : traffic_(traffic), schedule_(schedule), cursors_(traffic.tiles) {}
+
+  std::vector<program::DescriptorList> write(std::uint32_t exchange) {
+    for_each(
+        [&](std::uint32_t tile, const SendDescriptor&) { ++cursors_[tile].header.sends; },
+        [&](std::uint32_t tile, const ReceiveDescriptor&) { ++cursors_[tile].header.receives; });
+    std::vector<program::DescriptorList> lists = allocate(exchange);
+    for_each(
+        [&](std::uint32_t tile, const SendDescriptor& send) { put(cursors_[tile].send, send); },
+        [&](std::uint32_t tile, const ReceiveDescriptor& receive) {
+          put(cursors_[tile].receive, receive);
+        });
+    return lists;
+  }
+
+ private:
+  template <class OnSend, class OnReceive>
+  void for_each(const OnSend& on_send, const OnReceive& on_receive) const {
+    for (const Send& send : schedule_.sends) {
+      const Stream& stream = traffic_.streams[send.stream];
+      if (send.start > std::numeric_limits<std::uint32_t>::max()) {
+        throw UserError("exchange: takes more than 2^32 cycles");
+      }
+      const auto start = static_cast<std::uint32_t>(send.start);
+      on_send(stream.source, SendDescriptor{start, stream.bytes, stream.address});
+      for (std::uint32_t i = 0; i < send.hearings; ++i) {
+        const Hearing hearing = schedule_.hearings[send.first_hearing + i];
+        const Ear ear = traffic_.ears[hearing.ear];
+        const std::uint32_t mux = stream.source | (hearing.port % 2 == 1 ? kPortBit : 0);
+        for (std::uint32_t k = 0; k < (ear.shared ? 2U : 1U); ++k) {
+          const Listener listener = traffic_.listeners[ear.listener + k];
+          on_receive(listener.tile,
+                     ReceiveDescriptor{start, stream.bytes, listener.address + stream.offset, mux});
+        }
+      }
+    }
+  }
+
+  std::vector<program::DescriptorList> allocate(std::uint32_t exchange) {
+    std::vector<program::DescriptorList> lists;
+    for (std::uint32_t tile = 0; tile < cursors_.size(); ++tile) {
+      const Header& header = cursors_[tile].header;
+      if (header.sends + header.receives == 0) continue;
+      lists.push_back({TileId(tile), std::vector<std::byte>(list_bytes(header))});
+    }
+    for (program::DescriptorList& list : lists) {
+      Cursor& cursor = cursors_[index(list.tile)];
+      cursor.header.exchange = exchange;
+      cursor.header.participants = static_cast<std::uint32_t>(lists.size());
+      cursor.send = list.bytes.data();
+      put(cursor.send, cursor.header);
+      cursor.receive = cursor.send + sizeof(SendDescriptor) * cursor.header.sends;
+    }
+    return lists;
+  }
+
+  const Traffic& traffic_;
+  const Schedule& schedule_;
+  std::vector<Cursor> cursors_;
+};
+
+}  // namespace
+
+std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const Traffic& traffic,
+                                                 const Schedule& schedule) {
+  return ListWriter(traffic, schedule).write(exchange);
+}
+
+}  // namespace tessera::fabric

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/fabric/list_scheduler.h"
+#include "sim/program/exchange_compiler.h"
+
+namespace tessera::fabric {
+
+/// The descriptor lists of `schedule`, by tile, for every tile that sends or receives. Send::start
+/// is written as it stands. Throws UserError if a start does not fit into its 32-bit word.
+std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const Traffic& traffic,
+                                                 const Schedule& schedule);
+
+}  // namespace tessera::fabric

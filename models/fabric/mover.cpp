@@ -1,0 +1,166 @@
+#include "models/fabric/mover.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/base/errors.h"
+
+namespace tessera::fabric {
+namespace {
+
+constexpr std::size_t kGrain = 32;
+
+template <class Descriptor>
+[[noreturn]] void fault(TileId tile, const char* kind, std::uint32_t number,
+                        const Descriptor& descriptor, const std::string& problem) {
+  throw UserError(fmt::format("fabric: tile {}: {} {} (start {}, {} bytes, address {:#x}): {}",
+                              index(tile), kind, number, descriptor.start, descriptor.length,
+                              descriptor.address, problem));
+}
+
+template <class Descriptor>
+bool outside(const Descriptor& descriptor, std::size_t sram) {
+  return std::uint64_t{descriptor.address} + descriptor.length > sram;
+}
+
+bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+}  // namespace
+
+const std::vector<Mover::Tally>& Mover::move(std::span<const Participant> participants,
+                                             HostThreads& threads) {
+  participants_ = participants;
+  tallies_.assign(participants.size(), {});
+  lists_.clear();
+  for (const Participant& p : participants) lists_.emplace_back(p.tile, p.sram, p.list);
+  check_headers();
+  index_tiles();
+  sends_.resize(first_send_.back());
+  if (staged_.size() < participants.size()) staged_.resize(participants.size());
+  written_.resize(participants.size());
+  // In passes: every source is known and safe before the first destination is written.
+  const auto each = [&](auto work) {
+    threads.for_ranges(participants.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) work(i);
+    });
+  };
+  each([&](std::size_t i) { read_sends(i); });
+  each([&](std::size_t i) { check_receives(i); });
+  each([&](std::size_t i) { stage(i); });
+  each([&](std::size_t i) { copy_receives(i); });
+  return tallies_;
+}
+
+void Mover::index_tiles() {
+  std::uint32_t tiles = 0;
+  for (const Participant& p : participants_) tiles = std::max(tiles, index(p.tile) + 1);
+  number_.assign(tiles, kAbsent);
+  first_send_.assign(1, 0);
+  for (std::uint32_t i = 0; i < participants_.size(); ++i) {
+    std::uint32_t& number = number_[index(participants_[i].tile)];
+    check(number == kAbsent, "fabric: tile {} takes part twice", index(participants_[i].tile));
+    number = i;
+    first_send_.push_back(first_send_.back() + lists_[i].header().sends);
+  }
+}
+
+void Mover::check_headers() const {
+  for (std::size_t i = 0; i < lists_.size(); ++i) {
+    const Header& header = lists_[i].header();
+    if (header.exchange != lists_[0].header().exchange) {
+      throw UserError(fmt::format("fabric: tile {} starts exchange {} while tile {} starts {}",
+                                  index(participants_[i].tile), header.exchange,
+                                  index(participants_[0].tile), lists_[0].header().exchange));
+    }
+    if (header.participants != lists_.size()) {
+      throw UserError(fmt::format("fabric: tile {}: exchange {} joins {} tiles, {} started it",
+                                  index(participants_[i].tile), header.exchange,
+                                  header.participants, lists_.size()));
+    }
+  }
+}
+
+std::span<Mover::Send> Mover::sends_of(std::size_t number) {
+  return {sends_.data() + first_send_[number], first_send_[number + 1] - first_send_[number]};
+}
+
+void Mover::read_sends(std::size_t number) {
+  const Participant& self = participants_[number];
+  const std::span<Send> sends = sends_of(number);
+  for (std::uint32_t i = 0; i < sends.size(); ++i) {
+    const SendDescriptor send = lists_[number].send(i);
+    if (outside(send, self.sram.size())) fault(self.tile, "send", i, send, "outside SRAM");
+    if (i > 0 && send.start <= sends[i - 1].start) {
+      fault(self.tile, "send", i, send, "starts before the one in front of it");
+    }
+    sends[i] = {send.start, send.length, self.sram.data() + send.address};
+    tallies_[number].sent += send.length;
+  }
+}
+
+const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
+  const std::uint32_t tile = source_of(receive);
+  const std::uint32_t source = tile < number_.size() ? number_[tile] : kAbsent;
+  if (source == kAbsent) return nullptr;
+  const Send* begin = sends_.data() + first_send_[source];
+  const Send* end = sends_.data() + first_send_[source + 1];
+  const Send* found =
+      std::lower_bound(begin, end, receive.start,
+                       [](const Send& s, std::uint32_t start) { return s.start < start; });
+  return found != end && found->start == receive.start ? found : nullptr;
+}
+
+void Mover::check_receives(std::size_t number) {
+  const Participant& self = participants_[number];
+  const ListView& list = lists_[number];
+  std::uint64_t low = self.sram.size();
+  std::uint64_t high = 0;
+  for (std::uint32_t i = 0; i < list.header().receives; ++i) {
+    const ReceiveDescriptor receive = list.receive(i);
+    if (outside(receive, self.sram.size())) fault(self.tile, "receive", i, receive, "outside SRAM");
+    if (overlap(receive.address, receive.length, self.list.count(), list.bytes())) {
+      fault(self.tile, "receive", i, receive, "overwrites the tile's descriptor list");
+    }
+    const Send* send = find(receive);
+    if (send == nullptr || send->length != receive.length) {
+      fault(self.tile, "receive", i, receive,
+            send == nullptr
+                ? fmt::format("tile {} sends nothing at that time", source_of(receive))
+                : fmt::format("tile {} sends {} bytes then", source_of(receive), send->length));
+    }
+    low = std::min<std::uint64_t>(low, receive.address);
+    high = std::max(high, std::uint64_t{receive.address} + receive.length);
+    tallies_[number].received += receive.length;
+  }
+  written_[number] = {low, high};
+}
+
+/// Sources that may be overwritten before every listener has read them are copied aside.
+void Mover::stage(std::size_t number) {
+  const Written written = written_[number];
+  if (written.low >= written.high) return;
+  const std::byte* sram = participants_[number].sram.data();
+  std::vector<std::byte>& staged = staged_[number];
+  staged.resize(tallies_[number].sent);
+  std::size_t at = 0;
+  for (Send& send : sends_of(number)) {
+    const auto address = static_cast<std::uint64_t>(send.from - sram);
+    if (!overlap(address, send.length, written.low, written.high - written.low)) continue;
+    std::memcpy(staged.data() + at, send.from, send.length);
+    send.from = staged.data() + at;
+    at += send.length;
+  }
+}
+
+void Mover::copy_receives(std::size_t number) const {
+  const Participant& self = participants_[number];
+  const ListView& list = lists_[number];
+  for (std::uint32_t i = 0; i < list.header().receives; ++i) {
+    const ReceiveDescriptor receive = list.receive(i);
+    std::memcpy(self.sram.data() + receive.address, find(receive)->from, receive.length);
+  }
+}
+
+}  // namespace tessera::fabric

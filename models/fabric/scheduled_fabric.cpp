@@ -1,0 +1,45 @@
+#include "models/fabric/scheduled_fabric.h"
+
+#include <algorithm>
+
+#include "models/fabric/outcome.h"
+#include "models/fabric/traffic.h"
+
+namespace tessera::fabric {
+
+ScheduledFabric::ScheduledFabric(const FabricConfig& config)
+    : config_(config), rate_(stream_rate(config)) {}
+
+std::uint32_t ScheduledFabric::column(std::uint32_t tile) const {
+  return tile / 2 % std::max(config_.columns, 1U);
+}
+
+std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
+  const ListView list(participant.tile, participant.sram, participant.list);
+  const std::uint32_t here = column(index(participant.tile));
+  std::uint64_t end = 0;
+  std::uint32_t farthest = 0;
+  const auto take = [&](const auto& descriptor) {
+    const std::uint64_t cycles = ceil_div(std::uint64_t{descriptor.length}, std::uint64_t{rate_});
+    end = std::max(end, descriptor.start + cycles);
+  };
+  for (std::uint32_t i = 0; i < list.header().sends; ++i) take(list.send(i));
+  for (std::uint32_t i = 0; i < list.header().receives; ++i) {
+    const ReceiveDescriptor receive = list.receive(i);
+    take(receive);
+    const std::uint32_t there = column(source_of(receive));
+    farthest = std::max(farthest, here > there ? here - there : there - here);
+  }
+  return end + std::uint64_t{config_.cycles_per_hop} * farthest;
+}
+
+Outcome ScheduledFabric::exchange(std::span<const Participant> participants, HostThreads& threads) {
+  Outcome outcome = summarise(mover_.move(participants, threads));
+  const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);
+  for (std::size_t i = 0; i < participants.size(); ++i) {
+    outcome.tiles[i].done = begin + Cycle(duration(participants[i]));
+  }
+  return outcome;
+}
+
+}  // namespace tessera::fabric

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "models/fabric/fabric.h"
+#include "models/fabric/mover.h"
+
+namespace tessera::fabric {
+
+/// The all-to-all exchange of a machine whose compiler fixes every start cycle: no headers, no
+/// queues, no arbitration; multicast costs nothing beyond one send.
+/// Leaves out: port conflicts (the compiler excludes them, see verify.h), SRAM bank conflicts.
+/// Timing: a tile is done at (start of the last participant) + fixed_cycles + the end of its own
+/// last descriptor + cycles_per_hop x the columns to the farthest tile it listens to. A pair of
+/// tiles stands in column (tile / 2) modulo `columns`.
+/// Source: machines.md 1.4 (100 cycles + bytes / 4); US11023413.
+class ScheduledFabric : public Fabric {
+ public:
+  explicit ScheduledFabric(const FabricConfig& config);
+  Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
+
+ private:
+  /// Cycles from the begin of the exchange's data to the end of one participant's.
+  [[nodiscard]] std::uint64_t duration(const Participant& participant) const;
+  [[nodiscard]] std::uint32_t column(std::uint32_t tile) const;
+
+  FabricConfig config_;
+  std::uint32_t rate_;
+  Mover mover_;
+};
+
+}  // namespace tessera::fabric

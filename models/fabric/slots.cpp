@@ -1,0 +1,129 @@
+#include "models/fabric/slots.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tessera::fabric {
+namespace {
+
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
+
+/// slots &= slots moved `distance` towards zero.
+void intersect_later(std::span<std::uint64_t> slots, std::uint32_t distance) {
+  const std::size_t words = distance / 64;
+  const std::uint32_t bits = distance % 64;
+  const std::size_t size = slots.size();
+  const std::size_t whole = size > words + 1 ? size - words - 1 : 0;
+  for (std::size_t i = 0; i < whole; ++i) {
+    // A shift by 64 is undefined: the upper part is moved in two steps.
+    slots[i] &= slots[i + words] >> bits | slots[i + words + 1] << 1 << (63 - bits);
+  }
+  for (std::size_t i = whole; i < size; ++i) {
+    slots[i] &= i + words < size ? slots[i + words] >> bits : 0;
+  }
+}
+
+}  // namespace
+
+void BusySlots::occupy(std::uint32_t slot, std::uint32_t length) {
+  const std::size_t last = (std::size_t{slot} + length - 1) / 64;
+  if (words_.size() <= last) words_.resize(last + 1, 0);
+  std::uint32_t at = slot;
+  const std::uint32_t end = slot + length;
+  while (at < end) {
+    const std::uint32_t count = std::min(end - at, 64 - at % 64);
+    words_[at / 64] |= (count == 64 ? kAll : (std::uint64_t{1} << count) - 1) << (at % 64);
+    at += count;
+  }
+}
+
+bool BusySlots::is_free(std::uint32_t slot, std::uint32_t length) const {
+  const std::uint64_t end =
+      std::min<std::uint64_t>(std::uint64_t{slot} + length, words_.size() * 64);
+  for (std::uint64_t at = slot; at < end; ++at) {
+    if (contains(words_, static_cast<std::uint32_t>(at))) return false;
+  }
+  return true;
+}
+
+void BusySlots::remove_from(std::span<std::uint64_t> candidates) const {
+  const std::size_t size = std::min(candidates.size(), words_.size());
+  for (std::size_t i = 0; i < size; ++i) candidates[i] &= ~words_[i];
+}
+
+void fill_slots(std::span<std::uint64_t> slots, std::uint64_t count) {
+  const std::size_t whole = std::min<std::size_t>(count / 64, slots.size());
+  std::fill_n(slots.begin(), whole, kAll);
+  if (whole == slots.size()) return;
+  std::fill(slots.begin() + static_cast<std::ptrdiff_t>(whole), slots.end(), 0);
+  slots[whole] = (std::uint64_t{1} << count % 64) - 1;
+}
+
+void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length) {
+  for (std::uint32_t have = 1; have < length;) {
+    const std::uint32_t step = std::min(have, length - have);
+    intersect_later(slots, step);
+    have += step;
+  }
+}
+
+void intersect(std::span<std::uint64_t> slots, std::span<const std::uint64_t> with) {
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[i] &= with[i];
+}
+
+std::optional<std::uint32_t> first_slot(std::span<const std::uint64_t> slots) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] != 0) {
+      return static_cast<std::uint32_t>(i * 64) +
+             static_cast<std::uint32_t>(std::countr_zero(slots[i]));
+    }
+  }
+  return std::nullopt;
+}
+
+void SlotCounter::reset(std::size_t words, std::uint32_t most) {
+  words_ = words;
+  planes_ = static_cast<std::size_t>(std::bit_width(most));
+  bits_.assign(words_ * planes_, 0);
+}
+
+void SlotCounter::add(std::span<const std::uint64_t> slots) {
+  for (std::size_t i = 0; i < words_; ++i) {
+    std::uint64_t carry = slots[i];
+    for (std::uint64_t* plane = &bits_[i * planes_]; carry != 0; ++plane) {
+      const std::uint64_t sum = *plane ^ carry;
+      carry &= *plane;
+      *plane = sum;
+    }
+  }
+}
+
+void SlotCounter::subtract(std::span<const std::uint64_t> slots) {
+  for (std::size_t i = 0; i < words_; ++i) {
+    std::uint64_t borrow = slots[i];
+    for (std::uint64_t* plane = &bits_[i * planes_]; borrow != 0; ++plane) {
+      const std::uint64_t difference = *plane ^ borrow;
+      borrow &= difference;
+      *plane = difference;
+    }
+  }
+}
+
+std::optional<std::uint32_t> SlotCounter::best(std::span<const std::uint64_t> candidates) {
+  best_.assign(candidates.begin(), candidates.end());
+  narrowed_.resize(words_);
+  bool any = false;
+  for (std::size_t plane = planes_; plane-- > 0;) {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < words_; ++i) {
+      narrowed_[i] = best_[i] & bits_[i * planes_ + plane];
+      found |= narrowed_[i];
+    }
+    if (found == 0) continue;
+    any = true;
+    best_.swap(narrowed_);
+  }
+  return any ? first_slot(best_) : std::nullopt;
+}
+
+}  // namespace tessera::fabric

@@ -1,0 +1,148 @@
+#include "models/fabric/traffic.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "models/fabric/overlap.h"
+
+namespace tessera::fabric {
+namespace {
+
+auto source_key(const program::PlacedCopy& copy) {
+  return std::tuple(index(copy.source.tile), copy.source.address.count(), copy.bytes);
+}
+
+std::vector<std::uint32_t> by_source(std::span<const program::PlacedCopy> copies) {
+  std::vector<std::uint32_t> order;
+  order.reserve(copies.size());
+  for (std::uint32_t i = 0; i < copies.size(); ++i) {
+    if (copies[i].bytes > 0 && !copies[i].destinations.empty()) order.push_back(i);
+  }
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return source_key(copies[a]) < source_key(copies[b]);
+  };
+  if (!std::is_sorted(order.begin(), order.end(), before)) {
+    std::stable_sort(order.begin(), order.end(), before);
+  }
+  return order;
+}
+
+/// Turns listeners [first, end) into one stream; tiles that listen twice go to a further stream,
+/// because a port takes a stream once.
+class StreamBuilder {
+ public:
+  StreamBuilder(Traffic& traffic, bool pair_sharing) : to_(traffic), pairs_(pair_sharing) {}
+
+  void add(const Stream& from, std::vector<Listener>& listeners) {
+    const auto before = [](const Listener& a, const Listener& b) {
+      return std::tie(a.tile, a.address) < std::tie(b.tile, b.address);
+    };
+    if (!std::is_sorted(listeners.begin(), listeners.end(), before)) {
+      std::sort(listeners.begin(), listeners.end(), before);
+    }
+    while (!listeners.empty()) add_once(from, listeners);
+  }
+
+ private:
+  void add_once(Stream stream, std::vector<Listener>& listeners) {
+    stream.first_ear = static_cast<std::uint32_t>(to_.ears.size());
+    again_.clear();
+    const std::size_t begin = to_.listeners.size();
+    for (const Listener& listener : listeners) {
+      const bool taken = to_.listeners.size() > begin && to_.listeners.back().tile == listener.tile;
+      if (taken) {
+        again_.push_back(listener);
+      } else {
+        add_ear(listener, begin);
+      }
+    }
+    stream.ears = static_cast<std::uint32_t>(to_.ears.size()) - stream.first_ear;
+    to_.streams.push_back(stream);
+    listeners.swap(again_);
+  }
+
+  void add_ear(const Listener& listener, std::size_t begin) {
+    const bool partner = pairs_ && listener.tile % 2 == 1 && to_.listeners.size() > begin &&
+                         to_.listeners.back().tile + 1 == listener.tile;
+    if (partner) {
+      to_.ears.back().shared = true;
+    } else {
+      to_.ears.push_back({static_cast<std::uint32_t>(to_.listeners.size()), false});
+    }
+    to_.listeners.push_back(listener);
+  }
+
+  Traffic& to_;
+  bool pairs_;
+  std::vector<Listener> again_;
+};
+
+}  // namespace
+
+Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
+                       bool pair_sharing) {
+  check_overlap(exchange, copies);
+  Traffic traffic;
+  StreamBuilder builder(traffic, pair_sharing);
+  const std::vector<std::uint32_t> order = by_source(copies);
+  std::vector<Listener> listeners;
+  std::uint32_t highest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const program::PlacedCopy& copy = copies[order[i]];
+    highest = std::max(highest, index(copy.source.tile));
+    for (const program::Port& port : copy.destinations) {
+      highest = std::max(highest, index(port.tile));
+      listeners.push_back({index(port.tile), port.address.count()});
+    }
+    const bool last = i + 1 == order.size() || source_key(copies[order[i + 1]]) != source_key(copy);
+    if (last) {
+      builder.add({index(copy.source.tile), copy.source.address.count(), copy.bytes, 0, 0, 0},
+                  listeners);
+    }
+  }
+  traffic.tiles = order.empty() ? 0 : round_up(highest + 1, 2U);
+  return traffic;
+}
+
+Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
+  Traffic cut{traffic.tiles, {}, traffic.ears, traffic.listeners};
+  for (const Stream& stream : traffic.streams) {
+    const std::uint32_t pieces = ceil_div(stream.bytes, std::max(bytes, 4U));
+    const std::uint32_t piece = round_up(ceil_div(stream.bytes, pieces), 4U);
+    for (std::uint32_t at = 0; at < stream.bytes; at += piece) {
+      Stream part = stream;
+      part.address += at;
+      part.offset += at;
+      part.bytes = std::min(piece, stream.bytes - at);
+      cut.streams.push_back(part);
+    }
+  }
+  return cut;
+}
+
+std::uint32_t stream_rate(const FabricConfig& fabric) {
+  return std::min(fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle);
+}
+
+Cycle traffic_bound(const Traffic& traffic, std::uint32_t bytes_per_cycle) {
+  std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
+  for (const Stream& stream : traffic.streams) {
+    sent[stream.source] += stream.bytes;
+    for (std::uint32_t i = 0; i < stream.ears; ++i) {
+      const Ear ear = traffic.ears[stream.first_ear + i];
+      const std::uint32_t tile = traffic.listeners[ear.listener].tile;
+      (ear.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
+    }
+  }
+  std::uint64_t most = 0;
+  for (std::uint32_t tile = 0; tile < traffic.tiles; tile += 2) {
+    const std::uint64_t pair = alone[tile] + alone[tile + 1] + shared[tile / 2];
+    most = std::max({most, sent[tile], sent[tile + 1], alone[tile], alone[tile + 1]});
+    // Two ports a pair: a shared stream takes either of them.
+    if (shared[tile / 2] > 0) most = std::max(most, ceil_div(pair, std::uint64_t{2}));
+  }
+  return Cycle(ceil_div(most, std::uint64_t{bytes_per_cycle}));
+}
+
+}  // namespace tessera::fabric

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/machine/machine_config.h"
+#include "sim/program/exchange_compiler.h"
+
+/// The copies of one exchange as a fabric sees them: streams of bytes, each from one tile to a set
+/// of listeners. Independent of the order in which the copies were given.
+namespace tessera::fabric {
+
+struct Listener {
+  std::uint32_t tile;
+  std::uint32_t address;
+};
+
+/// What listens as one: a tile, or both tiles of a pair that shares a bus (two listeners in a row).
+struct Ear {
+  std::uint32_t listener;  ///< index in Traffic::listeners
+  bool shared;
+};
+
+struct Stream {
+  std::uint32_t source;
+  std::uint32_t address;
+  std::uint32_t bytes;
+  std::uint32_t offset;  ///< of these bytes within what the listeners take
+  std::uint32_t first_ear;
+  std::uint32_t ears;
+};
+
+struct Traffic {
+  std::uint32_t tiles = 0;  ///< one more than the highest tile named, rounded up to a pair
+  std::vector<Stream> streams;
+  std::vector<Ear> ears;
+  std::vector<Listener> listeners;
+};
+
+/// Merges copies of identical source bytes; drops empty ones. Throws UserError naming the tile and
+/// both copies if two destinations overlap.
+Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
+                       bool pair_sharing);
+
+/// The same traffic with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
+Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);
+
+/// Bytes a cycle of one stream: the slower of its two ends.
+std::uint32_t stream_rate(const FabricConfig& fabric);
+
+/// What the busiest sender (each byte sent once) or the busiest port needs at least.
+Cycle traffic_bound(const Traffic& traffic, std::uint32_t bytes_per_cycle);
+
+}  // namespace tessera::fabric

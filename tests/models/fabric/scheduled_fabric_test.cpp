@@ -1,0 +1,153 @@
+#include "models/fabric/scheduled_fabric.h"
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/descriptor.h"
+#include "sim/base/errors.h"
+#include "tests/models/fabric/bench.h"
+
+namespace tessera::fabric {
+namespace {
+
+using namespace patterns;
+
+program::Port at(std::uint32_t tile, std::uint32_t address) {
+  return {TileId(tile), Address(address)};
+}
+
+/// Changes one word of a tile's list and tells what the fabric says.
+std::string spoil(std::uint32_t tile, std::uint32_t word, std::uint32_t value) {
+  Bench bench({}, 4, 256);
+  bench.load({{at(0, 0), 16, {at(2, 64)}}, {at(1, 0), 32, {at(2, 128)}}});
+  std::memcpy(bench.sram()[tile].data() + bench.list_address() + 4 * word, &value, sizeof value);
+  try {
+    bench.run();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("timing") {
+  TEST_CASE("a copy between two tiles takes the fixed cost and a cycle every four bytes") {
+    for (const std::uint32_t bytes : {1U, 4U, 5U, 4096U}) {
+      Bench bench({}, 2, 8192);
+      bench.load({{at(0, 0), bytes, {at(1, 4096)}}});
+      const Outcome outcome = bench.run();
+      CHECK(outcome.tiles[0].done.count() == 100 + (bytes + 3) / 4);
+      CHECK(outcome.tiles[1].done.count() == 100 + (bytes + 3) / 4);
+    }
+  }
+
+  TEST_CASE("the exchange begins when its last tile has started") {
+    Bench bench({}, 2, 64);
+    bench.load({{at(0, 0), 4, {at(1, 0)}}});
+    bench.participants()[1].start = Cycle(1000);
+    CHECK(bench.run().tiles[0].done.count() == 1101);
+    bench.participants()[0].start = Cycle(1001);
+    CHECK(bench.run().tiles[1].done.count() == 1102);
+  }
+
+  TEST_CASE("a tile waits for its own last descriptor only") {
+    Bench bench({}, 6, 1024);
+    bench.load({{at(0, 0), 400, {at(2, 0)}}, {at(1, 0), 40, {at(4, 0)}}});
+    const Outcome outcome = bench.run();
+    CHECK(outcome.tiles[0].done.count() == 200);
+    CHECK(outcome.tiles[1].done.count() == 110);
+    CHECK(outcome.tiles[2].done.count() == 200);
+    CHECK(outcome.tiles[3].done.count() == 110);
+  }
+
+  TEST_CASE("a listener pays for the columns to its farthest source") {
+    FabricConfig config;
+    config.cycles_per_hop = 3;
+    config.columns = 4;
+    Bench bench(config, 8, 64);
+    bench.load({{at(0, 0), 4, {at(1, 0), at(2, 0), at(7, 0)}}});
+    const Outcome outcome = bench.run();
+    CHECK(outcome.tiles[0].done.count() == 101);
+    CHECK(outcome.tiles[1].done.count() == 101);
+    CHECK(outcome.tiles[2].done.count() == 101 + 3);
+    CHECK(outcome.tiles[3].done.count() == 101 + 9);
+  }
+
+  TEST_CASE("an ideal fabric takes the fixed cost whatever moves") {
+    FabricConfig config;
+    config.kind = "ideal";
+    const Copies copies = all_to_all(8, 100);
+    Bench bench(config, 8, 1400);
+    CHECK(bench.load(copies).makespan.count() == 0);
+    const auto expected = bench.expected(copies);
+    for (const Delivery& tile : bench.run().tiles) CHECK(tile.done.count() == 100);
+    CHECK(bench.sram() == expected);
+  }
+
+  TEST_CASE("random exchanges move the bytes that plain copies would") {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      for (const unsigned threads : {1U, 2U}) {
+        const Copies copies = random_multicasts(70, 6, {1, 12}, {1, 40}, seed);
+        Bench bench({}, 70, 1 << 15);
+        const auto exchange = bench.load(copies);
+        verify_ports(exchange.lists, 4);
+        const auto expected = bench.expected(copies);
+        const Outcome outcome = bench.run(threads);
+        CHECK(bench.sram() == expected);
+        std::uint64_t delivered = 0;
+        Cycle last;
+        for (const auto& copy : copies) delivered += copy.bytes * copy.destinations.size();
+        for (const Delivery& tile : outcome.tiles) last = std::max(last, tile.done);
+        CHECK(outcome.delivered.count() == delivered);
+        CHECK(last == exchange.makespan + Cycle(100));
+      }
+    }
+  }
+
+  TEST_CASE("sources are read before any destination is written") {
+    // A ring in place, a swap, a tile's copy to itself over its own source.
+    const Copies copies = {{at(0, 0), 64, {at(1, 0)}},   {at(1, 0), 64, {at(2, 0)}},
+                           {at(2, 0), 64, {at(0, 0)}},   {at(3, 0), 32, {at(3, 16)}},
+                           {at(3, 64), 32, {at(4, 64)}}, {at(4, 64), 32, {at(3, 64)}}};
+    Bench bench({}, 5, 128);
+    bench.load(copies);
+    const auto expected = bench.expected(copies);
+    bench.run();
+    CHECK(bench.sram() == expected);
+  }
+
+  TEST_CASE("a multicast counts its further listeners") {
+    Bench bench({}, 8, 256);
+    bench.load({{at(0, 0), 100, {at(2, 0), at(4, 0), at(6, 0)}}, {at(1, 0), 50, {at(2, 128)}}});
+    const Outcome outcome = bench.run();
+    CHECK(outcome.delivered.count() == 350);
+    CHECK(outcome.multicast.count() == 200);
+    CHECK(outcome.tiles[0].sent.count() == 100);
+    CHECK(outcome.tiles[2].received.count() == 150);
+  }
+
+  TEST_CASE("spoiled descriptor lists fault and name tile and descriptor") {
+    // Words of tile 2: header 0-3, then receives {start, length, address, source} at 4 and 8.
+    CHECK(spoil(2, 7, 3).find("tile 2: receive 0") != std::string::npos);
+    CHECK(spoil(2, 7, 3).find("tile 3 sends nothing at that time") != std::string::npos);
+    CHECK(spoil(2, 8, 999).find("tile 2: receive 1 (start 999") != std::string::npos);
+    CHECK(spoil(2, 5, 12).find("then") != std::string::npos);
+    CHECK(spoil(2, 6, 0xfffffff0U).find("outside SRAM") != std::string::npos);
+    CHECK(spoil(2, 6, 252).find("overwrites the tile's descriptor list") != std::string::npos);
+    CHECK(spoil(0, 6, 0x7ffffff0U).find("tile 0: send 0") != std::string::npos);
+    CHECK(spoil(1, 2, 1000).find("runs past") != std::string::npos);
+    CHECK(spoil(1, 0, 8).find("starts exchange 8 while tile 0 starts 7") != std::string::npos);
+    CHECK(spoil(1, 1, 4).find("joins 4 tiles, 3 started it") != std::string::npos);
+  }
+
+  TEST_CASE("a list outside SRAM faults") {
+    Bench bench({}, 2, 64);
+    bench.load({{at(0, 0), 4, {at(1, 0)}}});
+    bench.participants()[1].list = Address(0xfffffffcU);
+    CHECK_THROWS_AS(bench.run(), UserError);
+    bench.participants()[1].list = Address(66);
+    CHECK_THROWS_AS(bench.run(), UserError);
+  }
+}
+
+}  // namespace tessera::fabric

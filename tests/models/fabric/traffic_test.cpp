@@ -1,0 +1,93 @@
+#include "models/fabric/traffic.h"
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/descriptor.h"
+#include "models/fabric/fabric.h"
+#include "models/fabric/verify.h"
+#include "sim/base/errors.h"
+#include "tests/models/fabric/patterns.h"
+
+namespace tessera::fabric {
+namespace {
+
+using namespace patterns;
+
+program::Port at(std::uint32_t tile, std::uint32_t address) {
+  return {TileId(tile), Address(address)};
+}
+
+std::string message(const Copies& copies) {
+  try {
+    gather_traffic(3, copies, true);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("overlapping destinations are an error that names tile and both copies") {
+    const Copies copies = {{at(1, 0), 64, {at(5, 0x200)}},
+                           {at(2, 0), 16, {at(4, 0), at(5, 0x23c)}}};
+    CHECK(message(copies) ==
+          "exchange 3: tile 5: destinations of copy 0 (64 bytes from tile 1 address 0x0 to 0x200) "
+          "and copy 1 (16 bytes from tile 2 address 0x0 to 0x23c) overlap");
+    CHECK(message({{at(1, 0), 60, {at(5, 0x200)}}, {at(2, 0), 16, {at(5, 0x23c)}}}).empty());
+  }
+
+  TEST_CASE("copies without bytes or destinations are ignored") {
+    const Copies copies = {{at(0, 0), 0, {at(1, 0), at(1, 0)}}, {at(0, 0), 8, {}}};
+    CHECK(gather_traffic(0, copies, true).streams.empty());
+    CHECK(make_exchange_compiler({})->compile(0, copies).lists.empty());
+  }
+
+  TEST_CASE("copies of the same bytes become one multicast") {
+    const Copies copies = {{at(0, 8), 8, {at(3, 0)}}, {at(0, 8), 8, {at(2, 0)}}};
+    const Traffic traffic = gather_traffic(0, copies, true);
+    REQUIRE(traffic.streams.size() == 1);
+    REQUIRE(traffic.streams[0].ears == 1);
+    CHECK(traffic.ears[0].shared);
+    CHECK(gather_traffic(0, copies, false).ears.size() == 2);
+  }
+
+  TEST_CASE("a tile that wants the same bytes twice receives them twice") {
+    const Copies copies = {{at(0, 0), 8, {at(1, 0), at(1, 16)}}};
+    const auto exchange = make_exchange_compiler({})->compile(0, copies);
+    verify_ports(exchange.lists, 4);
+    CHECK(exchange.bound.count() == 4);
+    CHECK(exchange.makespan.count() == 4);
+  }
+
+  TEST_CASE("the bound counts a shared stream on one port of its pair") {
+    const Copies copies = {{at(4, 0), 400, {at(0, 0), at(1, 0)}},
+                           {at(5, 0), 400, {at(0, 400), at(1, 400)}},
+                           {at(6, 0), 80, {at(0, 800)}}};
+    CHECK(traffic_bound(gather_traffic(0, copies, true), 4).count() == 110);
+    CHECK(traffic_bound(gather_traffic(0, copies, false), 4).count() == 220);
+  }
+
+  TEST_CASE("an unknown kind of fabric is an error that lists the valid ones") {
+    FabricConfig config;
+    config.kind = "hypercube";
+    CHECK_THROWS_WITH_AS(make_fabric(config),
+                         "machine.fabric.kind: found \"hypercube\", allowed: scheduled, ideal",
+                         UserError);
+    CHECK_THROWS_AS(make_exchange_compiler(config), UserError);
+    config = {};
+    config.send_bytes_per_cycle = 0;
+    CHECK_THROWS_AS(make_fabric(config), UserError);
+  }
+
+  TEST_CASE("two streams on one port at a time are found") {
+    const Copies copies = {{at(0, 0), 8, {at(2, 0)}}, {at(1, 0), 8, {at(2, 8)}}};
+    FabricConfig config;
+    config.kind = "ideal";
+    const auto exchange = make_exchange_compiler(config)->compile(0, copies);
+    CHECK_THROWS_AS(verify_ports(exchange.lists, 4), Defect);
+  }
+}
+
+}  // namespace tessera::fabric
