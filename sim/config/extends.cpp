@@ -44,16 +44,9 @@ std::string extends_of(const Layers& layers, const std::string& path) {
   return name.get<std::string>();
 }
 
-/// A machine given by name alone extends that name.
-void name_to_extends(Layers& layers) {
-  if (!layers.value().contains("machine") || !layers.value()["machine"].is_string()) return;
-  Json extends = Json::object({{"extends", layers.value()["machine"]}});
-  layers.replace_section("machine", Layers(std::move(extends), layers.origin("machine")));
-}
-
 Layers load_chain(const std::string& file, Chain& chain) {
   Layers layers = parse_object(read_text(file), file == "-" ? "standard input" : file);
-  name_to_extends(layers);
+  machine_name_to_extends(layers);
   if (!layers.value().contains("extends")) return layers;
   chain.push_back(file);
   const std::string name = beside(file == "-" ? "" : file, extends_of(layers, "extends"));
@@ -99,6 +92,13 @@ Layers extend_chain(const Layers& machine, Presets presets, Chain& chain) {
 }
 
 }  // namespace
+
+void machine_name_to_extends(Layers& layers) {
+  const auto machine = layers.value().find("machine");
+  if (machine == layers.value().end() || !machine->is_string()) return;
+  Json extends = Json::object({{"extends", *machine}});
+  layers.replace_section("machine", Layers(std::move(extends), layers.origin("machine")));
+}
 
 Layers load_layers(const std::string& file) {
   Chain chain;

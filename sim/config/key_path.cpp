@@ -73,18 +73,23 @@ std::string join(const std::string& path, std::size_t element) {
   return fmt::format("{}[{}]", path, element);
 }
 
-void set_at(Json& root, std::string_view path, Json value) {
+std::string set_at(Json& root, std::string_view path, Json value) {
   Json* at = &root;
   std::string done;
+  std::string created;
   for (const Step& step : parse_key_path(path)) {
     std::visit(
         [&](const auto& part) {
-          at = &descend(*at, part, done);
+          const std::size_t before = at->size();
+          Json& inner = descend(*at, part, done);
           done = join(done, part);
+          if (created.empty() && at->size() != before) created = done;
+          at = &inner;
         },
         step);
   }
   *at = std::move(value);
+  return created.empty() ? done : created;
 }
 
 }  // namespace tessera::config

@@ -20,7 +20,8 @@ std::string join(const std::string& path, std::string_view key);
 std::string join(const std::string& path, std::size_t element);
 
 /// Puts `value` at `path` in `root`, creating objects on the way. Throws UserError, naming where,
-/// if the path leads through something that is not an object or past the end of a list.
-void set_at(Json& root, std::string_view path, Json value);
+/// if the path leads through something that is not an object or past the end of a list. Returns the
+/// outermost path that is new: of the first object created, or `path` itself.
+std::string set_at(Json& root, std::string_view path, Json value);
 
 }  // namespace tessera::config

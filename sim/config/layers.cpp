@@ -101,13 +101,14 @@ void Layers::set(const std::string& assignment) {
 }
 
 void Layers::set(const std::string& path, Json value, const std::string& origin) {
+  std::string from;
   try {
-    set_at(value_, path, std::move(value));
+    from = set_at(value_, path, std::move(value));
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", origin, error.what()));
   }
-  forget_below(path);
-  origins_[path] = origin;
+  forget_below(from);
+  origins_[from] = origin;
 }
 
 }  // namespace tessera::config

@@ -1,22 +1,14 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "sim/config/json_text.h"
+#include "sim/config/presets.h"
 
 /// How one config comes together: a file, what it extends, presets and `--set`. Objects merge,
 /// lists and everything else replace. Every value knows where it came from, for messages.
 namespace tessera::config {
-
-/// A config file inside the program.
-struct Preset {
-  std::string_view name;  ///< "bow"
-  std::string_view text;  ///< JSON with comments
-};
-using Presets = std::span<const Preset>;
 
 /// A merged config and the origin (file, preset or option) of each part.
 class Layers {
@@ -53,6 +45,9 @@ class Layers {
 /// the file's folder. A machine's name becomes {"extends": name}, and a machine that extends
 /// something replaces the one of the file below. Throws ConfigError on cycles.
 Layers load_layers(const std::string& file);
+
+/// Makes a machine given by name alone an object: "bow" to {"extends": "bow"}.
+void machine_name_to_extends(Layers& layers);
 
 /// Resolves the `extends` of a machine: a preset's name or a file, to any depth.
 Layers extend_machine(const Layers& machine, Presets presets);

@@ -20,7 +20,9 @@ std::string markdown(const std::function<void(Fields&)>& members, const std::str
 
 /// The same for a struct with its own `describe`.
 template <class Struct>
-concept Described = requires(Fields& fields, Struct& value) { describe(fields, value); };
+concept Described = requires(Fields& fields, Struct& value) {
+  describe(fields, value);
+};
 
 template <Described Struct>
 Json resolved(Struct value) {

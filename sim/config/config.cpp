@@ -1,0 +1,114 @@
+#include "sim/config/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/config/nearest.h"
+#include "sim/config/reader.h"
+#include "sim/config/writers.h"
+
+namespace tessera::config {
+namespace {
+
+constexpr std::string_view kSections[] = {"machine", "workload", "run", "report"};
+
+void refuse_unknown_sections(const Layers& layers) {
+  for (const auto& [key, value] : layers.value().items()) {
+    const bool known =
+        std::find(std::begin(kSections), std::end(kSections), key) != std::end(kSections);
+    if (known || key.starts_with("//")) continue;
+    throw ConfigError(layers.origin(key), key,
+                      fmt::format("found an unknown key, allowed extends, {}{}", list_of(kSections),
+                                  did_you_mean(key, kSections)));
+  }
+}
+
+/// What stands at a section's key, or an empty object.
+const Json& section(const Layers& layers, const std::string& key, const Json& nothing) {
+  const auto found = layers.value().find(key);
+  return found == layers.value().end() ? nothing : *found;
+}
+
+MachineConfig read_machine(const Layers& layers, const Json& values) {
+  MachineConfig machine;
+  Reader(layers, values, "machine").read(machine);
+  return machine;
+}
+
+const Kernel& find_kernel(const Layers& layers, const Json& workload, const Catalogue& catalogue) {
+  std::vector<std::string_view> names;
+  for (const Kernel& kernel : catalogue) names.emplace_back(kernel.name);
+  if (!workload.is_object()) {
+    throw ConfigError(
+        layers.origin("workload"), "workload",
+        fmt::format("found {}, allowed an object {{\"kernel\": ...}}", shown(workload)));
+  }
+  const auto found = workload.find("kernel");
+  if (found == workload.end()) {
+    throw ConfigError(layers.origin("workload"), "workload.kernel",
+                      fmt::format("is missing, allowed {}", list_of(names)));
+  }
+  const std::string name = found->is_string() ? found->get<std::string>() : "";
+  for (const Kernel& kernel : catalogue) {
+    if (kernel.name == name) return kernel;
+  }
+  throw ConfigError(layers.origin("workload.kernel"), "workload.kernel",
+                    fmt::format("found {}, allowed {}{}", shown(*found), list_of(names),
+                                did_you_mean(name, names)));
+}
+
+Json resolved_of(const Config& config) {
+  Json workload = Json::object({{"kernel", config.kernel}});
+  workload.update(resolved([&](Fields& fields) { config.workload->visit(fields); }));
+  return Json::object({{"machine", resolved(config.machine)},
+                       {"workload", std::move(workload)},
+                       {"run", resolved(config.run)},
+                       {"report", resolved(config.report)}});
+}
+
+}  // namespace
+
+Config read_config(const Layers& given, const std::string& name, const Catalogue& catalogue,
+                   Presets machines) {
+  Layers layers = given;
+  refuse_unknown_sections(layers);
+  if (!layers.value().contains("machine")) {
+    throw ConfigError(layers.origin(""), "machine", "is missing, allowed a preset or an object");
+  }
+  layers.replace_section("machine", extend_machine(layers.section("machine"), machines));
+  const Json nothing = Json::object();
+  Config config;
+  config.machine = read_machine(layers, layers.value()["machine"]);
+  const Json& workload = section(layers, "workload", nothing);
+  const Kernel& kernel = find_kernel(layers, workload, catalogue);
+  config.kernel = kernel.name;
+  config.workload = kernel.options();
+  Reader(layers, workload, "workload")
+      .read_members([&](Fields& fields) { config.workload->visit(fields); }, {"kernel"});
+  Reader(layers, section(layers, "run", nothing), "run").read(config.run);
+  Reader(layers, section(layers, "report", nothing), "report").read(config.report);
+  config.name = name.empty() ? config.kernel : name;
+  config.resolved = resolved_of(config);
+  return config;
+}
+
+Config load_config(const std::string& file, std::span<const std::string> sets,
+                   const Catalogue& catalogue, Presets machines) {
+  Layers layers = load_layers(file);
+  for (const std::string& assignment : sets) {
+    layers.set(assignment);
+    machine_name_to_extends(layers);
+  }
+  const std::string name = file == "-" ? "" : std::filesystem::path(file).stem().string();
+  return read_config(layers, name, catalogue, machines);
+}
+
+MachineConfig load_machine(const std::string& name, Presets machines) {
+  const Layers named(Json::object({{"extends", name}}), "--machine");
+  const Layers layers = extend_machine(named, machines);
+  return read_machine(layers, layers.value());
+}
+
+}  // namespace tessera::config

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sim/config/json_text.h"
+#include "sim/config/layers.h"
+#include "sim/config/run_config.h"
+#include "sim/machine/machine_config.h"
+#include "sim/program/catalogue.h"
+
+/// One config file is one run: the sections machine, workload, run and report.
+namespace tessera::config {
+
+struct Config {
+  std::string name;  ///< of the file, without folder and ending; of the kernel for standard input
+  MachineConfig machine;
+  std::string kernel;
+  std::unique_ptr<KernelOptions> workload;
+  RunConfig run;
+  ReportConfig report;
+  Json resolved;  ///< every key with its value, defaults included
+};
+
+/// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order.
+/// Throws ConfigError or UserError.
+Config load_config(const std::string& file, std::span<const std::string> sets,
+                   const Catalogue& catalogue, Presets machines);
+
+/// The same from merged layers.
+Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,
+                   Presets machines);
+
+/// A machine by a preset's or file's name.
+MachineConfig load_machine(const std::string& name, Presets machines);
+
+/// The JSON Schema of whole configs.
+Json config_schema(const Catalogue& catalogue, Presets machines);
+
+/// All keys as Markdown tables, a section each and one for each kernel.
+std::string config_markdown(const Catalogue& catalogue);
+
+/// Sixteen hexadecimal digits that depend on the resolved config, without what cannot change
+/// results (run.threads and report).
+std::string config_hash(const Json& resolved);
+
+}  // namespace tessera::config

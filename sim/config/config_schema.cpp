@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "sim/config/config.h"
+#include "sim/config/writers.h"
+
+namespace tessera::config {
+namespace {
+
+Json names_of(Presets presets) {
+  Json names = Json::array();
+  for (const Preset& preset : presets) names.push_back(preset.name);
+  return names;
+}
+
+Json machine_schema(Presets machines) {
+  Json object = schema(MachineConfig());
+  object["properties"]["extends"] = {
+      {"type", "string"}, {"description", "a preset's name or a file: what this machine changes"}};
+  return {{"description", "a preset's name, or an object that may extend one"},
+          {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, std::move(object)})}};
+}
+
+Json workload_schema(const Catalogue& catalogue) {
+  Json kernels = Json::array();
+  for (const Kernel& kernel : catalogue) {
+    const std::unique_ptr<KernelOptions> options = kernel.options();
+    Json type = schema([&](Fields& fields) { options->visit(fields); });
+    type["description"] = kernel.sentence;
+    type["properties"]["kernel"] = {{"const", kernel.name}};
+    type["required"].push_back("kernel");
+    kernels.push_back(std::move(type));
+  }
+  return {{"description", "what the machine executes"}, {"oneOf", std::move(kernels)}};
+}
+
+std::string section(const std::string& title, const std::string& rows) {
+  return fmt::format("## {}\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n{}\n",
+                     title, rows);
+}
+
+}  // namespace
+
+Json config_schema(const Catalogue& catalogue, Presets machines) {
+  return {
+      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"title", "A Tessera run"},
+      {"type", "object"},
+      {"properties",
+       {{"extends", {{"type", "string"}, {"description", "a config file: what this one changes"}}},
+        {"machine", machine_schema(machines)},
+        {"workload", workload_schema(catalogue)},
+        {"run", schema(RunConfig())},
+        {"report", schema(ReportConfig())}}},
+      {"patternProperties", {{"^//", Json::object()}}},
+      {"additionalProperties", false}};
+}
+
+std::string config_markdown(const Catalogue& catalogue) {
+  std::string text = section("machine", markdown(MachineConfig(), "machine"));
+  for (const Kernel& kernel : catalogue) {
+    const std::unique_ptr<KernelOptions> options = kernel.options();
+    text += section(fmt::format("workload {}: {}", kernel.name, kernel.sentence),
+                    markdown([&](Fields& fields) { options->visit(fields); }, "workload"));
+  }
+  text += section("run", markdown(RunConfig(), "run"));
+  return text + section("report", markdown(ReportConfig(), "report"));
+}
+
+std::string config_hash(const Json& resolved) {
+  Json identity = resolved;
+  identity.erase("report");
+  identity["run"].erase("threads");
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : identity.dump()) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace tessera::config

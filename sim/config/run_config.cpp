@@ -1,0 +1,47 @@
+#include "sim/config/run_config.h"
+
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+constexpr config::Names<EngineKind, 1> kEngines = {{{"interpreter", EngineKind::interpreter}}};
+constexpr config::Names<CheckMode, 4> kCheckModes = {{{"auto", CheckMode::automatic},
+                                                      {"full", CheckMode::full},
+                                                      {"sample", CheckMode::sample},
+                                                      {"off", CheckMode::off}}};
+
+template <class Enum, std::size_t kCount>
+std::string_view name_in(const config::Names<Enum, kCount>& names, Enum value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return name;
+  }
+  throw Defect("config: an enumeration's value has no name");
+}
+
+}  // namespace
+
+std::string_view name_of(CheckMode mode) { return name_in(kCheckModes, mode); }
+std::string_view name_of(EngineKind engine) { return name_in(kEngines, engine); }
+
+void describe(config::Fields& fields, RunConfig& run) {
+  fields.field({"threads", "host threads; 0: one a core. Results do not depend on it"}, run.threads,
+               {0, 1024});
+  fields.field({"engine", "what executes tile code"}, run.engine, kEngines);
+  fields.field({"check",
+                "how thoroughly results are compared with the reference; auto: full, "
+                "sampled where a full reference would take long"},
+               run.check, kCheckModes);
+  fields.field({"check_races",
+                "fault where workers of one run, or a transfer in flight, touch the same bytes"},
+               run.check_races);
+  fields.field({"max_cycles", "a run that lasts longer ends without progress", "cycles"},
+               run.max_cycles, {1, std::numeric_limits<std::uint64_t>::max()});
+  fields.field({"seed", "of the workers' random generators (rnd.64)"}, run.seed);
+}
+
+void describe(config::Fields& fields, ReportConfig& report) {
+  fields.field({"out", "folder of the results; empty: runs/NAME-HASH"}, report.out);
+}
+
+}  // namespace tessera

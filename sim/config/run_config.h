@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/config/fields.h"
+#include "sim/program/workload.h"
+
+/// How a workload is run and what is written: the sections `run` and `report`. Keys, defaults and
+/// sentences stand in run_config.cpp.
+namespace tessera {
+
+enum class EngineKind { interpreter };
+
+struct RunConfig {
+  std::uint32_t threads = 0;  ///< of the host; 0: one a core
+  EngineKind engine = EngineKind::interpreter;
+  CheckMode check = CheckMode::automatic;
+  bool check_races = false;
+  std::uint64_t max_cycles = 100'000'000'000;
+  std::uint64_t seed = 1;
+};
+
+struct ReportConfig {
+  std::string out;  ///< empty: runs/NAME-HASH
+};
+
+void describe(config::Fields& fields, RunConfig& run);
+void describe(config::Fields& fields, ReportConfig& report);
+
+/// `automatic` written as "auto", and so on.
+std::string_view name_of(CheckMode mode);
+std::string_view name_of(EngineKind engine);
+
+}  // namespace tessera

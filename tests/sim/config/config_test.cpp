@@ -1,0 +1,191 @@
+#include "sim/config/config.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/writers.h"
+
+using namespace tessera;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Options {
+  std::uint32_t n = 12;
+  std::vector<std::uint32_t> sizes = {1, 2};
+  std::string matrix;
+};
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"n", "columns"}, options.n, {1, 100});
+  fields.field({"sizes", "a list"}, options.sizes);
+  fields.file({"matrix", "input"}, options.matrix);
+}
+std::unique_ptr<Workload> no_plan(const Options&, const MachineConfig&) { return nullptr; }
+
+/// A folder that is removed afterwards.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / fmt::format("tessera-config-{}", ::getpid())) {
+    fs::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << text;
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+config::Config load(const std::string& file, const std::vector<std::string>& sets = {}) {
+  const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", no_plan)};
+  return config::load_config(file, sets, catalogue, config::machine_presets());
+}
+
+std::string error_of(const std::string& file, const std::vector<std::string>& sets = {}) {
+  try {
+    static_cast<void>(load(file, sets));
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kToy = R"({"machine": "bow", "workload": {"kernel": "toy"}})";
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("every machine preset is read whole and differs from the others") {
+    std::vector<std::string> names;
+    for (const config::Preset& preset : config::machine_presets()) {
+      const MachineConfig machine =
+          config::load_machine(std::string(preset.name), config::machine_presets());
+      CHECK(machine.name == preset.name);
+      names.push_back(machine.name);
+    }
+    CHECK(names == std::vector<std::string>{"bow", "gc2", "gc200"});
+    const MachineConfig bow = config::load_machine("bow", config::machine_presets());
+    CHECK(bow.tiles == 1472);
+    CHECK(bow.clock_ghz == 1.85);
+    CHECK(bow.tile.supervisor.launch_stagger_cycles == 4);
+  }
+
+  TEST_CASE("files extend files, machines extend presets, objects merge and lists replace") {
+    const Folder folder;
+    static_cast<void>(folder.write("base.json", R"({"machine": {"extends": "bow", "tiles": 64},
+        "workload": {"kernel": "toy", "n": 5, "sizes": [1, 2, 3]}, "run": {"threads": 2}})"));
+    const std::string file = folder.write("a.jsonc", R"({"extends": "base.json", // a comment
+        "machine": {"tile": {"sram_kib": 128}}, "workload": {"sizes": [9]}})");
+    const config::Config config = load(file);
+    CHECK(config.name == "a");
+    CHECK(config.machine.tiles == 64);
+    CHECK(config.machine.tile.sram_kib == 128);
+    CHECK(config.machine.tile.contexts == 6);
+    CHECK(config.machine.clock_ghz == 1.85);
+    CHECK(config.run.threads == 2);
+    CHECK(config.resolved["workload"].dump() == R"({"kernel":"toy","n":5,"sizes":[9]})");
+    const std::string other = folder.write("b.json", R"({"extends": "base.json",
+        "machine": "gc2"})");
+    CHECK(load(other).machine.tiles == 1216);
+  }
+
+  TEST_CASE("--set reaches keys, list elements and the machine's name") {
+    const Folder folder;
+    const std::string file = folder.write("a.json", kToy);
+    CHECK(load(file, {"machine.tiles=16"}).machine.tiles == 16);
+    CHECK(load(file, {"machine=gc2", "machine.tiles=16"}).machine.clock_ghz == 1.6);
+    CHECK(load(file, {"machine.tiles=16", "machine.extends=gc2"}).machine.tiles == 16);
+    const config::Config config = load(file, {"workload.sizes=[4,5]", "workload.sizes[1]=6"});
+    CHECK(config.resolved["workload"]["sizes"].dump() == "[4,6]");
+    CHECK(error_of(file, {"workload.sizes=[4]", "workload.sizes[1]=6"}) ==
+          "--set workload.sizes[1]=6: workload.sizes has 1 elements: there is no [1]");
+    CHECK(error_of(file, {"workload.kernel.x=6"}) ==
+          "--set workload.kernel.x=6: workload.kernel is \"toy\", not an object: it has no key x");
+    CHECK(error_of(file, {"workload..n=6"}) ==
+          "--set workload..n=6: workload..n: not a key path: a key expected at position 10; for "
+          "example a[3].b");
+    CHECK(error_of(file, {"workload.sizes[x]=6"}).find("an index expected at position 16") !=
+          std::string::npos);
+    CHECK(error_of(file, {"workload.n"}).find("found no path=value") != std::string::npos);
+    CHECK(error_of(file, {"workload.n=big"}) ==
+          "--set workload.n=big: workload.n: found \"big\", allowed an integer from 1 to 100");
+    CHECK(error_of(file, {"worklod.n=1"}) ==
+          "--set worklod.n=1: worklod: found an unknown key, allowed extends, machine, workload, "
+          "run, report; did you mean workload?");
+  }
+
+  TEST_CASE("errors name the file in which the value stands") {
+    const Folder folder;
+    const std::string base =
+        folder.write("sub/base.json", R"({"machine": "bow", "workload": {"kernel": "toy",
+        "n": 500}})");
+    const std::string file = folder.write("a.json", R"({"extends": "sub/base.json"})");
+    CHECK(error_of(file) == base + ": workload.n: found 500, allowed an integer from 1 to 100");
+    const std::string machine = folder.write("sub/m.json", R"({"extends": "bow", "tiles": 0})");
+    const std::string user = folder.write(
+        "b.json", R"({"machine": {"extends": "sub/m.json"}, "workload": {"kernel": "toy"}})");
+    CHECK(error_of(user) == machine +
+                                ": machine.tiles: found 0, allowed an integer from 1 to "
+                                "1048576");
+  }
+
+  TEST_CASE("extends refuses cycles, missing files and unknown presets") {
+    const Folder folder;
+    const std::string file = folder.write("a.json", R"({"extends": "b.json"})");
+    const std::string other = folder.write("b.json", R"({"extends": "a.json"})");
+    CHECK(error_of(file) ==
+          other + ": extends: extends " + file + ", which extends this file in turn");
+    CHECK(error_of(folder.write("c.json", R"({"extends": "no.json"})")).find("does not exist") !=
+          std::string::npos);
+    CHECK(error_of(folder.write("d.json", R"({"extends": 3})")).find("extends: found 3, allowed") !=
+          std::string::npos);
+    const std::string machine = folder.write("m.json", R"({"extends": "m.json"})");
+    CHECK(error_of(folder.write("e.json", R"({"machine": "m.json"})")) ==
+          machine + ": machine.extends: extends " + machine + ", which extends this file in turn");
+    CHECK(error_of(folder.write("f.json", R"({"machine": "gc20"})"))
+              .ends_with("f.json: machine.extends: found \"gc20\", allowed a preset (bow, gc2, "
+                         "gc200) or a file that exists; did you mean gc2?"));
+  }
+
+  TEST_CASE("input files count from the folder of the config that names them") {
+    const Folder folder;
+    const std::string matrix = folder.write("data/x.mtx", "");
+    const std::string file = folder.write(
+        "data/a.json", R"({"machine": "bow", "workload": {"kernel": "toy", "matrix": "x.mtx"}})");
+    CHECK(load(file).resolved["workload"]["matrix"] == matrix);
+    CHECK(error_of(file, {"workload.matrix=x.mtx"}) ==
+          "--set workload.matrix=x.mtx: workload.matrix: found \"x.mtx\", allowed a file that "
+          "exists (x.mtx does not)");
+  }
+
+  TEST_CASE("the hash depends on what can change results only") {
+    const Folder folder;
+    const std::string file = folder.write("a.json", kToy);
+    const auto hash = [&](const std::string& set) {
+      return config::config_hash(load(file, {set}).resolved);
+    };
+    CHECK(hash("run.threads=1") == hash("run.threads=2"));
+    CHECK(hash("report.out=x") == hash("run.threads=2"));
+    CHECK(hash("run.seed=2") != hash("run.seed=1"));
+    CHECK(hash("machine.tiles=2") != hash("machine.tiles=1"));
+  }
+
+  TEST_CASE("the schema of whole configs lists sections, presets and kernels") {
+    const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", no_plan)};
+    const config::Json schema = config::config_schema(catalogue, config::machine_presets());
+    CHECK(schema["properties"]["machine"]["anyOf"][0]["enum"].dump() == R"(["bow","gc2","gc200"])");
+    CHECK(schema["properties"]["workload"]["oneOf"][0]["properties"]["kernel"]["const"] == "toy");
+    CHECK(schema["properties"]["run"]["properties"]["check"]["enum"].size() == 4);
+    CHECK(config::config_markdown(catalogue).find("| `workload.n` | `12` | 1 to 100 |") !=
+          std::string::npos);
+  }
+}
