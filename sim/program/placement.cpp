@@ -29,10 +29,10 @@ class Allocator {
     std::uint64_t address = round_up<std::uint64_t>(base_, block.align);
     for (const Placed& other : placed_) {
       if (other.begin >= address + block.bytes) break;  // fits below this one and all above it
-      if (other.end <= address || !blocks_[other.id].life.overlaps(block.life)) continue;
+      if (other.end <= address || !other.life.overlaps(block.life)) continue;
       address = round_up<std::uint64_t>(other.end, block.align);
     }
-    const Placed placed{address, address + block.bytes, id};
+    const Placed placed{address, address + block.bytes, block.life};
     const auto after =
         std::upper_bound(placed_.begin(), placed_.end(), placed,
                          [](const Placed& a, const Placed& b) { return a.begin < b.begin; });
@@ -44,7 +44,7 @@ class Allocator {
   struct Placed {
     std::uint64_t begin;
     std::uint64_t end;
-    std::uint32_t id;
+    Lifetime life;
   };
 
   std::span<const Block> blocks_;
