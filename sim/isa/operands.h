@@ -26,6 +26,9 @@ enum class Shape : std::uint8_t {
 
 enum class Field : std::uint8_t { none, rd, rs1, rs2, rs3, t3, t4, t5 };
 
+/// What an f register holds: 64 raw bits (packed or double) or a NaN-boxed scalar.
+enum class Value : std::uint8_t { bits64, f32, f16 };
+
 struct Operand {
   std::string_view token;
   Shape shape = Shape::implicit;
@@ -33,6 +36,7 @@ struct Operand {
   bool reads = false;
   bool writes = false;
   std::uint8_t registers = 1;  ///< of an aligned group
+  Value value = Value::bits64;
 };
 
 inline constexpr Operand kOperandTokens[] = {
@@ -49,6 +53,13 @@ inline constexpr Operand kOperandTokens[] = {
     {"fs1:4", Shape::f_register, Field::rs1, true, false, 4},
     {"fs2", Shape::f_register, Field::rs2, true, false},
     {"fs3", Shape::f_register, Field::rs3, true, false},
+    {"fd.s", Shape::f_register, Field::rd, false, true, 1, Value::f32},
+    {"fd.h", Shape::f_register, Field::rd, false, true, 1, Value::f16},
+    {"fsd.s", Shape::f_register, Field::rd, true, false, 1, Value::f32},
+    {"fs1.s", Shape::f_register, Field::rs1, true, false, 1, Value::f32},
+    {"fs1.h", Shape::f_register, Field::rs1, true, false, 1, Value::f16},
+    {"fs2.s", Shape::f_register, Field::rs2, true, false, 1, Value::f32},
+    {"fs2.h", Shape::f_register, Field::rs2, true, false, 1, Value::f16},
     {"(rs1)", Shape::address, Field::rs1, true, false},
     {"(rs1)+", Shape::address, Field::rs1, true, true},
     {"(rs2)", Shape::address, Field::rs2, true, false},
