@@ -1,0 +1,134 @@
+#include "sim/elf/codelet.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "sim/base/embedded.h"
+#include "sim/base/errors.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/disassemble.h"
+#include "sim/isa/registers.h"
+#include "sim/isa/table.h"
+
+namespace tessera::elf {
+namespace {
+
+using isa::Instruction;
+using isa::Mnemonic;
+
+constexpr std::uint32_t kAlign = 8;
+
+/// A computation on doubles, or a conversion from or to them.
+bool is_double_arithmetic(std::uint32_t word) {
+  const std::uint32_t opcode = word & 0x7fU;
+  const bool fused = opcode >= 0x43 && opcode <= 0x4f && (opcode & 3U) == 3U;
+  const bool operation = opcode == 0x53;
+  const std::uint32_t type = (word >> 25) & 3U;
+  const bool from_double = word >> 27 == 8 && ((word >> 20) & 31U) == 1;
+  return ((fused || operation) && type == 1) || (operation && from_double);
+}
+
+/// One function of a program while it is examined.
+class Function {
+ public:
+  Function(const Program& file, const Symbol& symbol) : file_(file), symbol_(symbol) {
+    if (symbol.size == 0) fail("has no size (assembly: close it with end_codelet)");
+    if (symbol.address % kAlign != 0 || symbol.size % 4 != 0) {
+      fail(fmt::format("must start at a multiple of {} and hold whole words", kAlign));
+    }
+    for (const Segment& segment : file.segments) {
+      const std::uint64_t offset = std::uint64_t{symbol.address} - segment.address;
+      const bool inside = symbol.address >= segment.address &&
+                          offset + symbol.size <= segment.bytes.size() && segment.executable;
+      if (inside) bytes_ = std::span(segment.bytes).subspan(offset, symbol.size);
+    }
+    if (bytes_.empty()) fail("lies outside the executable segments");
+  }
+
+  [[nodiscard]] program::Codelet codelet() const {
+    for (std::uint32_t at = 0; at < symbol_.size; at += 4) examine(at);
+    return {symbol_.name, {bytes_.begin(), bytes_.end()}};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw UserError(fmt::format("{}: codelet {}: {}", file_.name, symbol_.name, problem));
+  }
+  [[noreturn]] void fail_at(std::uint32_t at, const std::string& problem) const {
+    const std::uint32_t address = symbol_.address + at;
+    fail(fmt::format("{:#x}: {}: {}", address, isa::disassemble(word(at), address), problem));
+  }
+
+  [[nodiscard]] std::uint32_t word(std::uint32_t at) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes_.data() + at, sizeof value);
+    return value;
+  }
+
+  void examine(std::uint32_t at) const {
+    const std::optional<Instruction> instruction = isa::decode(word(at));
+    if (!instruction) {
+      fail_at(at, is_double_arithmetic(word(at))
+                      ? "double-precision arithmetic; a tile has 64-bit containers only"
+                      : "no instruction of the tile");
+    }
+    const std::optional<std::uint32_t> target = reference(at, *instruction);
+    // A hardware loop may end where the function does.
+    const std::uint32_t end = symbol_.size + (instruction->mnemonic == Mnemonic::rpt ? 1U : 0U);
+    if (target && *target >= end) {
+      fail_at(at, "refers to something outside the codelet; inline functions and constants");
+    }
+  }
+
+  /// The offset in the function that the instruction at `at` computes from its own address.
+  [[nodiscard]] std::optional<std::uint32_t> reference(std::uint32_t at,
+                                                       const Instruction& instruction) const {
+    const isa::Format format = isa::info(instruction.mnemonic).format;
+    const auto imm = static_cast<std::uint32_t>(instruction.imm);
+    if (format == isa::Format::b || format == isa::Format::j) return at + imm;
+    if (instruction.mnemonic == Mnemonic::auipc) return at + imm + low_part(at, instruction.rd);
+    return std::nullopt;
+  }
+
+  /// The low part of an address whose high part auipc at `at` left in `base`: the number of the
+  /// first instruction that reads it.
+  [[nodiscard]] std::uint32_t low_part(std::uint32_t at, std::uint32_t base) const {
+    for (std::uint32_t next = at + 4; next < symbol_.size; next += 4) {
+      const std::optional<Instruction> user = isa::decode(word(next));
+      if (!user) break;
+      const isa::RegisterSets sets = isa::registers(*user);
+      if ((sets.reads_x >> base & 1U) != 0) return static_cast<std::uint32_t>(user->imm);
+      if ((sets.writes_x >> base & 1U) != 0) break;
+    }
+    return 0;
+  }
+
+  const Program& file_;
+  const Symbol& symbol_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace
+
+std::vector<program::Codelet> codelets(const Program& file) {
+  if (file.relocations) throw UserError(file.name + ": has relocations left; link it fully");
+  std::vector<program::Codelet> made;
+  for (const Symbol& symbol : file.symbols) {
+    if (symbol.function && symbol.global) made.push_back(Function(file, symbol).codelet());
+  }
+  return made;
+}
+
+program::Codelet embedded_codelet(std::string_view kernel, std::string_view name) {
+  const std::string file = fmt::format("kernels/{}/codelets.elf", kernel);
+  const std::span<const std::byte> bytes = embedded::find(file);
+  check(!bytes.empty(), "elf: {} is not embedded", file);
+  const std::vector<program::Codelet> all = codelets(read(bytes, file));
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  check(found != all.end(), "elf: {} has no codelet {}", file, name);
+  return *found;
+}
+
+}  // namespace tessera::elf

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/elf/elf.h"
+#include "sim/program/program.h"
+
+/// Tile functions taken out of a linked ELF file, each a blob that runs at any 8-byte-aligned
+/// address.
+namespace tessera::elf {
+
+/// Every global function of `file`. UserError naming file, function, address and instruction for
+/// code that a tile cannot run or that cannot be moved: unknown words, double-precision arithmetic,
+/// calls and references outside the function, relocations left, a start that is not 8-byte aligned.
+std::vector<program::Codelet> codelets(const Program& file);
+
+/// The function `name` of kernels/`kernel`/codelets.elf, embedded in this program. A Defect if it
+/// is not there.
+program::Codelet embedded_codelet(std::string_view kernel, std::string_view name);
+
+}  // namespace tessera::elf

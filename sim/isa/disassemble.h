@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::isa {
+
+/// Assembly text: ABI register names, no aliases, targets as absolute addresses. xtile.h's macros
+/// read Xtile lines back. `address` is the instruction's own.
+std::string disassemble(const Instruction& instruction, std::uint32_t address);
+
+/// The same of a word; `.word 0x...` where it is no instruction.
+std::string disassemble(std::uint32_t word, std::uint32_t address);
+
+}  // namespace tessera::isa

@@ -1,0 +1,126 @@
+#include "sim/elf/codelet.h"
+
+#include <cstring>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/embedded.h"
+#include "sim/base/errors.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/disassemble.h"
+
+using namespace tessera;
+
+namespace {
+
+constexpr const char* kSample = "tests/sim/elf/sample/codelets.elf";
+
+elf::Program sample() { return elf::read(embedded::find(kSample), kSample); }
+
+/// The sample with the words of one function replaced from its start on.
+elf::Program patched(const std::string& function, std::vector<std::uint32_t> words) {
+  elf::Program file = sample();
+  for (const elf::Symbol& symbol : file.symbols) {
+    if (symbol.name != function) continue;
+    elf::Segment& segment = file.segments.at(0);
+    std::memcpy(segment.bytes.data() + (symbol.address - segment.address), words.data(),
+                words.size() * sizeof(std::uint32_t));
+  }
+  return file;
+}
+
+std::string error_of(const elf::Program& file) {
+  try {
+    elf::codelets(file);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string line(const program::Codelet& codelet, std::uint32_t at) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, codelet.code.data() + at, sizeof word);
+  return isa::disassemble(word, at);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("tile code built with the tests is found by its path") {
+    CHECK(!embedded::find(kSample).empty());
+    CHECK(embedded::find("tests/nothing").empty());
+    const auto files = embedded::files("tests/sim/elf/");
+    REQUIRE(files.size() == 1);
+    CHECK(files[0].name == kSample);
+  }
+
+  TEST_CASE("every global function becomes a codelet") {
+    const auto codelets = elf::codelets(sample());
+    REQUIRE(codelets.size() == 2);
+    CHECK(codelets[0].name == "sample_axpy");
+    CHECK(codelets[1].name == "sample_loop");
+    CHECK(codelets[1].code.size() == 14 * 4);
+  }
+
+  TEST_CASE("the assembler's macros make the words that the disassembler reads") {
+    const auto codelets = elf::codelets(sample());
+    const program::Codelet& loop = codelets.at(1);
+    CHECK(line(loop, 0) == "ld2 fa0, fa1, (a0), (a1)");
+    CHECK(line(loop, 4) == "fld.p fa2, (a2), -8");
+    CHECK(line(loop, 8) == "zip.h fa3, fa4, fa0, fa1");
+    CHECK(line(loop, 12) == "amp.h fa5, fa0, fa2, 11");
+    CHECK(line(loop, 16) == "lgx.s ft0, a3, (a4)");
+    CHECK(line(loop, 20) == "ld4 ft8, (a5)");
+    CHECK(line(loop, 24) == "amp.b ft8, 7");
+    CHECK(line(loop, 28) == "srs.b fa0, t0, 3");
+    CHECK(line(loop, 32) == "xctl 19");
+    CHECK(line(loop, 44) == "rpt t1, 0x38");
+    CHECK(line(loop, 48) == "ld2st fa0, fa1, fa2");
+    CHECK(line(loop, 52) == "fma.4h fa3, fa0, fa1, fa2");
+  }
+
+  TEST_CASE("double arithmetic is rejected with address and word") {
+    const std::string message = error_of(patched("sample_loop", {0x02c5f553}));  // fadd.d
+    CHECK(message.find("codelet sample_loop: 0x") != std::string::npos);
+    CHECK(message.find(".word 0x02c5f553: double-precision arithmetic") != std::string::npos);
+    CHECK(error_of(patched("sample_loop", {0xd2050553})).find("double") != std::string::npos);
+    CHECK(error_of(patched("sample_loop", {0x40157553})).find("double") != std::string::npos);
+    CHECK(error_of(patched("sample_loop", {0x6ac5f543})).find("double") != std::string::npos);
+  }
+
+  TEST_CASE("an unknown word is rejected") {
+    CHECK(error_of(patched("sample_loop", {0})).find("no instruction") != std::string::npos);
+  }
+
+  TEST_CASE("calls, branches and addresses outside the function are rejected") {
+    const std::string jump = error_of(patched("sample_loop", {0x7fd000ef}));  // jal ra, .+4092
+    CHECK(jump.find("outside the codelet") != std::string::npos);
+    CHECK(error_of(patched("sample_loop", {0xfe000ee3})).find("outside") != std::string::npos);
+    // auipc a0, 0; addi a0, a0, 2047
+    CHECK(error_of(patched("sample_loop", {0x00000517, 0x7ff50513})).find("outside") !=
+          std::string::npos);
+    // The same with an address inside.
+    CHECK(error_of(patched("sample_loop", {0x00000517, 0x00850513})).empty());
+  }
+
+  TEST_CASE("functions without size, alignment or place are rejected") {
+    elf::Program file = sample();
+    for (elf::Symbol& symbol : file.symbols) symbol.size = 0;
+    CHECK(error_of(file).find("has no size") != std::string::npos);
+    file = sample();
+    for (elf::Symbol& symbol : file.symbols) symbol.address += 4;
+    CHECK(error_of(file).find("multiple of 8") != std::string::npos);
+    file = sample();
+    for (elf::Symbol& symbol : file.symbols) symbol.address += 1 << 20;
+    CHECK(error_of(file).find("outside the executable segments") != std::string::npos);
+    file = sample();
+    file.relocations = true;
+    CHECK(error_of(file).find("relocations") != std::string::npos);
+  }
+
+  TEST_CASE("asking for a codelet that was not built is our own bug") {
+    CHECK_THROWS_AS(elf::embedded_codelet("nothing", "nothing"), Defect);
+  }
+}
