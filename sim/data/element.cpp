@@ -1,0 +1,48 @@
+#include "sim/data/element.h"
+
+#include <bit>
+#include <cstring>
+
+#include "sim/isa/float/fast.h"
+
+namespace tessera::data {
+
+namespace {
+
+std::uint32_t float_bits(double value) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+double half_value(std::uint16_t bits) {
+  return static_cast<double>(std::bit_cast<float>(fp::f32_from_f16(bits)));
+}
+
+}  // namespace
+
+double rounded(program::Type type, double value) {
+  if (type == program::Type::f16) return half_value(fp::f16_from_f32(float_bits(value)));
+  return static_cast<double>(static_cast<float>(value));
+}
+
+void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value) {
+  if (type == program::Type::f16) {
+    const std::uint16_t half = fp::f16_from_f32(float_bits(value));
+    std::memcpy(bytes.data() + at * 2, &half, 2);
+  } else {
+    const std::uint32_t single = float_bits(value);
+    std::memcpy(bytes.data() + at * 4, &single, 4);
+  }
+}
+
+double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at) {
+  if (type == program::Type::f16) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, bytes.data() + at * 2, 2);
+    return half_value(half);
+  }
+  float single = 0;
+  std::memcpy(&single, bytes.data() + at * 4, 4);
+  return static_cast<double>(single);
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "sim/program/program.h"
+
+/// Numbers as the bytes of a tensor, for host code that fills and reads tiles.
+namespace tessera::data {
+
+constexpr std::uint32_t element_bytes(program::Type type) {
+  switch (type) {
+    case program::Type::i8:
+      return 1;
+    case program::Type::f16:
+    case program::Type::u16:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+/// Half the distance between 1 and the next number: the relative error of one rounding to f16 or
+/// f32.
+constexpr double unit_roundoff(program::Type type) {
+  return type == program::Type::f16 ? 0x1p-11 : 0x1p-24;
+}
+
+/// The largest finite f16 or f32.
+constexpr double largest_finite(program::Type type) {
+  return type == program::Type::f16 ? 65504.0 : 0x1.fffffep127;
+}
+
+/// `value` rounded to f16 (through f32) or f32: what a tile holds of it.
+double rounded(program::Type type, double value);
+
+/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32 only.
+void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value);
+
+/// Element `at` of `bytes`; f16 and f32 only.
+double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);
+
+}  // namespace tessera::data
