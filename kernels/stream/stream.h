@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "sim/config/fields.h"
+#include "sim/program/workload.h"
+
+/// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
+/// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c.
+namespace tessera::stream {
+
+enum class Operation { copy, scale, add, triad };
+
+/// The scalar s of scale and triad, exact in f16.
+constexpr double kScalar = 1.5;
+
+struct Options {
+  Operation operation = Operation::triad;
+  program::Type dtype = program::Type::f32;
+  std::uint32_t elements_per_worker = 7500;
+  std::uint32_t repeats = 1;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options);
+
+class Stream : public Workload {
+ public:
+  Stream(const Options& options, const MachineConfig& machine);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] Prediction prediction() const override;
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::uint64_t useful_bytes() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+
+ private:
+  /// Element `at` of array `stream` (1: b, 2: c) on a tile, before the run.
+  [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
+  [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
+  [[nodiscard]] std::uint32_t worker_bytes() const;
+  [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
+
+  Options options_;
+  const MachineConfig machine_;
+};
+
+}  // namespace tessera::stream
