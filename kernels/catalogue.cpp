@@ -1,7 +1,27 @@
 #include "kernels/catalogue.h"
 
+#include "kernels/spmm_static/spmm_static.h"
+#include "kernels/stream/stream.h"
+
 namespace tessera::kernels {
 
-Catalogue catalogue() { return {}; }
+namespace {
+
+template <class Kernel, class Options>
+std::unique_ptr<Workload> plan(const Options& options, const MachineConfig& machine) {
+  return std::make_unique<Kernel>(options, machine);
+}
+
+}  // namespace
+
+Catalogue catalogue() {
+  return {
+      make_kernel<spmm_static::Options>(
+          "spmm_static", "sparse times dense, the pattern known when the program is built",
+          plan<spmm_static::SpmmStatic>),
+      make_kernel<stream::Options>("stream", "STREAM copy, scale, add, triad in every tile's SRAM",
+                                   plan<stream::Stream>),
+  };
+}
 
 }  // namespace tessera::kernels
