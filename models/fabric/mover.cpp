@@ -8,7 +8,7 @@
 namespace tessera::fabric {
 namespace {
 
-constexpr std::size_t kGrain = 32;
+constexpr std::size_t kGrain = 32;  ///< participants that a host thread takes at a time
 
 template <class Descriptor>
 [[noreturn]] void fault(TileId tile, const char* kind, std::uint32_t number,
@@ -34,21 +34,22 @@ const std::vector<Mover::Tally>& Mover::move(std::span<const Participant> partic
   participants_ = participants;
   tallies_.assign(participants.size(), {});
   lists_.clear();
+  lists_.reserve(participants.size());
   for (const Participant& p : participants) lists_.emplace_back(p.tile, p.sram, p.list);
   check_headers();
   index_tiles();
   sends_.resize(first_send_.back());
   if (staged_.size() < participants.size()) staged_.resize(participants.size());
-  written_.resize(participants.size());
-  // In passes: every source is known and safe before the first destination is written.
   const auto each = [&](auto work) {
     threads.for_ranges(participants.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) work(i);
     });
   };
-  each([&](std::size_t i) { read_sends(i); });
-  each([&](std::size_t i) { check_receives(i); });
-  each([&](std::size_t i) { stage(i); });
+  // In two passes: every source is safe before the first destination is written.
+  each([&](std::size_t i) {
+    read_sends(i);
+    stage(i, read_receives(i));
+  });
   each([&](std::size_t i) { copy_receives(i); });
   return tallies_;
 }
@@ -100,46 +101,25 @@ void Mover::read_sends(std::size_t number) {
   }
 }
 
-const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
-  const std::uint32_t tile = source_of(receive);
-  const std::uint32_t source = tile < number_.size() ? number_[tile] : kAbsent;
-  if (source == kAbsent) return nullptr;
-  const Send* begin = sends_.data() + first_send_[source];
-  const Send* end = sends_.data() + first_send_[source + 1];
-  const Send* found =
-      std::lower_bound(begin, end, receive.start,
-                       [](const Send& s, std::uint32_t start) { return s.start < start; });
-  return found != end && found->start == receive.start ? found : nullptr;
-}
-
-void Mover::check_receives(std::size_t number) {
+Mover::Written Mover::read_receives(std::size_t number) {
   const Participant& self = participants_[number];
   const ListView& list = lists_[number];
-  std::uint64_t low = self.sram.size();
-  std::uint64_t high = 0;
+  Written written{self.sram.size(), 0};
   for (std::uint32_t i = 0; i < list.header().receives; ++i) {
     const ReceiveDescriptor receive = list.receive(i);
     if (outside(receive, self.sram.size())) fault(self.tile, "receive", i, receive, "outside SRAM");
     if (overlap(receive.address, receive.length, self.list.count(), list.bytes())) {
       fault(self.tile, "receive", i, receive, "overwrites the tile's descriptor list");
     }
-    const Send* send = find(receive);
-    if (send == nullptr || send->length != receive.length) {
-      fault(self.tile, "receive", i, receive,
-            send == nullptr
-                ? fmt::format("tile {} sends nothing at that time", source_of(receive))
-                : fmt::format("tile {} sends {} bytes then", source_of(receive), send->length));
-    }
-    low = std::min<std::uint64_t>(low, receive.address);
-    high = std::max(high, std::uint64_t{receive.address} + receive.length);
+    written.low = std::min<std::uint64_t>(written.low, receive.address);
+    written.high = std::max(written.high, std::uint64_t{receive.address} + receive.length);
     tallies_[number].received += receive.length;
   }
-  written_[number] = {low, high};
+  return written;
 }
 
 /// Sources that may be overwritten before every listener has read them are copied aside.
-void Mover::stage(std::size_t number) {
-  const Written written = written_[number];
+void Mover::stage(std::size_t number, const Written& written) {
   if (written.low >= written.high) return;
   const std::byte* sram = participants_[number].sram.data();
   std::vector<std::byte>& staged = staged_[number];
@@ -154,12 +134,30 @@ void Mover::stage(std::size_t number) {
   }
 }
 
+const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
+  const std::uint32_t tile = source_of(receive);
+  const std::uint32_t source = tile < number_.size() ? number_[tile] : kAbsent;
+  if (source == kAbsent) return nullptr;
+  const Send* begin = sends_.data() + first_send_[source];
+  const Send* end = sends_.data() + first_send_[source + 1];
+  const Send* found = std::lower_bound(
+      begin, end, receive.start, [](const Send& s, std::uint32_t at) { return s.start < at; });
+  return found != end && found->start == receive.start ? found : nullptr;
+}
+
 void Mover::copy_receives(std::size_t number) const {
   const Participant& self = participants_[number];
   const ListView& list = lists_[number];
   for (std::uint32_t i = 0; i < list.header().receives; ++i) {
     const ReceiveDescriptor receive = list.receive(i);
-    std::memcpy(self.sram.data() + receive.address, find(receive)->from, receive.length);
+    const Send* send = find(receive);
+    if (send == nullptr || send->length != receive.length) {
+      fault(self.tile, "receive", i, receive,
+            send == nullptr
+                ? fmt::format("tile {} sends nothing at that time", source_of(receive))
+                : fmt::format("tile {} sends {} bytes then", source_of(receive), send->length));
+    }
+    std::memcpy(self.sram.data() + receive.address, send->from, receive.length);
   }
 }
 

@@ -38,8 +38,8 @@ class Mover {
   void index_tiles();
   void check_headers() const;
   void read_sends(std::size_t number);
-  void check_receives(std::size_t number);
-  void stage(std::size_t number);
+  Written read_receives(std::size_t number);
+  void stage(std::size_t number, const Written& written);
   void copy_receives(std::size_t number) const;
   [[nodiscard]] const Send* find(const ReceiveDescriptor& receive) const;
   [[nodiscard]] std::span<Send> sends_of(std::size_t number);
@@ -52,7 +52,6 @@ class Mover {
   std::vector<std::uint32_t> first_send_;  ///< by participant, and the total
   std::vector<Send> sends_;
   std::vector<std::vector<std::byte>> staged_;  ///< sources that the exchange overwrites
-  std::vector<Written> written_;
   std::vector<Tally> tallies_;
 };
 

@@ -6,6 +6,11 @@
 #include "models/fabric/traffic.h"
 
 namespace tessera::fabric {
+namespace {
+
+constexpr std::size_t kGrain = 64;  ///< participants that a host thread takes at a time
+
+}  // namespace
 
 ScheduledFabric::ScheduledFabric(const FabricConfig& config)
     : config_(config), rate_(stream_rate(config)) {}
@@ -36,9 +41,11 @@ std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
 Outcome ScheduledFabric::exchange(std::span<const Participant> participants, HostThreads& threads) {
   Outcome outcome = summarise(mover_.move(participants, threads));
   const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);
-  for (std::size_t i = 0; i < participants.size(); ++i) {
-    outcome.tiles[i].done = begin + Cycle(duration(participants[i]));
-  }
+  threads.for_ranges(participants.size(), kGrain, [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      outcome.tiles[i].done = begin + Cycle(duration(participants[i]));
+    }
+  });
   return outcome;
 }
 
