@@ -13,6 +13,7 @@ using isa::Instruction;
 using isa::Mnemonic;
 
 constexpr std::uint32_t kWord = 4;
+constexpr std::uint32_t kAddressBytes = 2 * kWord;  // lui, addi
 constexpr std::int32_t kBranchReach = 4096;
 constexpr std::int32_t kJumpReach = 1 << 20;
 
@@ -67,8 +68,8 @@ void Assembler::load_immediate(Reg to, std::uint32_t value) {
 }
 
 void Assembler::load_address(Reg to, std::uint32_t value) {
-  bytes_.resize(bytes_.size() + 2 * kWord);
-  patch_address(here() - 2 * kWord, to, value);
+  bytes_.resize(bytes_.size() + kAddressBytes);
+  patch_address(here() - kAddressBytes, to, value);
 }
 
 void Assembler::patch_address(std::uint32_t at, Reg to, std::uint32_t value) {

@@ -17,7 +17,7 @@ struct Lifetime {
   [[nodiscard]] bool overlaps(const Lifetime& other) const {
     return first <= other.last && other.first <= last;
   }
-  auto operator<=>(const Lifetime&) const = default;
+  auto operator<=>(const Lifetime&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// The lifetime of every buffer. Both ends of a copy are live during its exchange, which lasts

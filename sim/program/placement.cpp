@@ -52,13 +52,19 @@ class Allocator {
   std::vector<Placed> placed_;  // by begin
 };
 
-/// Bytes live at each time from -1 to `steps`, as index time + 1.
+/// The place of a time, which may be -1, in a vector.
+std::size_t slot(std::int32_t time) {
+  const std::int32_t from_zero = time + 1;
+  return static_cast<std::size_t>(from_zero);
+}
+
+/// Bytes live at each time from -1 to `steps`, by slot().
 std::vector<std::uint64_t> live_bytes(std::span<const Block> blocks, std::uint32_t steps) {
-  std::vector<std::uint64_t> change(steps + 3, 0);  // wraps below zero and back
+  std::vector<std::uint64_t> change(std::size_t{steps} + 3, 0);  // wraps below zero and back
   for (const Block& block : blocks) {
     if (!block.life.used()) continue;
-    change[static_cast<std::size_t>(block.life.first + 1)] += block.bytes;
-    change[static_cast<std::size_t>(block.life.last + 2)] -= block.bytes;
+    change[slot(block.life.first)] += block.bytes;
+    change[slot(block.life.last) + 1] -= block.bytes;
   }
   std::partial_sum(change.begin(), change.end(), change.begin());
   change.pop_back();

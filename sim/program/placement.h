@@ -18,7 +18,7 @@ struct Block {
   std::uint32_t align;
   Lifetime life;
   Category category;
-  auto operator<=>(const Block&) const = default;
+  auto operator<=>(const Block&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Layout {
