@@ -1,47 +1,13 @@
 #include "sim/isa/float/fast.h"
 
-#include <array>
-#include <random>
-
 #include <doctest/doctest.h>
 
 #include "sim/isa/float/fast_portable.h"
+#include "tests/sim/isa/float/values.h"
 
 using namespace tessera;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-/// Random bits, half of them near the edges of the format's ranges, where rounding is hard.
-template <class F>
-class Values {
- public:
-  fp::Bits<F> next() {
-    const std::uint64_t r = random_();
-    const auto any = static_cast<fp::Bits<F>>(r);
-    const auto sign = static_cast<fp::Bits<F>>(any & F::kSign);
-    const auto few = static_cast<fp::Bits<F>>(r >> 40 & 3);
-    switch (r >> 32 & 15) {
-      case 0:
-        return static_cast<fp::Bits<F>>(sign | few);
-      case 1:
-        return static_cast<fp::Bits<F>>(sign | (kLeastNormal - 2 + few));
-      case 2:
-        return static_cast<fp::Bits<F>>(sign | (F::kInfinity - 2 + few));
-      case 3:
-        return static_cast<fp::Bits<F>>(sign | (F::kNan - 2 + few));
-      case 4:
-        return static_cast<fp::Bits<F>>(any & ~F::kInfinity);
-      case 5:
-        return static_cast<fp::Bits<F>>(sign | (F::kOne - 2 + few));
-      default:
-        return any;
-    }
-  }
-
- private:
-  static constexpr auto kLeastNormal = std::uint32_t{1} << (F::kPrecision - 1);
-  std::mt19937_64 random_{1};
-};
 
 /// What an operation answered and which flags it left with the host.
 template <class Result>
@@ -59,12 +25,12 @@ auto observe(fp::HostEnvironment& host, Operation operation, Args... args) {
 template <class F, class Fast, class Portable>
 int disagreements(int count, Fast fast, Portable portable) {
   fp::HostEnvironment host;
-  Values<F> values;
+  Values<F> values(1);
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
-    const auto a = values.next();
-    const auto b = values.next();
-    const auto c = values.next();
+    const auto a = static_cast<fp::Bits<F>>(values.next());
+    const auto b = static_cast<fp::Bits<F>>(values.next());
+    const auto c = static_cast<fp::Bits<F>>(values.next());
     if (!(observe(host, fast, a, b, c) == observe(host, portable, a, b, c))) ++wrong;
   }
   return wrong;
@@ -102,6 +68,77 @@ TEST_SUITE("unit") {
     CHECK(disagreements<fp::F32>(kCases, BOTH1(f16_from_f32)) == 0);
     CHECK(disagreements<fp::F32>(kCases, BOTH1(f16_from_i32)) == 0);
     CHECK(disagreements<fp::F32>(kCases, BOTH1(f16_from_u32)) == 0);
+  }
+
+  TEST_CASE("the host gives every f16 value the same conversions and root as software") {
+    fp::HostEnvironment host;
+    int wrong = 0;
+    const auto expect = [&](auto fast, auto portable, std::uint16_t a) {
+      if (!(observe(host, fast, a) == observe(host, portable, a))) ++wrong;
+    };
+    for (std::uint32_t i = 0; i < 0x10000; ++i) {
+      const auto a = static_cast<std::uint16_t>(i);
+      expect(fp::f16_sqrt, fp::portable::f16_sqrt, a);
+      expect(fp::f32_from_f16, fp::portable::f32_from_f16, a);
+      expect(fp::f16_to_i32_rtz, fp::portable::f16_to_i32_rtz, a);
+      expect(fp::f16_to_u32_rtz, fp::portable::f16_to_u32_rtz, a);
+    }
+    CHECK(wrong == 0);
+  }
+
+  TEST_CASE("special f16 values on the host equal software, all pairs and triples") {
+    fp::HostEnvironment host;
+    int wrong = 0;
+    const auto expect = [&](auto fast, auto portable, auto... args) {
+      if (!(observe(host, fast, args...) == observe(host, portable, args...))) ++wrong;
+    };
+    for (const std::uint32_t x : kSpecials<fp::F16>) {
+      for (const std::uint32_t y : kSpecials<fp::F16>) {
+        const auto a = static_cast<std::uint16_t>(x);
+        const auto b = static_cast<std::uint16_t>(y);
+        expect(fp::f16_add, fp::portable::f16_add, a, b);
+        expect(fp::f16_sub, fp::portable::f16_sub, a, b);
+        expect(fp::f16_mul, fp::portable::f16_mul, a, b);
+        expect(fp::f16_div, fp::portable::f16_div, a, b);
+        for (const std::uint32_t z : kSpecials<fp::F16>) {
+          expect(fp::f16_fma, fp::portable::f16_fma, a, b, static_cast<std::uint16_t>(z));
+        }
+      }
+    }
+    CHECK(wrong == 0);
+  }
+
+  TEST_CASE("special f32 values on the host equal software, all pairs and triples") {
+    fp::HostEnvironment host;
+    int wrong = 0;
+    const auto expect = [&](auto fast, auto portable, auto... args) {
+      if (!(observe(host, fast, args...) == observe(host, portable, args...))) ++wrong;
+    };
+    for (const std::uint32_t a : kSpecials<fp::F32>) {
+      for (const std::uint32_t b : kSpecials<fp::F32>) {
+        expect(fp::f32_add, fp::portable::f32_add, a, b);
+        expect(fp::f32_sub, fp::portable::f32_sub, a, b);
+        expect(fp::f32_mul, fp::portable::f32_mul, a, b);
+        expect(fp::f32_div, fp::portable::f32_div, a, b);
+        for (const std::uint32_t c : kSpecials<fp::F32>) {
+          expect(fp::f32_fma, fp::portable::f32_fma, a, b, c);
+        }
+      }
+    }
+    CHECK(wrong == 0);
+  }
+
+  TEST_CASE("flags of the outer program survive a host environment") {
+    fp::HostEnvironment outer;
+    fp::raise_flags(fp::kDivideByZero);
+    {
+      fp::HostEnvironment inner;
+      CHECK(inner.take_flags() == 0);
+      fp::raise_flags(fp::kInvalid | fp::kInexact);
+      CHECK(inner.take_flags() == (fp::kInvalid | fp::kInexact));
+      CHECK(inner.take_flags() == 0);
+    }
+    CHECK(outer.take_flags() == fp::kDivideByZero);
   }
 
   TEST_CASE("f16 on the host equals f16 in software, flags included") {

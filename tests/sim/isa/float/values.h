@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sim/isa/float/format.h"
+
+namespace tessera {
+
+/// Bit patterns, many of them where a format's arithmetic is hard: zeros, subnormals, powers of
+/// two, the ends of the ranges, NaNs of both kinds, and pairs of close exponents.
+template <class F>
+class Values {
+ public:
+  explicit Values(std::uint64_t seed) : random_(seed) {}
+
+  std::uint32_t next() {
+    const std::uint64_t r = random_();
+    const auto any = static_cast<fp::Bits<F>>(r);
+    const std::uint32_t sign = any & F::kSign;
+    const auto few = static_cast<std::uint32_t>(r >> 40 & 3);
+    switch (r >> 32 & 15) {
+      case 0:
+        return sign | few;
+      case 1:
+        return sign | (kLeastNormal - 2 + few);
+      case 2:
+        return sign | (F::kInfinity - 2U + few);
+      case 3:
+        return sign | (F::kNan - 2U + few);
+      case 4:
+        return any & ~static_cast<std::uint32_t>(F::kInfinity);
+      case 5:
+        return sign | (F::kOne - 2U + few);
+      case 6:
+      case 7:
+        return sign | (near_one(r) + (any & (kLeastNormal - 1)));
+      case 8:
+        return sign | near_one(r);
+      default:
+        return any;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kLeastNormal = std::uint32_t{1} << (F::kPrecision - 1);
+  static std::uint32_t near_one(std::uint64_t r) {
+    return F::kOne + static_cast<std::uint32_t>(r >> 48 & 7) * kLeastNormal - 4 * kLeastNormal;
+  }
+
+  std::mt19937_64 random_;
+};
+
+/// Every kind of value, for all pairs and triples.
+template <class F>
+inline constexpr std::uint32_t kSpecials[] = {
+    0,
+    1,
+    2,
+    (1U << (F::kPrecision - 1)) - 1,  // the greatest subnormal
+    1U << (F::kPrecision - 1),
+    (1U << (F::kPrecision - 1)) + 1,
+    F::kOne - 1U,
+    F::kOne,
+    F::kOne + 1U,
+    F::kOne + (1U << (F::kPrecision - 2)),  // 1.5
+    F::kInfinity - 1U,
+    F::kInfinity,
+    F::kInfinity + 1U,  // signalling
+    F::kNan - 1U,
+    F::kNan,
+    F::kSign - 1U,
+    F::kSign | 0U,
+    F::kSign | 1U,
+    F::kSign | (1U << (F::kPrecision - 1)),
+    F::kSign | F::kOne,
+    F::kSign | (F::kInfinity - 1U),
+    F::kSign | F::kInfinity,
+    F::kSign | (F::kInfinity + 1U),
+    F::kSign | F::kNan,
+};
+
+}  // namespace tessera

@@ -1,0 +1,349 @@
+#include "sim/isa/packed/matrix.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/isa/float/host_environment.h"
+#include "sim/isa/packed/amp_block.h"
+#include "sim/isa/packed/lanes.h"
+#include "tests/sim/isa/float/exact.h"
+
+using namespace tessera;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+constexpr auto kNearest = fp::Rounding::rne;
+
+struct Banks {
+  alignas(64) std::array<float, 16> acc{};
+  alignas(64) std::array<float, 16> exc{};
+  bool operator==(const Banks& other) const {
+    return std::memcmp(acc.data(), other.acc.data(), sizeof acc) == 0 &&
+           std::memcmp(exc.data(), other.exc.data(), sizeof exc) == 0;
+  }
+};
+
+/// One kind of matrix instruction, for tests of all three.
+struct Kind {
+  packed::AmpKind cache;
+  std::uint64_t (*instruction)(float*, float*, const float*, std::uint64_t, std::uint64_t,
+                               unsigned);
+  void (*positions)(float*, float*, const float*, std::size_t, const std::byte*, const std::byte*,
+                    std::byte*);
+  unsigned inputs;
+  unsigned outputs;
+  unsigned phases;
+  bool half_inputs;
+  bool half_partials;
+};
+constexpr Kind kH = {
+    packed::AmpKind::h, packed::amp_h, packed::amp_h_positions, 16, 16, 4, true, true};
+constexpr Kind kHs = {
+    packed::AmpKind::hs, packed::amp_hs, packed::amp_hs_positions, 16, 8, 4, true, false};
+constexpr Kind kS = {
+    packed::AmpKind::s, packed::amp_s, packed::amp_s_positions, 8, 16, 8, false, false};
+
+/// The definition in matrix.h by exact arithmetic on numbers, over bit patterns of f32.
+class Model {
+ public:
+  Model(const Kind& kind, const std::array<std::uint64_t, 64>& words) : kind_(kind) {
+    for (unsigned i = 0; i < kind.inputs * kind.outputs; ++i) {
+      const std::uint32_t bits = kind.half_inputs ? widen(packed::lane_h(words[i / 4], i % 4)).bits
+                                                  : packed::lane_s(words[i / 2], i % 2);
+      weights_.push_back(exact::nan<fp::F32>(bits) ? fp::F32::kNan : bits);
+    }
+  }
+
+  std::uint64_t step(std::uint64_t x, std::uint64_t partials, unsigned imm5) {
+    if ((imm5 & 8) != 0) std::swap(acc_, exc_);
+    const unsigned phase = imm5 & 7;
+    const unsigned slots = kind_.outputs / kind_.phases;
+    std::uint64_t result = 0;
+    for (unsigned j = 0; j < slots; ++j) {
+      std::uint32_t& slot = exc_[phase * slots + j];
+      if (kind_.half_partials) {
+        result |= std::uint64_t{accrue(exact::convert<fp::F16, fp::F32>(slot, kNearest))} << 16 * j;
+        slot = accrue(widen(packed::lane_h(partials, j)));
+      } else {
+        result |= std::uint64_t{slot} << 32 * j;
+        const std::uint32_t partial = packed::lane_s(partials, j);
+        slot = exact::nan<fp::F32>(partial) ? fp::F32::kNan : partial;
+      }
+    }
+    if ((imm5 & 16) == 0) multiply(x, phase);
+    return result;
+  }
+
+  [[nodiscard]] std::uint32_t take_flags() { return std::exchange(flags_, 0); }
+  [[nodiscard]] bool matches(const Banks& banks) const {
+    return std::memcmp(banks.acc.data(), acc_.data(), sizeof acc_) == 0 &&
+           std::memcmp(banks.exc.data(), exc_.data(), sizeof exc_) == 0;
+  }
+
+ private:
+  static exact::Result widen(std::uint16_t a) {
+    return exact::convert<fp::F32, fp::F16>(a, kNearest);
+  }
+  std::uint32_t accrue(const exact::Result& result) {
+    flags_ |= result.flags;
+    return result.bits;
+  }
+  void multiply(std::uint64_t x, unsigned phase) {
+    const unsigned inputs = kind_.inputs / kind_.phases;
+    for (unsigned i = 0; i < inputs; ++i) {
+      const std::uint32_t input =
+          kind_.half_inputs ? accrue(widen(packed::lane_h(x, i))) : packed::lane_s(x, phase & 1);
+      const std::uint32_t* row = &weights_[(phase * inputs + i) * kind_.outputs];
+      for (unsigned j = 0; j < kind_.outputs; ++j) {
+        acc_[j] = accrue(exact::fma<fp::F32>(input, row[j], acc_[j], kNearest));
+      }
+    }
+  }
+
+  Kind kind_;
+  std::vector<std::uint32_t> weights_;
+  std::array<std::uint32_t, 16> acc_{};
+  std::array<std::uint32_t, 16> exc_{};
+  std::uint32_t flags_ = 0;
+};
+
+/// Words of f16 or f32 lanes: finite as a rule, since a NaN stays in a sum for good. `specials` of
+/// 256 lanes are infinities, NaNs, zeros and subnormals.
+class Lanes {
+ public:
+  Lanes(bool half, unsigned specials) : half_(half), specials_(specials), random_(3) {}
+  std::uint64_t next() {
+    return half_ ? packed::join_h(half(), half(), half(), half())
+                 : packed::join_s(single(), single());
+  }
+
+ private:
+  std::uint16_t half() {
+    constexpr std::uint16_t kEdges[] = {0, 1, 0x3ff, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff};
+    const std::uint64_t r = random_();
+    if ((r >> 16 & 255) < specials_)
+      return static_cast<std::uint16_t>((r & 0x8000) | kEdges[r >> 61]);
+    return static_cast<std::uint16_t>(r & ~std::uint64_t{(r >> 30 & 7) == 0 ? 0x4000U : 0x400U});
+  }
+  std::uint32_t single() {
+    constexpr std::uint32_t kEdges[] = {0,          1,          0x007fffff, 0x7f7fffff,
+                                        0x7f800000, 0x7f800001, 0x7fc00000, 0x7fffffff};
+    const std::uint64_t r = random_();
+    const auto sign = static_cast<std::uint32_t>(r & 0x8000'0000U);
+    if ((r >> 32 & 255) < specials_) return sign | kEdges[r >> 61];
+    const auto exponent = static_cast<std::uint32_t>(120 + (r >> 40 & 15));
+    return sign | exponent << 23 | static_cast<std::uint32_t>(r & 0x7fffff);
+  }
+
+  bool half_;
+  unsigned specials_;
+  std::mt19937_64 random_;
+};
+
+std::array<std::uint64_t, 64> make_weights(Lanes& lanes) {
+  std::array<std::uint64_t, 64> words{};
+  for (std::uint64_t& word : words) word = lanes.next();
+  return words;
+}
+
+/// Random streams of instructions, a fresh W and fresh banks for each.
+int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) {
+  fp::HostEnvironment host;
+  Lanes inputs(kind.half_inputs, specials);
+  Lanes partials(kind.half_partials, specials);
+  std::mt19937 random(9);
+  int wrong = 0;
+  for (int s = 0; s < streams; ++s) {
+    const auto words = make_weights(inputs);
+    Model model(kind, words);
+    Banks banks;
+    packed::WeightCache cache;
+    const float* rows = cache.rows(kind.cache, words.data());
+    for (int i = 0; i < length; ++i) {
+      const auto imm5 = static_cast<unsigned>((random() % kind.phases) | (random() & 24U));
+      const std::uint64_t x = inputs.next();
+      const std::uint64_t p = partials.next();
+      const std::uint64_t got =
+          kind.instruction(banks.acc.data(), banks.exc.data(), rows, x, p, imm5);
+      if (got != model.step(x, p, imm5)) ++wrong;
+      if (host.take_flags() != model.take_flags()) ++wrong;
+    }
+    if (!model.matches(banks)) ++wrong;
+  }
+  return wrong;
+}
+
+/// Whole positions against single instructions, with partials updated in place.
+int wrong_positions(const Kind& kind, std::size_t count, unsigned specials) {
+  fp::HostEnvironment host;
+  Lanes inputs(kind.half_inputs, specials);
+  Lanes lanes(kind.half_partials, specials);
+  const auto words = make_weights(inputs);
+  std::vector<std::uint64_t> x(4 * count);
+  std::vector<std::uint64_t> partials(kind.phases * count);
+  for (auto& word : x) word = inputs.next();
+  for (auto& word : partials) word = lanes.next();
+  packed::WeightCache cache;
+  const float* rows = cache.rows(kind.cache, words.data());
+  Banks one;
+  Banks many;
+  std::vector<std::uint64_t> expected(partials.size());
+  for (unsigned i = 0; i < partials.size(); ++i) {
+    const unsigned phase = i % kind.phases;
+    expected[i] = kind.instruction(one.acc.data(), one.exc.data(), rows, x[i / (kind.phases / 4)],
+                                   partials[i], phase | (phase == 0 ? packed::kAmpStart : 0));
+  }
+  const std::uint32_t flags = host.take_flags();
+  kind.positions(many.acc.data(), many.exc.data(), rows, count,
+                 reinterpret_cast<const std::byte*>(x.data()),
+                 reinterpret_cast<const std::byte*>(partials.data()),
+                 reinterpret_cast<std::byte*>(partials.data()));
+  int wrong = host.take_flags() != flags ? 1 : 0;
+  if (!(one == many)) ++wrong;
+  if (partials != expected) ++wrong;
+  return wrong;
+}
+
+#if TESSERA_HOST_FLOAT
+/// The AVX2 and AVX-512 blocks on the same operands.
+int wrong_block(packed::AmpBlock a, packed::AmpBlock b, const Kind& kind, unsigned specials) {
+  fp::HostEnvironment host;
+  Lanes inputs(kind.half_inputs, specials);
+  Lanes lanes(kind.half_partials, specials);
+  int wrong = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const auto words = make_weights(inputs);
+    std::array<std::uint64_t, 32> x{};
+    std::array<std::uint64_t, 64> partials{};
+    std::array<std::uint64_t, 64> out[2] = {};
+    for (auto& word : x) word = inputs.next();
+    for (auto& word : partials) word = lanes.next();
+    packed::WeightCache cache;
+    const float* rows = cache.rows(kind.cache, words.data());
+    Banks banks[2];
+    bool ok[2];
+    std::uint32_t flags[2];
+    for (int v = 0; v < 2; ++v) {
+      ok[v] = (v == 0 ? a : b)(banks[v].acc.data(), banks[v].exc.data(), rows,
+                               reinterpret_cast<const std::byte*>(x.data()),
+                               reinterpret_cast<const std::byte*>(partials.data()),
+                               reinterpret_cast<std::byte*>(out[v].data()));
+      flags[v] = host.take_flags();
+    }
+    if (ok[0] != ok[1] || out[0] != out[1] || !(banks[0] == banks[1])) ++wrong;
+    if (ok[0] && flags[0] != flags[1]) ++wrong;
+  }
+  return wrong;
+}
+#endif
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("amp.h, amp.hs and amp.s follow the exact model, flags and banks included") {
+    CHECK(wrong_streams(kH, 25'000, 36, 0) == 0);
+    CHECK(wrong_streams(kH, 15'000, 8, 16) == 0);
+    CHECK(wrong_streams(kHs, 25'000, 36, 0) == 0);
+    CHECK(wrong_streams(kHs, 15'000, 8, 16) == 0);
+    CHECK(wrong_streams(kS, 25'000, 36, 0) == 0);
+    CHECK(wrong_streams(kS, 15'000, 8, 16) == 0);
+  }
+
+  TEST_CASE("whole positions equal single instructions, also in place and with NaNs") {
+    for (const Kind& kind : {kH, kHs, kS}) {
+      for (const std::size_t count : {0U, 1U, 2U, 8U, 9U, 10U, 17U, 100U, 1000U}) {
+        CAPTURE(kind.outputs);
+        CAPTURE(count);
+        CHECK(wrong_positions(kind, count, 0) == 0);
+        CHECK(wrong_positions(kind, count, 1) == 0);
+        CHECK(wrong_positions(kind, count, 64) == 0);
+      }
+    }
+  }
+
+#if TESSERA_HOST_FLOAT
+  TEST_CASE("AVX2 and AVX-512 agree") {
+    if (!packed::host_has_avx512()) return;
+    for (const unsigned specials : {0U, 1U}) {
+      CHECK(wrong_block(packed::avx2_blocks().h, packed::avx512_blocks().h, kH, specials) == 0);
+      CHECK(wrong_block(packed::avx2_blocks().s, packed::avx512_blocks().s, kS, specials) == 0);
+    }
+  }
+#endif
+
+  TEST_CASE("a position uses its own sums, one position later") {
+    packed::WeightCache cache;
+    std::array<std::uint64_t, 64> words{};
+    words.fill(packed::splat_h(0x3c00));  // ones
+    const float* rows = cache.rows(packed::AmpKind::h, words.data());
+    Banks banks;
+    const std::uint64_t two = packed::splat_h(0x4000);
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+    for (unsigned p = 0; p < 4; ++p) {
+      const unsigned start = p == 0 ? packed::kAmpStart : 0;
+      first = packed::amp_h(banks.acc.data(), banks.exc.data(), rows, two, two, p | start);
+    }
+    for (unsigned p = 0; p < 4; ++p) {
+      const unsigned start = p == 0 ? packed::kAmpStart : 0;
+      second = packed::amp_h(banks.acc.data(), banks.exc.data(), rows, two, two, p | start);
+    }
+    CHECK(first == 0);
+    CHECK(second == packed::splat_h(0x5000));  // 16 inputs of 2
+  }
+
+  TEST_CASE("amp.b multiplies bytes into wrapping accumulators; srs.b rounds and saturates") {
+    std::mt19937_64 random(21);
+    int wrong = 0;
+    std::array<std::int64_t, 32> sums{};
+    Banks banks;
+    for (unsigned k = 0; k < 1'000'000; ++k) {
+      std::uint64_t a[4];
+      std::uint64_t block[8];
+      for (auto& word : a) word = random();
+      for (auto& word : block) word = random();
+      const bool clear = k % 50 == 0;
+      if (clear) sums.fill(0);
+      for (unsigned i = 0; i < 256; ++i) {
+        const auto x = static_cast<std::int8_t>(a[i / 64] >> 8 * (i / 8 % 8));
+        const auto w = static_cast<std::int8_t>(block[i / 8 % 8] >> 8 * (i % 8));
+        sums[i / 64 * 8 + i % 8] += x * w;
+      }
+      packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, clear);
+      const unsigned group = k % 4;
+      const unsigned shift = k % 21;
+      const std::uint64_t got = packed::srs_b(banks.acc.data(), banks.exc.data(), group, shift);
+      for (unsigned j = 0; j < 8; ++j) {
+        const double scaled = static_cast<double>(sums[group * 8 + j]) / (1 << shift);
+        const double rounded = std::clamp(std::nearbyint(scaled), -128.0, 127.0);
+        if (static_cast<std::int8_t>(got >> 8 * j) != rounded) ++wrong;
+      }
+    }
+    CHECK(wrong == 0);
+  }
+
+  TEST_CASE("accumulators of amp.b wrap") {
+    Banks banks;
+    banks.exc[15] = std::bit_cast<float>(INT32_MAX);
+    const std::uint64_t a[4] = {0, 0, 0, 1};
+    const std::uint64_t block[8] = {std::uint64_t{1} << 56};
+    packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, false);
+    CHECK(std::bit_cast<std::int32_t>(banks.exc[15]) == INT32_MIN);
+    CHECK(packed::srs_b(banks.acc.data(), banks.exc.data(), 3, 31) == std::uint64_t{0xff} << 56);
+  }
+
+  TEST_CASE("writing in step overtakes reading only from a little ahead") {
+    CHECK(!packed::overtakes(0, 0, 64));
+    CHECK(!packed::overtakes(0, 32, 64));
+    CHECK(packed::overtakes(32, 0, 64));
+    CHECK(!packed::overtakes(64, 0, 64));
+  }
+}
