@@ -108,7 +108,7 @@ void ListScheduler::place(std::uint32_t stream) {
   waiting_.resize(in_hand.ears);
   std::iota(waiting_.begin(), waiting_.end(), in_hand.first_ear);
   while (true) {
-    words_ = static_cast<std::size_t>(ceil_div(horizon_, std::uint64_t{64}));
+    words_ = round_up(horizon_, std::uint64_t{kSlotBlock}) / 64;
     find_free(in_hand);
     if (place_whole(stream) || place_parts(stream)) return;
     horizon_ += std::max<std::uint64_t>(ceil_div(horizon_, std::uint64_t{128}), 1);
@@ -118,8 +118,7 @@ void ListScheduler::place(std::uint32_t stream) {
 
 void ListScheduler::sender_slots(const Stream& stream) {
   sender_free_.resize(words_);
-  fill_slots(sender_free_, horizon_);
-  sender_busy_[stream.source].remove_from(sender_free_);
+  sender_busy_[stream.source].free_slots(sender_free_, horizon_);
   keep_runs(sender_free_, slots(stream));
 }
 
@@ -135,8 +134,7 @@ void ListScheduler::free_slots_of(const Ear& ear, std::uint32_t length,
                                   std::span<std::uint64_t> out) {
   const std::uint32_t tile = tile_of(ear);
   const auto free_of = [&](std::uint32_t port, std::span<std::uint64_t> free) {
-    fill_slots(free, horizon_);
-    port_busy_[port].remove_from(free);
+    port_busy_[port].free_slots(free, horizon_);
     keep_runs(free, length);
   };
   if (!ear.shared) return free_of(tile, out);

@@ -1,6 +1,7 @@
 #include "models/fabric/slots.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace tessera::fabric {
@@ -21,6 +22,21 @@ void intersect_later(std::span<std::uint64_t> slots, std::uint32_t distance) {
   for (std::size_t i = whole; i < size; ++i) {
     slots[i] &= i + words < size ? slots[i + words] >> bits : 0;
   }
+}
+
+constexpr std::size_t kBlock = kSlotBlock / 64;
+using Block = std::array<std::uint64_t, kBlock>;
+
+Block load(const std::uint64_t* from) {
+  Block block;
+  std::copy_n(from, kBlock, block.begin());
+  return block;
+}
+
+bool any(const Block& block) {
+  std::uint64_t bits = 0;
+  for (const std::uint64_t word : block) bits |= word;
+  return bits != 0;
 }
 
 }  // namespace
@@ -46,9 +62,11 @@ bool BusySlots::is_free(std::uint32_t slot, std::uint32_t length) const {
   return true;
 }
 
-void BusySlots::remove_from(std::span<std::uint64_t> candidates) const {
-  const std::size_t size = std::min(candidates.size(), words_.size());
-  for (std::size_t i = 0; i < size; ++i) candidates[i] &= ~words_[i];
+void BusySlots::free_slots(std::span<std::uint64_t> out, std::uint64_t count) const {
+  const std::size_t size = std::min({out.size(), words_.size(), std::size_t{count / 64}});
+  for (std::size_t i = 0; i < size; ++i) out[i] = ~words_[i];
+  fill_slots(out.subspan(size), count - size * 64);
+  for (std::size_t i = size; i < std::min(out.size(), words_.size()); ++i) out[i] &= ~words_[i];
 }
 
 void fill_slots(std::span<std::uint64_t> slots, std::uint64_t count) {
@@ -88,23 +106,26 @@ void SlotCounter::reset(std::size_t words, std::uint32_t most) {
 }
 
 void SlotCounter::add(std::span<const std::uint64_t> slots) {
-  for (std::size_t i = 0; i < words_; ++i) {
-    std::uint64_t carry = slots[i];
-    for (std::uint64_t* plane = &bits_[i * planes_]; carry != 0; ++plane) {
-      const std::uint64_t sum = *plane ^ carry;
-      carry &= *plane;
-      *plane = sum;
+  for (std::size_t i = 0; i < words_; i += kBlock) {
+    Block carry = load(&slots[i]);
+    for (std::uint64_t* plane = &bits_[i * planes_]; any(carry); plane += kBlock) {
+      for (std::size_t k = 0; k < kBlock; ++k) {
+        const std::uint64_t sum = plane[k] ^ carry[k];
+        carry[k] &= plane[k];
+        plane[k] = sum;
+      }
     }
   }
 }
 
 void SlotCounter::subtract(std::span<const std::uint64_t> slots) {
-  for (std::size_t i = 0; i < words_; ++i) {
-    std::uint64_t borrow = slots[i];
-    for (std::uint64_t* plane = &bits_[i * planes_]; borrow != 0; ++plane) {
-      const std::uint64_t difference = *plane ^ borrow;
-      borrow &= difference;
-      *plane = difference;
+  for (std::size_t i = 0; i < words_; i += kBlock) {
+    Block borrow = load(&slots[i]);
+    for (std::uint64_t* plane = &bits_[i * planes_]; any(borrow); plane += kBlock) {
+      for (std::size_t k = 0; k < kBlock; ++k) {
+        plane[k] ^= borrow[k];
+        borrow[k] &= plane[k];
+      }
     }
   }
 }
@@ -112,18 +133,19 @@ void SlotCounter::subtract(std::span<const std::uint64_t> slots) {
 std::optional<std::uint32_t> SlotCounter::best(std::span<const std::uint64_t> candidates) {
   best_.assign(candidates.begin(), candidates.end());
   narrowed_.resize(words_);
-  bool any = false;
+  bool wanted = false;
   for (std::size_t plane = planes_; plane-- > 0;) {
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < words_; ++i) {
-      narrowed_[i] = best_[i] & bits_[i * planes_ + plane];
+      const std::size_t block = i / kBlock * kBlock;
+      narrowed_[i] = best_[i] & bits_[block * planes_ + plane * kBlock + i % kBlock];
       found |= narrowed_[i];
     }
     if (found == 0) continue;
-    any = true;
+    wanted = true;
     best_.swap(narrowed_);
   }
-  return any ? first_slot(best_) : std::nullopt;
+  return wanted ? first_slot(best_) : std::nullopt;
 }
 
 }  // namespace tessera::fabric

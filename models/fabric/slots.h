@@ -8,6 +8,9 @@
 /// Sets of time slots, a bit each: which slots of a port are taken, where a transfer would fit.
 namespace tessera::fabric {
 
+/// A SlotCounter takes sets of a multiple of this many slots: what a vector register holds.
+constexpr std::size_t kSlotBlock = 256;
+
 using Slots = std::vector<std::uint64_t>;
 
 /// The slots in which a port or a sender is busy; free beyond the last word.
@@ -15,8 +18,8 @@ class BusySlots {
  public:
   void occupy(std::uint32_t slot, std::uint32_t length);
   [[nodiscard]] bool is_free(std::uint32_t slot, std::uint32_t length) const;
-  /// Removes the busy slots from `candidates`.
-  void remove_from(std::span<std::uint64_t> candidates) const;
+  /// Writes to `out` the free ones of the first `count` slots.
+  void free_slots(std::span<std::uint64_t> out, std::uint64_t count) const;
 
  private:
   Slots words_;
@@ -48,7 +51,7 @@ class SlotCounter {
  private:
   std::size_t words_ = 0;
   std::size_t planes_ = 0;
-  Slots bits_;  ///< the planes of a word stand together, lowest first
+  Slots bits_;  ///< the planes of a block stand together, lowest first
   Slots best_, narrowed_;
 };
 
