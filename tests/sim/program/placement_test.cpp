@@ -73,7 +73,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("live bytes are those of each step and the peak is by category") {
-    std::vector<Block> blocks = {block(8, -1, 0), block(16, 0, 2), block(24, 2, 12)};
+    std::vector<Block> blocks = {block(8, -1, 0), block(16, 0, 2), block(24, 2, 3)};
     blocks[1].category = Category::exchange;
     const Layout layout = place(blocks, 0, 3);
     CHECK(layout.live == std::vector<std::uint64_t>{24, 16, 40});
