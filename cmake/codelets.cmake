@@ -14,12 +14,13 @@ set(TILE_FLAGS
 
 # xtile.h: what tile code includes.
 set(XTILE_FOLDER ${PROJECT_BINARY_DIR}/generated/tile)
-file(GLOB GENERATE_HEADER_SOURCES ${PROJECT_SOURCE_DIR}/sim/isa/intrinsics*.cpp)
-add_executable(generate_header sim/isa/generate_header.cpp ${GENERATE_HEADER_SOURCES})
+file(GLOB GENERATE_HEADER_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/isa/intrinsics*.cpp)
+add_executable(generate_header
+  sim/isa/generate_header.cpp sim/isa/page.cpp ${GENERATE_HEADER_SOURCES})
 target_link_libraries(generate_header PRIVATE tessera_options)
 file(MAKE_DIRECTORY ${XTILE_FOLDER})
 add_custom_command(OUTPUT ${XTILE_FOLDER}/xtile.h
-  COMMAND generate_header ${XTILE_FOLDER}/xtile.h
+  COMMAND generate_header header ${XTILE_FOLDER}/xtile.h
   DEPENDS generate_header VERBATIM)
 add_custom_target(xtile_header DEPENDS ${XTILE_FOLDER}/xtile.h)
 

@@ -128,10 +128,11 @@ std::string read_name(const Reader& reader, std::span<const std::byte> names, st
 void read_symbols(const Reader& reader, const SectionHeader& table, const SectionHeader& strings,
                   std::vector<Symbol>& symbols) {
   const auto names = reader.range(strings.offset, strings.size, "the string table");
+  const auto entries = reader.range(table.offset, table.size, "the symbol table");
   const std::uint32_t count = table.size / std::uint32_t{sizeof(SymbolEntry)};
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto entry = reader.value<SymbolEntry>(
-        table.offset + std::uint64_t{i} * sizeof(SymbolEntry), "the symbol table");
+    SymbolEntry entry;
+    std::memcpy(&entry, entries.data() + std::size_t{i} * sizeof entry, sizeof entry);
     const unsigned type = entry.info & 15U;
     const bool placed = entry.section != kSectionUndefined && entry.section < kSectionFirstReserved;
     if (!placed || (type != kSymbolPlain && type != kSymbolFunction)) continue;
@@ -151,6 +152,8 @@ void read_sections(const Reader& reader, const FileHeader& header, Program& prog
     const SectionHeader one = section(i);
     const bool relocations = one.type == kSectionRelocations || one.type == kSectionRelocationsAdd;
     if (relocations && one.size > 0) program.relocations = true;
+    const bool code = one.type == kSectionBits && (one.flags & kSectionExecutable) != 0;
+    if (code && one.size > 0) program.code.push_back({one.address, one.size});
     if (one.type != kSectionSymbols) continue;
     if (one.link >= header.section_count) reader.fail("the symbol table has no string table");
     read_symbols(reader, one, section(one.link), program.symbols);
@@ -165,16 +168,23 @@ void read_sections(const Reader& reader, const FileHeader& header, Program& prog
 Program read(std::span<const std::byte> bytes, const std::string& name) {
   const Reader reader(bytes, name);
   const FileHeader header = read_header(reader, bytes);
-  Program program{name, header.entry, read_segments(reader, header), {}, false};
+  Program program{name, header.entry, read_segments(reader, header), {}, {}, false};
   read_sections(reader, header, program);
+  if (header.section_count > 0) return program;
+  for (const Segment& segment : program.segments) {
+    const auto size = static_cast<std::uint32_t>(segment.bytes.size());
+    if (segment.executable) program.code.push_back({segment.address, size});
+  }
   return program;
 }
 
 Program read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw UserError(fmt::format("{}: cannot be read", path.string()));
-  std::vector<char> text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw UserError(fmt::format("{}: cannot be read", path.string()));
+  if (!file || std::filesystem::is_directory(path)) {
+    throw UserError(fmt::format("{}: cannot be read", path.string()));
+  }
+  const std::vector<char> text{std::istreambuf_iterator<char>(file),
+                               std::istreambuf_iterator<char>()};
   return read(std::as_bytes(std::span(text)), path.string());
 }
 

@@ -28,11 +28,18 @@ struct Symbol {
   bool global;
 };
 
+/// Addresses that hold instructions.
+struct CodeRange {
+  std::uint32_t address;
+  std::uint32_t size;
+};
+
 struct Program {
   std::string name;  ///< what messages call it, mostly the file's path
   std::uint32_t entry;
   std::vector<Segment> segments;  ///< by address, without overlap
   std::vector<Symbol> symbols;    ///< by address, then name
+  std::vector<CodeRange> code;    ///< executable sections; without sections, executable segments
   bool relocations;               ///< some are left: the code is not finished
 };
 

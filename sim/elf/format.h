@@ -73,6 +73,8 @@ inline constexpr std::uint32_t kSegmentInterpreter = 3;
 inline constexpr std::uint32_t kSegmentExecutable = 1;
 inline constexpr std::uint32_t kSegmentWritable = 2;
 
+inline constexpr std::uint32_t kSectionBits = 1;
+inline constexpr std::uint32_t kSectionExecutable = 4;  // in flags
 inline constexpr std::uint32_t kSectionSymbols = 2;
 inline constexpr std::uint32_t kSectionRelocationsAdd = 4;
 inline constexpr std::uint32_t kSectionRelocations = 9;

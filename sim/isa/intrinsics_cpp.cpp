@@ -1,0 +1,230 @@
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/isa/intrinsics_names.h"
+#include "sim/isa/table.h"
+
+namespace tessera::isa {
+namespace {
+
+constexpr std::string_view kEnumerators[] = {
+#define X(id, ...) #id,
+#include "sim/isa/table.def"
+};
+
+constexpr std::string_view kCppProlog = R"(#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wregister"
+#define XTILE __attribute__((always_inline)) inline
+
+/// Decrements `n` and goes to the C label unless it is now zero; needs `n` > 0.
+#define XTILE_BDNZ(n, label) asm goto(".insn b 0x7b, 0, %0, x0, %l[" #label "]" : "+r"(n) : : : label)
+
+namespace xtile {
+
+template <int csr>
+XTILE unsigned read_csr() {
+  unsigned value;
+  asm volatile("csrr %0, %1" : "=r"(value) : "i"(csr));
+  return value;
+}
+XTILE unsigned worker() { return read_csr<0xcc0>(); }
+XTILE unsigned tile() { return read_csr<0xcc1>(); }
+XTILE unsigned workers() { return read_csr<0xcc2>(); }
+XTILE unsigned superstep() { return read_csr<0xcc3>(); }
+
+/// A scalar constant made from integer instructions: codelets have no constant pool.
+XTILE float constant(float value) {
+  unsigned bits = __builtin_bit_cast(unsigned, value);
+  asm("" : "+r"(bits));
+  return __builtin_bit_cast(float, bits);
+}
+
+/// Lanes of a packed value as scalars.
+XTILE float low_s(double packed) {
+  unsigned bits;
+  asm("fmv.x.w %0, %1" : "=r"(bits) : "f"(packed));
+  return __builtin_bit_cast(float, bits);
+}
+XTILE _Float16 low_h(double packed) {
+  _Float16 value;
+  unsigned bits;
+  asm("fmv.x.h %0, %1" : "=r"(bits) : "f"(packed));
+  asm("fmv.h.x %0, %1" : "=f"(value) : "r"(bits));
+  return value;
+}
+
+)";
+
+std::string_view type_of(const Operand& operand) {
+  if (operand.shape == Shape::x_register) return "unsigned";
+  if (operand.value == Value::f32) return "float";
+  return operand.value == Value::f16 ? "_Float16" : "double";
+}
+
+/// One C++ function, put together operand by operand.
+class Function {
+ public:
+  Function(std::string_view name, const InstructionInfo& line) : name_(name), line_(line) {
+    for (const Operand& operand : line.operands) {
+      results_ += operand.writes && !operand.reads ? operand.registers : 0U;
+    }
+    // Outputs come first in an asm statement, in both passes in the table's order.
+    for (const Operand& operand : line.operands) {
+      if (operand.writes) add(operand);
+    }
+    for (const Operand& operand : line.operands) {
+      if (!operand.writes) add(operand);
+    }
+    for (const Operand& operand : line.operands) declare(operand);
+  }
+
+  [[nodiscard]] std::string text() const {
+    const std::string templates =
+        numbers_.empty() && templates_.empty()
+            ? ""
+            : fmt::format("template <{}{}{}>\n", numbers_,
+                          numbers_.empty() || templates_.empty() ? "" : ", ", templates_);
+    const bool changes_state = line_.issue == IssueClass::control ||
+                               line_.cost == CostClass::matrix || name_ == "rnd_64" ||
+                               name_ == "srs_b" || line_.issue == IssueClass::memory;
+    const bool touches_memory =
+        line_.issue == IssueClass::memory || line_.issue == IssueClass::control;
+    return fmt::format("/// {}\n{}XTILE {} {}({}) {{\n{}  asm{}(\"{}\" : {} : {}{});\n{}}}\n",
+                       line_.semantics, templates, returned_.empty() ? "void" : returned_, name_,
+                       parameters_, before_, changes_state ? " volatile" : "", instruction(),
+                       outputs_, inputs_, touches_memory ? " : \"memory\"" : "", after_);
+  }
+
+ private:
+  void list(std::string& to, const std::string& item) {
+    if (!to.empty()) to += ", ";
+    to += item;
+  }
+
+  /// Gives the operand its place in the asm statement and in the instruction.
+  void add(const Operand& operand) {
+    if (operand.registers > 1) return add_group(operand);
+    const std::string name = name_of(operand);
+    if (is_number(operand)) {
+      number_ = fmt::format("%{}", count_++);
+      list(inputs_, line_.format == Format::i_unsigned
+                        ? fmt::format("\"i\"(({} ^ 2048) - 2048)", name)
+                        : fmt::format("\"i\"({})", name));
+      return;
+    }
+    const char file = operand.shape == Shape::f_register ? 'f' : 'r';
+    place(operand.field, fmt::format("%{}", count_++));
+    if (operand.writes) {
+      list(outputs_,
+           fmt::format("\"{}{}\"({})", operand.reads ? '+' : '=', file, variable(operand)));
+    } else {
+      list(inputs_, fmt::format("\"{}\"({})", file, name));
+    }
+  }
+
+  /// A group sits in ft8-ft11, the one aligned group that no call preserves or passes.
+  void add_group(const Operand& operand) {
+    const std::string name = name_of(operand);
+    place(operand.field, "f28");
+    for (unsigned i = 0; i < operand.registers; ++i) {
+      before_ += operand.writes
+                     ? fmt::format("  register double {0}_{1} asm(\"f{2}\");\n", name, i, 28 + i)
+                     : fmt::format("  register double {0}_{1} asm(\"f{2}\") = {0}[{1}];\n", name, i,
+                                   28 + i);
+      if (operand.writes) after_ += fmt::format("  {0}[{1}] = {0}_{1};\n", name, i);
+      list(operand.writes ? outputs_ : inputs_,
+           fmt::format("\"{0}f\"({1}_{2})", operand.writes ? "=" : "", name, i));
+      ++count_;
+    }
+  }
+
+  /// The C++ variable that the asm statement writes.
+  static std::string variable(const Operand& operand) {
+    return operand.shape == Shape::implicit ? name_of(operand) + "_register" : name_of(operand);
+  }
+
+  /// Adds the operand to the parameters, in the order of the assembly text.
+  void declare(const Operand& operand) {
+    const std::string name = name_of(operand);
+    const bool pointer = operand.shape == Shape::address || operand.shape == Shape::implicit;
+    if (is_number(operand)) {
+      return list(numbers_, "int " + name);
+    }
+    if (pointer) {
+      list(templates_, "class T_" + name);
+      list(parameters_, fmt::format("T_{0}*{1} {0}", name, operand.writes ? "&" : ""));
+      if (operand.shape == Shape::implicit) bind_fixed(name);
+    } else if (operand.registers > 1) {
+      list(parameters_, fmt::format("{}double (&{})[{}]", operand.writes ? "" : "const ", name,
+                                    operand.registers));
+    } else if (operand.writes && results_ == 1) {
+      returned_ = type_of(operand);
+      before_ += fmt::format("  {} {};\n", returned_, name);
+      after_ += fmt::format("  return {};\n", name);
+    } else if (operand.shape == Shape::x_register && !operand.writes) {
+      list(templates_, "class T_" + name);
+      list(parameters_, fmt::format("T_{0} {0}", name));
+    } else {
+      list(parameters_, fmt::format("{}{} {}", type_of(operand), operand.writes ? "&" : "", name));
+    }
+  }
+
+  void bind_fixed(const std::string& name) {
+    before_ += fmt::format("  register T_{0}* {0}_register asm(\"{0}\") = {0};\n", name);
+    after_ += fmt::format("  {0} = {0}_register;\n", name);
+  }
+
+  void place(Field field, const std::string& operand) {
+    if (field == Field::rd) rd_ = operand;
+    if (field == Field::rs1) rs1_ = operand;
+    if (field == Field::rs2) rs2_ = operand;
+    if (field == Field::rs3) rs3_ = operand;
+  }
+
+  [[nodiscard]] std::string instruction() const {
+    const std::uint32_t opcode = line_.match & 0x7fU;
+    const std::uint32_t f3 = (line_.match >> 12) & 7U;
+    const std::uint32_t f2 = (line_.match >> 25) & 3U;
+    switch (line_.format) {
+      case Format::r4:
+        return fmt::format(".insn r4 {:#x}, {}, {}, {}, {}, {}, {}", opcode, f3, f2, rd_, rs1_,
+                           rs2_, rs3_);
+      case Format::amp:
+        return fmt::format(".insn r4 {:#x}, {}, {}, {}, {}, {}, x{}", opcode, f3, f2, rd_, rs1_,
+                           rs2_, number_);
+      case Format::group:
+        return fmt::format(".insn r {:#x}, {}, {}, {}, x{}, {}", opcode, f3, line_.match >> 25, rd_,
+                           number_, rs2_);
+      case Format::i:
+      case Format::i_unsigned:
+        return fmt::format(".insn i {:#x}, {}, {}, {}, {}", opcode, f3, rd_, rs1_, number_);
+      case Format::s:
+        return fmt::format(".insn s {:#x}, {}, {}, {}({})", opcode, f3, rs2_, number_, rs1_);
+      default:
+        return fmt::format(".insn r {:#x}, {}, {}, {}, {}, {}", opcode, f3, line_.match >> 25, rd_,
+                           rs1_, rs2_);
+    }
+  }
+
+  std::string_view name_;
+  const InstructionInfo& line_;
+  unsigned results_ = 0;
+  unsigned count_ = 0;
+  std::string numbers_, templates_, parameters_, before_, after_, outputs_, inputs_, returned_;
+  std::string rd_ = "x0", rs1_ = "x0", rs2_ = "x0", rs3_ = "x0", number_;
+};
+
+}  // namespace
+
+std::string cpp_functions() {
+  std::string text(kCppProlog);
+  for (std::size_t i = 0; i < kMnemonics; ++i) {
+    const InstructionInfo& line = kTable[i];
+    if (is_xtile(line) && !is_branch(line)) text += Function(kEnumerators[i], line).text();
+  }
+  return text + "}  // namespace xtile\n#undef XTILE\n#pragma clang diagnostic pop\n";
+}
+
+}  // namespace tessera::isa

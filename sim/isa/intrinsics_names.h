@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "sim/isa/table.h"
+
+/// What both halves of xtile.h agree on.
+namespace tessera::isa {
+
+inline bool is_xtile(const InstructionInfo& line) {
+  const std::uint32_t opcode = line.match & 0x7fU;
+  return opcode == 0x2bU || opcode == 0x5bU || opcode == 0x7bU;
+}
+
+inline bool is_branch(const InstructionInfo& line) { return line.format == Format::b; }
+
+inline bool is_number(const Operand& operand) {
+  return operand.shape == Shape::signed_number || operand.shape == Shape::unsigned_number;
+}
+
+/// The largest value of an unsigned number, from the bits that the table leaves open.
+constexpr std::uint32_t largest_number(const InstructionInfo& line) {
+  const std::uint32_t open = ~line.mask;
+  if (line.format == Format::amp) return open >> 27;
+  return line.format == Format::group ? (open >> 15) & 31U : open >> 20;
+}
+
+/// An operand's name in both languages: its token without marks.
+inline std::string name_of(const Operand& operand) {
+  std::string name;
+  for (const char c : operand.token) {
+    if (c == '.' || c == ':' || c == '+') break;
+    if (c != '(' && c != ')' && c != '{' && c != '}') name += c;
+  }
+  return name;
+}
+
+/// The halves, without the preprocessor's lines around them.
+std::string assembly_macros();
+std::string cpp_functions();
+
+}  // namespace tessera::isa

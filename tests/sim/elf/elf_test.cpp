@@ -1,0 +1,184 @@
+#include "sim/elf/elf.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/embedded.h"
+#include "sim/base/errors.h"
+#include "sim/elf/format.h"
+
+using namespace tessera;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes sample() {
+  const auto bytes = embedded::find("tests/sim/elf/sample/codelets.elf");
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class T>
+T get(const Bytes& bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+template <class T>
+void put(Bytes& bytes, std::size_t at, T value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+std::string error_of(const Bytes& bytes) {
+  try {
+    elf::read(bytes, "a.elf");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The message for the sample with its file header changed.
+std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
+  Bytes bytes = sample();
+  auto header = get<elf::FileHeader>(bytes, 0);
+  change(header);
+  put(bytes, 0, header);
+  return error_of(bytes);
+}
+
+/// The same with its first loaded segment changed.
+std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change) {
+  Bytes bytes = sample();
+  const auto header = get<elf::FileHeader>(bytes, 0);
+  for (std::uint32_t i = 0; i < header.segment_count; ++i) {
+    const std::size_t at = header.segments + i * sizeof(elf::SegmentHeader);
+    auto segment = get<elf::SegmentHeader>(bytes, at);
+    if (segment.type != elf::kSegmentLoad) continue;
+    change(segment);
+    put(bytes, at, segment);
+    break;
+  }
+  return error_of(bytes);
+}
+
+/// The same with its symbol table's section header changed.
+std::string symbols_error(const std::function<void(elf::SectionHeader&)>& change) {
+  Bytes bytes = sample();
+  const auto header = get<elf::FileHeader>(bytes, 0);
+  for (std::uint32_t i = 0; i < header.section_count; ++i) {
+    const std::size_t at = header.sections + i * sizeof(elf::SectionHeader);
+    auto section = get<elf::SectionHeader>(bytes, at);
+    if (section.type != elf::kSectionSymbols) continue;
+    change(section);
+    put(bytes, at, section);
+  }
+  return error_of(bytes);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a program's segments, code and symbols are read") {
+    const elf::Program program = elf::read(sample(), "a.elf");
+    CHECK(program.name == "a.elf");
+    REQUIRE(!program.segments.empty());
+    CHECK(program.segments[0].executable);
+    REQUIRE(program.code.size() == 1);
+    CHECK(program.code[0].address == 0x10000);
+    CHECK(program.code[0].size > 14 * 4);
+    CHECK(!program.relocations);
+    bool found = false;
+    for (const elf::Symbol& symbol : program.symbols) {
+      if (symbol.name != "sample_loop") continue;
+      found = true;
+      CHECK(symbol.function);
+      CHECK(symbol.global);
+      CHECK(symbol.size == 14 * 4);
+      CHECK(symbol.address % 8 == 0);
+    }
+    CHECK(found);
+  }
+
+  TEST_CASE("a file without sections has the code of its executable segments") {
+    Bytes bytes = sample();
+    auto header = get<elf::FileHeader>(bytes, 0);
+    header.section_count = 0;
+    put(bytes, 0, header);
+    const elf::Program program = elf::read(bytes, "a.elf");
+    CHECK(program.symbols.empty());
+    REQUIRE(program.code.size() == 1);
+    CHECK(program.code[0].size == program.segments[0].bytes.size());
+  }
+
+  TEST_CASE("other files than ELF for RV32 are named as what they are") {
+    CHECK(error_of({}) == "a.elf: not an ELF file");
+    CHECK(error_of(Bytes(100)) == "a.elf: not an ELF file");
+    CHECK(header_error([](auto& h) { h.identity[4] = 2; }).find("64-bit") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.identity[5] = 2; }).find("big-endian") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.machine = 62; }).find("ELF machine 62") !=
+          std::string::npos);
+    CHECK(header_error([](auto& h) { h.type = 1; }).find("object file") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.type = 3; }).find("statically") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.flags |= 1U; }).find("compressed") != std::string::npos);
+  }
+
+  TEST_CASE("a file cut off anywhere is an error or the same program") {
+    const Bytes whole = sample();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+      CHECK(!error_of(part).empty());
+    }
+  }
+
+  TEST_CASE("headers that point outside the file are errors") {
+    CHECK(header_error([](auto& h) { h.segments = 0xfffffff0; }).find("truncated") !=
+          std::string::npos);
+    CHECK(header_error([](auto& h) { h.sections = 0xfffffff0; }).find("truncated") !=
+          std::string::npos);
+    CHECK(header_error([](auto& h) { h.segment_size = 56; }).find("56 bytes") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.section_size = 64; }).find("64 bytes") != std::string::npos);
+    CHECK(header_error([](auto& h) { h.segment_count = 0; }).find("nothing to load") !=
+          std::string::npos);
+    CHECK(symbols_error([](auto& s) { s.link = 1000; }).find("no string table") !=
+          std::string::npos);
+    CHECK(symbols_error([](auto& s) { s.link = 0; }).find("string table") != std::string::npos);
+    CHECK(symbols_error([](auto& s) { s.size = 0x7ffffff0; }).find("symbol table") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("segments that cannot be loaded are errors") {
+    CHECK(segment_error([](auto& s) { s.offset = 0xffffff00; }).find("truncated") !=
+          std::string::npos);
+    CHECK(segment_error([](auto& s) { s.memory_size = s.file_size - 1; }).find("in memory") !=
+          std::string::npos);
+    CHECK(segment_error([](auto& s) { s.address = 0xfffffff0; }).find("end of memory") !=
+          std::string::npos);
+    CHECK(segment_error([](auto& s) { s.type = elf::kSegmentInterpreter; }).find("-static") !=
+          std::string::npos);
+    CHECK(segment_error([](auto& s) { s.type = elf::kSegmentDynamic; }).find("-static") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("changing any byte never does worse than a user error") {
+    const Bytes whole = sample();
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+      Bytes bytes = whole;
+      bytes[at] = ~bytes[at];
+      CHECK_NOTHROW(error_of(bytes));
+    }
+  }
+
+  TEST_CASE("a file that is not there is named") {
+    CHECK_THROWS_WITH_AS(elf::read_file("/nowhere/a.elf"), "/nowhere/a.elf: cannot be read",
+                         UserError);
+    const auto folder = std::filesystem::temp_directory_path();
+    CHECK_THROWS_AS(elf::read_file(folder), UserError);
+  }
+}

@@ -1,0 +1,71 @@
+#include "sim/elf/listing.h"
+
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/embedded.h"
+#include "sim/base/errors.h"
+#include "sim/isa/listing.h"
+
+using namespace tessera;
+
+namespace {
+
+elf::Program sample() {
+  constexpr const char* kName = "tests/sim/elf/sample/codelets.elf";
+  return elf::read(embedded::find(kName), kName);
+}
+
+std::string listing(std::string_view symbol) {
+  std::ostringstream out;
+  elf::list(out, sample(), symbol);
+  return out.str();
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a listing has a heading for each symbol and a line for each word") {
+    const std::string text = listing("");
+    CHECK(text.find(" <sample_axpy>:\n") != std::string::npos);
+    CHECK(text.find(" <sample_loop>:\n") != std::string::npos);
+    CHECK(text.find(":  58b5455b  ld2 fa0, fa1, (a0), (a1)\n") != std::string::npos);
+    CHECK(text.find("  ret") == std::string::npos);
+    CHECK(text.find("jalr zero, 0(ra)\n") != std::string::npos);
+  }
+
+  TEST_CASE("one symbol is listed alone") {
+    const std::string text = listing("sample_loop");
+    CHECK(text.find("sample_axpy") == std::string::npos);
+    CHECK(text.find("<worker>:\n") != std::string::npos);
+    CHECK(text.find("<end>") == std::string::npos);
+    CHECK(text.ends_with("fma.4h fa3, fa0, fa1, fa2\n"));
+    CHECK(text.starts_with("000"));
+  }
+
+  TEST_CASE("a label without a size is listed to the next one") {
+    const std::string text = listing("worker");
+    CHECK(text.find("rpt t1, ") != std::string::npos);
+    CHECK(text.find("ld4") == std::string::npos);
+  }
+
+  TEST_CASE("a symbol that is not there names the nearest") {
+    try {
+      listing("sample_lop");
+      FAIL("no error");
+    } catch (const UserError& error) {
+      const std::string text = error.what();
+      CHECK(text.find("has no symbol sample_lop; did you mean sample_loop?") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("words that are no instructions are shown as words, odd bytes are left out") {
+    const std::byte bytes[6] = {std::byte{0xff}, std::byte{0xff}, std::byte{0xff},
+                                std::byte{0xff}, std::byte{1},    std::byte{2}};
+    std::ostringstream out;
+    tessera::isa::list(out, bytes, 0x40, {});
+    CHECK(out.str() == "      40:  ffffffff  .word 0xffffffff\n");
+  }
+}
