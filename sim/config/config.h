@@ -41,8 +41,10 @@ Json config_schema(const Catalogue& catalogue, Presets machines);
 /// All keys as Markdown tables, a section each and one for each kernel.
 std::string config_markdown(const Catalogue& catalogue);
 
-/// Sixteen hexadecimal digits that depend on the resolved config, without what cannot change
-/// results (run.threads and report).
+/// The resolved config without what cannot change results (run.threads and report).
+Json identity(const Json& resolved);
+
+/// Sixteen hexadecimal digits that depend on the identity alone.
 std::string config_hash(const Json& resolved);
 
 }  // namespace tessera::config

@@ -66,12 +66,16 @@ std::string config_markdown(const Catalogue& catalogue) {
   return text + section("report", markdown(ReportConfig(), "report"));
 }
 
+Json identity(const Json& resolved) {
+  Json same = resolved;
+  same.erase("report");
+  same["run"].erase("threads");
+  return same;
+}
+
 std::string config_hash(const Json& resolved) {
-  Json identity = resolved;
-  identity.erase("report");
-  identity["run"].erase("threads");
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : identity.dump()) {
+  for (const char c : identity(resolved).dump()) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
   return fmt::format("{:016x}", hash);

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "sim/machine/machine_config.h"
+
+namespace tessera::report {
+
+/// What `fraction_of_peak` is a fraction of.
+struct Peak {
+  std::string type;       ///< as Workload::peak_type names it
+  double per_second = 0;  ///< floating-point operations or bytes of the whole machine
+  bool of_bytes = false;
+};
+
+/// The machine's peak for a type: f16, f16_f32 (f16 with f32 partials), f32, i8 (all by the matrix
+/// unit, two operations a multiply-add) or bytes (loads and stores of local memory). Throws Defect
+/// for another name.
+Peak peak_of(const MachineConfig& machine, const std::string& type);
+
+}  // namespace tessera::report

@@ -1,0 +1,149 @@
+#include "sim/report/report.h"
+
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/report/peak.h"
+#include "sim/report/version.h"
+
+namespace tessera::report {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json time_section(const MachineConfig& machine, const RunResult& result) {
+  const TimeParts& time = result.time;
+  return {{"cycles", time.total().count()},
+          {"seconds", static_cast<double>(time.total().count()) / (machine.clock_ghz * 1e9)},
+          {"compute_cycles", time.compute.count()},
+          {"exchange_cycles", time.exchange.count()},
+          {"sync_cycles", time.sync.count()},
+          {"link_cycles", time.link.count()},
+          {"host_cycles", time.host.count()},
+          {"wait_cycles", time.wait.count()},
+          {"supersteps", result.supersteps}};
+}
+
+Json rate_section(const MachineConfig& machine, const Workload& workload, const RunResult& result) {
+  const double seconds =
+      static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
+  const auto per_second = [seconds](std::uint64_t amount) {
+    return seconds > 0 ? static_cast<double>(amount) / seconds : 0.0;
+  };
+  const Peak peak = peak_of(machine, workload.peak_type());
+  const double useful_flops = per_second(workload.useful_flops());
+  const double useful_bytes = per_second(workload.useful_bytes());
+  const double useful = peak.of_bytes ? useful_bytes : useful_flops;
+  Json section = {{"flops_per_second", per_second(result.flops)},
+                  {"useful_flops_per_second", useful_flops},
+                  {"fraction_of_peak", peak.per_second > 0 ? useful / peak.per_second : 0.0},
+                  {"peak_type", peak.type},
+                  {"peak_per_second", peak.per_second}};
+  if (workload.useful_bytes() > 0) section["useful_bytes_per_second"] = useful_bytes;
+  return section;
+}
+
+Json memory_section(const MachineConfig& machine, const program::Images& images) {
+  const program::MemorySummary memory = program::summarise_memory(images);
+  Json categories = Json::object();
+  for (std::size_t i = 0; i < program::kCategories; ++i) {
+    const auto category = static_cast<program::Category>(i);
+    categories[std::string(program::category_name(category))] = memory.on_max[i];
+  }
+  return {{"max_tile_bytes", memory.max_bytes},
+          {"max_tile", index(memory.max_tile)},
+          {"total_bytes", memory.total_bytes},
+          {"capacity_bytes_per_tile", machine.tile.sram_kib * 1024ULL},
+          {"categories", std::move(categories)}};
+}
+
+/// Bytes that the host writes before the run and may read after it.
+std::uint64_t host_bytes(const program::Program& program) {
+  std::uint64_t bytes = 0;
+  for (const program::Buffer& buffer : program.buffers()) {
+    if (buffer.contents) bytes += buffer.bytes;
+    if (buffer.keep) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+Json traffic_section(const program::Program& program, const RunResult& result) {
+  return {{"exchange_bytes", result.exchange_bytes.count()},
+          {"multicast_bytes", result.multicast_bytes.count()},
+          {"link_bytes", 0},
+          {"external_bytes", 0},
+          {"host_bytes", host_bytes(program)},
+          {"max_tile_sent", result.max_tile_sent.count()},
+          {"max_tile_received", result.max_tile_received.count()}};
+}
+
+Json check_section(const CheckResult& check) {
+  if (check.method == "off") {
+    return {{"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", "off"}};
+  }
+  return {{"passed", check.passed},
+          {"max_error", check.max_error},
+          {"bound", check.bound},
+          {"method", check.method}};
+}
+
+Json host_section(const config::Config& config, const Outcome& outcome) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const double seconds = outcome.result.host_seconds;
+  const auto instructions = static_cast<double>(outcome.result.instructions);
+  return {{"seconds", seconds},
+          {"threads", outcome.threads},
+          {"engine", name_of(config.run.engine)},
+          {"instructions_per_second", seconds > 0 ? instructions / seconds : 0.0},
+          {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024}};
+}
+
+Json prediction_section(const Prediction& prediction) {
+  return {{"cycles", prediction.cycles},
+          {"compute_cycles", prediction.compute_cycles},
+          {"exchange_cycles", prediction.exchange_cycles},
+          {"sync_cycles", prediction.sync_cycles}};
+}
+
+}  // namespace
+
+bool Report::passed() const {
+  const Json& verdict = json.at("check").at("passed");
+  return verdict.is_null() || verdict.get<bool>();
+}
+
+Json static_report(const config::Config& config, const Built& built) {
+  return {{"tessera", {{"version", kVersion}, {"commit", kCommit}}},
+          {"config", config::identity(config.resolved)},
+          {"plan", built.workload->plan()},
+          {"prediction", prediction_section(built.workload->prediction())},
+          {"memory", memory_section(config.machine, built.images)}};
+}
+
+Report make_report(const config::Config& config, const Built& built, const Outcome& outcome) {
+  const RunResult& result = outcome.result;
+  Json known = static_report(config, built);
+  Json json = {{"tessera", std::move(known["tessera"])},
+               {"config", std::move(known["config"])},
+               {"plan", std::move(known["plan"])},
+               {"prediction", std::move(known["prediction"])},
+               {"time", time_section(config.machine, result)},
+               {"work",
+                {{"instructions", result.instructions},
+                 {"flops", result.flops},
+                 {"useful_flops", built.workload->useful_flops()}}},
+               {"rate", rate_section(config.machine, *built.workload, result)},
+               {"memory", std::move(known["memory"])},
+               {"traffic", traffic_section(built.program, result)},
+               // There is no energy model yet: unknown, not zero.
+               {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
+               {"check", check_section(outcome.check)},
+               {"host", host_section(config, outcome)}};
+  return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result)};
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/config/config.h"
+#include "sim/program/image.h"
+#include "sim/program/workload.h"
+#include "sim/report/run_result.h"
+
+/// What comes out of a run: report.json, steps.csv, tiles.csv and the summary on the terminal. The
+/// same config gives the same bytes, the section `host` apart.
+namespace tessera::report {
+
+/// A planned workload with its program, compiled and placed.
+struct Built {
+  std::unique_ptr<Workload> workload;
+  program::Program program;
+  program::Images images;
+};
+
+/// What is only known after the run.
+struct Outcome {
+  RunResult result;
+  CheckResult check;
+  unsigned threads = 1;  ///< of the host
+};
+
+/// The files of one run as texts, and whether its check passed.
+struct Report {
+  nlohmann::ordered_json json;
+  std::string steps_csv;
+  std::string tiles_csv;
+  [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off
+};
+
+Report make_report(const config::Config& config, const Built& built, const Outcome& outcome);
+
+/// The sections of report.json that need no run: tessera, config, plan, prediction, memory.
+nlohmann::ordered_json static_report(const config::Config& config, const Built& built);
+
+/// One row a superstep of the measured region.
+std::string steps_csv(const program::Images& images, const RunResult& result);
+
+/// One row a tile.
+std::string tiles_csv(const program::Images& images, const RunResult& result);
+
+/// One screen of text from report.json, ending with a line feed.
+std::string summary(const nlohmann::ordered_json& report);
+
+/// The summary of `tessera check`: plan, prediction and memory.
+std::string static_summary(const nlohmann::ordered_json& report);
+
+/// runs/NAME-HASH, unless the config or the command line names a folder.
+std::string output_folder(const config::Config& config);
+
+/// Throws UserError if results could not be written to `folder`; creates nothing.
+void require_writable(const std::string& folder);
+
+/// Writes the three files; each appears whole or not at all. Throws UserError.
+void write_report(const Report& report, const std::string& folder);
+
+}  // namespace tessera::report

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include "sim/report/report.h"
+#include "sim/report/units.h"
+
+namespace tessera::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string heading(const Json& report) {
+  const Json& machine = report.at("config").at("machine");
+  return fmt::format("{} on {}: {} tiles, {} GHz\n",
+                     report.at("config").at("workload").at("kernel").get<std::string>(),
+                     machine.at("name").get<std::string>(),
+                     machine.at("tiles").get<std::uint32_t>(),
+                     machine.at("clock_ghz").get<double>());
+}
+
+std::uint64_t count(const Json& section, std::string_view key) {
+  return section.at(std::string(key)).get<std::uint64_t>();
+}
+
+std::string time_lines(const Json& report) {
+  const Json& time = report.at("time");
+  const std::uint64_t total = count(time, "cycles");
+  std::string text =
+      fmt::format("  time      {} cycles = {}, {} supersteps\n", grouped(total),
+                  seconds(time.at("seconds").get<double>()), count(time, "supersteps"));
+  for (const std::string_view part : {"compute", "exchange", "sync", "link", "host", "wait"}) {
+    const std::uint64_t cycles = count(time, fmt::format("{}_cycles", part));
+    if (cycles == 0) continue;
+    const double share = static_cast<double>(cycles) / static_cast<double>(total);
+    text += fmt::format("    {:<9} {} {:>5.1f} %  {:>15}\n", part, bar(share), 100 * share,
+                        grouped(cycles));
+  }
+  return text;
+}
+
+std::string prediction_line(const Json& report) {
+  const Json& predicted = report.at("prediction");
+  std::string text = fmt::format(
+      "  predicted {} cycles (compute {}, exchange {}, sync {})",
+      grouped(count(predicted, "cycles")), grouped(count(predicted, "compute_cycles")),
+      grouped(count(predicted, "exchange_cycles")), grouped(count(predicted, "sync_cycles")));
+  if (report.contains("time") && count(predicted, "cycles") > 0) {
+    const auto simulated = static_cast<double>(count(report.at("time"), "cycles"));
+    const auto expected = static_cast<double>(count(predicted, "cycles"));
+    text += fmt::format(": simulated is {:+.1f} %", 100 * (simulated / expected - 1));
+  }
+  return text + "\n";
+}
+
+std::string rate_line(const Json& report) {
+  const Json& rate = report.at("rate");
+  const bool bytes = rate.at("peak_type") == "bytes";
+  const std::string unit = bytes ? "B/s" : "FLOP/s";
+  const double useful =
+      rate.at(bytes ? "useful_bytes_per_second" : "useful_flops_per_second").get<double>();
+  return fmt::format("  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed\n",
+                     scaled(useful, unit), 100 * rate.at("fraction_of_peak").get<double>(),
+                     rate.at("peak_type").get<std::string>(),
+                     scaled(rate.at("peak_per_second").get<double>(), unit),
+                     scaled(rate.at("flops_per_second").get<double>(), "FLOP/s"));
+}
+
+std::string memory_lines(const Json& report) {
+  const Json& memory = report.at("memory");
+  const auto most = static_cast<double>(count(memory, "max_tile_bytes"));
+  const double share = most / static_cast<double>(count(memory, "capacity_bytes_per_tile"));
+  std::string text = fmt::format(
+      "  memory    {:.1f} of {} KiB on tile {} ({:.1f} %), {} in all\n    ", most / 1024,
+      count(memory, "capacity_bytes_per_tile") / 1024, count(memory, "max_tile"), 100 * share,
+      scaled(static_cast<double>(count(memory, "total_bytes")), "B"));
+  for (const auto& [category, bytes] : memory.at("categories").items()) {
+    text += fmt::format("{} {}  ", category, grouped(bytes.get<std::uint64_t>()));
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+std::string traffic_line(const Json& report) {
+  const Json& traffic = report.at("traffic");
+  const auto amount = [&](std::string_view key) {
+    return scaled(static_cast<double>(count(traffic, key)), "B");
+  };
+  return fmt::format(
+      "  traffic   {} exchanged, {} of it by multicast; the busiest tile sends {}, receives {}\n",
+      amount("exchange_bytes"), amount("multicast_bytes"), amount("max_tile_sent"),
+      amount("max_tile_received"));
+}
+
+std::string plan_line(const Json& report) {
+  std::string text = "  plan     ";
+  std::size_t column = text.size();
+  for (const auto& [key, value] : report.at("plan").items()) {
+    const std::string item =
+        fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    constexpr std::size_t kWidth = 100;
+    if (column + item.size() > kWidth) {
+      text += "\n           ";
+      column = 11;
+    }
+    text += item;
+    column += item.size();
+  }
+  return text + "\n";
+}
+
+std::string check_line(const Json& report) {
+  const Json& check = report.at("check");
+  if (check.at("passed").is_null()) return "  check     off\n";
+  return fmt::format("  check     {} ({}): largest error {:.3g}, allowed {:.3g}\n",
+                     check.at("passed").get<bool>() ? "passed" : "FAILED",
+                     check.at("method").get<std::string>(), check.at("max_error").get<double>(),
+                     check.at("bound").get<double>());
+}
+
+std::string host_line(const Json& report) {
+  const Json& host = report.at("host");
+  return fmt::format("  host      {:.2f} s, {} threads, {} instructions/s, {} resident\n",
+                     host.at("seconds").get<double>(), count(host, "threads"),
+                     scaled(host.at("instructions_per_second").get<double>(), ""),
+                     scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
+}
+
+}  // namespace
+
+std::string static_summary(const Json& report) {
+  return heading(report) + plan_line(report) + prediction_line(report) + memory_lines(report);
+}
+
+std::string summary(const Json& report) {
+  return heading(report) + time_lines(report) + rate_line(report) + memory_lines(report) +
+         traffic_line(report) + plan_line(report) + prediction_line(report) + check_line(report) +
+         host_line(report);
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/report/report.h"
+
+namespace tessera::report {
+namespace {
+
+/// A name as a CSV field.
+std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"\n") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+}  // namespace
+
+std::string steps_csv(const program::Images& images, const RunResult& result) {
+  std::string text =
+      "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
+      "link_cycles,host_cycles,wait_cycles,last_tile,least_compute_cycles,mean_compute_cycles,"
+      "exchange_bytes,exchange_makespan_cycles,exchange_bound_cycles,instructions,flops,"
+      "live_bytes\n";
+  const program::StepInfo none;
+  for (std::size_t i = 0; i < result.steps.size(); ++i) {
+    const SuperstepRecord& step = result.steps[i];
+    const bool known = step.program_step < images.steps.size();
+    const program::StepInfo& info = known ? images.steps[step.program_step] : none;
+    const TimeParts& time = step.time;
+    const double mean =
+        static_cast<double>(step.sum_compute) / static_cast<double>(images.tiles.size());
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{}\n", i, quoted(info.name),
+        info.kind, step.start.count(), time.total().count(), time.compute.count(),
+        time.exchange.count(), time.sync.count(), time.link.count(), time.host.count(),
+        time.wait.count(), index(step.last_tile), step.least_compute.count(), mean,
+        step.exchanged.count(), info.exchange_makespan.count(), info.exchange_bound.count(),
+        step.instructions, step.flops, info.live_bytes);
+  }
+  return text;
+}
+
+std::string tiles_csv(const program::Images& images, const RunResult& result) {
+  std::string text =
+      "tile,compute_cycles,exchange_cycles,sync_cycles,instructions,flops,sent_bytes,"
+      "received_bytes,touched_bytes";
+  for (std::size_t i = 0; i < program::kCategories; ++i) {
+    text += fmt::format(",{}_bytes", program::category_name(static_cast<program::Category>(i)));
+  }
+  text += "\n";
+  for (std::size_t i = 0; i < result.tiles.size(); ++i) {
+    const TileRecord& tile = result.tiles[i];
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", i, tile.compute.count(),
+                        tile.exchange.count(), tile.sync.count(), tile.instructions, tile.flops,
+                        tile.sent.count(), tile.received.count(), tile.touched.count(),
+                        fmt::join(images.tiles[i].memory, ","));
+  }
+  return text;
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+/// Which Tessera this is (cmake/version.cmake writes the values).
+namespace tessera::report {
+
+extern const std::string_view kVersion;  ///< "0.1.0"
+extern const std::string_view kCommit;   ///< of the source it was built from; "unknown" without git
+
+}  // namespace tessera::report
