@@ -1,0 +1,152 @@
+#include "sim/command/command_line.h"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "sim/command/disasm.h"
+#include "sim/command/list.h"
+#include "sim/command/run.h"
+#include "sim/command/validate.h"
+#include "sim/config/nearest.h"
+#include "sim/report/version.h"
+
+namespace tessera::command {
+namespace {
+
+/// A command as the parser knows it and what it does once its arguments are read.
+using Action = std::function<ExitCode()>;
+
+/// CLI11 keeps what it does not know; this says what it is nearest to.
+void refuse_extras(const CLI::App& app, const std::string& name) {
+  const std::vector<std::string> extras = app.remaining();
+  if (extras.empty()) return;
+  const bool option = extras.front().starts_with("-");
+  std::vector<std::string> known;
+  if (option) {
+    for (const CLI::Option* each : app.get_options()) {
+      for (const std::string& spelled : each->get_lnames()) known.push_back("--" + spelled);
+    }
+  } else {
+    for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
+  }
+  const std::vector<std::string_view> names = config::views(known);
+  const std::string allowed = names.empty() ? "no further argument" : config::list_of(names);
+  throw UserError(fmt::format("{}: found {}, allowed {}{}", name, extras.front(), allowed,
+                              config::did_you_mean(extras.front(), names)));
+}
+
+Action add_run(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const run = app.add_subcommand("run", "simulate a config and report");
+  const auto request = std::make_shared<RunRequest>();
+  run->add_option("CONFIG", request->file, "the config file; - reads standard input")->required();
+  run->add_option("--set", request->sets, "path=value: change a key, for example workload.n=64")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  run->add_option("--out", request->out, "folder of the results (default: runs/NAME-HASH)");
+  run->add_option("--threads", request->threads, "host threads (run.threads)");
+  run->add_option("--engine", request->engine, "interpreter (run.engine)");
+  run->add_option("--max-cycles", request->max_cycles, "give up after so many (run.max_cycles)");
+  run->add_option("--seed", request->seed, "of data and generators (workload.seed and run.seed)");
+  run->add_flag("--quiet", request->quiet, "no summary and no progress");
+  return [request, &simulator] { return command::run(*request, simulator); };
+}
+
+Action add_check(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const check =
+      app.add_subcommand("check", "plan, predicted cycles and memory of a config; runs nothing");
+  const auto request = std::make_shared<RunRequest>();
+  check->add_option("CONFIG", request->file, "the config file; - reads standard input")->required();
+  check->add_option("--set", request->sets, "path=value: change a key")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  check->add_option("--seed", request->seed, "of data and generators");
+  return [request, &simulator] { return command::check(*request, simulator); };
+}
+
+Action add_validate(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const validate =
+      app.add_subcommand("validate", "published numbers beside simulated ones");
+  const auto request = std::make_shared<ValidateRequest>();
+  validate->add_option("SET", request->sets, "which sets (default: all)");
+  validate->add_flag("--quick", request->quick, "only the points marked quick");
+  validate->add_option("--jobs", request->jobs, "points at a time (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  return [request, &simulator] { return command::validate(*request, simulator); };
+}
+
+Action add_disasm(CLI::App& app) {
+  CLI::App* const disasm = app.add_subcommand("disasm", "print the tile code of an ELF file");
+  const auto request = std::make_shared<DisasmRequest>();
+  disasm->add_option("FILE", request->file, "an ELF file")->required();
+  disasm->add_option("--symbol", request->symbol, "only this function");
+  return [request] { return command::disasm(*request); };
+}
+
+Action add_list(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const list = app.add_subcommand("list", "what a config can name");
+  const auto what = std::make_shared<std::string>();
+  list->add_option("WHAT", *what, "machines, workloads, fabrics or sets")->required();
+  return [what, &simulator] { return command::list(*what, simulator); };
+}
+
+Action add_schema(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const schema = app.add_subcommand("schema", "the JSON Schema of configs");
+  const auto markdown = std::make_shared<bool>(false);
+  schema->add_flag("--markdown", *markdown, "as Markdown tables instead");
+  return [markdown, &simulator] { return command::schema(*markdown, simulator); };
+}
+
+ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simulator) {
+  CLI::App app("Tessera: a simulator of manycore MIMD machines", "tessera");
+  app.set_version_flag("--version",
+                       fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
+  app.allow_extras();
+  const std::vector<std::pair<std::string, Action>> actions = {
+      {"run", add_run(app, simulator)},
+      {"check", add_check(app, simulator)},
+      {"disasm", add_disasm(app)},
+      {"list", add_list(app, simulator)},
+      {"schema", add_schema(app, simulator)},
+      {"validate", add_validate(app, simulator)}};
+  for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return ExitCode::done;
+  } catch (const CLI::ParseError& error) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string name = chosen.empty() ? "" : " " + chosen.front()->get_name();
+    for (const CLI::App* each : chosen) refuse_extras(*each, "tessera" + name);
+    throw UserError(fmt::format("tessera{}: {}; see tessera{} --help", name, error.what(), name));
+  }
+  refuse_extras(app, "tessera");
+  for (const auto& [name, action] : actions) {
+    if (!app.got_subcommand(name)) continue;
+    refuse_extras(*app.get_subcommand(name), "tessera " + name);
+    return action();
+  }
+  fmt::print(stderr, "{}", app.help());
+  return ExitCode::user_error;
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {
+  try {
+    return parse_and_run(argc, argv, simulator);
+  } catch (const Error& error) {
+    const bool ours = error.code() == ExitCode::defect;
+    fmt::print(stderr, "{}{}\n", ours ? "tessera: a bug of ours: " : "", error.what());
+    return error.code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tessera: a bug of ours: {}\n", error.what());
+    return ExitCode::defect;
+  }
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,66 @@
+#include "sim/command/list.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "sim/command/validation_set.h"
+#include "sim/config/nearest.h"
+#include "sim/config/writers.h"
+
+namespace tessera::command {
+namespace {
+
+void list_machines(const Simulator& simulator) {
+  for (const config::Preset& preset : simulator.machines) {
+    const MachineConfig machine =
+        config::load_machine(std::string(preset.name), simulator.machines);
+    fmt::print("{:<12} {} tiles of {} KiB, {} GHz, {} contexts, fabric {}\n", preset.name,
+               machine.tiles, machine.tile.sram_kib, machine.clock_ghz, machine.tile.contexts,
+               machine.fabric.kind);
+  }
+}
+
+void list_fabrics() {
+  const config::Json kind = config::schema(FabricConfig())["properties"]["kind"];
+  for (const config::Json& name : kind["enum"]) fmt::print("{}\n", name.get<std::string>());
+}
+
+void list_sets(const Simulator& simulator) {
+  for (const config::Preset& preset : simulator.validation) {
+    const ValidationSet set = read_validation_set(preset);
+    fmt::print("{:<12} {} ({} points)\n", preset.name, set.title, set.points.size());
+  }
+}
+
+}  // namespace
+
+ExitCode list(const std::string& what, const Simulator& simulator) {
+  if (what == "machines") {
+    list_machines(simulator);
+  } else if (what == "workloads") {
+    for (const Kernel& kernel : simulator.catalogue) {
+      fmt::print("{:<12} {}\n", kernel.name, kernel.sentence);
+    }
+  } else if (what == "fabrics") {
+    list_fabrics();
+  } else if (what == "sets") {
+    list_sets(simulator);
+  } else {
+    constexpr std::string_view kWhats[] = {"machines", "workloads", "fabrics", "sets"};
+    throw UserError(fmt::format("tessera list: found {}, allowed {}{}", what,
+                                config::list_of(kWhats), config::did_you_mean(what, kWhats)));
+  }
+  return ExitCode::done;
+}
+
+ExitCode schema(bool markdown, const Simulator& simulator) {
+  if (markdown) {
+    fmt::print("{}", config::config_markdown(simulator.catalogue));
+  } else {
+    fmt::print("{}\n", config::config_schema(simulator.catalogue, simulator.machines).dump(2));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace tessera::command

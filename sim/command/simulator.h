@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+
+#include "sim/config/config.h"
+#include "sim/report/report.h"
+
+namespace tessera::command {
+
+/// What main hands to the commands: the kernels, the files inside the program, and the way from a
+/// config to a run.
+struct Simulator {
+  Catalogue catalogue;
+  config::Presets machines;
+  config::Presets validation;
+  std::function<report::Built(const config::Config&)> build;
+  /// At most once a process: SystemC elaborates once.
+  std::function<report::Outcome(const config::Config&, const report::Built&)> run;
+};
+
+}  // namespace tessera::command

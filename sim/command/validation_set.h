@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/config/fields.h"
+#include "sim/config/json_text.h"
+#include "sim/config/presets.h"
+
+namespace tessera::command {
+
+/// Which number of a report is compared: report[key] x scale - minus.
+struct Metric {
+  std::string key = "time.cycles";  ///< dotted path into report.json
+  double scale = 1;
+  double minus = 0;
+  std::string unit = "cycles";
+};
+
+/// One published number and the config that should reproduce it.
+struct ValidationPoint {
+  std::string name;
+  bool quick = false;  ///< part of --quick
+  double published = 0;
+  double within = 0;           ///< gate: allowed relative deviation; 0: none
+  double within_absolute = 0;  ///< gate: allowed deviation in the metric's unit; 0: none
+  Metric metric;
+  config::Json set;  ///< key path to value, on top of the set's base
+};
+
+/// Conditions on a whole set; 0: none.
+struct Gates {
+  double each_within = 0;  ///< every point's relative deviation
+  double median_low = 0;   ///< median of simulated / published
+  double median_high = 0;
+  double none_below = 0;  ///< no point's simulated / published
+  double none_above = 0;
+};
+
+/// A file of configs/validation: published numbers with their source.
+struct ValidationSet {
+  std::string name;
+  std::string title;
+  std::string citation;
+  Metric metric;
+  Gates gates;
+  config::Json base;  ///< a config
+  std::vector<ValidationPoint> points;
+};
+
+void describe(config::Fields& fields, Metric& metric);
+void describe(config::Fields& fields, Gates& gates);
+void describe(config::Fields& fields, ValidationPoint& point);
+void describe(config::Fields& fields, ValidationSet& set);
+
+/// Throws ConfigError for a file that is not of this form.
+ValidationSet read_validation_set(const config::Preset& preset);
+
+/// The metric's value in a report.
+double metric_of(const Metric& metric, const config::Json& report);
+
+}  // namespace tessera::command

@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "kernels/catalogue.h"
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "sim/command/command_line.h"
+
+namespace tessera {
+
+/// config -> plan -> program -> images
+report::Built build(const config::Config& config) {
+  std::unique_ptr<Workload> workload = config.workload->plan(config.machine);
+  program::Program program = workload->build();
+  const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
+  program::Images images = program::compile(program, config.machine, *exchanges);
+  return {std::move(workload), std::move(program), std::move(images)};
+}
+
+/// images -> machine -> run -> what the report needs
+report::Outcome run(const config::Config& config, const report::Built& built) {
+  RunOptions options;
+  options.threads = config.run.threads > 0 ? config.run.threads
+                                           : std::max(1U, std::thread::hardware_concurrency());
+  options.check_races = config.run.check_races;
+  options.max_cycles = config.run.max_cycles;
+  options.seed = config.run.seed;
+  auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
+  report::Outcome outcome{machine->run(), {}, options.threads};
+  outcome.check.method = "off";
+  if (config.run.check != CheckMode::off) {
+    outcome.check = built.workload->check(machine->memory(), config.run.check);
+  }
+  // SystemC removes modules in quadratic time; the process ends without.
+  static_cast<void>(machine.release());
+  return outcome;
+}
+
+}  // namespace tessera
+
+/// SystemC's library asks for it; ours is the main below.
+extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
+
+int main(int argc, char** argv) {
+  using tessera::ExitCode;
+  std::signal(SIGINT, [](int) { std::_Exit(static_cast<int>(ExitCode::interrupted)); });
+  const tessera::command::Simulator simulator{
+      tessera::kernels::catalogue(), tessera::config::machine_presets(),
+      tessera::config::validation_presets(), tessera::build, tessera::run};
+  const ExitCode code = tessera::command::run_command_line(argc, argv, simulator);
+  std::fflush(nullptr);
+  std::quick_exit(static_cast<int>(code));
+}
