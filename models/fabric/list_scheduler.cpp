@@ -54,9 +54,9 @@ void ListScheduler::choose_slot_length(std::uint64_t bound) {
   std::uint64_t total = 0;
   for (const Stream& stream : traffic_.streams) total += cycles(stream);
   const std::uint64_t mean = total / traffic_.streams.size();
-  // Rounding up costs half a slot a stream until the gaps close: at most a sixteenth.
+  // Rounding up costs half a slot a stream until the gaps close, a sixteenth of the mean.
   const std::uint64_t coarse = std::max(bound / kMostSlots, std::uint64_t{1});
-  slot_cycles_ = unit >= coarse ? unit : std::clamp<std::uint64_t>(mean / 8, 1, coarse);
+  slot_cycles_ = round_up(std::min(std::max(mean / 8, std::uint64_t{1}), coarse), unit);
 }
 
 /// Loads, and from them the horizon: the slots that the busiest sender or port needs at least.

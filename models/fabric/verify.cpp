@@ -16,7 +16,6 @@ struct Use {
   std::uint64_t end;
   std::uint32_t source;
   std::uint32_t listener;
-  auto operator<=>(const Use&) const = default;
 };
 
 using UsesByTile = std::map<std::uint32_t, std::vector<Use>>;
@@ -27,7 +26,10 @@ bool same_stream(const Use& a, const Use& b) {
 
 /// One port or sender: streams one after the other, each heard by its own tile or by both.
 void verify_uses(const char* what, std::uint32_t tile, std::vector<Use>& uses) {
-  std::sort(uses.begin(), uses.end());
+  std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
+    return std::tie(a.start, a.end, a.source, a.listener) <
+           std::tie(b.start, b.end, b.source, b.listener);
+  });
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const bool with_next = i + 1 < uses.size() && same_stream(uses[i], uses[i + 1]);
     const bool with_previous = i > 0 && same_stream(uses[i - 1], uses[i]);
