@@ -83,7 +83,6 @@ std::uint32_t Program::add_codelet(Codelet codelet) {
 BufferId Program::add_buffer(Buffer buffer) {
   check(index(buffer.tile) < tiles_, "program: buffer {} on tile {} of {}", buffer.name,
         index(buffer.tile), tiles_);
-  check(buffer.bytes > 0, "program: buffer {} has no bytes", buffer.name);
   check(std::has_single_bit(buffer.align), "program: buffer {} aligned to {}", buffer.name,
         buffer.align);
   buffers_.push_back(std::move(buffer));

@@ -125,7 +125,7 @@ class Program {
 
   /// The index of a codelet with these bytes, added if there is none yet.
   std::uint32_t add_codelet(Codelet codelet);
-  /// The tile must exist, the size be at least one byte, the alignment a power of two.
+  /// The tile must exist and the alignment be a power of two; a buffer may be of no bytes.
   BufferId add_buffer(Buffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
   Sequence& main() { return main_; }

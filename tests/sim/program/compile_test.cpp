@@ -189,8 +189,16 @@ TEST_SUITE("unit") {
           }) == "4 program: exchange: a copy of no bytes");
     CHECK(defect([](Program& program) { add_buffer(program, 2, 8); }) ==
           "4 program: buffer sample on tile 2 of 2");
-    CHECK(defect([](Program& program) { add_buffer(program, 0, 0); }) ==
-          "4 program: buffer sample has no bytes");
+  }
+
+  TEST_CASE("a buffer of no bytes takes no memory") {
+    Program program = ring(2, 64);
+    const Images without = compile(program, machine(2), CountingExchanges());
+    program = ring(2, 64);
+    const BufferId empty = add_initialised(program, 0, 0);
+    std::get<ComputeSet>(program.main().steps[1].action).vertices[0].arguments[0] = Place{empty, 0};
+    const Images with = compile(program, machine(2), CountingExchanges());
+    CHECK(with.tiles[0].memory == without.tiles[0].memory);
   }
 
   TEST_CASE("codelets with the same bytes are one") {
