@@ -102,12 +102,14 @@ Result round(Number a, fp::Rounding mode) {
   const int unit = free_unit < kLeastExponent<F> ? kLeastExponent<F> : free_unit;
   bool inexact = false;
   const Integer units = to_units(a, unit, mode, inexact);
-  bool ignored = false;
-  const Integer free_units = to_units(a, free_unit, mode, ignored);
-  const Integer hidden = Integer{1} << (F::kPrecision - 1);
   // Tiny after rounding: below the least normal even with an unbounded exponent.
-  const bool grows = free_units == 2 * hidden;
-  const bool tiny = free_unit + (grows ? 1 : 0) < kLeastExponent<F>;
+  bool tiny = false;
+  const Integer hidden = Integer{1} << (F::kPrecision - 1);
+  if (free_unit < kLeastExponent<F>) {
+    bool ignored = false;
+    const bool grows = to_units(a, free_unit, mode, ignored) == 2 * hidden;
+    tiny = free_unit + (grows ? 1 : 0) < kLeastExponent<F>;
+  }
   std::uint32_t flags = inexact ? fp::kInexact | (tiny ? fp::kUnderflow : 0) : 0;
   const Integer above = unit - kLeastExponent<F>;
   const Integer pattern = above * hidden + units;  // a carry moves on into the exponent
