@@ -1,0 +1,69 @@
+#include "xtile.h"
+
+// Every intrinsic once, so that a test finds each Xtile instruction in what clang made of them.
+using namespace xtile;
+
+extern "C" void intrinsics_memory(const double* p, const double* q, double* o,
+                                  const unsigned short* indices, float* s, _Float16* h) {
+  double a;
+  double b;
+  double c = fld_p<8>(p);
+  ld2(a, b, p, q);
+  a = ldst(b, p, o);
+  ld2st(a, b, c, p, q, o);
+  fsd_p<8>(a, o);
+  fsd_p<-8>(b, o);
+  fsw_p<4>(flw_p<4>(s), s);
+  fsh_p<2>(flh_p<2>(h), h);
+  unsigned* words = reinterpret_cast<unsigned*>(s);
+  sw_p<4>(lw_p<2047>(words) + lhu_p<-2048>(indices), words);
+  sh_p<2>(7U, words);
+  fsw_p<4>(lgx_s(s, indices), s);
+  fsh_p<2>(lgx_h(h, indices), h);
+  c = lgx_d(p, indices);
+  sgx_d(c, o, indices);
+  sgx_d(lgn_d(p, indices), o, indices);
+  sgx_s(1.0F * s[0], s, indices);
+  double group[4];
+  ld4(group, p);
+  amp_b<15>(group);
+  fsd_p<8>(group[3], o);
+}
+
+extern "C" double intrinsics_arithmetic(double a, double b, double c, float f, _Float16 h) {
+  double low;
+  double high;
+  a = fma_4h(a, b, c);
+  a = fma_2s(a, b, c);
+  a = axpy_4h(h, a, b);
+  a = axpy_2s(f, a, b);
+  a = dot2_s_h(a, b, c);
+  a = sel(a, b, c);
+  zip_h(low, high, a, b);
+  zip_s(low, high, low, high);
+  a = add_4h(sub_4h(low, high), mul_4h(a, b));
+  a = gt_4h(min_4h(a, b), max_4h(a, c));
+  a = add_2s(sub_2s(a, b), mul_2s(a, c));
+  a = gt_2s(min_2s(a, b), max_2s(a, c));
+  a = pack_4h(unpkl_2s(a), unpkh_2s(a));
+  a = add_4h(splat_h(low_h(a)), splat_s(low_s(a)));
+  f = act_exp2(act_log2(act_tanh(act_sigmoid(act_rsqrt(sum_2s(a))))));
+  a = add_2s(a, splat_s(f + constant(1.5F)));
+  a = add_2s(a, srs_b<3>(mask_2s(a)));
+  a = add_2s(a, rnd_64());
+  a = amp_h<27>(a, b);
+  a = amp_hs<1>(a, b);
+  return amp_s<7>(a, b);
+}
+
+extern "C" void intrinsics_control(const void* code, const void* list, unsigned n) {
+again:
+  run(code, list, -1);
+  xctl<1>();
+  exch(list);
+  exch_wait();
+  const double* weights = static_cast<const double*>(list);
+  ldcw<0xfff>(weights);
+  XTILE_BDNZ(n, again);
+  xctl<0>();
+}

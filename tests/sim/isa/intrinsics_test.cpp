@@ -1,0 +1,77 @@
+#include "sim/isa/intrinsics.h"
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/embedded.h"
+#include "sim/elf/codelet.h"
+#include "sim/isa/decode.h"
+#include "sim/isa/table.h"
+
+using namespace tessera;
+
+namespace {
+
+std::vector<isa::Instruction> instructions() {
+  constexpr const char* kFile = "tests/sim/isa/intrinsics/codelets.elf";
+  std::vector<isa::Instruction> all;
+  for (const program::Codelet& codelet : elf::codelets(elf::read(embedded::find(kFile), kFile))) {
+    for (std::size_t at = 0; at < codelet.code.size(); at += 4) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, codelet.code.data() + at, sizeof word);
+      all.push_back(*isa::decode(word));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("C++ tile code reaches every Xtile instruction but rpt") {
+    std::set<isa::Mnemonic> made;
+    for (const isa::Instruction& one : instructions()) made.insert(one.mnemonic);
+    for (auto i = isa::index(isa::Mnemonic::flh_p); i < isa::kMnemonics; ++i) {
+      const auto mnemonic = static_cast<isa::Mnemonic>(i);
+      INFO(isa::info(mnemonic).mnemonic);
+      CHECK(made.contains(mnemonic) == (mnemonic != isa::Mnemonic::rpt));
+    }
+  }
+
+  TEST_CASE("numbers given as template arguments reach the instruction") {
+    for (const isa::Instruction& one : instructions()) {
+      switch (one.mnemonic) {
+        case isa::Mnemonic::ldcw:
+          CHECK(one.imm == 0xfff);
+          break;
+        case isa::Mnemonic::lw_p:
+          CHECK(one.imm == 2047);
+          break;
+        case isa::Mnemonic::lhu_p:
+          CHECK(one.imm == -2048);
+          break;
+        case isa::Mnemonic::amp_h:
+          CHECK(one.imm == 27);
+          break;
+        case isa::Mnemonic::amp_b:
+          CHECK(one.imm == 15);
+          break;
+        case isa::Mnemonic::srs_b:
+          CHECK(one.imm == 3);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  TEST_CASE("register groups sit in ft8 to ft11") {
+    for (const isa::Instruction& one : instructions()) {
+      if (one.mnemonic == isa::Mnemonic::ld4) CHECK(one.rd == 28);
+      if (one.mnemonic == isa::Mnemonic::amp_b) CHECK(one.rs1 == 28);
+    }
+  }
+}
