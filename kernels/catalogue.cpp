@@ -1,5 +1,6 @@
 #include "kernels/catalogue.h"
 
+#include "kernels/gemm/gemm.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/stream/stream.h"
 
@@ -16,6 +17,8 @@ std::unique_ptr<Workload> plan(const Options& options, const MachineConfig& mach
 
 Catalogue catalogue() {
   return {
+      make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
+                                 plan<gemm::Gemm>),
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
           plan<spmm_static::SpmmStatic>),

@@ -1,0 +1,51 @@
+#include "kernels/gemm/gemm.h"
+#include "sim/data/element.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr double kFullCheckFlops = 10e9;  // above, a plain reference costs more than the run
+
+}  // namespace
+
+Matrix Gemm::read_result(const MemoryReader& memory) const {
+  const BlockShape& block = geometry_.block();
+  const bool transposed = geometry_.plan().stationary == Stationary::a;
+  const Product& p = options_.product;
+  Matrix c{p.m, p.n, std::vector<float>(std::size_t{p.m} * p.n)};
+  std::vector<std::byte> bytes;
+  for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+    const Cell cell = geometry_.cell(t);
+    bytes.resize(geometry_.result_bytes(cell));
+    if (bytes.empty()) continue;
+    memory.read({result_buffer(t)}, bytes);
+    const Interval rows = geometry_.rows(cell.row);
+    const std::uint64_t first_column = geometry_.column_blocks(cell.column).begin * block.columns;
+    const std::uint64_t first = geometry_.y_share(cell).begin / block.partial_bytes;
+    for (std::uint64_t i = 0; i < bytes.size() / block.input_bytes; ++i) {
+      const std::uint64_t vector = (first + i) / block.columns;
+      const std::uint64_t row = rows.begin + vector % rows.size();
+      const std::uint64_t column =
+          first_column + vector / rows.size() * block.columns + (first + i) % block.columns;
+      if (column >= geometry_.roles().columns) continue;
+      const std::uint64_t place = transposed ? column * p.n + row : row * p.n + column;
+      c.values[place] = static_cast<float>(data::load_element(block.input, bytes, i));
+    }
+  }
+  return c;
+}
+
+CheckResult Gemm::check(const MemoryReader& memory, CheckMode mode) const {
+  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+  const BlockShape& block = geometry_.block();
+  const bool half = block.partial == Type::f16;
+  const Rounding rounding{data::unit_roundoff(block.partial), data::unit_roundoff(block.input),
+                          half ? 0x1p-25 : 0x1p-150, half ? 1.0 : 16.0,
+                          static_cast<double>(geometry_.plan().split_k)};
+  const bool small = static_cast<double>(useful_flops()) < kFullCheckFlops;
+  const bool full = mode == CheckMode::full || (mode == CheckMode::automatic && small);
+  return compare(read_result(memory), a_, b_, rounding, options_.seed, full);
+}
+
+}  // namespace tessera::gemm

@@ -1,0 +1,323 @@
+#include "xtile.h"
+
+// The block product Y += X W of one superstep on one tile, for every type of the matrix unit; and
+// the adding up and packing of partials. worker_code.h counts these instructions.
+
+// --- one instruction of the matrix unit and the memory access beside it --------------------------
+
+// Phase `ph` of a position. Results appear in f2 (even phases) and f3 (odd ones) and are stored one
+// phase later; x (f0) and partials (f1) are loaded one phase ahead. `x`, `p`, `out`: what to load
+// (t3, t4) and whether to store (t5).
+.macro phase unit, ph, flags, partial, x, p, out
+  .if (\ph) & 1
+    \unit f3, f0, \partial, (\ph) | (\flags)
+    access f2, \x, \p, \out
+  .else
+    \unit f2, f0, \partial, (\ph) | (\flags)
+    access f3, \x, \p, \out
+  .endif
+.endm
+.macro access result, x, p, out
+  .if (\x) && (\p) && (\out)
+    ld2st f0, f1, \result
+  .elseif (\x) && (\p)
+    ld2 f0, f1, t3, t4
+  .elseif (\x) && (\out)
+    ldst f0, \result, t3, t5
+  .elseif (\p) && (\out)
+    ldst f1, \result, t4, t5
+  .elseif \x
+    fld.p f0, t3, 8
+  .elseif \p
+    fld.p f1, t4, 8
+  .elseif \out
+    fsd.p \result, t5, 8
+  .endif
+.endm
+
+// amp.s takes a pair of inputs every other phase, the f16 units four of them in each.
+.macro next_x unit, ph
+  .set takes_x, 1
+  .ifc \unit, amp.s
+    .set takes_x, (\ph) & 1
+  .endif
+.endm
+
+// Phases first ... last of a position in the steady state. `x`: 1 load all inputs that come next,
+// 0 none, 2 only the rest of this position's.
+.macro phases unit, count, first, last, flags, partial, x, p, out
+  .set ph_now, \first
+  .rept (\last) - (\first) + 1
+    next_x \unit, ph_now
+    .if ((\x) == 0) || (((\x) == 2) && (ph_now == \count - 1))
+      .set takes_x, 0
+    .endif
+    .if ph_now == 0
+      phase \unit, ph_now, \flags, \partial, takes_x, \p, \out
+    .else
+      phase \unit, ph_now, (\flags) & ~kStart, \partial, takes_x, \p, \out
+    .endif
+    .set ph_now, ph_now + 1
+  .endr
+.endm
+
+.set kStart, 8
+.set kNoMac, 16
+
+// --- a worker's run past one weight block --------------------------------------------------------
+// a0: the tile's inputs for this depth block. Kept from run to run: s0 offset of the worker's
+// positions in them, s1 its results in Y, s2 its positions - 3, s3 step of s1 to the next column
+// block, f31 zeros; the EXC bank is zero between runs.
+
+// More than three positions, or exactly three: fill, first position, loop, last two, drain.
+.macro pipeline unit, count, accumulate, loop
+  .if \accumulate
+    .set partial, 1
+    fld.p f1, t4, 8
+    add t3, a0, s0
+    phases \unit, \count, 0, \count - 2, kNoMac, f1, 0, 1, 0
+    \unit f3, f0, f1, (\count - 1) | kNoMac
+    ld2 f0, f1, t3, t4
+    phases \unit, \count, 0, \count - 1, kStart, f1, 1, 1, 0
+    phases \unit, \count, 0, 0, kStart, f1, 1, 1, 0
+    .if \loop
+      mv t5, s1
+      rpt s2, 1f
+      phases \unit, \count, 1, \count - 1, 0, f1, 1, 1, 1
+      phases \unit, \count, 0, 0, kStart, f1, 1, 1, 1
+1:
+    .else
+      mv t5, s1
+      nop
+    .endif
+    phases \unit, \count, 1, \count - 2, 0, f1, 1, 1, 1
+    phases \unit, \count, \count - 1, \count - 1, 0, f1, 1, 0, 1
+  .else
+    add t3, a0, s0
+    fld.p f0, t3, 8
+    phases \unit, \count, 0, \count - 1, kStart, f31, 1, 0, 0
+    phases \unit, \count, 0, 0, kStart, f31, 1, 0, 0
+    .if \loop
+      mv t5, s1
+      rpt s2, 1f
+      phases \unit, \count, 1, \count - 1, 0, f31, 1, 0, 1
+      phases \unit, \count, 0, 0, kStart, f31, 1, 0, 1
+1:
+    .else
+      mv t5, s1
+      nop
+    .endif
+    phases \unit, \count, 1, \count - 1, 0, f31, 1, 0, 1
+  .endif
+  phases \unit, \count, 0, \count - 1, kStart, f31, 2, 0, 1
+  phases \unit, \count, 0, \count - 1, kStart | kNoMac, f31, 0, 0, 1
+  fsd.p f3, t5, 8
+  xctl 0
+.endm
+
+// At most two positions, each for itself. `fmv.s` fills pairs whose other half has no partner.
+.macro one_by_one unit, count, accumulate
+  add t3, a0, s0
+  mv t5, s1
+  addi t0, s2, 3
+  beqz t0, 2f
+1:
+  .if \accumulate
+    fld.p f1, t4, 8
+    fmv.s f4, f4
+    phases \unit, \count, 0, \count - 2, kNoMac, f1, 0, 1, 0
+    \unit f3, f0, f1, (\count - 1) | kNoMac
+    fld.p f0, t3, 8
+  .else
+    fld.p f0, t3, 8
+    fmv.s f4, f4
+  .endif
+  phases \unit, \count, 0, \count - 1, kStart, f31, 2, 0, 0
+  \unit f2, f0, f31, 0 | kStart | kNoMac
+  nop
+  phases \unit, \count, 1, \count - 1, kNoMac, f31, 0, 0, 1
+  fsd.p f3, t5, 8
+  bdnz t0, 1b
+2:
+  xctl 0
+.endm
+
+.macro worker_run unit, count, accumulate
+  .balign 8
+  .if \accumulate
+    blez s2, 8f
+    mv t4, s1
+  .else
+    add s1, s1, s3
+    blez s2, 8f
+  .endif
+  pipeline \unit, \count, \accumulate, 1
+  .balign 8
+8:
+  bltz s2, 9f
+  .if \accumulate
+    mv t4, s1
+  .else
+    nop
+  .endif
+  pipeline \unit, \count, \accumulate, 0
+  .balign 8
+9:
+  one_by_one \unit, \count, \accumulate
+.endm
+
+// --- the supervisor's loop over weight blocks ----------------------------------------------------
+// Arguments: W, X, bytes of X between depth blocks, depth blocks, column blocks, 1 to add to what Y
+// holds (0 to overwrite it), two words of padding; then for each worker 16 bytes: offset in X,
+// results in Y, positions - 3, bytes of Y between column blocks.
+
+.macro block_product name, unit, count, words
+codelet \name
+  lla t0, 3f
+  run t0, a0, s1
+  lw a1, 0(a0)
+  lw a2, 4(a0)
+  lw a3, 8(a0)
+  lw a4, 12(a0)
+  lw a5, 16(a0)
+  lw a6, 20(a0)
+  lla t2, 5f
+  lla t1, 6f
+  addi a4, a4, -1
+  beqz a6, 1f
+  lla t2, 4f
+1:
+  xctl 1
+2:
+  ldcw (\words - 1) << 6, a1
+  run t2, a2, s1
+  add a7, a2, a3
+  mv t0, a4
+  xctl 1
+  beqz t0, 11f
+10:
+  ldcw (\words - 1) << 6, a1
+  run t1, a7, s1
+  add a7, a7, a3
+  xctl 1
+  bdnz t0, 10b
+11:
+  bdnz a5, 2b
+  ret
+
+  .balign 8
+3:// what each worker keeps from run to run
+  csrr t0, 0xcc0
+  slli t0, t0, 4
+  add t0, t0, a0
+  lw s0, 32(t0)
+  lw s1, 36(t0)
+  fmv.h.x f31, x0
+  lw s2, 40(t0)
+  splat.h f31, f31
+  lw s3, 44(t0)
+  sub s1, s1, s3
+  xctl 8
+  xctl 0
+
+  .balign 8
+4:// first depth block of a column block, adding to Y
+  add s1, s1, s3
+  nop
+6:
+  worker_run \unit, \count, 1
+5:// the same, overwriting Y
+  worker_run \unit, \count, 0
+end_codelet \name
+.endm
+
+block_product gemm_f16, amp.h, 4, 64
+block_product gemm_f16_f32, amp.hs, 4, 32
+block_product gemm_f32, amp.s, 8, 64
+
+// --- adding up and packing partials --------------------------------------------------------------
+// Arguments: first array, further arrays, bytes between those, their number, sum; three words of
+// padding; then for each worker 8 bytes: offset of its part, number of pairs of 64-bit words in it.
+
+.macro add_arrays name, sum
+codelet \name
+  csrr t0, 0xcc0
+  sh3add t0, t0, a0
+  lw a1, 32(t0)
+  lw a2, 36(t0)
+  lw t3, 0(a0)
+  lw a5, 4(a0)
+  lw a6, 8(a0)
+  lw a7, 12(a0)
+  lw a3, 16(a0)
+  add t3, t3, a1
+  add a5, a5, a1
+  add a3, a3, a1
+  blez a2, 9f
+  addi a2, a2, -1
+1:
+  mv t4, a5
+  mv t5, a3
+  ld2 f0, f1, t3, t4
+  beqz a2, 5f
+  \sum f2, f0, f1
+  ld2 f0, f1, t3, t4
+  add a5, a5, a6
+  rpt a2, 2f
+  \sum f3, f0, f1
+  ld2st f0, f1, f2
+  \sum f2, f0, f1
+  ld2st f0, f1, f3
+2:
+  \sum f3, f0, f1
+  fsd.p f2, t5, 8
+  fsd.p f3, t5, 8
+  mv t3, a3
+  bdnz a7, 1b
+  xctl 0
+5:// a single pair
+  \sum f2, f0, f1
+  ld2 f0, f1, t3, t4
+  \sum f3, f0, f1
+  fsd.p f2, t5, 8
+  fsd.p f3, t5, 8
+  add a5, a5, a6
+  mv t3, a3
+  bdnz a7, 1b
+9:
+  xctl 0
+end_codelet \name
+.endm
+
+add_arrays gemm_add_f16, add.4h
+add_arrays gemm_add_f32, add.2s
+
+// f32 partials to f16. Arguments: partials, result, six words of padding, then for each worker 8
+// bytes as above (offset and pairs in the partials).
+codelet gemm_pack
+  csrr t0, 0xcc0
+  sh3add t0, t0, a0
+  lw a1, 32(t0)
+  lw a2, 36(t0)
+  lw t3, 0(a0)
+  lw t5, 4(a0)
+  add t3, t3, a1
+  srli a1, a1, 1
+  add t5, t5, a1
+  blez a2, 9f
+  addi a2, a2, -1
+  fld.p f0, t3, 8
+  fld.p f1, t3, 8
+  beqz a2, 2f
+  nop
+  rpt a2, 2f
+  pack.4h f2, f0, f1
+  fld.p f0, t3, 8
+  ldst f1, f2, t3, t5
+  fmv.s f4, f4
+2:
+  pack.4h f2, f0, f1
+  fsd.p f2, t5, 8
+9:
+  xctl 0
+end_codelet gemm_pack

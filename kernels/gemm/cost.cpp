@@ -1,0 +1,175 @@
+#include "kernels/gemm/cost.h"
+
+#include <algorithm>
+
+#include "kernels/gemm/worker_code.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
+
+/// Cycles of tile code on one machine.
+class CodeCost {
+ public:
+  explicit CodeCost(const TileConfig& tile) : tile_(tile), costs_(tile.supervisor) {}
+
+  /// From `run` to the end of `join`, `slots(worker)` slots each.
+  template <class Slots>
+  [[nodiscard]] std::uint64_t run(Slots slots) const {
+    std::uint64_t end = 0;
+    const std::uint64_t cycles_per_slot = tile_.issue == "barrel" ? tile_.contexts : 1;
+    for (std::uint32_t w = 0; w < tile_.contexts; ++w) {
+      const std::uint64_t start = std::uint64_t{costs_.launch_stagger_cycles} * w;
+      end = std::max(end, start + slots(w) * cycles_per_slot);
+    }
+    return costs_.launch_cycles + end + costs_.join_cycles;
+  }
+  [[nodiscard]] std::uint64_t run_even(std::uint64_t slots) const {
+    return run([slots](std::uint32_t) { return slots; });
+  }
+  [[nodiscard]] std::uint64_t plain(std::uint64_t instructions) const {
+    return instructions * costs_.plain_cycles;
+  }
+  [[nodiscard]] std::uint64_t branch() const { return costs_.branch_taken_cycles; }
+  [[nodiscard]] std::uint64_t load_weights(std::uint64_t bytes) const {
+    return ceil_div(bytes, std::uint64_t{tile_.matrix_unit.weight_load_bytes_per_cycle});
+  }
+
+  /// The vertex of one superstep: `block_product` in codelets.S.
+  [[nodiscard]] std::uint64_t product(const BlockShape& block, std::uint64_t rows,
+                                      std::uint64_t columns, std::uint64_t depth,
+                                      bool accumulates) const {
+    const EvenSplit positions{rows, tile_.contexts};
+    const std::uint32_t slots = unit_slots(tile_.matrix_unit, block);
+    auto past_block = [&](bool adds, std::uint64_t more) {
+      return load_weights(block.w_bytes()) + run([&](std::uint32_t w) {
+               return more + position_slots(block, slots, adds, positions.part(w).size());
+             });
+    };
+    const std::uint64_t first = past_block(accumulates, accumulates ? kNextColumnSlots : 0);
+    std::uint64_t column = first + (depth == 1 ? branch() : plain(2));
+    if (depth > 1) column += (depth - 1) * past_block(true, 0) + (depth - 2) * branch();
+    const std::uint64_t call = plain(6) + 2 * branch();
+    return call + run_even(kSetUpSlots) + columns * column + (columns - 1) * branch() + plain(1);
+  }
+
+ private:
+  const TileConfig& tile_;
+  const SupervisorCosts& costs_;
+};
+
+struct Rates {
+  std::uint64_t single;  ///< bytes a cycle into one tile
+  std::uint64_t shared;  ///< where both tiles of a pair take the same
+};
+
+Rates rates(const MachineConfig& machine) {
+  const FabricConfig& fabric = machine.fabric;
+  const std::uint64_t rate = std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
+  return {rate, fabric.pair_sharing ? 2 * rate : rate};
+}
+
+/// Cycles that the bytes of one superstep take into the fullest tile, or out of one that holds
+/// nothing but what this superstep needs.
+std::uint64_t input_cycles(const Geometry& geometry, const MachineConfig& machine,
+                           std::uint32_t cut) {
+  const Rates in = rates(machine);
+  const bool by_column = geometry.pairs_share_x();
+  const std::uint32_t neighbours = by_column ? geometry.column_parts() : geometry.row_parts();
+  const std::uint64_t shared = neighbours % 2 == 0 ? in.shared : in.single;
+  const std::uint64_t x = geometry.x_bytes(kFullest, cut);
+  const std::uint64_t w = geometry.w_bytes(kFullest, cut);
+  const std::uint64_t received =
+      ceil_div(x, by_column ? shared : in.single) + ceil_div(w, by_column ? in.single : shared);
+  const std::uint64_t sent = std::min(x, stored_bytes(geometry.x_bytes(), machine.tiles)) +
+                             std::min(w, stored_bytes(geometry.w_bytes(), machine.tiles));
+  return std::max(received, ceil_div(sent, in.single));
+}
+
+/// Half 64-bit words that the busiest worker of the final adding and packing takes.
+std::uint64_t worker_pairs(std::uint64_t bytes, std::uint32_t contexts) {
+  return ceil_div(ceil_div(bytes, std::uint64_t{16}), std::uint64_t{contexts});
+}
+
+void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
+  const CodeCost code(machine.tile);
+  const std::uint32_t parts = geometry.plan().split_k;
+  const std::uint64_t share = geometry.y_share(kFullest).size();
+  const std::uint64_t pairs = worker_pairs(share, machine.tile.contexts);
+  if (parts > 1) {
+    sum.exchange_cycles +=
+        machine.fabric.fixed_cycles + ceil_div(share * (parts - 1), rates(machine).single);
+    sum.compute_cycles += code.plain(3) + code.run_even(adding_slots(pairs, parts - 1));
+  }
+  if (geometry.converts()) {
+    sum.compute_cycles += code.plain(3) + code.run_even(packing_slots(pairs));
+  }
+  if (parts > 1 || geometry.converts()) sum.sync_cycles += machine.sync.chip_cycles;
+}
+
+}  // namespace
+
+Prediction predict(const Geometry& geometry, const MachineConfig& machine) {
+  const CodeCost code(machine.tile);
+  Prediction sum;
+  const std::uint32_t cuts = geometry.plan().cuts;
+  auto add = [&](std::uint32_t cut, std::uint64_t times) {
+    if (times == 0) return;
+    const std::uint64_t input = machine.fabric.fixed_cycles + input_cycles(geometry, machine, cut);
+    sum.sync_cycles += times * machine.sync.chip_cycles;
+    sum.exchange_cycles += times * input;
+    sum.compute_cycles += times * code.product(geometry.block(), geometry.rows(0).size(),
+                                               geometry.column_blocks(0).size(),
+                                               geometry.depth_blocks(0, cut).size(), cut > 0);
+  };
+  const auto longer = static_cast<std::uint32_t>(geometry.depth_blocks(0).size() % cuts);
+  add(0, 1);
+  add(1, longer > 1 ? longer - 1 : 0);
+  add(cuts - 1, longer > 1 ? cuts - longer : cuts - 1);
+  add_final_steps(geometry, machine, sum);
+  sum.cycles = sum.compute_cycles + sum.exchange_cycles + sum.sync_cycles;
+  return sum;
+}
+
+namespace {
+
+// Of a descriptor list: header, send and receive entries; of tile code and argument blocks.
+constexpr std::uint64_t kListBytes = 16;
+constexpr std::uint64_t kSendBytes = 12;
+constexpr std::uint64_t kReceiveBytes = 16;
+constexpr std::uint64_t kCodeBytes = 3072;
+constexpr std::uint64_t kControlBytesPerStep = 64;
+constexpr std::uint64_t kArgumentBytes = 32;
+constexpr std::uint64_t kWorkerArgumentBytes = 16;
+// Buffers packed around each other leave gaps, and a stream that meets a busy port is sent twice.
+constexpr std::uint64_t kSpare = 4096;
+
+}  // namespace
+
+std::uint64_t tile_bytes(const Geometry& geometry, const MachineConfig& machine) {
+  const Plan& plan = geometry.plan();
+  const std::uint64_t x_stored = stored_bytes(geometry.x_bytes(), machine.tiles);
+  const std::uint64_t w_stored = stored_bytes(geometry.w_bytes(), machine.tiles);
+  const std::uint64_t x = geometry.x_bytes(kFullest, 0);
+  const std::uint64_t w = geometry.w_bytes(kFullest, 0);
+  const std::uint64_t y = geometry.y_bytes(kFullest);
+  const std::uint64_t share = geometry.y_share(kFullest).size();
+  std::uint64_t late = 0;
+  if (plan.split_k > 1) late += share * (plan.split_k - 1);
+  if (plan.split_k > 1 || geometry.converts()) late += geometry.converts() ? share / 2 : share;
+  const std::uint64_t tensors = x_stored + w_stored + y + std::max(x + w, late);
+  const std::uint64_t steps = plan.cuts + 1;
+  const std::uint64_t arguments =
+      steps * (kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts);
+  const std::uint64_t pieces = plan.cuts * (x / x_stored + w / w_stored + 4) + plan.split_k;
+  const std::uint64_t lists =
+      steps * kListBytes + pieces * kReceiveBytes + (2 * steps + plan.split_k) * kSendBytes;
+  const std::uint64_t code = kCodeBytes + steps * kControlBytesPerStep +
+                             machine.tile.supervisor_stack_bytes +
+                             std::uint64_t{machine.tile.worker_stack_bytes} * machine.tile.contexts;
+  return tensors + arguments + lists + code + kSpare;
+}
+
+}  // namespace tessera::gemm

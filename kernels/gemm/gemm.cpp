@@ -1,0 +1,77 @@
+#include "kernels/gemm/gemm.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/base/errors.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
+constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::automatic},
+                                                      {"f16", PartialsChoice::f16},
+                                                      {"f32", PartialsChoice::f32}}};
+
+Problem problem_of(const Options& options) {
+  const bool any = options.dtype == Type::f16 && options.partials == PartialsChoice::automatic;
+  const bool wide = options.dtype == Type::f32 || options.partials == PartialsChoice::f32;
+  return {options.product, options.dtype, any, wide ? Type::f32 : Type::f16};
+}
+
+Candidate plan_for(const Options& options, const MachineConfig& machine) {
+  if (options.dtype == Type::f32 && options.partials == PartialsChoice::f16) {
+    throw ConfigError("workload", "partials", "found f16, allowed auto or f32 for dtype f32");
+  }
+  const Problem problem = problem_of(options);
+  if (!options.pinned) return choose_plan(problem, machine);
+  if (!problem.any_partials && options.plan.partials != problem.partials) {
+    throw ConfigError("workload", "plan.partials", "found another type than in workload.partials");
+  }
+  return pinned_plan(options.plan, problem, machine);
+}
+
+Operand operand(const Options& options, const std::string& file, const char* key,
+                std::uint64_t stream) {
+  const Product& p = options.product;
+  const std::uint64_t rows = stream == 0 ? p.m : p.k;
+  const std::uint64_t columns = stream == 0 ? p.k : p.n;
+  if (file.empty()) return {rows, columns, options.dtype, options.seed, stream};
+  return {rows, columns, options.dtype, file, std::string(key)};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  constexpr config::Range<std::uint32_t> kSize{1, 1U << 24};
+  fields.field({"m", "rows of A and C"}, options.product.m, kSize);
+  fields.field({"n", "columns of B and C"}, options.product.n, kSize);
+  fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
+  fields.field({"dtype", "type of A, B and C"}, options.dtype, kTypes);
+  fields.field({"partials", "type of partial sums; auto: the planner chooses"}, options.partials,
+               kPartials);
+  fields.file({"a", "A from a .npy file of shape [m, k]; seeded values if not given"}, options.a);
+  fields.file({"b", "B from a .npy file of shape [k, n]; seeded values if not given"}, options.b);
+  fields.field({"seed", "of the values"}, options.seed);
+  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
+                        options.pinned, options.plan);
+}
+
+Gemm::Gemm(const Options& options, const MachineConfig& machine)
+    : options_(options),
+      machine_(machine),
+      chosen_(plan_for(options, machine)),
+      geometry_(problem_of(options), chosen_.plan),
+      a_(operand(options, options.a, "a", 0)),
+      b_(operand(options, options.b, "b", 1)) {}
+
+nlohmann::ordered_json Gemm::plan() const { return to_json(chosen_.plan); }
+
+std::uint64_t Gemm::useful_flops() const {
+  const Product& p = options_.product;
+  return std::uint64_t{2} * p.m * p.n * p.k;
+}
+
+std::string Gemm::peak_type() const { return options_.dtype == Type::f16 ? "f16" : "f32"; }
+
+}  // namespace tessera::gemm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/gemm/geometry.h"
+#include "kernels/gemm/reference.h"
+
+/// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
+/// given and wanted in blocked layout, spread evenly over the tiles; bringing them to where they
+/// are multiplied is part of the measured region.
+namespace tessera::gemm {
+
+enum class PartialsChoice : std::uint8_t { automatic, f16, f32 };
+
+struct Options {
+  Product product{1024, 1024, 1024};
+  Type dtype = Type::f16;
+  PartialsChoice partials = PartialsChoice::automatic;
+  std::string a;  ///< .npy file; empty: seeded
+  std::string b;
+  std::uint64_t seed = 1;
+  bool pinned = false;
+  Plan plan;
+};
+void describe(config::Fields& fields, Options& options);
+
+class Gemm : public Workload {
+ public:
+  Gemm(const Options& options, const MachineConfig& machine);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+
+ private:
+  [[nodiscard]] Matrix read_result(const MemoryReader& memory) const;
+
+  Options options_;
+  MachineConfig machine_;
+  Candidate chosen_;
+  Geometry geometry_;
+  Operand a_;
+  Operand b_;
+};
+
+/// The finished part of Y on a tile of the geometry lies in the buffer of the same number.
+constexpr program::BufferId result_buffer(std::uint32_t tile) { return program::BufferId(tile); }
+
+}  // namespace tessera::gemm

@@ -1,0 +1,73 @@
+#include "kernels/gemm/geometry.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr std::uint64_t kStorageGrain = 64;  // bytes: less is not worth a descriptor
+constexpr std::uint64_t kShareGrain = 16;    // bytes: the adding loop takes two 64-bit words
+
+}  // namespace
+
+Geometry::Geometry(const Problem& problem, const Plan& plan)
+    : plan_(plan),
+      block_(block_shape(problem.dtype, plan.partials)),
+      roles_(gemm::roles(problem.product, plan.stationary)),
+      row_parts_(plan.stationary == Stationary::b ? plan.split_m : plan.split_n),
+      column_parts_(plan.stationary == Stationary::b ? plan.split_n : plan.split_m),
+      row_split_{roles_.rows, row_parts_},
+      column_split_{ceil_div(roles_.columns, block_.columns), column_parts_},
+      depth_split_{ceil_div(roles_.depth, block_.depth), plan.split_k} {}
+
+Cell Geometry::cell(std::uint32_t tile) const {
+  const std::uint32_t layer = row_parts_ * column_parts_;
+  const std::uint32_t depth = tile / layer;
+  const std::uint32_t rest = tile % layer;
+  if (pairs_share_x()) return {rest / column_parts_, rest % column_parts_, depth};
+  return {rest % row_parts_, rest / row_parts_, depth};
+}
+
+std::uint32_t Geometry::tile(const Cell& cell) const {
+  const std::uint32_t layer = row_parts_ * column_parts_;
+  const std::uint32_t within = pairs_share_x() ? cell.row * column_parts_ + cell.column
+                                               : cell.column * row_parts_ + cell.row;
+  return cell.depth * layer + within;
+}
+
+Interval Geometry::depth_blocks(std::uint32_t part, std::uint32_t cut) const {
+  const Interval all = depth_blocks(part);
+  const Interval mine = EvenSplit{all.size(), plan_.cuts}.part(cut);
+  return {all.begin + mine.begin, all.begin + mine.end};
+}
+
+std::uint64_t Geometry::x_bytes(const Cell& cell, std::uint32_t cut) const {
+  return depth_blocks(cell.depth, cut).size() * rows(cell.row).size() * block_.x_bytes();
+}
+
+std::uint64_t Geometry::w_bytes(const Cell& cell, std::uint32_t cut) const {
+  return depth_blocks(cell.depth, cut).size() * column_blocks(cell.column).size() *
+         block_.w_bytes();
+}
+
+std::uint64_t Geometry::x_bytes() const {
+  return depth_split_.total * row_split_.total * block_.x_bytes();
+}
+
+std::uint64_t Geometry::w_bytes() const {
+  return depth_split_.total * column_split_.total * block_.w_bytes();
+}
+
+std::uint64_t Geometry::y_bytes(const Cell& cell) const {
+  return column_blocks(cell.column).size() * rows(cell.row).size() * block_.y_bytes();
+}
+
+Interval Geometry::y_share(const Cell& cell) const {
+  const Interval grains = EvenSplit{y_bytes(cell) / kShareGrain, plan_.split_k}.part(cell.depth);
+  return {grains.begin * kShareGrain, grains.end * kShareGrain};
+}
+
+std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles) {
+  return round_up(ceil_div(bytes, std::uint64_t{tiles}), kStorageGrain);
+}
+
+}  // namespace tessera::gemm

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm/plan.h"
+
+namespace tessera::gemm {
+
+/// Where a tile stands in the grid of parts.
+struct Cell {
+  std::uint32_t row;     ///< part of the rows
+  std::uint32_t column;  ///< part of the columns
+  std::uint32_t depth;   ///< part of the depth
+};
+
+/// The arithmetic of a plan: who computes and receives what. All layouts are blocked:
+/// X [depth block][row][input], W [column block][depth block][words of ldcw], Y [column
+/// block][row][output].
+class Geometry {
+ public:
+  Geometry(const Problem& problem, const Plan& plan);
+
+  [[nodiscard]] const BlockShape& block() const { return block_; }
+  [[nodiscard]] const Roles& roles() const { return roles_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] std::uint32_t row_parts() const { return row_parts_; }
+  [[nodiscard]] std::uint32_t column_parts() const { return column_parts_; }
+  [[nodiscard]] std::uint32_t tiles() const { return row_parts_ * column_parts_ * plan_.split_k; }
+
+  [[nodiscard]] Cell cell(std::uint32_t tile) const;
+  [[nodiscard]] std::uint32_t tile(const Cell& cell) const;
+
+  [[nodiscard]] Interval rows(std::uint32_t part) const { return row_split_.part(part); }
+  [[nodiscard]] Interval column_blocks(std::uint32_t part) const {
+    return column_split_.part(part);
+  }
+  [[nodiscard]] Interval depth_blocks(std::uint32_t part) const { return depth_split_.part(part); }
+  /// The depth blocks of one superstep.
+  [[nodiscard]] Interval depth_blocks(std::uint32_t part, std::uint32_t cut) const;
+
+  /// What one superstep brings to a tile.
+  [[nodiscard]] std::uint64_t x_bytes(const Cell& cell, std::uint32_t cut) const;
+  [[nodiscard]] std::uint64_t w_bytes(const Cell& cell, std::uint32_t cut) const;
+  /// A whole operand, padding included.
+  [[nodiscard]] std::uint64_t x_bytes() const;
+  [[nodiscard]] std::uint64_t w_bytes() const;
+  [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const;
+  /// The part of Y's bytes that this tile adds up when the depth is split.
+  [[nodiscard]] Interval y_share(const Cell& cell) const;
+  /// Bytes of that part as results.
+  [[nodiscard]] std::uint64_t result_bytes(const Cell& cell) const {
+    return y_share(cell).size() / block_.partial_bytes * block_.input_bytes;
+  }
+  /// Partials become results of another type at the end.
+  [[nodiscard]] bool converts() const { return block_.input != block_.partial; }
+  /// Tiles of a pair take the same part of X, not of W.
+  [[nodiscard]] bool pairs_share_x() const { return plan_.pairs != plan_.stationary; }
+
+ private:
+  Plan plan_;
+  BlockShape block_;
+  Roles roles_;
+  std::uint32_t row_parts_;
+  std::uint32_t column_parts_;
+  EvenSplit row_split_;
+  EvenSplit column_split_;
+  EvenSplit depth_split_;
+};
+
+/// Bytes of an operand of `bytes` bytes that each of `tiles` tiles holds before the run (the last
+/// ones may hold less).
+std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles);
+
+}  // namespace tessera::gemm

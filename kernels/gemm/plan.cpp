@@ -1,0 +1,194 @@
+#include "kernels/gemm/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/gemm/cost.h"
+#include "sim/base/errors.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr config::Names<Stationary, 2> kOperands{{{"a", Stationary::a}, {"b", Stationary::b}}};
+constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
+
+template <class Enum, std::size_t kCount>
+std::string name_of(const config::Names<Enum, kCount>& names, Enum value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return std::string(name);
+  }
+  return "";
+}
+
+/// The parts that blocks allow for m, n and k.
+Product most_parts(const Product& product, const BlockShape& block, Stationary stationary) {
+  const std::uint32_t depth = ceil_div(product.k, block.depth);
+  if (stationary == Stationary::b) return {product.m, ceil_div(product.n, block.columns), depth};
+  return {ceil_div(product.m, block.columns), product.n, depth};
+}
+
+std::uint64_t capacity(const MachineConfig& machine) {
+  return std::uint64_t{machine.tile.sram_kib} * 1024;
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, const MachineConfig& machine)
+      : problem_(problem), machine_(machine) {}
+
+  Candidate run() {
+    for (const Type partials : {Type::f16, Type::f32}) {
+      if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
+      if (!problem_.any_partials && partials != problem_.partials) continue;
+      if (macs_per_slot(machine_.tile.matrix_unit, block_shape(problem_.dtype, partials)) == 0)
+        continue;
+      for (const Stationary stationary : {Stationary::a, Stationary::b}) {
+        try_grids(partials, stationary);
+      }
+    }
+    if (!best_) fail();
+    return *best_;
+  }
+
+ private:
+  void try_grids(Type partials, Stationary stationary) {
+    const BlockShape block = block_shape(problem_.dtype, partials);
+    const Product most = most_parts(problem_.product, block, stationary);
+    Plan plan;
+    plan.partials = partials;
+    plan.stationary = stationary;
+    for (plan.split_k = 1; plan.split_k <= std::min(most.k, machine_.tiles); ++plan.split_k) {
+      if (!worth(most.k, plan.split_k)) continue;
+      const std::uint32_t layer = machine_.tiles / plan.split_k;
+      for (plan.split_n = 1; plan.split_n <= std::min(most.n, layer); ++plan.split_n) {
+        if (stationary == Stationary::b && !worth(most.n, plan.split_n)) continue;
+        plan.split_m = std::min(most.m, layer / plan.split_n);
+        for (const std::uint32_t even : {0U, 1U}) {
+          if (even == 1 && (plan.split_m < 2 || plan.split_m % 2 == 0)) break;
+          plan.split_m -= even;
+          try_cuts(plan, most.k);
+        }
+      }
+    }
+  }
+
+  /// Further parts are of use only if the largest part gets smaller.
+  static bool worth(std::uint32_t blocks, std::uint32_t parts) {
+    return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
+  }
+
+  /// As few supersteps as SRAM allows.
+  void try_cuts(Plan plan, std::uint32_t depth_blocks) {
+    const std::uint32_t most = depth_blocks / plan.split_k;
+    for (const Stationary pairs : {Stationary::a, Stationary::b}) {
+      plan.pairs = pairs;
+      plan.cuts = 1;
+      if (best_ && predict(Geometry(problem_, plan), machine_).cycles >= best_->prediction.cycles) {
+        continue;  // more supersteps only cost more
+      }
+      const std::optional<std::uint32_t> cuts = fewest_cuts(plan, most);
+      if (!cuts) continue;
+      plan.cuts = *cuts;
+      const Geometry geometry(problem_, plan);
+      const Prediction prediction = predict(geometry, machine_);
+      if (best_ && prediction.cycles >= best_->prediction.cycles) continue;
+      best_ = Candidate{plan, prediction, tile_bytes(geometry, machine_)};
+    }
+  }
+
+  [[nodiscard]] bool fits(Plan plan, std::uint32_t cuts) {
+    plan.cuts = cuts;
+    const std::uint64_t bytes = tile_bytes(Geometry(problem_, plan), machine_);
+    least_bytes_ = std::min(least_bytes_, bytes);
+    return bytes <= capacity(machine_);
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> fewest_cuts(const Plan& plan, std::uint32_t most) {
+    for (std::uint32_t cuts = 1; cuts <= most; cuts = std::max(cuts + 1, cuts + cuts / 8)) {
+      if (fits(plan, cuts)) return cuts;
+    }
+    return std::nullopt;
+  }
+
+  [[noreturn]] void fail() const {
+    const Product& p = problem_.product;
+    if (least_bytes_ == ~std::uint64_t{0}) {
+      throw UserError(fmt::format("gemm: machine {} has no matrix unit for dtype {}", machine_.name,
+                                  name_of(kTypes, problem_.dtype)));
+    }
+    throw UserError(fmt::format(
+        "gemm: m={} n={} k={} does not fit {} tiles of {} KiB: the smallest plan found needs {} "
+        "bytes a tile",
+        p.m, p.n, p.k, machine_.tiles, machine_.tile.sram_kib, least_bytes_));
+  }
+
+  const Problem& problem_;
+  const MachineConfig& machine_;
+  std::optional<Candidate> best_;
+  std::uint64_t least_bytes_ = ~std::uint64_t{0};
+};
+
+void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
+  if (found >= 1 && found <= most) return;
+  throw ConfigError("workload", fmt::format("plan.{}", key),
+                    fmt::format("found {}, allowed 1 to {} ({})", found, most, what));
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Plan& plan) {
+  const config::Range<std::uint32_t> parts{1, 1U << 24};
+  fields.field({"split_m", "parts of m"}, plan.split_m, parts);
+  fields.field({"split_n", "parts of n"}, plan.split_n, parts);
+  fields.field({"split_k", "parts of k, added up at the end"}, plan.split_k, parts);
+  fields.field({"cuts", "supersteps in which a tile's part of k is loaded"}, plan.cuts, parts);
+  fields.field({"stationary", "operand that the matrix unit holds"}, plan.stationary, kOperands);
+  fields.field({"partials", "type of partial sums"}, plan.partials, kTypes);
+  fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
+               kOperands);
+}
+
+nlohmann::ordered_json to_json(const Plan& plan) {
+  return {{"split_m", plan.split_m},
+          {"split_n", plan.split_n},
+          {"split_k", plan.split_k},
+          {"cuts", plan.cuts},
+          {"stationary", name_of(kOperands, plan.stationary)},
+          {"partials", name_of(kTypes, plan.partials)},
+          {"pairs", name_of(kOperands, plan.pairs)}};
+}
+
+Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
+  return Search(problem, machine).run();
+}
+
+Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
+  if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
+    throw ConfigError("workload", "plan.partials", "found f16, allowed f32 for dtype f32");
+  }
+  const BlockShape block = block_shape(problem.dtype, plan.partials);
+  if (macs_per_slot(machine.tile.matrix_unit, block) == 0) {
+    throw ConfigError("workload", "plan.partials",
+                      fmt::format("found {}, which the matrix unit of {} does not have",
+                                  name_of(kTypes, plan.partials), machine.name));
+  }
+  const Product most = most_parts(problem.product, block, plan.stationary);
+  check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
+  check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");
+  check_parts("split_k", plan.split_k, most.k, "blocks of k");
+  check_parts("cuts", plan.cuts, most.k / plan.split_k, "blocks of a part of k");
+  const std::uint64_t tiles = std::uint64_t{plan.split_m} * plan.split_n * plan.split_k;
+  if (tiles > machine.tiles) {
+    throw ConfigError("workload", "plan",
+                      fmt::format("found {} x {} x {} = {} parts, allowed at most one for each of "
+                                  "{} tiles",
+                                  plan.split_m, plan.split_n, plan.split_k, tiles, machine.tiles));
+  }
+  const Geometry geometry(problem, plan);
+  return {plan, predict(geometry, machine), tile_bytes(geometry, machine)};
+}
+
+}  // namespace tessera::gemm

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/gemm/shape.h"
+#include "sim/config/fields.h"
+#include "sim/machine/machine_config.h"
+#include "sim/program/workload.h"
+
+namespace tessera::gemm {
+
+/// How a product is cut over tiles and in time. Every tile computes one part of rows x columns over
+/// one part of the depth, in `cuts` supersteps; parts of the depth are then added up.
+struct Plan {
+  std::uint32_t split_m = 1;
+  std::uint32_t split_n = 1;
+  std::uint32_t split_k = 1;
+  std::uint32_t cuts = 1;  ///< supersteps that a tile's part of k is loaded in
+  Stationary stationary = Stationary::b;
+  Type partials = Type::f16;
+  Stationary pairs = Stationary::a;  ///< the operand of which a pair of tiles takes the same part
+
+  auto operator<=>(const Plan&) const = default;
+};
+void describe(config::Fields& fields, Plan& plan);
+nlohmann::ordered_json to_json(const Plan& plan);
+
+/// What to plan for.
+struct Problem {
+  Product product;
+  Type dtype = Type::f16;
+  bool any_partials = true;  ///< for f16: the planner may choose
+  Type partials = Type::f16;
+};
+
+/// A plan with what it costs on a machine.
+struct Candidate {
+  Plan plan;
+  Prediction prediction;
+  std::uint64_t tile_bytes = 0;  ///< of the fullest tile
+};
+
+/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
+Candidate choose_plan(const Problem& problem, const MachineConfig& machine);
+
+/// A pinned plan with its costs. Throws ConfigError if it cannot be carried out (more parts than
+/// there are tiles, rows or blocks; partials that the type does not have).
+Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine);
+
+}  // namespace tessera::gemm

@@ -1,0 +1,254 @@
+#include <algorithm>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/storage.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::gemm {
+
+using program::Argument;
+using program::BufferId;
+using program::Place;
+
+namespace {
+
+constexpr std::uint64_t kPair = 16;  // bytes that the adding and packing loops take at once
+
+std::string product_codelet(const BlockShape& block) {
+  if (block.input == Type::f32) return "gemm_f32";
+  return block.partial == Type::f32 ? "gemm_f16_f32" : "gemm_f16";
+}
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+class Builder {
+ public:
+  Builder(const Geometry& geometry, const MachineConfig& machine, const Operand& a,
+          const Operand& b)
+      : geometry_(geometry),
+        block_(geometry.block()),
+        machine_(machine),
+        x_storage_(std::make_shared<Storage>(geometry, Storage::Role::x, machine.tiles)),
+        w_storage_(std::make_shared<Storage>(geometry, Storage::Role::w, machine.tiles)),
+        a_(a),
+        b_(b),
+        program_(machine.tiles) {}
+
+  program::Program build() {
+    add_buffers();
+    const std::uint32_t cuts = geometry_.plan().cuts;
+    for (std::uint32_t cut = 0; cut < cuts; ++cut) {
+      add_step(inputs(cut));
+      program::ComputeSet set = product(cut);
+      if (cut + 1 == cuts && !splits_depth()) add_packing(set);
+      add_step(std::move(set));
+    }
+    if (splits_depth()) {
+      add_step(partials());
+      add_step(adding());
+    }
+    return std::move(program_);
+  }
+
+ private:
+  [[nodiscard]] bool splits_depth() const { return geometry_.plan().split_k > 1; }
+  [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry_.converts(); }
+  [[nodiscard]] Cell cell(std::uint32_t tile) const { return geometry_.cell(tile); }
+
+  template <class Action>
+  void add_step(Action action) {
+    program_.main().steps.push_back({std::move(action)});
+  }
+
+  BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
+                      bool keep = false) {
+    return program_.add_buffer({TileId(tile),
+                                word(std::max<std::uint64_t>(bytes, kPair)),
+                                8,
+                                keep,
+                                program::Category::tensors,
+                                {},
+                                name});
+  }
+
+  void add_buffers() {
+    const std::uint32_t tiles = geometry_.tiles();
+    for (std::uint32_t t = 0; t < tiles; ++t) {  // first: result_buffer counts on it
+      const BufferId result =
+          add_buffer(t, geometry_.result_bytes(cell(t)), y_is_result() ? "y" : "result", true);
+      results_.push_back(result);
+    }
+    for (std::uint32_t t = 0; t < tiles; ++t) {
+      x_.push_back(add_buffer(t, geometry_.x_bytes(cell(t), 0), "x"));
+      w_.push_back(add_buffer(t, geometry_.w_bytes(cell(t), 0), "w"));
+      y_.push_back(y_is_result() ? results_[t] : add_buffer(t, geometry_.y_bytes(cell(t)), "y"));
+      if (splits_depth()) received_.push_back(add_buffer(t, received_bytes(t), "partials"));
+    }
+    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+      stored_x_.push_back(add_stored(x_storage_, t, "x stored"));
+      stored_w_.push_back(add_stored(w_storage_, t, "w stored"));
+    }
+  }
+
+  /// A tile's part of an operand; none if the operand ends before it.
+  BufferId add_stored(const std::shared_ptr<const Storage>& storage, std::uint32_t tile,
+                      std::string_view name) {
+    const std::uint32_t bytes = storage->bytes_on(tile);
+    if (bytes == 0) return {};
+    auto fill = [&a = a_, &b = b_, storage, tile](std::span<std::byte> into) {
+      storage->fill(tile, a, b, into);
+    };
+    return program_.add_buffer(
+        {TileId(tile), bytes, 8, false, program::Category::tensors, std::move(fill), name});
+  }
+
+  [[nodiscard]] std::uint64_t received_bytes(std::uint32_t tile) const {
+    return geometry_.y_share(cell(tile)).size() * (geometry_.plan().split_k - 1);
+  }
+
+  /// Each portion of X goes to all tiles of its row part, each of W to all of its column part.
+  program::Exchange inputs(std::uint32_t cut) {
+    program::Exchange exchange{"inputs", {}};
+    for (std::uint32_t depth = 0; depth < geometry_.plan().split_k; ++depth) {
+      for (std::uint32_t row = 0; row < geometry_.row_parts(); ++row) {
+        std::vector<BufferId> takers;
+        for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
+          takers.push_back(x_[geometry_.tile({row, column, depth})]);
+        }
+        add_copies(exchange, x_storage_->pieces({row, 0, depth}, cut), stored_x_, takers);
+      }
+      for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
+        std::vector<BufferId> takers;
+        for (std::uint32_t row = 0; row < geometry_.row_parts(); ++row) {
+          takers.push_back(w_[geometry_.tile({row, column, depth})]);
+        }
+        add_copies(exchange, w_storage_->pieces({0, column, depth}, cut), stored_w_, takers);
+      }
+    }
+    return exchange;
+  }
+
+  static void add_copies(program::Exchange& exchange, const std::vector<Storage::Piece>& pieces,
+                         const std::vector<BufferId>& stored, const std::vector<BufferId>& takers) {
+    for (const Storage::Piece& piece : pieces) {
+      program::Copy copy{{stored[piece.tile], piece.offset}, piece.bytes, {}};
+      for (const BufferId taker : takers) copy.destinations.push_back({taker, piece.at});
+      exchange.copies.push_back(std::move(copy));
+    }
+  }
+
+  program::ComputeSet product(std::uint32_t cut) {
+    const std::uint32_t codelet =
+        program_.add_codelet(elf::embedded_codelet("gemm", product_codelet(block_)));
+    program::ComputeSet set{"product", {}};
+    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+      const Cell at = cell(t);
+      const std::uint64_t rows = geometry_.rows(at.row).size();
+      const std::uint64_t y_step = rows * block_.y_bytes();
+      std::vector<Argument> arguments{Place{w_[t]},
+                                      Place{x_[t]},
+                                      word(rows * block_.x_bytes()),
+                                      word(geometry_.depth_blocks(at.depth, cut).size()),
+                                      word(geometry_.column_blocks(at.column).size()),
+                                      cut > 0 ? 1U : 0U,
+                                      0U,
+                                      0U};
+      const EvenSplit positions{rows, machine_.tile.contexts};
+      for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+        const Interval mine = positions.part(w);
+        const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
+        arguments.emplace_back(word(first * block_.x_bytes()));
+        arguments.emplace_back(Place{y_[t], word(first * block_.y_bytes())});
+        arguments.emplace_back(word(mine.size()) - 3);
+        arguments.emplace_back(word(y_step));
+      }
+      set.vertices.push_back(
+          {TileId(t), codelet, program::Executor::supervisor, 0, std::move(arguments)});
+    }
+    return set;
+  }
+
+  /// All to all within the tiles that share a part of Y: each takes its share of every other's.
+  program::Exchange partials() {
+    program::Exchange exchange{"partials", {}};
+    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+      const Cell to = cell(t);
+      const Interval share = geometry_.y_share(to);
+      if (share.size() == 0) continue;
+      std::uint64_t at = 0;
+      for (std::uint32_t depth = 0; depth < geometry_.plan().split_k; ++depth) {
+        if (depth == to.depth) continue;
+        const std::uint32_t from = geometry_.tile({to.row, to.column, depth});
+        exchange.copies.push_back(
+            {{y_[from], word(share.begin)}, word(share.size()), {{received_[t], word(at)}}});
+        at += share.size();
+      }
+    }
+    return exchange;
+  }
+
+  program::ComputeSet adding() {
+    const bool wide = block_.partial == Type::f32;
+    const std::uint32_t codelet =
+        program_.add_codelet(elf::embedded_codelet("gemm", wide ? "gemm_add_f32" : "gemm_add_f16"));
+    program::ComputeSet set{"adding", {}};
+    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+      const Interval share = geometry_.y_share(cell(t));
+      if (share.size() == 0) continue;
+      const Place own{y_[t], word(share.begin)};
+      std::vector<Argument> arguments{own,
+                                      Place{received_[t]},
+                                      word(share.size()),
+                                      geometry_.plan().split_k - 1,
+                                      geometry_.converts() ? own : Place{results_[t]},
+                                      0U,
+                                      0U,
+                                      0U};
+      add_worker_parts(arguments, share.size());
+      set.vertices.push_back(
+          {TileId(t), codelet, program::Executor::all_workers, 0, std::move(arguments)});
+    }
+    add_packing(set);
+    return set;
+  }
+
+  /// f32 partials become f16 results, after all else in `set`.
+  void add_packing(program::ComputeSet& set) {
+    if (!geometry_.converts()) return;
+    const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
+    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+      const Interval share = geometry_.y_share(cell(t));
+      if (share.size() == 0) continue;
+      std::vector<Argument> arguments{
+          Place{y_[t], word(share.begin)}, Place{results_[t]}, 0U, 0U, 0U, 0U, 0U, 0U};
+      add_worker_parts(arguments, share.size());
+      set.vertices.push_back(
+          {TileId(t), codelet, program::Executor::all_workers, 0, std::move(arguments)});
+    }
+  }
+
+  void add_worker_parts(std::vector<Argument>& arguments, std::uint64_t bytes) const {
+    const EvenSplit pairs{bytes / kPair, machine_.tile.contexts};
+    for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+      arguments.emplace_back(word(pairs.begin(w) * kPair));
+      arguments.emplace_back(word(pairs.part(w).size()));
+    }
+  }
+
+  const Geometry& geometry_;
+  const BlockShape& block_;
+  const MachineConfig& machine_;
+  std::shared_ptr<const Storage> x_storage_;
+  std::shared_ptr<const Storage> w_storage_;
+  const Operand& a_;
+  const Operand& b_;
+  program::Program program_;
+  std::vector<BufferId> results_, x_, w_, y_, received_;  // by tile of the geometry
+  std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine
+};
+
+}  // namespace
+
+program::Program Gemm::build() const { return Builder(geometry_, machine_, a_, b_).build(); }
+
+}  // namespace tessera::gemm

@@ -1,0 +1,188 @@
+#include <chrono>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/cost.h"
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+
+namespace {
+
+MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 624) {
+  MachineConfig machine;
+  machine.name = "test";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = sram_kib;
+  return machine;
+}
+
+Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype = Type::f16) {
+  Problem problem;
+  problem.product = {m, n, k};
+  problem.dtype = dtype;
+  return problem;
+}
+
+Plan plan_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t cuts = 1) {
+  Plan plan;
+  plan.split_m = m;
+  plan.split_n = n;
+  plan.split_k = k;
+  plan.cuts = cuts;
+  return plan;
+}
+
+/// How often each (row, column block, depth block) is computed.
+std::vector<int> coverage(const Geometry& geometry) {
+  const Roles roles = geometry.roles();
+  const std::uint64_t depth_blocks = ceil_div(roles.depth, geometry.block().depth);
+  const std::uint64_t column_blocks = ceil_div(roles.columns, geometry.block().columns);
+  std::vector<int> covered(roles.rows * column_blocks * depth_blocks);
+  for (std::uint32_t tile = 0; tile < geometry.tiles(); ++tile) {
+    const Cell cell = geometry.cell(tile);
+    const Interval rows = geometry.rows(cell.row);
+    const Interval columns = geometry.column_blocks(cell.column);
+    for (std::uint32_t cut = 0; cut < geometry.plan().cuts; ++cut) {
+      const Interval depth = geometry.depth_blocks(cell.depth, cut);
+      for (auto i = rows.begin; i < rows.end; ++i) {
+        for (auto j = columns.begin; j < columns.end; ++j) {
+          for (auto k = depth.begin; k < depth.end; ++k) {
+            ++covered[(i * column_blocks + j) * depth_blocks + k];
+          }
+        }
+      }
+    }
+  }
+  return covered;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("an even split covers everything once, larger parts first") {
+    const EvenSplit split{23, 5};
+    std::uint64_t end = 0;
+    for (std::uint32_t part = 0; part < 5; ++part) {
+      CHECK(split.part(part).begin == end);
+      end = split.part(part).end;
+      CHECK(split.part(part).size() == (part < 3 ? 5 : 4));
+    }
+    CHECK(end == 23);
+    CHECK(split.largest() == 5);
+  }
+
+  TEST_CASE("cells and tile numbers are each other's inverse, pairs share the plan's operand") {
+    for (const Stationary pairs : {Stationary::a, Stationary::b}) {
+      Plan plan = plan_of(3, 4, 2);
+      plan.pairs = pairs;
+      const Geometry geometry(problem_of(30, 128, 64), plan);
+      CHECK(geometry.tiles() == 24);
+      for (std::uint32_t tile = 0; tile < 24; ++tile) {
+        CHECK(geometry.tile(geometry.cell(tile)) == tile);
+      }
+      const Cell first = geometry.cell(0);
+      const Cell second = geometry.cell(1);
+      CHECK((pairs == Stationary::a ? first.row == second.row : first.column == second.column));
+    }
+  }
+
+  TEST_CASE("parts of a plan cover rows, columns and depths exactly once") {
+    for (const Stationary stationary : {Stationary::a, Stationary::b}) {
+      Plan plan = plan_of(3, 2, 3, 2);
+      plan.stationary = stationary;
+      for (const int times : coverage(Geometry(problem_of(100, 77, 205), plan))) {
+        REQUIRE(times == 1);
+      }
+    }
+  }
+
+  TEST_CASE("shares of a split depth cover a part of the result exactly once") {
+    const Geometry geometry(problem_of(10, 32, 128), plan_of(1, 1, 5));
+    std::uint64_t end = 0;
+    for (std::uint32_t tile = 0; tile < 5; ++tile) {
+      CHECK(geometry.y_share(geometry.cell(tile)).begin == end);
+      end = geometry.y_share(geometry.cell(tile)).end;
+    }
+    CHECK(end == geometry.y_bytes({0, 0, 0}));
+  }
+
+  TEST_CASE("the chosen plan fits the machine and predicts what its parts add up to") {
+    const std::vector<Product> products{{1, 1, 1},       {16, 16, 16},    {1000, 3, 700},
+                                        {512, 512, 512}, {37, 4096, 129}, {2048, 64, 2048}};
+    for (const std::uint32_t tiles : {1U, 7U, 16U, 1472U}) {
+      for (const Product& product : products) {
+        for (const Type dtype : {Type::f16, Type::f32}) {
+          const MachineConfig machine = machine_of(tiles, tiles < 1000 ? 65536 : 624);
+          const Problem problem = problem_of(product.m, product.n, product.k, dtype);
+          const Candidate chosen = choose_plan(problem, machine);
+          CHECK(chosen.tile_bytes <= machine.tile.sram_kib * 1024);
+          CHECK(Geometry(problem, chosen.plan).tiles() <= tiles);
+          const Prediction& p = chosen.prediction;
+          CHECK(p.cycles == p.compute_cycles + p.exchange_cycles + p.sync_cycles);
+          CHECK(pinned_plan(chosen.plan, problem, machine).prediction.cycles == p.cycles);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("less SRAM cuts the depth into more supersteps") {
+    const Problem problem = problem_of(2048, 2048, 2048);
+    const Candidate roomy = choose_plan(problem, machine_of(64, 4096));
+    const Candidate narrow = choose_plan(problem, machine_of(64, 700));
+    CHECK(roomy.plan.cuts < narrow.plan.cuts);
+    CHECK(roomy.prediction.cycles < narrow.prediction.cycles);
+  }
+
+  TEST_CASE("f16 partials are refused for f32 and left alone where the config wants f32") {
+    Problem problem = problem_of(256, 256, 256);
+    problem.any_partials = false;
+    problem.partials = Type::f32;
+    CHECK(choose_plan(problem, machine_of(4)).plan.partials == Type::f32);
+    CHECK_THROWS_AS(pinned_plan(plan_of(1, 1, 1), problem_of(16, 16, 16, Type::f32), machine_of(4)),
+                    ConfigError);
+  }
+
+  TEST_CASE("impossible plans are config errors that name the key") {
+    const Problem problem = problem_of(64, 64, 64);
+    const MachineConfig machine = machine_of(8);
+    auto message = [&](const Plan& plan) -> std::string {
+      try {
+        pinned_plan(plan, problem, machine);
+      } catch (const ConfigError& error) {
+        return error.what();
+      }
+      return "";
+    };
+    auto says = [&](const Plan& plan, const char* text) {
+      return message(plan).find(text) != std::string::npos;
+    };
+    CHECK(says(plan_of(65, 1, 1), "plan.split_m: found 65, allowed 1 to 64"));
+    CHECK(says(plan_of(1, 5, 1), "plan.split_n: found 5, allowed 1 to 4"));
+    CHECK(says(plan_of(1, 1, 5), "plan.split_k: found 5, allowed 1 to 4"));
+    CHECK(says(plan_of(1, 1, 2, 3), "plan.cuts: found 3, allowed 1 to 2"));
+    CHECK(says(plan_of(3, 3, 1), "9 parts"));
+    CHECK(message(plan_of(2, 2, 2)).empty());
+  }
+
+  TEST_CASE("a product too large for the machine is the user's error") {
+    CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
+                         doctest::Contains("does not fit 4 tiles of 624 KiB"), UserError);
+  }
+
+  TEST_CASE("a machine without a matrix unit for the type is the user's error") {
+    MachineConfig machine = machine_of(4);
+    machine.tile.matrix_unit.f32_macs = 0;
+    CHECK_THROWS_WITH_AS(choose_plan(problem_of(16, 16, 16, Type::f32), machine),
+                         doctest::Contains("no matrix unit for dtype f32"), UserError);
+  }
+
+  TEST_CASE("a large plan is found within a second") {
+    const auto begin = std::chrono::steady_clock::now();
+    const Candidate chosen = choose_plan(problem_of(8192, 8192, 8192), machine_of(1472, 2048));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    CHECK(chosen.prediction.cycles > 0);
+  }
+}
