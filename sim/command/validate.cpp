@@ -18,6 +18,7 @@ namespace {
 struct Row {
   const ValidationPoint* point;
   double simulated = 0;
+  double fraction_of_peak = 0;
   std::string error;  ///< why there is no number
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
@@ -41,6 +42,7 @@ std::string simulate(const ValidationSet& set, const ValidationPoint& point,
     const report::Report report = make_report(config, built, simulator.run(config, built));
     if (!report.passed()) throw UserError("the result is wrong");
     answer["value"] = metric_of(point.metric, report.json);
+    answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
   } catch (const std::exception& error) {
     answer["error"] = error.what();
   }
@@ -52,7 +54,8 @@ bool point_passes(const Row& row) {
   if (!row.error.empty()) return false;
   const double difference = std::abs(row.simulated - point.published);
   return (point.within == 0 || difference <= point.within * point.published) &&
-         (point.within_absolute == 0 || difference <= point.within_absolute);
+         (point.within_absolute == 0 || difference <= point.within_absolute) &&
+         (point.peak_at_most == 0 || row.fraction_of_peak <= point.peak_at_most);
 }
 
 void print_row(const Row& row) {
@@ -110,7 +113,7 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
                   const Simulator& simulator) {
   std::vector<Row> rows;
   for (const ValidationPoint& point : set.points) {
-    if (point.quick || !request.quick) rows.push_back({&point, 0, ""});
+    if (point.quick || !request.quick) rows.push_back({&point, 0, 0, ""});
   }
   if (rows.empty()) return true;
   fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}\n", set.name, set.title, set.citation,
@@ -124,6 +127,7 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
                                                  : config::Json::parse(text);
         rows[i].error = answer.value("error", "");
         rows[i].simulated = answer.value("value", 0.0);
+        rows[i].fraction_of_peak = answer.value("fraction_of_peak", 0.0);
         print_row(rows[i]);
       });
   return judge(set.gates, rows);

@@ -34,6 +34,7 @@ void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"published", "the published number", "", true}, point.published);
   fields.field({"within", "allowed relative deviation"}, point.within);
   fields.field({"within_absolute", "allowed deviation"}, point.within_absolute);
+  fields.field({"peak_at_most", "largest fraction of peak"}, point.peak_at_most);
   fields.group({"metric", "what is compared"}, point.metric);
 }
 

@@ -25,6 +25,7 @@ struct ValidationPoint {
   double published = 0;
   double within = 0;           ///< gate: allowed relative deviation; 0: none
   double within_absolute = 0;  ///< gate: allowed deviation in the metric's unit; 0: none
+  double peak_at_most = 0;     ///< gate: largest rate.fraction_of_peak; 0: none
   Metric metric;
   config::Json set;  ///< key path to value, on top of the set's base
 };

@@ -1,0 +1,41 @@
+#include "tests/cli/command.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace tessera::test {
+namespace fs = std::filesystem;
+
+CommandFolder::CommandFolder()
+    : path_(fs::temp_directory_path() / fmt::format("tessera-cli-{}", ::getpid())) {
+  fs::remove_all(path_);
+  fs::create_directories(path_);
+}
+
+CommandFolder::~CommandFolder() { fs::remove_all(path_); }
+
+void CommandFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+}
+
+std::string CommandFolder::read(const std::string& name) const {
+  std::ifstream in(path_ / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool CommandFolder::has(const std::string& name) const { return fs::exists(path_ / name); }
+
+Answer CommandFolder::call(const std::string& arguments, const std::string& input) const {
+  write(".input", input);
+  const int status = std::system(
+      fmt::format("cd {} && {} {} <.input >.out 2>.err", path_.string(), TESSERA_PROGRAM, arguments)
+          .c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+}
+
+}  // namespace tessera::test

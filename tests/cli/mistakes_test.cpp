@@ -1,0 +1,278 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+/// Users' mistakes in configs and on the command line: exit code 2, one message that holds the
+/// parts given here, nothing on stdout, no results left.
+namespace {
+
+struct Mistake {
+  const char* what;
+  const char* config;     ///< written to a.json; null: none
+  const char* arguments;  ///< of tessera
+  std::vector<std::string> message;
+};
+
+constexpr const char* kGood = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+std::string with(const std::string& machine, const std::string& rest = "") {
+  return R"({"machine": {"extends": "gc200", )" + machine +
+         R"(}, "workload": {"kernel": "stream"})" + rest + "}";
+}
+
+const std::vector<Mistake>& syntax_mistakes() {
+  static const std::vector<Mistake> kMistakes = {
+      {"an empty file", "", "run a.json", {"a.json: line 1, column 1", "unexpected end of input"}},
+      {"a missing comma",
+       "{\"machine\": \"bow\"\n \"run\": {}}",
+       "run a.json",
+       {"a.json: line 2, column 7", "expected '}'"}},
+      {"text after the end", "{} {}", "run a.json", {"a.json: line 1, column 4"}},
+      {"an open comment", "{ /* ", "run a.json", {"a.json: line 1", "comment"}},
+      {"NaN", R"({"machine": NaN})", "run a.json", {"a.json: line 1, column 13"}},
+      {"a list instead of an object",
+       "[]",
+       "run a.json",
+       {"a.json: (top level): found [], allowed an object"}},
+      {"the same key twice",
+       R"({"run": {"seed": 1, "seed": 2}})",
+       "run a.json",
+       {"a.json: run.seed: the key stands twice"}},
+      {"an integer beyond 64 bits",
+       R"({"run": {"seed": 99999999999999999999}})",
+       "run a.json",
+       {"a.json: run.seed: integer 99999999999999999999 does not fit in 64 bits"}},
+      {"bytes that are no text", "{\"a\": \"\xff\"}", "run a.json", {"a.json: line 1", "UTF-8"}},
+      {"a missing file", nullptr, "run a.json", {"a.json: No such file"}},
+      {"a folder", nullptr, "run .", {".: is a folder"}},
+      {"a missing file to check", nullptr, "check a.json", {"a.json: No such file"}},
+  };
+  return kMistakes;
+}
+
+const std::vector<Mistake>& command_mistakes() {
+  static const std::vector<Mistake> kMistakes = {
+      {"no command", nullptr, "", {"Usage: tessera"}},
+      {"an unknown command", nullptr, "rnu a.json", {"tessera: found rnu", "did you mean run?"}},
+      {"an unknown option",
+       kGood,
+       "run a.json --thread 2",
+       {"tessera run: found --thread", "did you mean --threads?"}},
+      {"an option of another command",
+       kGood,
+       "check a.json --threads 2",
+       {"tessera check: found --threads, allowed --help, --set"}},
+      {"no config", nullptr, "run", {"tessera run: CONFIG is required"}},
+      {"two configs", kGood, "run a.json b.json", {"tessera run: found b.json"}},
+      {"--set without a value", kGood, "run a.json --set", {"tessera run: --set"}},
+      {"--set without =",
+       kGood,
+       "run a.json --set run.threads",
+       {"--set run.threads: found no path=value"}},
+      {"--set of an unknown key",
+       kGood,
+       "run a.json --set workload.element_per_worker=4",
+       {"workload.element_per_worker: found an unknown key", "did you mean elements_per_worker?"}},
+      {"--set of an unknown section",
+       kGood,
+       "run a.json --set worklod.n=4",
+       {"--set worklod.n=4: worklod: found an unknown key", "did you mean workload?"}},
+      {"--set through a text",
+       kGood,
+       "run a.json --set workload.kernel.x=4",
+       {"workload.kernel is \"stream\", not an object"}},
+      {"--set past the end of a list",
+       kGood,
+       "run a.json --set 'run=[1]' --set 'run[3].b=4'",
+       {"--set run[3].b=4: run has 1 elements: there is no [3]"}},
+      {"--set with a broken path",
+       kGood,
+       "run a.json --set 'run[x]=4'",
+       {"run[x]: not a key path: an index expected at position 5"}},
+      {"--set with an empty key",
+       kGood,
+       "run a.json --set run..seed=4",
+       {"run..seed: not a key path: a key expected at position 5"}},
+      {"--threads that is no number",
+       kGood,
+       "run a.json --threads many",
+       {"run.threads: found \"many\", allowed an integer from 0 to 1024"}},
+      {"too many threads",
+       kGood,
+       "run a.json --threads 100000",
+       {"run.threads: found 100000, allowed an integer from 0 to 1024"}},
+      {"an unknown engine",
+       kGood,
+       "run a.json --engine interpretr",
+       {"run.engine: found \"interpretr\", allowed interpreter; did you mean interpreter?"}},
+      {"a limit of no cycles",
+       kGood,
+       "run a.json --max-cycles 0",
+       {"run.max_cycles: found 0, allowed an integer from 1 cycles"}},
+      {"a negative seed", kGood, "run a.json --seed -1", {"seed: found -1, allowed an integer"}},
+      {"an output folder that is a file",
+       kGood,
+       "run a.json --out a.json",
+       {"a.json: cannot be the folder of the results"}},
+      {"an output folder below a file",
+       kGood,
+       "run a.json --out a.json/x",
+       {"a.json/x: cannot be the folder of the results", "is a file"}},
+      {"a list of nothing known",
+       nullptr,
+       "list machine",
+       {"tessera list: found machine, allowed machines, workloads, fabrics, sets",
+        "did you mean machines?"}},
+      {"an unknown set",
+       nullptr,
+       "validate strem",
+       {"tessera validate: found strem, allowed", "did you mean stream?"}},
+      {"no jobs", nullptr, "validate --jobs 0", {"tessera validate: --jobs", "1"}},
+      {"a text file to disassemble", kGood, "disasm a.json", {"a.json: not an ELF file"}},
+  };
+  return kMistakes;
+}
+
+struct ConfigMistake {
+  const char* what;
+  std::string config;
+  std::vector<std::string> message;
+};
+
+const std::vector<ConfigMistake>& config_mistakes() {
+  static const std::vector<ConfigMistake> kMistakes = {
+      {"no machine",
+       R"({"workload": {"kernel": "stream"}})",
+       {"a.json: machine: is missing, allowed a preset or an object"}},
+      {"no kernel",
+       R"({"machine": "bow", "workload": {}})",
+       {"a.json: workload.kernel: is missing, allowed", "stream"}},
+      {"an unknown kernel",
+       R"({"machine": "bow", "workload": {"kernel": "steram"}})",
+       {"a.json: workload.kernel: found \"steram\", allowed", "did you mean stream?"}},
+      {"a kernel that is a number",
+       R"({"machine": "bow", "workload": {"kernel": 3}})",
+       {"a.json: workload.kernel: found 3, allowed"}},
+      {"a workload that is a name",
+       R"({"machine": "bow", "workload": "stream"})",
+       {"a.json: workload: found \"stream\", allowed an object {\"kernel\": ...}"}},
+      {"an unknown section",
+       with(R"("tiles": 2)", R"(, "runn": {})"),
+       {"a.json: runn: found an unknown key, allowed extends, machine", "did you mean run?"}},
+      {"a key of something not built",
+       with(R"("tiles": 2)", R"(, "report": {"trace": "tiles"})"),
+       {"a.json: report.trace: found an unknown key, allowed out"}},
+      {"an unknown preset",
+       R"({"machine": "bw", "workload": {"kernel": "stream"}})",
+       {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200)",
+        "did you mean bow?"}},
+      {"a machine that is a number",
+       R"({"machine": 3, "workload": {"kernel": "stream"}})",
+       {"a.json: machine: found 3, allowed an object"}},
+      {"an unknown key of the machine",
+       with(R"("tile": {"sram_kb": 64})"),
+       {"a.json: machine.tile.sram_kb: found an unknown key", "did you mean sram_kib?"}},
+      {"no tiles",
+       with(R"("tiles": 0)"),
+       {"a.json: machine.tiles: found 0, allowed an integer from 1 to 1048576"}},
+      {"half a tile",
+       with(R"("tiles": 1.5)"),
+       {"a.json: machine.tiles: found 1.5, allowed an integer"}},
+      {"a whole number written as a fraction",
+       with(R"("tiles": 2.0)"),
+       {"a.json: machine.tiles: found 2.0, allowed an integer"}},
+      {"a negative SRAM",
+       with(R"("tile": {"sram_kib": -1})"),
+       {"a.json: machine.tile.sram_kib: found -1, allowed an integer from 1 to 65536 KiB"}},
+      {"a text for a number",
+       with(R"("clock_ghz": "1.85")"),
+       {"a.json: machine.clock_ghz: found \"1.85\", allowed a number from 0.001 to 1000 GHz"}},
+      {"a clock that stands still",
+       with(R"("clock_ghz": 0)"),
+       {"a.json: machine.clock_ghz: found 0, allowed a number from 0.001"}},
+      {"a number too large for a double", with(R"("clock_ghz": 1e999)"), {"a.json", "1e999"}},
+      {"a number for a flag",
+       with(R"("tile": {"dual_issue": 1})"),
+       {"a.json: machine.tile.dual_issue: found 1, allowed true or false"}},
+      {"a list for a group", with(R"("tile": [])"), {"a.json: machine.tile: found [], allowed an"}},
+      {"an unknown fabric",
+       with(R"("fabric": {"kind": "schedule"})"),
+       {"a.json: machine.fabric.kind: found \"schedule\", allowed scheduled, ideal",
+        "did you mean scheduled?"}},
+      {"six contexts without a barrel",
+       with(R"("tile": {"issue": "single"})"),
+       {"machine.tile.contexts: found 6, allowed 1 with issue single"}},
+      {"an unknown check",
+       with(R"("tiles": 2)", R"(, "run": {"check": "fast"})"),
+       {"a.json: run.check: found \"fast\", allowed auto, full, sample, off"}},
+      {"null for a number",
+       with(R"("tiles": null)"),
+       {"a.json: machine.tiles: found null, allowed an integer"}},
+      {"extends of a missing file",
+       R"({"extends": "b.json"})",
+       {"a.json: extends: found b.json, which does not exist"}},
+      {"extends of itself",
+       R"({"extends": "a.json"})",
+       {"a.json: extends: extends a.json, which extends this file in turn"}},
+      {"extends that is no name",
+       R"({"extends": ["b.json"]})",
+       {"a.json: extends: found [\"b.json\"], allowed the name of a file"}},
+      {"a matrix file that does not exist",
+       R"({"machine": "bow", "workload": {"kernel": "spmm_static", "matrix": "no.mtx"}})",
+       {"a.json: workload.matrix: found \"no.mtx\", allowed a file that exists"}},
+      {"a workload that does not fit",
+       R"({"machine": {"extends": "gc2", "tiles": 2},
+           "workload": {"kernel": "stream", "elements_per_worker": 60000}})",
+       {"tensors", "over by", "262144"}},
+  };
+  return kMistakes;
+}
+
+void check_mistake(const tessera::test::CommandFolder& folder, const char* arguments,
+                   const std::vector<std::string>& message) {
+  const tessera::test::Answer answer = folder.call(arguments);
+  CHECK(answer.code == 2);
+  CHECK(answer.out.empty());
+  CHECK(!folder.has("runs"));
+  CHECK(answer.err.find("a bug of ours") == std::string::npos);
+  INFO(answer.err);
+  for (const std::string& part : message) {
+    INFO(part);
+    CHECK(answer.err.find(part) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a config that is no JSON is refused with line and column") {
+    for (const Mistake& mistake : syntax_mistakes()) {
+      INFO(mistake.what);
+      const tessera::test::CommandFolder folder;
+      if (mistake.config != nullptr) folder.write("a.json", mistake.config);
+      check_mistake(folder, mistake.arguments, mistake.message);
+    }
+  }
+
+  TEST_CASE("a mistake on the command line is refused and the nearest name offered") {
+    for (const Mistake& mistake : command_mistakes()) {
+      INFO(mistake.what);
+      const tessera::test::CommandFolder folder;
+      if (mistake.config != nullptr) folder.write("a.json", mistake.config);
+      check_mistake(folder, mistake.arguments, mistake.message);
+    }
+  }
+
+  TEST_CASE("a mistake in a config is refused with file, key path, found and allowed") {
+    for (const ConfigMistake& mistake : config_mistakes()) {
+      INFO(mistake.what);
+      const tessera::test::CommandFolder folder;
+      folder.write("a.json", mistake.config);
+      check_mistake(folder, "run a.json", mistake.message);
+    }
+  }
+}
