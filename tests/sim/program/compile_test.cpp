@@ -169,7 +169,7 @@ TEST_SUITE("unit") {
         compile(program, machine(2), CountingExchanges());
       });
     };
-    const auto add_vertex = [](Vertex made) {
+    const auto add_vertex = [](const Vertex& made) {
       return [made](Program& program) { program.main().steps.push_back(compute({made})); };
     };
     CHECK(defect(add_vertex({TileId{9}, 0, Executor::supervisor, 0, {}})) ==

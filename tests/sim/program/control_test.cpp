@@ -15,7 +15,7 @@ using namespace tessera::program::samples;
 
 namespace {
 
-constexpr std::size_t kSram = 256 * 1024;
+constexpr std::size_t kSram = 262144;
 using Events = std::vector<std::string>;
 
 Images compiled(const Program& program) {
@@ -117,7 +117,7 @@ TEST_SUITE("unit") {
     }
     program.main().steps = {repeat(3, body)};
     const Events events = events_of(compiled(program), 0);
-    CHECK(events.size() == 3 * 600 * 3);
+    CHECK(events.size() == 5400);  // sync, run, join
     CHECK(std::count(events.begin(), events.end(), "run w -1 599") == 3);
   }
 
@@ -132,11 +132,12 @@ TEST_SUITE("unit") {
       program.main().steps.push_back(compute({call(0, 0, Executor::supervisor, i)}));
     }
     const Events events = events_of(compiled(program), 0);
-    REQUIRE(events.size() == 3 * kExchanges);
+    REQUIRE(events.size() == std::size_t{3} * kExchanges);
     for (std::uint32_t i = 0; i < kExchanges; ++i) {
-      REQUIRE(events[3 * i] == fmt::format("sync {}", 2 * i));
-      REQUIRE(events[3 * i + 1] == fmt::format("exch {} {}", 2 * i, (i + 1) % 256));
-      REQUIRE(events[3 * i + 2] == fmt::format("call w {}", i));
+      const auto* superstep = &events[std::size_t{3} * i];
+      REQUIRE(superstep[0] == fmt::format("sync {}", 2 * i));
+      REQUIRE(superstep[1] == fmt::format("exch {} {}", 2 * i, (i + 1) % 256));
+      REQUIRE(superstep[2] == fmt::format("call w {}", i));
     }
   }
 
