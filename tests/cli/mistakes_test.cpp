@@ -10,7 +10,7 @@
 namespace {
 
 struct Mistake {
-  const char* what;
+  std::string what;
   const char* config;     ///< written to a.json; null: none
   const char* arguments;  ///< of tessera
   std::vector<std::string> message;
@@ -30,7 +30,7 @@ const std::vector<Mistake>& syntax_mistakes() {
       {"a missing comma",
        "{\"machine\": \"bow\"\n \"run\": {}}",
        "run a.json",
-       {"a.json: line 2, column 7", "expected '}'"}},
+       {"a.json: line 2, column 6", "expected '}'"}},
       {"text after the end", "{} {}", "run a.json", {"a.json: line 1, column 4"}},
       {"an open comment", "{ /* ", "run a.json", {"a.json: line 1", "comment"}},
       {"NaN", R"({"machine": NaN})", "run a.json", {"a.json: line 1, column 13"}},
@@ -138,7 +138,7 @@ const std::vector<Mistake>& command_mistakes() {
 }
 
 struct ConfigMistake {
-  const char* what;
+  std::string what;
   std::string config;
   std::vector<std::string> message;
 };
