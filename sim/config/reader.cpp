@@ -103,7 +103,9 @@ void Reader::wrong(const std::string& path, const Json& found, const std::string
 
 std::uint64_t Reader::integer(const std::string& path, const Json& value,
                               Range<std::uint64_t> range, std::string_view unit) const {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() < range.low ||
+  const bool negative =
+      value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+  if (!value.is_number_integer() || negative || value.get<std::uint64_t>() < range.low ||
       value.get<std::uint64_t>() > range.high) {
     wrong(path, value, allowed_integer(range, unit));
   }

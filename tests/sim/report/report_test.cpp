@@ -1,0 +1,199 @@
+#include "sim/report/report.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "sim/report/peak.h"
+#include "sim/report/units.h"
+
+using namespace tessera;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Options {
+  std::uint32_t n = 3;
+};
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"n", "columns"}, options.n);
+}
+
+class Toy : public Workload {
+ public:
+  [[nodiscard]] nlohmann::ordered_json plan() const override { return {{"split", 2}}; }
+  [[nodiscard]] Prediction prediction() const override { return {900, 500, 300, 100}; }
+  [[nodiscard]] std::uint64_t useful_flops() const override { return 6000; }
+  [[nodiscard]] std::string peak_type() const override { return "f16"; }
+  [[nodiscard]] program::Program build() const override { return program::Program(2); }
+  [[nodiscard]] CheckResult check(const MemoryReader&, CheckMode) const override { return {}; }
+};
+std::unique_ptr<Workload> plan_toy(const Options&, const MachineConfig&) {
+  return std::make_unique<Toy>();
+}
+
+config::Config toy_config(unsigned threads) {
+  const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", plan_toy)};
+  const config::Layers layers(config::Json{{"machine", {{"extends", "bow"}, {"tiles", 2}}},
+                                           {"workload", {{"kernel", "toy"}}},
+                                           {"run", {{"threads", threads}}}},
+                              "toy.json");
+  return config::read_config(layers, "toy", catalogue, config::machine_presets());
+}
+
+report::Built toy_built() {
+  program::Images images;
+  images.tiles.resize(2);
+  images.tiles[0].memory = {1, 2, 3, 4, 5, 6};
+  images.tiles[1].memory = {10, 20, 30, 40, 50, 60};
+  images.steps.push_back({"load, then go", "exchange", Cycle(70), Cycle(65), true, 88});
+  images.steps.push_back({"multiply", "compute", Cycle(0), Cycle(0), true, 99});
+  auto workload = std::make_unique<Toy>();
+  program::Program program = workload->build();
+  return {std::move(workload), std::move(program), std::move(images)};
+}
+
+report::Outcome toy_outcome(unsigned threads) {
+  RunResult result;
+  result.time = {Cycle(600), Cycle(300), Cycle(90), Cycle(0), Cycle(0), Cycle(10)};
+  result.supersteps = 2;
+  result.instructions = 1000;
+  result.flops = 8000;
+  result.exchange_bytes = Bytes(4096);
+  result.steps.resize(2);
+  result.steps[0].time.exchange = Cycle(300);
+  result.steps[1].program_step = 1;
+  result.steps[1].start = Cycle(300);
+  result.steps[1].time.compute = Cycle(600);
+  result.steps[1].last_tile = TileId{1};
+  result.steps[1].sum_compute = 1100;
+  result.tiles.resize(2);
+  result.tiles[1].sent = Bytes(64);
+  result.host_seconds = 0.5 * threads;
+  return {result, {true, 0.25, 1.0, "full"}, threads};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("report.json has its sections in order and its parts add up") {
+    const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : report.json.items()) keys.push_back(key);
+    CHECK(keys == std::vector<std::string>{"tessera", "config", "plan", "prediction", "time",
+                                           "work", "rate", "memory", "traffic", "energy", "check",
+                                           "host"});
+    const auto& time = report.json["time"];
+    std::uint64_t sum = 0;
+    for (const auto& [key, value] : time.items()) {
+      if (key.ends_with("_cycles")) sum += value.get<std::uint64_t>();
+    }
+    CHECK(time["cycles"] == 1000);
+    CHECK(sum == 1000);
+    CHECK(time["seconds"].get<double>() == 1000 / 1.85e9);
+    const auto& memory = report.json["memory"];
+    CHECK(memory["max_tile"] == 1);
+    CHECK(memory["max_tile_bytes"] == 210);
+    CHECK(memory["total_bytes"] == 231);
+    std::uint64_t categories = 0;
+    for (const auto& bytes : memory["categories"]) categories += bytes.get<std::uint64_t>();
+    CHECK(categories == 210);
+    CHECK(report.json["rate"]["peak_type"] == "f16");
+    CHECK(report.json["rate"]["fraction_of_peak"].get<double>() ==
+          doctest::Approx(6000.0 / (1000 * 2 * 2 * 64)));
+    CHECK(report.json["config"]["machine"]["tile"]["sram_kib"] == 624);
+  }
+
+  TEST_CASE("host threads change nothing but the section host") {
+    report::Report one = make_report(toy_config(1), toy_built(), toy_outcome(1));
+    report::Report two = make_report(toy_config(2), toy_built(), toy_outcome(2));
+    CHECK(one.json["host"]["threads"] != two.json["host"]["threads"]);
+    one.json.erase("host");
+    two.json.erase("host");
+    CHECK(one.json.dump(2) == two.json.dump(2));
+  }
+
+  TEST_CASE("a check that is off is neither passed nor failed") {
+    report::Outcome outcome = toy_outcome(1);
+    outcome.check = {false, 0, 0, "off"};
+    const report::Report off = make_report(toy_config(1), toy_built(), outcome);
+    CHECK(off.json["check"]["passed"].is_null());
+    CHECK(off.passed());
+    outcome.check.method = "sample";
+    CHECK(!make_report(toy_config(1), toy_built(), outcome).passed());
+  }
+
+  TEST_CASE("the tables have a row a superstep and a row a tile") {
+    const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
+    const std::vector<std::string> steps = lines_of(report.steps_csv);
+    CHECK(steps.size() == 3);
+    CHECK(steps[0].starts_with("superstep,name,kind,start_cycle,cycles,compute_cycles,"));
+    CHECK(steps[1] == "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88");
+    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99");
+    const std::vector<std::string> tiles = lines_of(report.tiles_csv);
+    CHECK(tiles.size() == 3);
+    CHECK(tiles[2] == "1,0,0,0,0,0,64,0,0,10,20,30,40,50,60");
+  }
+
+  TEST_CASE("the summary fits on one screen") {
+    const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
+    const std::string text = report::summary(report.json);
+    CHECK(lines_of(text).size() <= 24);
+    for (const std::string& line : lines_of(text)) CHECK(line.size() <= 110);
+    CHECK(text.find("toy on bow: 2 tiles, 1.85 GHz") != std::string::npos);
+    CHECK(text.find("compute   ########################................  60.0 %") !=
+          std::string::npos);
+    CHECK(text.find("predicted 900 cycles (compute 500, exchange 300, sync 100): simulated is "
+                    "+11.1 %") != std::string::npos);
+  }
+
+  TEST_CASE("results are written whole and leave no temporary files") {
+    const fs::path folder =
+        fs::temp_directory_path() / fmt::format("tessera-report-{}", ::getpid());
+    const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
+    report::require_writable((folder / "a").string());
+    CHECK(!fs::exists(folder));
+    report::write_report(report, (folder / "a").string());
+    report::write_report(report, (folder / "a").string());
+    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 3);
+    std::ifstream in(folder / "a" / "report.json");
+    CHECK(nlohmann::ordered_json::parse(in) == report.json);
+    CHECK_THROWS_AS(report::require_writable((folder / "a/report.json/x").string()), UserError);
+    fs::remove_all(folder);
+  }
+
+  TEST_CASE("peaks are the published ones") {
+    const MachineConfig bow = config::load_machine("bow", config::machine_presets());
+    const MachineConfig gc200 = config::load_machine("gc200", config::machine_presets());
+    const MachineConfig gc2 = config::load_machine("gc2", config::machine_presets());
+    CHECK(report::peak_of(bow, "f16").per_second == doctest::Approx(348.57e12).epsilon(1e-4));
+    CHECK(report::peak_of(bow, "f32").per_second == doctest::Approx(87.1e12).epsilon(1e-3));
+    CHECK(report::peak_of(gc200, "bytes").per_second == doctest::Approx(46.99e12).epsilon(1e-4));
+    CHECK(report::peak_of(gc2, "f16").per_second == doctest::Approx(124.5e12).epsilon(1e-3));
+    CHECK_THROWS_AS(static_cast<void>(report::peak_of(bow, "f64")), Defect);
+  }
+
+  TEST_CASE("numbers are written as people read them") {
+    CHECK(report::grouped(0) == "0");
+    CHECK(report::grouped(999) == "999");
+    CHECK(report::grouped(1234567) == "1,234,567");
+    CHECK(report::scaled(3.2e12, "FLOP/s") == "3.2 TFLOP/s");
+    CHECK(report::scaled(999.7, "B") == "1 kB");
+    CHECK(report::scaled(12, "B") == "12 B");
+    CHECK(report::seconds(0.0123) == "12.300 ms");
+    CHECK(report::bar(0.5) == std::string(20, '#') + std::string(20, '.'));
+  }
+}
