@@ -1,6 +1,7 @@
 #include "kernels/catalogue.h"
 
 #include "kernels/gemm/gemm.h"
+#include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/stream/stream.h"
 
@@ -19,6 +20,9 @@ Catalogue catalogue() {
   return {
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  plan<gemm::Gemm>),
+      make_kernel<matrix_unit::Options>("matrix_unit",
+                                        "[n, 16] times [16, 16] on every tile's matrix unit",
+                                        plan<matrix_unit::MatrixUnit>),
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
           plan<spmm_static::SpmmStatic>),

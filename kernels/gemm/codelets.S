@@ -1,169 +1,55 @@
 #include "xtile.h"
+#include "kernels/gemm/positions.inc"
 
 // The block product Y += X W of one superstep on one tile, for every type of the matrix unit; and
 // the adding up and packing of partials. worker_code.h counts these instructions.
 
-// --- one instruction of the matrix unit and the memory access beside it --------------------------
-
-// Phase `ph` of a position. Results appear in f2 (even phases) and f3 (odd ones) and are stored one
-// phase later; x (f0) and partials (f1) are loaded one phase ahead. `x`, `p`, `out`: what to load
-// (t3, t4) and whether to store (t5).
-.macro phase unit, ph, flags, partial, x, p, out
-  .if (\ph) & 1
-    \unit f3, f0, \partial, (\ph) | (\flags)
-    access f2, \x, \p, \out
-  .else
-    \unit f2, f0, \partial, (\ph) | (\flags)
-    access f3, \x, \p, \out
-  .endif
-.endm
-.macro access result, x, p, out
-  .if (\x) && (\p) && (\out)
-    ld2st f0, f1, \result
-  .elseif (\x) && (\p)
-    ld2 f0, f1, t3, t4
-  .elseif (\x) && (\out)
-    ldst f0, \result, t3, t5
-  .elseif (\p) && (\out)
-    ldst f1, \result, t4, t5
-  .elseif \x
-    fld.p f0, t3, 8
-  .elseif \p
-    fld.p f1, t4, 8
-  .elseif \out
-    fsd.p \result, t5, 8
-  .endif
-.endm
-
-// amp.s takes a pair of inputs every other phase, the f16 units four of them in each.
-.macro next_x unit, ph
-  .set takes_x, 1
-  .ifc \unit, amp.s
-    .set takes_x, (\ph) & 1
-  .endif
-.endm
-
-// Phases first ... last of a position in the steady state. `x`: 1 load all inputs that come next,
-// 0 none, 2 only the rest of this position's.
-.macro phases unit, count, first, last, flags, partial, x, p, out
-  .set ph_now, \first
-  .rept (\last) - (\first) + 1
-    next_x \unit, ph_now
-    .if ((\x) == 0) || (((\x) == 2) && (ph_now == \count - 1))
-      .set takes_x, 0
-    .endif
-    .if ph_now == 0
-      phase \unit, ph_now, \flags, \partial, takes_x, \p, \out
-    .else
-      phase \unit, ph_now, (\flags) & ~kStart, \partial, takes_x, \p, \out
-    .endif
-    .set ph_now, ph_now + 1
-  .endr
-.endm
-
-.set kStart, 8
-.set kNoMac, 16
-
 // --- a worker's run past one weight block --------------------------------------------------------
 // a0: the tile's inputs for this depth block. Kept from run to run: s0 offset of the worker's
 // positions in them, s1 its results in Y, s2 its positions - 3, s3 step of s1 to the next column
-// block, f31 zeros; the EXC bank is zero between runs.
-
-// More than three positions, or exactly three: fill, first position, loop, last two, drain.
-.macro pipeline unit, count, accumulate, loop
-  .if \accumulate
-    .set partial, 1
-    fld.p f1, t4, 8
-    add t3, a0, s0
-    phases \unit, \count, 0, \count - 2, kNoMac, f1, 0, 1, 0
-    \unit f3, f0, f1, (\count - 1) | kNoMac
-    ld2 f0, f1, t3, t4
-    phases \unit, \count, 0, \count - 1, kStart, f1, 1, 1, 0
-    phases \unit, \count, 0, 0, kStart, f1, 1, 1, 0
-    .if \loop
-      mv t5, s1
-      rpt s2, 1f
-      phases \unit, \count, 1, \count - 1, 0, f1, 1, 1, 1
-      phases \unit, \count, 0, 0, kStart, f1, 1, 1, 1
-1:
-    .else
-      mv t5, s1
-      nop
-    .endif
-    phases \unit, \count, 1, \count - 2, 0, f1, 1, 1, 1
-    phases \unit, \count, \count - 1, \count - 1, 0, f1, 1, 0, 1
-  .else
-    add t3, a0, s0
-    fld.p f0, t3, 8
-    phases \unit, \count, 0, \count - 1, kStart, f31, 1, 0, 0
-    phases \unit, \count, 0, 0, kStart, f31, 1, 0, 0
-    .if \loop
-      mv t5, s1
-      rpt s2, 1f
-      phases \unit, \count, 1, \count - 1, 0, f31, 1, 0, 1
-      phases \unit, \count, 0, 0, kStart, f31, 1, 0, 1
-1:
-    .else
-      mv t5, s1
-      nop
-    .endif
-    phases \unit, \count, 1, \count - 1, 0, f31, 1, 0, 1
-  .endif
-  phases \unit, \count, 0, \count - 1, kStart, f31, 2, 0, 1
-  phases \unit, \count, 0, \count - 1, kStart | kNoMac, f31, 0, 0, 1
-  fsd.p f3, t5, 8
-  xctl 0
-.endm
-
-// At most two positions, each for itself. `fmv.s` fills pairs whose other half has no partner.
-.macro one_by_one unit, count, accumulate
-  add t3, a0, s0
-  mv t5, s1
-  addi t0, s2, 3
-  beqz t0, 2f
-1:
-  .if \accumulate
-    fld.p f1, t4, 8
-    fmv.s f4, f4
-    phases \unit, \count, 0, \count - 2, kNoMac, f1, 0, 1, 0
-    \unit f3, f0, f1, (\count - 1) | kNoMac
-    fld.p f0, t3, 8
-  .else
-    fld.p f0, t3, 8
-    fmv.s f4, f4
-  .endif
-  phases \unit, \count, 0, \count - 1, kStart, f31, 2, 0, 0
-  \unit f2, f0, f31, 0 | kStart | kNoMac
-  nop
-  phases \unit, \count, 1, \count - 1, kNoMac, f31, 0, 0, 1
-  fsd.p f3, t5, 8
-  bdnz t0, 1b
-2:
-  xctl 0
-.endm
-
+// block, f31 zeros; the EXC bank is zero between runs. Every part begins with an even number of
+// single instructions, since pairs must be aligned.
 .macro worker_run unit, count, accumulate
   .balign 8
   .if \accumulate
-    blez s2, 8f
     mv t4, s1
+    blez s2, 3f
+    fld.p f1, t4, 8
+    add t3, a0, s0
   .else
     add s1, s1, s3
-    blez s2, 8f
+    blez s2, 3f
+    add t3, a0, s0
+    fld.p f0, t3, 8
   .endif
-  pipeline \unit, \count, \accumulate, 1
-  .balign 8
-8:
-  bltz s2, 9f
-  .if \accumulate
-    mv t4, s1
-  .else
-    nop
-  .endif
-  pipeline \unit, \count, \accumulate, 0
-  .balign 8
+  long_stream \unit, \count, \accumulate, mv t5, s1
+3:// three positions
+  bltz s2, 2f
+  first_loads \accumulate
+  mv t5, s1
+  short_stream \unit, \count, \accumulate, 3
+2:
+  addi t0, s2, 2
+  blez t0, 1f
+  first_loads \accumulate
+  mv t5, s1
+  nop
+  short_stream \unit, \count, \accumulate, 2
+1:
+  bltz t0, 9f
+  first_loads \accumulate
+  mv t5, s1
+  short_stream \unit, \count, \accumulate, 1
 9:
-  one_by_one \unit, \count, \accumulate
+  xctl 0
+.endm
+.macro first_loads accumulate
+  add t3, a0, s0
+  .if \accumulate
+    fld.p f1, t4, 8
+  .else
+    fld.p f0, t3, 8
+  .endif
 .endm
 
 // --- the supervisor's loop over weight blocks ----------------------------------------------------

@@ -14,9 +14,8 @@ constexpr std::uint64_t position_slots(const BlockShape& block, std::uint64_t un
                                        bool accumulates, std::uint64_t positions) {
   const std::uint64_t phases = block.phases * unit_slots;
   const std::uint64_t fill = accumulates ? phases : 0;
-  if (positions < 3) return 8 + positions * (2 * phases + 3 + fill);
-  const std::uint64_t slots = positions * phases + phases + 8 + fill;
-  return positions == 3 ? slots + 2 : slots;
+  if (positions == 0) return 7;
+  return positions * phases + phases + 8 + fill + (positions < 3 ? 3 : 0);
 }
 
 /// What the first run of a column block takes more if it adds to results in memory.

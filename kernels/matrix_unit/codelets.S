@@ -1,0 +1,57 @@
+#include "xtile.h"
+#include "kernels/gemm/positions.inc"
+
+// Y += X W of one weight block. Arguments: W, three words of padding; then for each worker 16 bytes:
+// its positions, its part of X, of the partials and of the results.
+.macro matrix_unit name, unit, count, words
+codelet \name
+  lw a1, 0(a0)
+  lla t0, 5f
+  ldcw (\words - 1) << 6, a1
+  run t0, a0, s1
+  xctl 1
+  ret
+
+  .balign 8
+5:
+  csrr t0, 0xcc0
+  slli t0, t0, 4
+  add t0, t0, a0
+  lw s2, 16(t0)
+  lw t3, 20(t0)
+  lw t4, 24(t0)
+  addi s2, s2, -3
+  blez s2, 3f
+  last_loads
+  long_stream \unit, \count, 1, fmv.s f4, f4
+3:
+  bltz s2, 2f
+  nop
+  last_loads
+  short_stream \unit, \count, 1, 3
+2:
+  addi t1, s2, 2
+  blez t1, 1f
+  last_loads
+  short_stream \unit, \count, 1, 2
+1:
+  bltz t1, 9f
+  nop
+  last_loads
+  short_stream \unit, \count, 1, 1
+9:
+  xctl 0
+end_codelet \name
+.endm
+
+// In pairs with what makes f31 zero.
+.macro last_loads
+  lw t5, 28(t0)
+  fmv.h.x f31, x0
+  fld.p f1, t4, 8
+  splat.h f31, f31
+.endm
+
+matrix_unit matrix_unit_f16, amp.h, 4, 64
+matrix_unit matrix_unit_f16_f32, amp.hs, 4, 32
+matrix_unit matrix_unit_f32, amp.s, 8, 64

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "kernels/gemm/shape.h"
+#include "sim/config/fields.h"
+#include "sim/program/workload.h"
+
+/// The workload `matrix_unit`: Y[n, 16] += X[n, 16] W[16, 16] on every tile, with its own data:
+/// what the matrix unit reaches when all is in place (f16; blocks of 16x8 with f32 partials, 8x16
+/// in f32).
+namespace tessera::matrix_unit {
+
+enum class Mode : std::uint8_t { f16, f16_f32, f32 };
+
+struct Options {
+  std::uint32_t n = 1024;
+  Mode dtype = Mode::f16;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options);
+
+class MatrixUnit : public Workload {
+ public:
+  /// Throws UserError if the machine's matrix unit does not have the type.
+  MatrixUnit(const Options& options, const MachineConfig& machine);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] Prediction prediction() const override;
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+
+ private:
+  enum class Array : std::uint64_t { x, w, y };
+  /// Element `at` of an array of a tile before the run, in row-major order.
+  [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
+  [[nodiscard]] program::BufferId add_array(program::Program& program, Array array,
+                                            std::uint32_t tile, std::uint64_t bytes) const;
+  void check_tile(const MemoryReader& memory, std::uint32_t tile, CheckResult& result) const;
+
+  Options options_;
+  MachineConfig machine_;
+  gemm::BlockShape block_;
+};
+
+}  // namespace tessera::matrix_unit

@@ -1,0 +1,79 @@
+#include "kernels/matrix_unit/matrix_unit.h"
+#include "sim/data/element.h"
+#include "sim/data/random.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::matrix_unit {
+
+using program::Argument;
+using program::BufferId;
+using program::Place;
+
+namespace {
+
+constexpr unsigned kRandomBits = 10;
+
+std::string codelet_name(Mode mode) {
+  switch (mode) {
+    case Mode::f16:
+      return "matrix_unit_f16";
+    case Mode::f16_f32:
+      return "matrix_unit_f16_f32";
+    default:
+      return "matrix_unit_f32";
+  }
+}
+
+}  // namespace
+
+double MatrixUnit::initial(Array array, std::uint32_t tile, std::uint64_t at) const {
+  const std::uint64_t element = (std::uint64_t{tile} << 32) + at;
+  return static_cast<double>(
+      data::random_signed(options_.seed, static_cast<std::uint64_t>(array), element, kRandomBits));
+}
+
+BufferId MatrixUnit::add_array(program::Program& program, Array array, std::uint32_t tile,
+                               std::uint64_t bytes) const {
+  const bool is_y = array == Array::y;
+  const program::Type type = is_y ? block_.partial : block_.input;
+  auto fill = [this, array, tile, type](std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+      data::store_element(type, into, i, initial(array, tile, i));
+    }
+  };
+  return program.add_buffer({TileId(tile), static_cast<std::uint32_t>(bytes), 8, is_y,
+                             program::Category::tensors, fill, is_y ? "y" : "x or w"});
+}
+
+program::Program MatrixUnit::build() const {
+  program::Program program(machine_.tiles);
+  const std::uint32_t codelet =
+      program.add_codelet(elf::embedded_codelet("matrix_unit", codelet_name(options_.dtype)));
+  std::vector<BufferId> y;
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {  // first: check counts on it
+    y.push_back(add_array(program, Array::y, t, std::uint64_t{options_.n} * block_.y_bytes()));
+  }
+  program::ComputeSet set{"product", {}};
+  const gemm::EvenSplit positions{options_.n, machine_.tile.contexts};
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+    const BufferId x =
+        add_array(program, Array::x, t, std::uint64_t{options_.n} * block_.x_bytes());
+    const BufferId w = add_array(program, Array::w, t, block_.w_bytes());
+    std::vector<Argument> arguments{Place{w}, 0U, 0U, 0U};
+    for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
+      const gemm::Interval part = positions.part(i);
+      const auto first = static_cast<std::uint32_t>(part.size() == 0 ? 0 : part.begin);
+      const Place own{y[t], first * block_.y_bytes()};
+      arguments.emplace_back(static_cast<std::uint32_t>(part.size()));
+      arguments.emplace_back(Place{x, first * block_.x_bytes()});
+      arguments.emplace_back(own);
+      arguments.emplace_back(own);
+    }
+    set.vertices.push_back(
+        {TileId(t), codelet, program::Executor::supervisor, 0, std::move(arguments)});
+  }
+  program.main().steps.push_back({std::move(set)});
+  return program;
+}
+
+}  // namespace tessera::matrix_unit
