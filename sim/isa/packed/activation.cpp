@@ -136,7 +136,8 @@ std::uint32_t act_sigmoid(std::uint32_t bits) {
   const fp::Unpacked x = fp::unpack<F32>(bits);
   if (x.exponent >= 7) return negative ? 0 : F32::kOne;
   const PowerOfTwo y = decay(x, 0);
-  const auto denominator = static_cast<Unsigned>(kOne + fixed(y));
+  const std::int64_t sum = kOne + fixed(y);
+  const auto denominator = static_cast<Unsigned>(sum);
   if (negative) {
     const Unsigned quotient = (static_cast<Unsigned>(y.fraction) << 62) / denominator;
     return round_f32(false, quotient, y.integer - 62);
@@ -158,8 +159,9 @@ std::uint32_t act_tanh(std::uint32_t bits) {
     return round_f32(negative, product, x.exponent - 63 - 62);
   }
   const std::int64_t y = fixed(decay(x, 1));
-  const Unsigned quotient =
-      (static_cast<Unsigned>(kOne - y) << 62) / static_cast<Unsigned>(kOne + y);
+  const std::int64_t above = kOne - y;
+  const std::int64_t below = kOne + y;
+  const Unsigned quotient = (static_cast<Unsigned>(above) << 62) / static_cast<Unsigned>(below);
   return round_f32(negative, quotient, -62);
 }
 

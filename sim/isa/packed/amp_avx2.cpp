@@ -10,6 +10,8 @@ namespace tessera::packed {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
+constexpr std::size_t kLast = kBlockPositions - 1;
+constexpr std::size_t kHalf = kBlockPositions / 2;
 
 __m256 widen8(const std::byte* halves) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves)));
@@ -33,12 +35,12 @@ __m256 canonical8(__m256 value) {
 }
 
 /// sums[k][v] += x[k][i] * row i, for `inputs` inputs in order; false if a sum is NaN.
-template <int kPositions, int kVectors, int kInputs>
+template <std::size_t kPositions, std::size_t kVectors, std::size_t kInputs>
 bool multiply_add(__m256 (&sums)[kPositions][kVectors], const float* rows, const float* x) {
-  for (int i = 0; i < kInputs; ++i) {
-    for (int k = 0; k < kPositions; ++k) {
+  for (std::size_t i = 0; i < kInputs; ++i) {
+    for (std::size_t k = 0; k < kPositions; ++k) {
       const __m256 input = _mm256_broadcast_ss(x + k * kInputs + i);
-      for (int v = 0; v < kVectors; ++v) {
+      for (std::size_t v = 0; v < kVectors; ++v) {
         const __m256 row = _mm256_load_ps(rows + (i * kVectors + v) * 8);
         sums[k][v] = _mm256_fmadd_ps(input, row, sums[k][v]);
       }
@@ -53,8 +55,10 @@ bool multiply_add(__m256 (&sums)[kPositions][kVectors], const float* rows, const
   return _mm256_movemask_ps(nan) == 0;
 }
 
-void widen_inputs(float* to, const std::byte* x, int words) {
-  for (int i = 0; i < words / 2; ++i) _mm256_store_ps(to + i * 8, widen8(x + i * 16));
+void widen_inputs(float* to, const std::byte* x, std::size_t words) {
+  for (std::size_t i = 0; i < words / 2; ++i) _mm256_store_ps(to + i * 8, widen8(x + i * 16));
+  // Hides the values, so that broadcasts stay loads.
+  asm volatile("" : : "r"(to) : "memory");
 }
 
 /// Four positions from `first` on; 16 outputs are two vectors. `sums` start as partials.
@@ -68,18 +72,18 @@ bool block_h(float* acc, float* exc, const float* rows, const std::byte* x,
              const std::byte* partials, std::byte* out) {
   __m256 low[4][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
   __m256 high[4][2];
-  for (int k = 0; k < 4; ++k) {
-    for (int v = 0; v < 2; ++v) {
+  for (std::size_t k = 0; k < 4; ++k) {
+    for (std::size_t v = 0; v < 2; ++v) {
       if (k > 0) low[k][v] = widen8(partials + (k - 1) * 32 + v * 16);
       high[k][v] = widen8(partials + (k + 3) * 32 + v * 16);
     }
   }
-  if (!half_block_h(low, rows, x) || !half_block_h(high, rows, x + 4 * 32)) return false;
-  const __m256 next[2] = {widen8(partials + 7 * 32), widen8(partials + 7 * 32 + 16)};
-  for (int v = 0; v < 2; ++v) {
+  if (!half_block_h(low, rows, x) || !half_block_h(high, rows, x + kHalf * 32)) return false;
+  const __m256 next[2] = {widen8(partials + kLast * 32), widen8(partials + kLast * 32 + 16)};
+  for (std::size_t v = 0; v < 2; ++v) {
     store_narrow8(out + v * 16, _mm256_loadu_ps(acc + v * 8));
-    for (int k = 0; k < 4; ++k) store_narrow8(out + (k + 1) * 32 + v * 16, low[k][v]);
-    for (int k = 0; k < 3; ++k) store_narrow8(out + (k + 5) * 32 + v * 16, high[k][v]);
+    for (std::size_t k = 0; k < 4; ++k) store_narrow8(out + (k + 1) * 32 + v * 16, low[k][v]);
+    for (std::size_t k = 0; k < 3; ++k) store_narrow8(out + (k + 5) * 32 + v * 16, high[k][v]);
     _mm256_storeu_ps(acc + v * 8, high[3][v]);
     _mm256_storeu_ps(exc + v * 8, canonical8(next[v]));
   }
@@ -91,11 +95,11 @@ bool block_hs(float* acc, float* exc, const float* rows, const std::byte* x,
   alignas(32) float inputs[8 * 16];
   widen_inputs(inputs, x, 32);
   __m256 sums[8][1] = {{_mm256_loadu_ps(exc)}};
-  for (int k = 1; k < 8; ++k) sums[k][0] = load8(partials + (k - 1) * 32);
+  for (std::size_t k = 1; k < 8; ++k) sums[k][0] = load8(partials + (k - 1) * 32);
   if (!multiply_add<8, 1, 16>(sums, rows, inputs)) return false;
-  const __m256 next = canonical8(load8(partials + 7 * 32));
+  const __m256 next = canonical8(load8(partials + kLast * 32));
   store8(out, _mm256_loadu_ps(acc));
-  for (int k = 0; k < 7; ++k) store8(out + (k + 1) * 32, sums[k][0]);
+  for (std::size_t k = 0; k < 7; ++k) store8(out + (k + 1) * 32, sums[k][0]);
   _mm256_storeu_ps(acc, sums[7][0]);
   _mm256_storeu_ps(exc, next);
   return true;
@@ -105,20 +109,20 @@ bool block_s(float* acc, float* exc, const float* rows, const std::byte* x,
              const std::byte* partials, std::byte* out) {
   __m256 low[4][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
   __m256 high[4][2];
-  for (int k = 0; k < 4; ++k) {
-    for (int v = 0; v < 2; ++v) {
+  for (std::size_t k = 0; k < 4; ++k) {
+    for (std::size_t v = 0; v < 2; ++v) {
       if (k > 0) low[k][v] = load8(partials + (k - 1) * 64 + v * 32);
       high[k][v] = load8(partials + (k + 3) * 64 + v * 32);
     }
   }
   const auto* inputs = reinterpret_cast<const float*>(x);
   if (!multiply_add<4, 2, 8>(low, rows, inputs)) return false;
-  if (!multiply_add<4, 2, 8>(high, rows, inputs + 4 * 8)) return false;
-  const __m256 next[2] = {load8(partials + 7 * 64), load8(partials + 7 * 64 + 32)};
-  for (int v = 0; v < 2; ++v) {
+  if (!multiply_add<4, 2, 8>(high, rows, inputs + kHalf * 8)) return false;
+  const __m256 next[2] = {load8(partials + kLast * 64), load8(partials + kLast * 64 + 32)};
+  for (std::size_t v = 0; v < 2; ++v) {
     store8(out + v * 32, _mm256_loadu_ps(acc + v * 8));
-    for (int k = 0; k < 4; ++k) store8(out + (k + 1) * 64 + v * 32, low[k][v]);
-    for (int k = 0; k < 3; ++k) store8(out + (k + 5) * 64 + v * 32, high[k][v]);
+    for (std::size_t k = 0; k < 4; ++k) store8(out + (k + 1) * 64 + v * 32, low[k][v]);
+    for (std::size_t k = 0; k < 3; ++k) store8(out + (k + 5) * 64 + v * 32, high[k][v]);
     _mm256_storeu_ps(acc + v * 8, high[3][v]);
     _mm256_storeu_ps(exc + v * 8, canonical8(next[v]));
   }

@@ -113,9 +113,10 @@ template <class Shape, auto Amp>
 void position(float* acc, float* exc, const float* rows, const std::byte* x,
               const std::byte* partials, std::byte* out) {
   constexpr unsigned kPhasesAWord = Shape::kPhases / 4;
-  for (unsigned p = 0; p < Shape::kPhases; ++p) {
-    const std::uint64_t result = Amp(acc, exc, rows, load_word(x + 8 * (p / kPhasesAWord)),
-                                     load_word(partials + 8 * p), p | (p == 0 ? kAmpStart : 0));
+  for (std::size_t p = 0; p < Shape::kPhases; ++p) {
+    const std::uint64_t result =
+        Amp(acc, exc, rows, load_word(x + 8 * (p / kPhasesAWord)), load_word(partials + 8 * p),
+            static_cast<unsigned>(p) | (p == 0 ? kAmpStart : 0));
     std::memcpy(out + 8 * p, &result, sizeof result);
   }
 }

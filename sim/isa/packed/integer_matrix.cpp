@@ -43,7 +43,7 @@ void amp_b(float* acc, float* exc, const std::uint64_t* a, const std::uint64_t* 
 std::uint64_t srs_b(const float* acc, const float* exc, unsigned group, unsigned shift) {
   const float* bank = group < 2 ? acc : exc;
   std::int32_t sums[8];
-  std::memcpy(sums, bank + group % 2 * (kBank / 2), sizeof sums);
+  std::memcpy(sums, bank + (group % 2 == 0 ? 0 : kBank / 2), sizeof sums);
   std::uint64_t result = 0;
   for (unsigned j = 0; j < 8; ++j) {
     const std::int32_t rounded = shift_to_nearest_even(sums[j], shift);

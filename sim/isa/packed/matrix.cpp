@@ -14,8 +14,8 @@ namespace {
 /// acc[0..8V) += phase, NaN sums left to the plain implementation.
 template <class Shape>
 void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, unsigned phase) {
-  constexpr unsigned kVectors = Shape::kOutputs / 8;
-  constexpr unsigned kInputs = kInputsAPhase<Shape>;
+  constexpr std::size_t kVectors = Shape::kOutputs / 8;
+  constexpr std::size_t kInputs = kInputsAPhase<Shape>;
   alignas(16) float inputs[4];
   if constexpr (kInputs == 1) {
     inputs[0] = Shape::input(x, phase, 0);
@@ -25,9 +25,9 @@ void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, uns
   const float* row = rows + phase * kInputs * Shape::kOutputs;
   __m256 sums[kVectors];
   __m256 nan = _mm256_setzero_ps();
-  for (unsigned v = 0; v < kVectors; ++v) {
+  for (std::size_t v = 0; v < kVectors; ++v) {
     sums[v] = _mm256_loadu_ps(acc + v * 8);
-    for (unsigned i = 0; i < kInputs; ++i) {
+    for (std::size_t i = 0; i < kInputs; ++i) {
       const __m256 weights = _mm256_load_ps(row + i * Shape::kOutputs + v * 8);
       sums[v] = _mm256_fmadd_ps(_mm256_set1_ps(inputs[i]), weights, sums[v]);
     }
@@ -37,7 +37,7 @@ void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, uns
     multiply_accumulate<Shape>(acc, rows, x, phase);
     return;
   }
-  for (unsigned v = 0; v < kVectors; ++v) _mm256_storeu_ps(acc + v * 8, sums[v]);
+  for (std::size_t v = 0; v < kVectors; ++v) _mm256_storeu_ps(acc + v * 8, sums[v]);
 }
 
 template <class Shape>
@@ -60,7 +60,16 @@ std::uint64_t amp(float* acc, float* exc, const float* rows, std::uint64_t x,
 
 #endif
 
-/// The first position alone, so that the banks hold canonical NaNs; then blocks of eight.
+/// Integers, so that nothing is flagged.
+bool has_nan(const float* bank) {
+  bool any = false;
+  for (std::size_t j = 0; j < 16; ++j) {
+    any |= fp::is_nan<fp::F32>(std::bit_cast<std::uint32_t>(bank[j]));
+  }
+  return any;
+}
+
+/// Blocks of eight, after one position alone where the banks hold NaNs that may not be canonical.
 template <class Shape, auto Amp>
 void positions(AmpBlock block, float* acc, float* exc, const float* rows, std::size_t count,
                const std::byte* x, const std::byte* partials, std::byte* out) {
@@ -73,7 +82,7 @@ void positions(AmpBlock block, float* acc, float* exc, const float* rows, std::s
                            out + done * kBytes);
     }
   };
-  by_instruction(std::min<std::size_t>(count, 1));
+  if (has_nan(acc) || has_nan(exc)) by_instruction(std::min<std::size_t>(count, 1));
   while (block != nullptr && count - done >= kBlockPositions) {
     if (block(acc, exc, rows, x + done * kXBytes, partials + done * kBytes, out + done * kBytes)) {
       done += kBlockPositions;
