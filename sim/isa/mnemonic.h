@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace tessera::isa {
 
@@ -11,10 +12,12 @@ enum class Mnemonic : std::uint8_t {
 #include "sim/isa/table.def"
 };
 
-inline constexpr std::size_t kMnemonics = 0
-#define X(...) +1
+inline constexpr std::size_t kMnemonics =
+    std::initializer_list<char>{
+#define X(...) 0,
 #include "sim/isa/table.def"
-    ;
+    }
+        .size();
 
 constexpr std::size_t index(Mnemonic mnemonic) { return static_cast<std::size_t>(mnemonic); }
 
