@@ -9,7 +9,7 @@ namespace tessera::engine {
 
 /// The state of one worker or supervisor context. `run` sets pc and a0 only; the rest stays.
 struct alignas(64) Context {
-  std::uint32_t x[32] = {};
+  std::uint32_t x[34] = {};  ///< x[32] takes what is written to x0, which stays 0; x[33] pads
   std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
   float acc[16] = {};        ///< accumulator banks of the matrix unit; amp.b sees both as 32 x i32
   float exc[16] = {};

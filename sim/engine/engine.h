@@ -13,7 +13,8 @@
 /// to do. Leaves out: bank contention, instruction fetch.
 namespace tessera::engine {
 
-/// Why the engine returned.
+/// Why the engine returned. Instructions whose time the machine knows (run, join, sync, exchange,
+/// load_weights) count as instructions and take no slots here.
 enum class Stop : std::uint8_t {
   end_worker,      ///< xctl 0
   join,            ///< xctl 1
@@ -55,6 +56,7 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// Code decoded for one role and one machine's costs; shared by all tiles that hold the same bytes
 /// at address 0. Thread-safe.
 class Code;
+class AccessLog;  ///< access_log.h
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
                                       const TileConfig& tile);
 
@@ -62,6 +64,10 @@ std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role rol
 /// flops. `slot_limit`: how many slots this call may use before it stops (checked at taken
 /// branches).
 Exit run(const Code& code, Context& context, const TileMemory& memory, std::uint64_t slot_limit);
+
+/// The same, noting every byte that instructions read and write (slower).
+Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
+                   std::uint64_t slot_limit, AccessLog& log);
 
 /// "misaligned access", ...
 std::string describe(Fault fault);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "sim/engine/op.h"
+
+namespace tessera::engine {
+
+/// A place in code and what was executed since its block, or the last loop in it, began.
+struct Site {
+  std::uint32_t pc = 0;
+  Cost before;
+};
+
+/// The instructions from one entry on, across branches that are not taken, up to a jump.
+struct Block {
+  std::vector<Op> ops;
+  std::vector<Site> sites;  ///< of each Op
+  std::deque<Edge> edges;
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,293 @@
+#include "sim/engine/block_builder.h"
+
+#include <algorithm>
+
+#include "sim/isa/decode.h"
+#include "sim/isa/table.h"
+
+namespace tessera::engine {
+
+using isa::Instruction;
+using isa::IssueClass;
+using isa::Mnemonic;
+
+namespace {
+
+// Longer blocks gain nothing; their tails would be decoded once for every entry.
+constexpr std::size_t kLongest = 96;
+constexpr std::uint32_t kClearBanks = 8;  // xctl
+
+bool is_csr(Mnemonic mnemonic) {
+  return mnemonic >= Mnemonic::csrrw && mnemonic <= Mnemonic::csrrci;
+}
+
+/// Straight-line instructions do nothing but go on to the next.
+bool is_straight(const Instruction& instruction) {
+  const IssueClass issue = isa::info(instruction.mnemonic).issue;
+  if (issue == IssueClass::branch || instruction.mnemonic == Mnemonic::rpt) return false;
+  if (issue != IssueClass::control || instruction.mnemonic == Mnemonic::fence) return true;
+  return instruction.mnemonic == Mnemonic::xctl && instruction.imm == kClearBanks;
+}
+
+bool is_conditional(Mnemonic mnemonic) {
+  return isa::info(mnemonic).issue == IssueClass::branch && mnemonic != Mnemonic::jal &&
+         mnemonic != Mnemonic::jalr;
+}
+
+/// Whether the operand that stands in the rd field is an integer register that is written.
+bool writes_rd(Mnemonic mnemonic) {
+  const auto& operands = isa::info(mnemonic).operands;
+  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
+    return operand.field == isa::Field::rd && operand.shape == isa::Shape::x_register &&
+           operand.writes;
+  });
+}
+
+bool has_rounding(Mnemonic mnemonic) {
+  const auto& operands = isa::info(mnemonic).operands;
+  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
+    return operand.shape == isa::Shape::rounding;
+  });
+}
+
+/// Whether the host's arithmetic rounds as the instruction says while frm is nearest even.
+bool rounds_as_host(const Instruction& instruction) {
+  constexpr std::uint8_t kDynamic = 7;
+  constexpr std::uint8_t kToZero = 1;
+  switch (instruction.mnemonic) {
+    case Mnemonic::fcvt_w_s:
+    case Mnemonic::fcvt_wu_s:
+    case Mnemonic::fcvt_w_h:
+    case Mnemonic::fcvt_wu_h:
+      return instruction.rm == kToZero;
+    default:
+      return instruction.rm == 0 || instruction.rm == kDynamic;
+  }
+}
+
+void set_operands(Op& op, const Instruction& instruction, std::uint32_t pc) {
+  op.rd = instruction.rd;
+  op.rs1 = instruction.rs1;
+  op.rs2 = instruction.rs2;
+  op.rs3 = instruction.rs3;
+  op.imm = has_rounding(instruction.mnemonic) ? instruction.rm : instruction.imm;
+  if (instruction.mnemonic == Mnemonic::bdnz) op.rd = instruction.rs1;
+  const bool written = writes_rd(instruction.mnemonic) || instruction.mnemonic == Mnemonic::bdnz;
+  if (written && op.rd == 0) op.rd = kSink;
+  if (instruction.mnemonic == Mnemonic::auipc)
+    op.imm = static_cast<std::int32_t>(pc + static_cast<std::uint32_t>(op.imm));
+  if (instruction.mnemonic == Mnemonic::jal) op.imm = static_cast<std::int32_t>(pc + 4);
+}
+
+std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
+  return pc + static_cast<std::uint32_t>(instruction.imm);
+}
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
+                           const HandlerSet& handlers, bool fuse)
+    : words_(words), timing_(&timing), handlers_(&handlers), fuse_(fuse), cost_(timing) {}
+
+std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
+  block_ = std::make_unique<Block>();
+  while (append(pc)) {
+    // A loop ends with its loop_end, which stands at the last instruction of the body.
+    pc = block_->sites.back().pc + 4;
+    if (block_->ops.size() >= kLongest && may_cut(pc)) {
+      append_fall_through(pc);
+      break;
+    }
+  }
+  for (Op& op : block_->ops) {
+    if (op.handler == handler::loop_end) op.edge->target = block_->ops.data() + op.imm;
+  }
+  if (fuse_) fuse_handlers();
+  return std::move(block_);
+}
+
+bool BlockBuilder::append(std::uint32_t pc) {
+  if (pc % 4 != 0 || pc / 4 >= words_.size()) return append_fault(Fault::out_of_range, pc);
+  const std::optional<Instruction> instruction = fetch(pc);
+  if (!instruction) return append_fault(Fault::illegal_instruction, pc);
+  if (const auto fault = forbidden(*instruction)) return append_fault(*fault, pc);
+  if (is_conditional(instruction->mnemonic)) return append_branch(*instruction, pc);
+  if (isa::info(instruction->mnemonic).issue == IssueClass::branch)
+    return append_jump(*instruction, pc);
+  if (instruction->mnemonic == Mnemonic::rpt) return append_loop(*instruction, pc);
+  if (!is_straight(*instruction)) return append_stop(*instruction, pc);
+  append_straight(*instruction, pc);
+  return true;
+}
+
+void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t pc) {
+  set_operands(push(handler_of(instruction), pc), instruction, pc);
+  const bool host = !has_rounding(instruction.mnemonic) || rounds_as_host(instruction);
+  if (host) fusible_.back() = instruction.mnemonic;
+  cost_.add(instruction, pc);
+  previous_ = instruction;
+}
+
+bool BlockBuilder::append_branch(const Instruction& instruction, std::uint32_t pc) {
+  Op& op = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
+  set_operands(op, instruction, pc);
+  fusible_.back() = instruction.mnemonic;
+  const std::uint32_t target = target_of(instruction, pc);
+  Edge& edge = leave(op, target);
+  if (target % 4 != 0) {
+    edge.pc = pc;
+    edge.stub.handler = handler::misaligned_target;
+    edge.stub.imm = static_cast<std::int32_t>(target);
+    edge.cost = cost_.total();
+  }
+  cost_.add(instruction, pc);
+  previous_ = instruction;
+  if (target % 4 == 0) {
+    edge.cost = cost_.total();
+    edge.cost.slots += timing_->branch_extra();
+  }
+  return true;
+}
+
+bool BlockBuilder::append_jump(const Instruction& instruction, std::uint32_t pc) {
+  const bool direct = instruction.mnemonic == Mnemonic::jal;
+  const std::uint32_t target = target_of(instruction, pc);
+  Op& op = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
+  set_operands(op, instruction, pc);
+  if (direct && target % 4 != 0) {
+    op.handler = handler::misaligned_target;
+    op.imm = static_cast<std::int32_t>(target);
+    return false;
+  }
+  Edge& edge = leave(op, direct ? target : pc + 4);
+  cost_.add(instruction, pc);
+  edge.cost = cost_.total();
+  edge.cost.slots += timing_->branch_extra();
+  return false;
+}
+
+bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc) {
+  Op& op = push(is_csr(instruction.mnemonic) ? handler::csr : handler::stop, pc);
+  set_operands(op, instruction, pc);
+  Edge& edge = leave(op, pc + 4);
+  cost_.add(instruction, pc);
+  edge.cost = cost_.total();
+  return false;
+}
+
+bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc) {
+  const std::uint32_t end = target_of(instruction, pc);
+  if (!is_loop_body(pc + 4, end)) return append_fault(Fault::bad_loop, pc);
+  Op& head = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
+  set_operands(head, instruction, pc);
+  Edge& entering = leave(head, pc);
+  cost_.add(instruction, pc);
+  entering.cost = cost_.total();
+  cost_.restart();
+
+  const auto first = static_cast<std::int32_t>(block_->ops.size());
+  for (std::uint32_t at = pc + 4; at < end; at += 4) append_straight(*fetch(at), at);
+  Op& tail = push(handler::loop_end, end - 4);
+  tail.imm = first;
+  Edge& again = leave(tail, pc + 4);
+  again.cost = cost_.total();
+  // Every pass but the first waits for what the last instruction loads.
+  const std::uint32_t wrap = timing_->stall(*previous_, *fetch(pc + 4));
+  again.cost.slots += wrap;
+  entering.cost.slots -= wrap;
+  cost_.restart();
+  return true;
+}
+
+bool BlockBuilder::append_fault(Fault fault, std::uint32_t pc) {
+  push(handler::known_fault, pc).imm = static_cast<std::int32_t>(fault);
+  return false;
+}
+
+void BlockBuilder::append_fall_through(std::uint32_t pc) {
+  leave(push(handler::fall_through, pc), pc).cost = cost_.total();
+}
+
+std::optional<Instruction> BlockBuilder::fetch(std::uint32_t pc) const {
+  return isa::decode(words_[pc / 4]);
+}
+
+// Not between the halves of a pair, nor where the next instruction waits for the last one.
+bool BlockBuilder::may_cut(std::uint32_t pc) const {
+  if (pc % 8 != 0 || pc / 4 >= words_.size()) return false;
+  const auto next = fetch(pc);
+  return !next || !previous_ || timing_->stall(*previous_, *next) == 0;
+}
+
+bool BlockBuilder::is_loop_body(std::uint32_t begin, std::uint32_t end) const {
+  if (end <= begin || end % 4 != 0 || end / 4 > words_.size()) return false;
+  for (std::uint32_t pc = begin; pc < end; pc += 4) {
+    const auto instruction = fetch(pc);
+    if (!instruction || forbidden(*instruction) || !is_straight(*instruction)) return false;
+  }
+  return true;
+}
+
+std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) const {
+  if (!timing_->exists(instruction)) return Fault::illegal_instruction;
+  constexpr std::int32_t kJoin = 1;
+  constexpr std::int32_t kFirstZone = 16;
+  bool supervisor_only = false;
+  switch (instruction.mnemonic) {
+    case Mnemonic::xctl:
+      if (instruction.imm == 0 || instruction.imm == kClearBanks) return std::nullopt;
+      if (instruction.imm != kJoin && instruction.imm < kFirstZone)
+        return Fault::illegal_instruction;
+      supervisor_only = true;
+      break;
+    case Mnemonic::run:
+    case Mnemonic::exch:
+    case Mnemonic::exch_wait:
+    case Mnemonic::ldcw:
+      supervisor_only = true;
+      break;
+    default:
+      break;
+  }
+  if (supervisor_only && timing_->role() == Role::worker) return Fault::not_allowed_here;
+  return std::nullopt;
+}
+
+Handler BlockBuilder::handler_of(const Instruction& instruction) const {
+  const std::size_t index = isa::index(instruction.mnemonic);
+  const bool directed = handlers_->host_rounding && has_rounding(instruction.mnemonic) &&
+                        !rounds_as_host(instruction);
+  return directed ? handlers_->directed[index] : handlers_->plain[index];
+}
+
+Op& BlockBuilder::push(Handler handler, std::uint32_t pc) {
+  block_->ops.push_back({.handler = handler});
+  block_->sites.push_back({pc, cost_.total()});
+  fusible_.emplace_back();
+  return block_->ops.back();
+}
+
+Edge& BlockBuilder::leave(Op& op, std::uint32_t pc) {
+  Edge& edge = block_->edges.emplace_back();
+  edge.pc = pc;
+  edge.stub.handler = handler::link;
+  edge.stub.edge = &edge;
+  edge.target = &edge.stub;
+  op.edge = &edge;
+  return edge;
+}
+
+// Every Op gets the longest fusion that begins with it; the Ops that it covers are passed over.
+void BlockBuilder::fuse_handlers() {
+  if (handlers_->pair == nullptr) return;
+  for (std::size_t i = 0; i + 1 < fusible_.size(); ++i) {
+    if (!fusible_[i] || !fusible_[i + 1]) continue;
+    Handler fused = nullptr;
+    if (i + 2 < fusible_.size() && fusible_[i + 2])
+      fused = handlers_->triple(*fusible_[i], *fusible_[i + 1], *fusible_[i + 2]);
+    if (fused == nullptr) fused = handlers_->pair(*fusible_[i], *fusible_[i + 1]);
+    if (fused != nullptr) block_->ops[i].handler = fused;
+  }
+}
+
+}  // namespace tessera::engine

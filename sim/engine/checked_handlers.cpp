@@ -1,0 +1,16 @@
+#include "sim/engine/handler_set.h"
+
+namespace tessera::engine {
+
+const HandlerSet& checked_handlers() {
+  static constexpr HandlerSet kHandlers = {
+      .plain = plain_handlers<Checked>(EveryMnemonic{}),
+      .directed = {},
+      .pair = nullptr,
+      .triple = nullptr,
+      .host_rounding = false,
+  };
+  return kHandlers;
+}
+
+}  // namespace tessera::engine

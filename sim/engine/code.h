@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/engine/block.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/op.h"
+#include "sim/engine/timing.h"
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::engine {
+
+/// Blocks of one code, decoded when first entered. Thread-safe: lookups take no lock once a block
+/// is known.
+class Code {
+ public:
+  /// `fuse`: whether one handler may do several instructions (off in tests that compare).
+  Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse);
+
+  /// The first Op of the block at `pc`; for a pc outside the code, one that faults.
+  [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
+  /// Where `op` stands. For an edge's stub: where the edge leads.
+  [[nodiscard]] Site locate(const Op* op) const;
+  /// The instruction at `pc`, which must be one.
+  [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
+
+  [[nodiscard]] const Timing& timing() const { return timing_; }
+  [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
+    return table(path).entries.get();
+  }
+  [[nodiscard]] std::uint32_t words() const { return static_cast<std::uint32_t>(words_.size()); }
+
+ private:
+  struct Table {
+    std::unique_ptr<std::atomic<const Op*>[]> entries;  ///< by pc / 4
+    std::map<std::uint32_t, const Op*> strays;          ///< by pc, outside the code
+  };
+  [[nodiscard]] Table& table(Path path) const { return tables_[static_cast<std::size_t>(path)]; }
+  const Op* build(Path path, std::uint32_t pc) const;
+
+  std::vector<std::uint32_t> words_;
+  Timing timing_;
+  bool fuse_;
+  mutable Table tables_[2];
+  mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
+  mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op
+};
+
+}  // namespace tessera::engine

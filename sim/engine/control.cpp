@@ -1,0 +1,62 @@
+#include "sim/engine/control.h"
+
+#include "sim/engine/code.h"
+
+namespace tessera::engine::handler {
+
+void link(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+          std::uint64_t work) {
+  const Edge* const edge = op->edge;
+  op = frame->code->entry(frame->path, edge->pc);
+  edge->target.store(op, std::memory_order_release);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+void fall_through(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                  std::int64_t slots, std::uint64_t work) {
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  op = op->edge->target.load(std::memory_order_acquire);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+void loop_end(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+              std::uint64_t work) {
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  const bool again = --frame->loops_left != 0;
+  op = again ? op->edge->target.load(std::memory_order_relaxed) : op + 1;
+  if (slots >= 0 || (!again && frame->overdrawn)) [[unlikely]]
+    return hand_over(Reason::due_inside, op, frame, slots, work);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+void fault(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
+           std::uint64_t work) {
+  hand_over(Reason::fault, op, frame, slots, work);
+}
+
+void known_fault(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
+                 std::uint64_t work) {
+  frame->fault = static_cast<Fault>(op->imm);
+  frame->address = 0;
+  hand_over(Reason::fault, op, frame, slots, work);
+}
+
+void misaligned_target(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
+                       std::uint64_t work) {
+  frame->fault = Fault::misaligned;
+  frame->address = static_cast<std::uint32_t>(op->imm);
+  hand_over(Reason::fault, op, frame, slots, work);
+}
+
+void stop(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
+          std::uint64_t work) {
+  hand_over(Reason::stop, op, frame, slots, work);
+}
+
+void csr(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots, std::uint64_t work) {
+  hand_over(Reason::csr, op, frame, slots, work);
+}
+
+}  // namespace tessera::engine::handler

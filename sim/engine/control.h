@@ -1,0 +1,57 @@
+#pragma once
+
+#include "sim/engine/step.h"
+
+/// Handlers of jumps and loops: what conditional branches (step.h) leave of control flow.
+namespace tessera::engine::handler {
+
+inline void jump(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                 std::int64_t slots, std::uint64_t work) {
+  context->x[op->rd] = static_cast<std::uint32_t>(op->imm);
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  op = op->edge->target.load(std::memory_order_acquire);
+  if (slots >= 0) [[unlikely]]
+    return hand_over(Reason::due, op, frame, slots, work);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+inline void jump_register(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                          std::int64_t slots, std::uint64_t work) {
+  const std::uint32_t target = (context->x[op->rs1] + static_cast<std::uint32_t>(op->imm)) & ~1U;
+  if (target % 4 != 0) [[unlikely]] {
+    frame->fault = Fault::misaligned;
+    frame->address = target;
+    TESSERA_TAIL fault(op, context, memory, frame, slots, work);
+  }
+  context->x[op->rd] = op->edge->pc;
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  const Op* next = target / 4 < frame->entry_count
+                       ? frame->entries[target / 4].load(std::memory_order_acquire)
+                       : nullptr;
+  if (next == nullptr) [[unlikely]] {
+    frame->pc = target;
+    return hand_over(Reason::find, op, frame, slots, work);
+  }
+  op = next;
+  if (slots >= 0) [[unlikely]]
+    return hand_over(Reason::due, op, frame, slots, work);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+/// rpt: its body follows, up to the Op of loop_end.
+inline void loop(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                 std::int64_t slots, std::uint64_t work) {
+  frame->loops_left = context->x[op->rs1];
+  if (frame->loops_left == 0) [[unlikely]] {
+    frame->fault = Fault::bad_loop;
+    TESSERA_TAIL fault(op, context, memory, frame, slots, work);
+  }
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+}  // namespace tessera::engine::handler

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/context.h"
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::engine {
+
+/// Executes one of csrrw ... csrrci. `cycle` and `instret` are the counters before it. False if
+/// there is no such CSR or it is read-only.
+bool execute_csr(const isa::Instruction& instruction, Context& context, std::uint64_t cycle,
+                 std::uint64_t instret);
+
+}  // namespace tessera::engine

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/memory_access.h"
+#include "sim/engine/op.h"
+#include "sim/isa/float/format.h"
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::engine {
+
+/// How a handler executes. `kHostRounding`: nearest even by the host's own arithmetic; otherwise
+/// the software's, in the mode that the instruction or fcsr says.
+struct Fast {
+  static constexpr bool kHostRounding = true;
+  static constexpr bool kRecords = false;
+};
+/// For instructions that name a rounding mode other than the usual one.
+struct Directed {
+  static constexpr bool kHostRounding = false;
+  static constexpr bool kRecords = false;
+};
+/// Records accesses where the frame has a log; also taken while frm is not nearest even.
+struct Checked {
+  static constexpr bool kHostRounding = false;
+  static constexpr bool kRecords = true;
+};
+
+/// Selects the semantics of one instruction: `execute(Is<addi>, hart)`.
+template <isa::Mnemonic M>
+struct Is {};
+
+/// What one instruction sees: its operands, the registers and the memory.
+template <class M>
+class Hart {
+ public:
+  using Mode = M;
+
+  Hart(const Op* op, Context* context, std::byte* memory, Frame* frame)
+      : op_(op), context_(context), memory_(memory), frame_(frame) {}
+
+  [[nodiscard]] std::uint32_t imm() const { return static_cast<std::uint32_t>(op_->imm); }
+  [[nodiscard]] std::uint32_t rs1() const { return context_->x[op_->rs1]; }
+  [[nodiscard]] std::uint32_t rs2() const { return context_->x[op_->rs2]; }
+  void rd(std::uint32_t value) { context_->x[op_->rd] = value; }
+
+  [[nodiscard]] std::uint64_t fd() const { return context_->f[op_->rd]; }
+  [[nodiscard]] std::uint64_t fs1() const { return context_->f[op_->rs1]; }
+  [[nodiscard]] std::uint64_t fs2() const { return context_->f[op_->rs2]; }
+  [[nodiscard]] std::uint64_t fs3() const { return context_->f[op_->rs3]; }
+  void fd(std::uint64_t value) { context_->f[op_->rd] = value; }
+
+  [[nodiscard]] const Op& op() const { return *op_; }
+  Context& context() { return *context_; }
+  Frame& frame() { return *frame_; }
+  std::byte* memory() { return memory_; }
+
+  /// Moves an address register, which may be x0.
+  void advance(std::uint8_t number, std::uint32_t bytes) {
+    context_->x[number] += bytes;
+    context_->x[0] = 0;
+  }
+
+  template <class T>
+  bool load(std::uint32_t address, T& value) {
+    return engine::load<Mode::kRecords>(memory_, *frame_, address, value);
+  }
+  template <class T>
+  bool store(std::uint32_t address, T value) {
+    return engine::store<Mode::kRecords>(memory_, *frame_, address, value);
+  }
+  template <class T>
+  bool may_store(std::uint32_t address) {
+    return engine::may_store<T>(*frame_, address);
+  }
+
+  /// The rounding mode in force: the instruction's, or fcsr's where that says so (7).
+  [[nodiscard]] fp::Rounding rounding() const {
+    const std::uint32_t own = imm();
+    return static_cast<fp::Rounding>(own == 7 ? context_->fcsr >> 5 & 7U : own);
+  }
+  /// Where the software's arithmetic accrues flags.
+  std::uint32_t& flags() { return context_->fcsr; }
+
+ private:
+  const Op* op_;
+  Context* context_;
+  std::byte* memory_;
+  Frame* frame_;
+};
+
+}  // namespace tessera::engine

@@ -1,0 +1,46 @@
+#include "sim/engine/memory_access.h"
+
+#include "sim/base/types.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr unsigned kSizes = 4;
+
+bool in_range(const TileMemory& memory, std::uint32_t address, std::uint32_t bytes) {
+  return std::uint64_t{address} + bytes <= memory.size;
+}
+
+bool note(Frame& frame, Fault fault, std::uint32_t address) {
+  frame.fault = fault;
+  frame.address = address;
+  return false;
+}
+
+}  // namespace
+
+void set_bounds(Frame& frame, const TileMemory& memory) {
+  constexpr std::uint32_t kGranule = 8;
+  frame.memory = memory;
+  frame.store_base = round_up(memory.code_end, kGranule);
+  const std::uint32_t writable =
+      memory.size > frame.store_base ? memory.size - frame.store_base : 0;
+  for (unsigned log = 0; log < kSizes; ++log) {
+    frame.load_limit[log] = memory.size >> log;
+    frame.store_limit[log] = writable >> log;
+  }
+}
+
+bool note_load_fault(Frame& frame, std::uint32_t address, std::uint32_t bytes) {
+  const bool aligned = address % bytes == 0;
+  return note(frame, aligned ? Fault::out_of_range : Fault::misaligned, address);
+}
+
+bool check_store(Frame& frame, std::uint32_t address, std::uint32_t bytes) {
+  if (address % bytes != 0) return note(frame, Fault::misaligned, address);
+  if (!in_range(frame.memory, address, bytes)) return note(frame, Fault::out_of_range, address);
+  if (address < frame.memory.code_end) return note(frame, Fault::write_to_code, address);
+  return true;
+}
+
+}  // namespace tessera::engine

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/engine/context.h"
+#include "sim/engine/engine.h"
+#include "sim/isa/packed/weight_cache.h"
+
+/// Predecoded code as the handlers see it. A block is an array of Ops, executed in order; every
+/// handler ends with a tail call to the next Op's handler.
+namespace tessera::engine {
+
+class AccessLog;
+class Code;
+struct Edge;
+struct Frame;
+struct Op;
+
+/// `slots` counts up to 0, where somebody has to look (a limit or a full counter). `work` holds
+/// instructions in its low and flops in its high half. Both move at block exits only.
+using Handler = void (*)(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                         std::int64_t slots, std::uint64_t work);
+
+/// Number of the register that takes writes to x0.
+constexpr std::uint8_t kSink = 32;
+
+struct Op {
+  Handler handler = nullptr;
+  const Edge* edge = nullptr;  ///< of instructions that may leave the straight line
+  std::uint8_t rd = 0;         ///< kSink where the instruction writes x0
+  std::uint8_t rs1 = 0;
+  std::uint8_t rs2 = 0;
+  std::uint8_t rs3 = 0;
+  std::int32_t imm = 0;  ///< the rounding mode of floating-point arithmetic; auipc, jal: the sum
+};
+
+/// What instructions cost: see Handler for the packing of `work`.
+struct Cost {
+  std::int64_t slots = 0;
+  std::uint64_t work = 0;
+  bool operator==(const Cost&) const = default;
+};
+constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t flops) {
+  return instructions | flops << 32;
+}
+
+/// A way out of a block: what was executed since the block (or its last loop) began, and the Op to
+/// go on with. `target` starts as `stub`, which finds the block of `pc` and puts it here.
+struct Edge {
+  mutable std::atomic<const Op*> target{nullptr};
+  Cost cost;
+  std::uint32_t pc = 0;
+  Op stub;
+};
+
+/// Which handlers execute: the quick ones, or those that record accesses and round as frm says.
+enum class Path : std::uint8_t { fast, checked };
+
+/// Why the handlers returned to run().
+enum class Reason : std::uint8_t {
+  due,         ///< `slots` reached 0 at a taken branch; go on at `op`
+  due_inside,  ///< the same at the end of an rpt body, where nobody may stop
+  find,        ///< no block known for `pc`; costs are added
+  stop,        ///< a control instruction: `op`, costs not yet added
+  csr,         ///< the same for CSR instructions, after which run() goes on
+  fault        ///< at `op`
+};
+
+/// One call of run(): what handlers need beside the context, and what they leave behind.
+struct Frame {
+  // Bounds, indexed by the logarithm of the access size: see memory_access.h.
+  std::uint32_t load_limit[4] = {};
+  std::uint32_t store_limit[4] = {};
+  std::uint32_t store_base = 0;
+  std::uint32_t loops_left = 0;  ///< of the running rpt
+  bool overdrawn = false;        ///< inside of rpt, beyond the limit: return when the loop ends
+  std::uint64_t* weights = nullptr;
+  packed::WeightCache weight_rows;                  ///< of `weights`, which stay while workers run
+  const std::atomic<const Op*>* entries = nullptr;  ///< by pc / 4
+  std::uint32_t entry_count = 0;
+  const Code* code = nullptr;
+  Path path = Path::fast;
+  TileMemory memory;
+  AccessLog* log = nullptr;
+
+  Reason reason = Reason::due;
+  Fault fault = Fault::none;
+  std::uint32_t address = 0;  ///< of the access that faulted
+  std::uint32_t pc = 0;
+  const Op* op = nullptr;
+  std::int64_t slots = 0;
+  std::uint64_t work = 0;
+};
+
+}  // namespace tessera::engine

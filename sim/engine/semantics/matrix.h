@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/semantics/floating.h"
+#include "sim/isa/packed/activation.h"
+#include "sim/isa/packed/matrix.h"
+#include "sim/isa/packed/random.h"
+
+/// Xtile: the matrix unit, activations and the random generator.
+namespace tessera::engine::semantics {
+
+template <class H>
+const float* rows(H& h, packed::AmpKind kind) {
+  return h.frame().weight_rows.rows(kind, h.frame().weights);
+}
+
+// clang-format off
+template <class H> void execute(Is<amp_h>, H& h) {
+  h.fd(packed::amp_h(h.context().acc, h.context().exc, rows(h, packed::AmpKind::h), h.fs1(), h.fs2(), h.imm()));
+}
+template <class H> void execute(Is<amp_hs>, H& h) {
+  h.fd(packed::amp_hs(h.context().acc, h.context().exc, rows(h, packed::AmpKind::hs), h.fs1(), h.fs2(), h.imm()));
+}
+template <class H> void execute(Is<amp_s>, H& h) {
+  h.fd(packed::amp_s(h.context().acc, h.context().exc, rows(h, packed::AmpKind::s), h.fs1(), h.fs2(), h.imm()));
+}
+template <class H> void execute(Is<amp_b>, H& h) {
+  constexpr std::uint32_t kBlockWords = 8;
+  constexpr std::uint32_t kClear = 8;
+  const std::uint64_t* block = h.frame().weights + kBlockWords * (h.imm() & 7U);
+  packed::amp_b(h.context().acc, h.context().exc, h.context().f + h.op().rs1, block, (h.imm() & kClear) != 0);
+}
+template <class H> void execute(Is<srs_b>, H& h) {
+  h.fd(packed::srs_b(h.context().acc, h.context().exc, h.imm(), shift_amount(h.rs2())));
+}
+// xctl 8: clear both banks. The other numbers leave the engine.
+template <class H> void execute(Is<xctl>, H& h) {
+  for (float& sum : h.context().acc) sum = 0;
+  for (float& sum : h.context().exc) sum = 0;
+}
+
+template <class H> void execute(Is<act_exp2>, H& h) { set<F32>(h, packed::act_exp2(s1<F32>(h))); }
+template <class H> void execute(Is<act_log2>, H& h) { set<F32>(h, packed::act_log2(s1<F32>(h))); }
+template <class H> void execute(Is<act_tanh>, H& h) { set<F32>(h, packed::act_tanh(s1<F32>(h))); }
+template <class H> void execute(Is<act_sigmoid>, H& h) { set<F32>(h, packed::act_sigmoid(s1<F32>(h))); }
+template <class H> void execute(Is<act_rsqrt>, H& h) { set<F32>(h, packed::act_rsqrt(s1<F32>(h))); }
+template <class H> void execute(Is<rnd_64>, H& h) { h.fd(packed::rnd_64(h.context().random)); }
+// clang-format on
+
+}  // namespace tessera::engine::semantics

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <type_traits>
+
+#include "sim/engine/handlers.h"
+#include "sim/engine/hart.h"
+#include "sim/engine/semantics/floating.h"
+#include "sim/engine/semantics/integer.h"
+#include "sim/engine/semantics/matrix.h"
+#include "sim/engine/semantics/memory.h"
+#include "sim/engine/semantics/packed.h"
+#include "sim/isa/table.h"
+
+#if __has_cpp_attribute(clang::musttail)
+#define TESSERA_TAIL [[clang::musttail]] return
+#else
+#define TESSERA_TAIL return  // compilers that turn these calls into jumps when they optimise
+#endif
+
+/// Handlers made from semantics: one template for straight-line instructions, one for branches,
+/// and their fusions, which do the work of several Ops in one dispatch.
+namespace tessera::engine {
+
+/// Whether the result depends on the rounding mode.
+constexpr bool rounds(isa::Mnemonic mnemonic) {
+  for (const isa::Operand& operand : isa::info(mnemonic).operands) {
+    if (operand.shape == isa::Shape::rounding) return true;
+  }
+  return false;
+}
+
+template <isa::Mnemonic M>
+concept Straight = requires(Hart<Fast>& hart) {
+  semantics::execute(Is<M>{}, hart);
+};
+template <isa::Mnemonic M>
+concept Branching = requires(Hart<Fast>& hart) {
+  semantics::taken(Is<M>{}, hart);
+};
+
+/// Executes one instruction; false if it faults, which leaves everything as it was.
+template <class Mode, isa::Mnemonic M>
+inline bool perform(const Op* op, Context* context, std::byte* memory, Frame* frame) {
+  Hart<Mode> hart(op, context, memory, frame);
+  if constexpr (!Mode::kHostRounding && rounds(M)) {
+    if (hart.rounding() > fp::Rounding::rmm) {
+      frame->fault = Fault::illegal_instruction;
+      return false;
+    }
+  }
+  if constexpr (std::is_void_v<decltype(semantics::execute(Is<M>{}, hart))>) {
+    semantics::execute(Is<M>{}, hart);
+    return true;
+  } else {
+    return semantics::execute(Is<M>{}, hart);
+  }
+}
+
+inline void hand_over(Reason reason, const Op* op, Frame* frame, std::int64_t slots,
+                      std::uint64_t work) {
+  frame->reason = reason;
+  frame->op = op;
+  frame->slots = slots;
+  frame->work = work;
+}
+
+template <class Mode, isa::Mnemonic M>
+void step(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+          std::uint64_t work) {
+  if (!perform<Mode, M>(op, context, memory, frame)) [[unlikely]]
+    TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
+  ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+template <class Mode, isa::Mnemonic M>
+void branch(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+            std::uint64_t work) {
+  Hart<Mode> hart(op, context, memory, frame);
+  if (semantics::taken(Is<M>{}, hart)) {
+    slots += op->edge->cost.slots;
+    work += op->edge->cost.work;
+    op = op->edge->target.load(std::memory_order_acquire);
+    if (slots >= 0) [[unlikely]]
+      return hand_over(Reason::due, op, frame, slots, work);
+    TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+  }
+  ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+/// Two instructions in one dispatch, the second of them maybe a branch.
+template <class Mode, isa::Mnemonic First, isa::Mnemonic Second>
+void step2(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+           std::uint64_t work) {
+  if (!perform<Mode, First>(op, context, memory, frame)) [[unlikely]]
+    TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
+  ++op;
+  if constexpr (Branching<Second>) {
+    TESSERA_TAIL branch<Mode, Second>(op, context, memory, frame, slots, work);
+  } else {
+    TESSERA_TAIL step<Mode, Second>(op, context, memory, frame, slots, work);
+  }
+}
+
+template <class Mode, isa::Mnemonic First, isa::Mnemonic Second, isa::Mnemonic Third>
+void step3(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+           std::uint64_t work) {
+  if (!perform<Mode, First>(op, context, memory, frame)) [[unlikely]]
+    TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
+  ++op;
+  TESSERA_TAIL step2<Mode, Second, Third>(op, context, memory, frame, slots, work);
+}
+
+}  // namespace tessera::engine

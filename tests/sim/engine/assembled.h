@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "sim/engine/access_log.h"
+#include "sim/engine/code.h"
+#include "sim/engine/engine.h"
+#include "sim/isa/encode.h"
+#include "sim/isa/mnemonic.h"
+
+namespace tessera::engine::test {
+
+using enum isa::Mnemonic;
+using isa::Instruction;
+using isa::Mnemonic;
+
+// Short forms for the instructions of a test program.
+inline Instruction r_type(Mnemonic m, int rd, int rs1, int rs2, int rs3 = 0, int rm = 0) {
+  const auto b = [](int value) { return static_cast<std::uint8_t>(value); };
+  return {.mnemonic = m, .rd = b(rd), .rs1 = b(rs1), .rs2 = b(rs2), .rs3 = b(rs3), .rm = b(rm)};
+}
+inline Instruction i_type(Mnemonic m, int rd, int rs1, int imm) {
+  Instruction made = r_type(m, rd, rs1, 0);
+  made.imm = imm;
+  return made;
+}
+inline Instruction s_type(Mnemonic m, int rs2, int rs1, int imm) {
+  Instruction made = r_type(m, 0, rs1, rs2);
+  made.imm = imm;
+  return made;
+}
+inline Instruction branch_to(Mnemonic m, int rs1, int rs2, int distance) {
+  return s_type(m, rs2, rs1, distance);
+}
+inline Instruction nop() { return i_type(addi, 0, 0, 0); }
+inline Instruction end() { return i_type(xctl, 0, 0, 0); }
+
+/// A program at address 0 in a small tile memory, and one context that runs it.
+class Assembled {
+ public:
+  static constexpr std::uint32_t kSize = 4096;
+
+  explicit Assembled(const std::vector<Instruction>& program, Role role = Role::worker,
+                     const TileConfig& tile = {}, bool fuse = true)
+      : memory_(kSize), weights_(64) {
+    code_end_ = static_cast<std::uint32_t>(4 * program.size());
+    for (std::size_t i = 0; i < program.size(); ++i) word(4 * i, isa::encode(program[i]));
+    code_ = std::make_shared<const Code>(std::span(memory_).first(code_end_), role, tile, fuse);
+  }
+
+  Exit run(std::uint64_t limit = 1'000'000) { return engine::run(*code_, context, view(), limit); }
+  Exit run_recording(AccessLog& log) {
+    return engine::run_recording(*code_, context, view(), 1'000'000, log);
+  }
+  TileMemory view() { return {memory_.data(), kSize, code_end_, weights_.data()}; }
+
+  void word(std::size_t address, std::uint32_t value) {
+    std::memcpy(memory_.data() + address, &value, sizeof(value));
+  }
+  [[nodiscard]] std::uint32_t word(std::size_t address) const {
+    std::uint32_t value;
+    std::memcpy(&value, memory_.data() + address, sizeof(value));
+    return value;
+  }
+  [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
+  std::vector<std::byte>& memory() { return memory_; }
+  std::vector<std::uint64_t>& weights() { return weights_; }
+
+  Context context;
+
+ private:
+  std::vector<std::byte> memory_;
+  std::vector<std::uint64_t> weights_;
+  std::uint32_t code_end_ = 0;
+  std::shared_ptr<const Code> code_;
+};
+
+}  // namespace tessera::engine::test
