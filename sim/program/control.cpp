@@ -64,6 +64,11 @@ class ControlWriter {
         out_.loop(counter(*open.back().loop), open.back().top);
       }
     }
+    // The last superstep ends as every other: by a barrier, so that its sync is measured too.
+    if (!flow_.steps.empty()) {
+      code_.image.steps.emplace_back(Address(out_.here()), kNoStep);
+      out_.control(kSync);
+    }
     out_.control(kEnd);
   }
 

@@ -13,7 +13,7 @@
 /// Programs placed in SRAM: what is loaded into each tile and where everything lies.
 namespace tessera::program {
 
-/// The step of code that belongs to none: set-up, codelets.
+/// The step of code that belongs to none: set-up, codelets, the barrier at the end.
 constexpr std::uint32_t kNoStep = 0xffffffff;
 
 /// Code shared by every tile that holds the same bytes. Loaded at address 0; stores below its end

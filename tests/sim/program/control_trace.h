@@ -24,8 +24,8 @@ class ControlTrace {
     pc_ = code_.entry.count();
   }
 
-  /// One line an event: "sync STEP", "exch STEP FIRSTBYTE", "call CODELET ARGUMENT",
-  /// "run CODELET WORKER ARGUMENT", "join". ARGUMENT is the first word of the block.
+  /// One line an event: "sync STEP", "sync at the end", "exch STEP FIRSTBYTE", "call CODELET
+  /// ARGUMENT", "run CODELET WORKER ARGUMENT", "join". ARGUMENT is the first word of the block.
   std::vector<std::string> run() {
     for (int instructions = 0; !ended_; ++instructions) {
       check(instructions < 1'000'000, "test: control code does not end");
@@ -104,7 +104,12 @@ class ControlTrace {
   void control(std::int32_t operation, std::uint32_t at) {
     if (operation == 0) ended_ = true;
     if (operation == 1) log("join");
-    if (operation == 16) log("sync {}", code_.step_of(at));
+    if (operation != 16) return;
+    if (const std::uint32_t step = code_.step_of(at); step != kNoStep) {
+      log("sync {}", step);
+    } else {
+      log("sync at the end");
+    }
   }
 
   template <class... Args>
