@@ -1,0 +1,132 @@
+#include "sim/engine/bare_program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/engine/engine.h"
+#include "sim/isa/disassemble.h"
+
+namespace tessera::engine {
+namespace {
+
+constexpr int kSp = 2;
+constexpr int kA0 = 10;
+constexpr int kA1 = 11;
+constexpr int kA2 = 12;
+constexpr int kA7 = 17;
+constexpr std::uint32_t kWrite = 64;
+constexpr std::uint32_t kExit = 93;
+constexpr std::uint32_t kExitGroup = 94;
+constexpr std::uint32_t kNoSystemCall = static_cast<std::uint32_t>(-38);  // ENOSYS
+constexpr std::uint32_t kBadAddress = static_cast<std::uint32_t>(-14);    // EFAULT
+constexpr std::uint32_t kBadDescriptor = static_cast<std::uint32_t>(-9);  // EBADF
+
+class BareTile {
+ public:
+  BareTile(const elf::Program& program, const TileConfig& tile, const ExecOptions& options)
+      : program_(program), tile_(tile), options_(options) {
+    constexpr std::uint32_t kKib = 1024;
+    const std::uint32_t size =
+        options.memory_bytes != 0 ? options.memory_bytes : tile.sram_kib * kKib;
+    memory_.resize(size);
+    for (const elf::Segment& segment : program.segments) load(segment);
+    check_data();
+    code_ = predecode(std::span(memory_).first(code_end_), Role::worker, tile);
+    constexpr std::uint32_t kStackAlign = 16;
+    context_.x[kSp] = size - size % kStackAlign;
+    context_.pc = program.entry;
+    context_.workers = 1;
+  }
+
+  ExecResult run() {
+    for (;;) {
+      const TileMemory view{memory_.data(), static_cast<std::uint32_t>(memory_.size()), code_end_,
+                            weights_};
+      const std::uint64_t used = std::min(context_.slots, options_.slot_limit);
+      const Exit exit = engine::run(*code_, context_, view, options_.slot_limit - used);
+      if (exit.stop == Stop::limit) {
+        throw NoProgress(fmt::format("{}: still running after {} slots, at {:#x}", program_.name,
+                                     context_.slots, exit.pc));
+      }
+      if (exit.stop == Stop::end_worker) return result(context_.x[kA0]);
+      if (exit.stop != Stop::environment_call) throw UserError(fault_message(exit));
+      const std::uint32_t call = context_.x[kA7];
+      if (call == kExit || call == kExitGroup) return result(context_.x[kA0]);
+      context_.x[kA0] = call == kWrite ? write() : kNoSystemCall;
+    }
+  }
+
+ private:
+  void load(const elf::Segment& segment) {
+    const std::uint64_t end = std::uint64_t{segment.address} + segment.memory_bytes;
+    if (end > memory_.size()) {
+      throw UserError(fmt::format("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}",
+                                  program_.name, segment.address, end, memory_.size()));
+    }
+    std::copy(segment.bytes.begin(), segment.bytes.end(), memory_.begin() + segment.address);
+    if (segment.executable) code_end_ = std::max(code_end_, static_cast<std::uint32_t>(end));
+  }
+
+  void check_data() const {
+    for (const elf::Segment& segment : program_.segments) {
+      if (segment.writable && segment.address < code_end_) {
+        throw UserError(
+            fmt::format("{}: the writable segment at {:#x} lies below the end of the code at {:#x}",
+                        program_.name, segment.address, code_end_));
+      }
+    }
+  }
+
+  std::uint32_t write() {
+    const std::uint32_t descriptor = context_.x[kA0];
+    const std::uint32_t address = context_.x[kA1];
+    const std::uint32_t bytes = context_.x[kA2];
+    if (descriptor != 1 && descriptor != 2) return kBadDescriptor;
+    if (std::uint64_t{address} + bytes > memory_.size()) return kBadAddress;
+    std::string text(bytes, '\0');
+    std::memcpy(text.data(), memory_.data() + address, bytes);
+    if (options_.write) options_.write(static_cast<int>(descriptor), text);
+    return bytes;
+  }
+
+  [[nodiscard]] std::string fault_message(const Exit& exit) const {
+    std::string instruction = "no instruction";
+    if (exit.pc % 4 == 0 && std::uint64_t{exit.pc} + 4 <= memory_.size()) {
+      std::uint32_t word;
+      std::memcpy(&word, memory_.data() + exit.pc, sizeof(word));
+      instruction = isa::disassemble(word, exit.pc);
+    }
+    if (exit.stop != Stop::fault) {
+      return fmt::format("{}: at {:#x}: {}: only a machine's supervisor can do this", program_.name,
+                         exit.pc, instruction);
+    }
+    return fmt::format("{}: at {:#x}: {}: {}, address {:#x}", program_.name, exit.pc, instruction,
+                       describe(exit.fault), exit.address);
+  }
+
+  [[nodiscard]] ExecResult result(std::uint32_t exit_code) const {
+    return {exit_code, context_.slots * tile_.contexts, context_.slots, context_.instructions};
+  }
+
+  const elf::Program& program_;
+  TileConfig tile_;
+  const ExecOptions& options_;
+  std::vector<std::byte> memory_;
+  std::uint32_t code_end_ = 0;
+  std::shared_ptr<const Code> code_;
+  Context context_;
+  std::uint64_t weights_[64] = {};
+};
+
+}  // namespace
+
+ExecResult execute_bare(const elf::Program& program, const TileConfig& tile,
+                        const ExecOptions& options) {
+  return BareTile(program, tile, options).run();
+}
+
+}  // namespace tessera::engine

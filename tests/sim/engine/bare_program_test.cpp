@@ -1,0 +1,87 @@
+#include "sim/engine/bare_program.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "tests/sim/engine/assembled.h"
+
+namespace tessera::engine::test {
+namespace {
+
+constexpr std::uint32_t kText = 0x11000;
+constexpr std::uint32_t kData = 0x12000;
+
+elf::Program linked(const std::vector<Instruction>& code, const std::string& data = "") {
+  elf::Program program{};
+  program.name = "bare.elf";
+  program.entry = kText;
+  elf::Segment text{kText, static_cast<std::uint32_t>(4 * code.size()), {}, false, true};
+  text.bytes.resize(text.memory_bytes);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const std::uint32_t word = isa::encode(code[i]);
+    std::memcpy(text.bytes.data() + 4 * i, &word, sizeof(word));
+  }
+  elf::Segment values{kData, 4096, {}, true, false};
+  values.bytes.resize(data.size());
+  std::memcpy(values.bytes.data(), data.data(), data.size());
+  program.segments = {text, values};
+  return program;
+}
+
+std::string error_of(const elf::Program& program, const ExecOptions& options = {}) {
+  try {
+    execute_bare(program, TileConfig{}, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const Instruction kCall = r_type(ecall, 0, 0, 0);
+
+TEST_SUITE("unit") {
+  TEST_CASE("a bare program writes and ends with its exit code") {
+    const elf::Program program = linked(
+        {i_type(addi, 10, 0, 1), i_type(lui, 11, 0, kData), i_type(addi, 12, 0, 5),
+         i_type(addi, 17, 0, 64), kCall, i_type(addi, 10, 10, 37), i_type(addi, 17, 0, 93), kCall},
+        "hello world");
+    std::string written;
+    ExecOptions options;
+    options.write = [&](int descriptor, std::string_view text) {
+      written += std::to_string(descriptor) + ":" + std::string(text);
+    };
+    const ExecResult result = execute_bare(program, TileConfig{}, options);
+    CHECK(written == "1:hello");
+    CHECK(result.exit_code == 42);
+    CHECK(result.instructions == 8);
+    CHECK(result.slots == 8);
+    CHECK(result.cycles == 8 * TileConfig{}.contexts);
+  }
+
+  TEST_CASE("an unknown call answers that there is none") {
+    const elf::Program program =
+        linked({i_type(addi, 17, 0, 500), kCall, i_type(addi, 17, 0, 93), kCall});
+    CHECK(execute_bare(program, TileConfig{}).exit_code == static_cast<std::uint32_t>(-38));
+  }
+
+  TEST_CASE("faults, endless programs and bad segments are told with their places") {
+    CHECK(error_of(linked({nop(), i_type(lw, 5, 0, 2)})) ==
+          "bare.elf: at 0x11004: lw t0, 2(zero): misaligned access, address 0x2");
+    CHECK(error_of(linked({i_type(xctl, 0, 0, 1)})).find("not allowed") != std::string::npos);
+    ExecOptions options;
+    options.slot_limit = 1000;
+    CHECK(error_of(linked({i_type(jal, 0, 0, 0)}), options) ==
+          "bare.elf: still running after 1000 slots, at 0x11000");
+    options.memory_bytes = 0x12800;
+    CHECK(error_of(linked({nop()}), options) ==
+          "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800");
+    elf::Program mixed = linked({nop()});
+    mixed.segments[1].address = 0x10000;
+    CHECK(error_of(mixed).find("lies below the end of the code") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::engine::test
