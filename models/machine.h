@@ -15,6 +15,7 @@ struct RunOptions {
   bool check_races = false;  ///< fault where workers of one run, or a transfer in flight, overlap
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
+  std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 
 /// A machine with its images loaded: chip, tiles, fabric, barriers and host as SystemC modules.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "models/fabric/descriptor.h"
 #include "models/tile/tile_fault.h"
 
 namespace tessera {
@@ -19,6 +20,18 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
   supervisor_.workers = settings.tile.contexts;
   supervisor_.pc = program.image().entry.count();
   step_ = program.image().step_of(supervisor_.pc);
+  if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
+}
+
+void Tile::prefetch() const {
+  constexpr std::size_t kLine = 64;
+  const auto* line = reinterpret_cast<const char*>(this);
+  __builtin_prefetch(line);
+  for (const char* at = reinterpret_cast<const char*>(&supervisor_.pc); at < line + sizeof(Tile);
+       at += kLine)
+    __builtin_prefetch(at);
+  __builtin_prefetch(&supervisor_.x[0]);
+  __builtin_prefetch(&supervisor_.x[kLine / sizeof(std::uint32_t)]);
 }
 
 Arrival Tile::run() {
@@ -26,9 +39,7 @@ Arrival Tile::run() {
   if (waiting_for_exchange_) take_exchange();
   bool alone = !past_limit_;
   while (alone) {
-    const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
-    alone = serve(engine::run(program_->supervisor(), supervisor_, memory(), left.count() + 1),
-                  arrival);
+    alone = serve(run_supervisor(), arrival);
     if (past_limit_) arrival.kind = Arrival::Kind::limit;
     alone = alone && !past_limit_;
   }
@@ -38,6 +49,17 @@ Arrival Tile::run() {
   arrival.span.instructions += supervisor_.instructions - instructions_before_;
   arrival.span.flops += supervisor_.flops - flops_before_;
   return arrival;
+}
+
+engine::Exit Tile::run_supervisor() {
+  const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
+  const std::uint64_t limit = left.count() + 1;
+  if (!races_ || !races_->in_flight())
+    return engine::run(program_->supervisor(), supervisor_, memory(), limit);
+  const engine::Exit exit = engine::run_recording(program_->supervisor(), supervisor_, memory(),
+                                                  limit, races_->supervisor_log());
+  if (const auto conflict = races_->check_supervisor()) fail(exit, *conflict);
+  return exit;
 }
 
 /// Does what the supervisor stopped for; false if the tile now needs others.
@@ -55,11 +77,17 @@ bool Tile::serve(const engine::Exit& exit, Arrival& arrival) {
     case Stop::load_weights:
       return load_weights(exit), true;
     case Stop::exchange_start:
+      spend(settings_->tile.supervisor.plain_cycles);
       return start_exchange(exit, arrival), true;
     case Stop::exchange_wait:
+      spend(settings_->tile.supervisor.plain_cycles);
       arrival.kind = Arrival::Kind::exchange_wait;
       return wait_for_exchange(exit);
     case Stop::sync:
+      if (exit.operand[0] >= settings_->sync_zones)
+        fail(exit, fmt::format("sync of zone {}, allowed 0 to {}", exit.operand[0],
+                               settings_->sync_zones - 1));
+      spend(settings_->tile.supervisor.plain_cycles);
       sync_step_ = program_->image().step_of(exit.pc);
       arrival.kind = Arrival::Kind::sync;
       arrival.zone = exit.operand[0];
@@ -95,8 +123,9 @@ void Tile::launch(const engine::Exit& exit) {
 }
 
 void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at) {
-  const Workers::Work work = workers_->start(
-      {worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at}, memory());
+  const Workers::Work work =
+      workers_->start({worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at},
+                      memory(), races_.get());
   span_.instructions += work.instructions;
   span_.flops += work.flops;
   if (!work.within_limit) past_limit_ = true;
@@ -104,6 +133,7 @@ void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at
 
 void Tile::join() {
   if (workers_) wait_until(workers_->all_free_at());
+  if (races_) races_->end_window();
   spend(settings_->tile.supervisor.join_cycles);
 }
 
@@ -129,6 +159,24 @@ void Tile::start_exchange(const engine::Exit& exit, Arrival& arrival) {
   arrival.started_exchange = true;
   arrival.list = exit.operand[0];
   arrival.list_start = now();
+  if (races_) guard_transfer(exit, arrival.list);
+}
+
+/// From now to the wait, the transfer owns the bytes that its descriptors name.
+void Tile::guard_transfer(const engine::Exit& exit, std::uint32_t list) {
+  const fabric::ListView view(id(), {sram_, memory().size}, Address(list));
+  RaceCheck::Ranges sources;
+  RaceCheck::Ranges destinations;
+  for (std::uint32_t i = 0; i < view.header().sends; ++i) {
+    const fabric::SendDescriptor send = view.send(i);
+    sources.push_back({send.address, send.address + send.length});
+  }
+  for (std::uint32_t i = 0; i < view.header().receives; ++i) {
+    const fabric::ReceiveDescriptor receive = view.receive(i);
+    destinations.push_back({receive.address, receive.address + receive.length});
+  }
+  if (const auto conflict = races_->begin_transfer(std::move(sources), std::move(destinations)))
+    fail(exit, *conflict);
 }
 
 bool Tile::wait_for_exchange(const engine::Exit& exit) {
@@ -155,6 +203,7 @@ void Tile::take_exchange() {
   span_.wait += moving - from;
   span_.exchange += now() - moving;
   exchange_ = ExchangeState::none;
+  if (races_) races_->end_transfer();
   waiting_for_exchange_ = false;
 }
 

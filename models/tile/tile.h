@@ -24,6 +24,8 @@ class Tile {
   /// `sram` outlives the tile and holds its image.
   Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram);
 
+  /// Asks the host's cache for what a short run-ahead touches.
+  void prefetch() const;
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
   Arrival run();
 
@@ -58,6 +60,8 @@ class Tile {
   bool wait_for_exchange(const engine::Exit& exit);
   void take_exchange();
   void close_span(Cycle until, bool measured);
+  engine::Exit run_supervisor();
+  void guard_transfer(const engine::Exit& exit, std::uint32_t list);
   [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
 
   void wait_until(Cycle time);
@@ -67,6 +71,7 @@ class Tile {
   const TileProgram* program_;
   std::byte* sram_;
   std::unique_ptr<Workers> workers_;
+  std::unique_ptr<RaceCheck> races_;  ///< null unless races are checked
   engine::Context supervisor_;
   TileSpan span_;
   Cycle span_start_;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/isa/disassemble.h"
+
 namespace tessera {
 
 TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile)
@@ -12,8 +14,17 @@ TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const 
       worker_(engine::predecode(image_->bytes, engine::Role::worker, tile)) {}
 
 std::string TileProgram::where(std::uint32_t pc) const {
-  const std::string& symbol = image_->symbol_of(pc);
-  return symbol.empty() ? fmt::format("{:#x}", pc) : fmt::format("{:#x} ({})", pc, symbol);
+  const auto& symbols = image_->symbols;
+  const bool named = !symbols.empty() && pc >= symbols.front().first.count();
+  return named ? fmt::format("{:#x} ({})", pc, image_->symbol_of(pc)) : fmt::format("{:#x}", pc);
+}
+
+std::string TileProgram::instruction(std::uint32_t pc) const {
+  std::uint32_t word = 0;
+  if (pc % sizeof word != 0 || std::uint64_t{pc} + sizeof word > image_->bytes.size())
+    return "outside the code";
+  std::memcpy(&word, image_->bytes.data() + pc, sizeof word);
+  return isa::disassemble(word, pc);
 }
 
 }  // namespace tessera

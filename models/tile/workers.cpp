@@ -39,7 +39,8 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
   }
 }
 
-Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& memory) {
+Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& memory,
+                             RaceCheck* races) {
   engine::Context& context = contexts_[launch.worker];
   const std::uint64_t instructions = context.instructions;
   const std::uint64_t flops = context.flops;
@@ -49,20 +50,37 @@ Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& mem
   context.base_cycle = launch.at.count();
   context.slots = 0;
   const Cycle left = launch.at < settings_.max_cycles ? settings_.max_cycles - launch.at : Cycle(0);
-  const engine::Exit exit =
-      engine::run(program_.worker(), context, memory, settings_.issue->slots_within(left));
+  const std::uint64_t limit = settings_.issue->slots_within(left);
+  const engine::Exit exit = races == nullptr
+                                ? engine::run(program_.worker(), context, memory, limit)
+                                : engine::run_recording(program_.worker(), context, memory, limit,
+                                                        races->log(launch.worker));
   free_at_[launch.worker] = launch.at + settings_.issue->cycles(context.slots);
-  if (exit.stop != engine::Stop::end_worker && exit.stop != engine::Stop::limit)
-    fail(context, exit);
+  if (exit.stop == engine::Stop::limit)
+    endless_.push_back(launch.worker);
+  else if (exit.stop != engine::Stop::end_worker)
+    throw fault(context, exit);
+  if (races != nullptr)
+    if (const auto conflict = races->check_worker(launch.worker))
+      throw tile_fault(program_, TileId{context.tile},
+                       context_name(engine::Role::worker, launch.worker), launch.pc, *conflict);
   return {context.instructions - instructions, context.flops - flops,
           exit.stop != engine::Stop::limit};
 }
 
-void Workers::fail(const engine::Context& context, const engine::Exit& exit) const {
+UserError Workers::fault(const engine::Context& context, const engine::Exit& exit) const {
   const std::string name = context_name(engine::Role::worker, context.worker);
   const TileId tile{context.tile};
-  if (exit.stop == engine::Stop::fault) throw tile_fault(program_, tile, name, exit);
-  throw tile_fault(program_, tile, name, exit.pc, "instruction that only a supervisor may execute");
+  if (exit.stop == engine::Stop::fault) return tile_fault(program_, tile, name, exit);
+  return tile_fault(program_, tile, name, exit.pc,
+                    "instruction that only a supervisor may execute");
+}
+
+std::string Workers::endless() const {
+  if (endless_.empty()) return {};
+  const std::uint32_t worker = endless_.front();
+  return fmt::format("worker {} running at cycle {}, pc {}", worker, free_at_[worker].count(),
+                     program_.where(contexts_[worker].pc));
 }
 
 Cycle Workers::all_free_at() const { return *std::max_element(free_at_.begin(), free_at_.end()); }

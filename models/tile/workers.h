@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "models/tile/race_check.h"
 #include "models/tile/tile_program.h"
 #include "models/tile/tile_settings.h"
+#include "sim/base/errors.h"
 #include "sim/engine/context.h"
 
 namespace tessera {
@@ -33,26 +36,30 @@ class Workers {
     Cycle at;                 ///< not before free_at(worker)
   };
 
-  /// Runs a worker to its end. Throws UserError for a fault.
-  Work start(const Launch& launch, const engine::TileMemory& memory);
+  /// Runs a worker to its end; `races` (may be null) records what it touches. Throws UserError for
+  /// a fault or a race.
+  Work start(const Launch& launch, const engine::TileMemory& memory, RaceCheck* races);
 
   /// When `worker` has ended what it was last given.
   [[nodiscard]] Cycle free_at(std::uint32_t worker) const { return free_at_[worker]; }
   [[nodiscard]] Cycle all_free_at() const;
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(free_at_.size()); }
+  /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
+  [[nodiscard]] std::string endless() const;
   [[nodiscard]] std::uint64_t* weights() { return weights_.data(); }
   [[nodiscard]] const engine::Context& context(std::uint32_t worker) const {
     return contexts_[worker];
   }
 
  private:
-  [[noreturn]] void fail(const engine::Context& context, const engine::Exit& exit) const;
+  [[nodiscard]] UserError fault(const engine::Context& context, const engine::Exit& exit) const;
 
   const TileSettings& settings_;
   const TileProgram& program_;
   std::vector<engine::Context> contexts_;
   std::vector<Cycle> free_at_;
   std::vector<std::uint64_t> weights_;
+  std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
 };
 
 }  // namespace tessera

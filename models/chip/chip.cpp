@@ -1,0 +1,223 @@
+#include "models/chip/chip.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+// Large enough to hide the hand-out of pieces, small enough to level uneven tiles.
+constexpr std::size_t kMostTilesAPiece = 64;
+constexpr std::size_t kPiecesAThread = 32;
+constexpr std::size_t kTilesAhead = 2;  // brought into the host's cache
+
+}  // namespace
+
+Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
+           const TileSettings& settings, HostThreads& threads)
+    : sc_module(name),
+      socket("socket"),
+      config_(config),
+      settings_(settings),
+      threads_(threads),
+      clock_(config.machine.clock_ghz),
+      sram_(config.machine.tiles, config.machine.tile.sram_kib * 1024),
+      begin_("begin"),
+      sync_("sync", {{config.machine.tiles, Cycle(config.machine.sync.chip_cycles)}}),
+      fabric_("fabric", fabric::make_fabric(config.machine.fabric)),
+      steps_(images.steps),
+      ledger_(steps_),
+      arrivals_(config.machine.tiles),
+      zones_(sync_.zones()) {
+  make_programs(images);
+  make_tiles(images);
+  socket.register_b_transport(this, &Chip::b_transport);
+  socket.register_transport_dbg(this, &Chip::transport_dbg);
+  socket.register_get_direct_mem_ptr(this, &Chip::get_direct_mem_ptr);
+  SC_HAS_PROCESS(Chip);
+  SC_METHOD(advance);
+  for (std::size_t zone = 0; zone < sync_.zones(); ++zone) sensitive << sync_.released(zone);
+  sensitive << begin_ << fabric_.done;
+  dont_initialize();
+}
+
+void Chip::make_programs(const program::Images& images) {
+  for (const program::TileImage& image : images.tiles) {
+    std::unique_ptr<TileProgram>& program = programs_[image.code.get()];
+    if (!program) program = std::make_unique<TileProgram>(image.code, settings_.tile);
+  }
+}
+
+void Chip::make_tiles(const program::Images& images) {
+  const std::uint32_t count = config_.machine.tiles;
+  check(images.tiles.size() == count, "chip: {} images for {} tiles", images.tiles.size(), count);
+  tiles_.reserve(count);
+  tile_modules_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const TileId tile{i};
+    tiles_.emplace_back(settings_, *programs_.at(images.tiles[i].code.get()), tile,
+                        sram_.tile(tile).data());
+    tile_modules_.push_back(
+        std::make_unique<TileModule>(("tile_" + std::to_string(i)).c_str(), tiles_.back()));
+  }
+}
+
+/// The one process. SystemC must not see our exceptions: it would wrap them in its own.
+void Chip::advance() {
+  try {
+    step();
+  } catch (...) {
+    failure_ = std::current_exception();
+    sc_core::sc_stop();
+  }
+}
+
+void Chip::step() {
+  if (!started_) return start_tiles();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  for (std::size_t zone = 0; zone < zones_.size(); ++zone)
+    if (zones_[zone].pending && clock_.time(zones_[zone].at) == now) release_zone(zone);
+  release_exchanges();
+}
+
+void Chip::start_tiles() {
+  started_ = true;
+  batch_.resize(tiles_.size());
+  for (std::uint32_t i = 0; i < batch_.size(); ++i) batch_[i] = TileId{i};
+  run_ahead([](Tile&) {});
+}
+
+void Chip::release_zone(std::size_t zone) {
+  const ZoneRelease release = zones_[zone];
+  zones_[zone].pending = false;
+  batch_.clear();
+  for (std::uint32_t i = 0; i < tiles_.size(); ++i)
+    if (arrivals_[i].kind == Arrival::Kind::sync && arrivals_[i].zone == zone)
+      batch_.push_back(TileId{i});
+  run_ahead([&](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
+}
+
+void Chip::release_exchanges() {
+  batch_.clear();
+  auto& waiting = fabric_.waiting;
+  while (!waiting.empty() && clock_.time(waiting.begin()->first) <= sc_core::sc_time_stamp()) {
+    const std::vector<TileId>& tiles = waiting.begin()->second;
+    batch_.insert(batch_.end(), tiles.begin(), tiles.end());
+    waiting.erase(waiting.begin());
+  }
+  std::sort(batch_.begin(), batch_.end());
+  if (!batch_.empty()) run_ahead([](Tile&) {});
+  if (!waiting.empty()) notify_at(fabric_.done, waiting.begin()->first);
+}
+
+/// Runs the tiles of the batch until each needs others; `resume` first lets each go on.
+template <class Resume>
+void Chip::run_ahead(Resume resume) {
+  if (config_.shuffle != 0)
+    std::shuffle(batch_.begin(), batch_.end(),
+                 std::mt19937_64(config_.shuffle + ledger_.supersteps()));
+  const std::size_t pieces = kPiecesAThread * threads_.count();
+  const std::size_t grain = std::clamp<std::size_t>(batch_.size() / pieces, 1, kMostTilesAPiece);
+  threads_.for_ranges(batch_.size(), grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i + kTilesAhead < end) tiles_[index(batch_[i + kTilesAhead])].prefetch();
+      Tile& tile = tiles_[index(batch_[i])];
+      resume(tile);
+      arrivals_[index(batch_[i])] = tile.run();
+    }
+  });
+  settle();
+}
+
+/// Takes the batch's arrivals, in the batch's order, which must not matter.
+void Chip::settle() {
+  bool past_limit = false;
+  bool exchanging = false;
+  for (const TileId tile : batch_) {
+    const Arrival& arrival = arrivals_[index(tile)];
+    if (arrival.started_exchange) {
+      exchanging = true;
+      fabric_.exchanges.start({tile, arrival.list_start, sram_.tile(tile), Address(arrival.list)});
+    }
+    if (arrival.kind == Arrival::Kind::sync) settle_sync(tile, arrival);
+    if (arrival.kind == Arrival::Kind::limit) past_limit = true;
+    if (arrival.kind == Arrival::Kind::done) {
+      ledger_.arrive(tile, arrival);
+      if (++ended_ == tiles_.size()) end_program();
+    }
+  }
+  if (past_limit)
+    throw stuck(fmt::format("tiles ran past the limit of {} cycles (--max-cycles)",
+                            settings_.max_cycles.count()));
+  if (exchanging) settle_exchanges();
+}
+
+void Chip::settle_sync(TileId tile, const Arrival& arrival) {
+  ZoneRelease& zone = zones_[arrival.zone];
+  Barrier& barrier = sync_.barrier(arrival.zone);
+  if (barrier.arrived() == 0) zone.first = tile;
+  if (arrivals_[index(zone.first)].sync_step != arrival.sync_step)
+    throw branched_apart(std::min(zone.first, tile), std::max(zone.first, tile));
+  ledger_.arrive(tile, arrival);
+  const auto release = barrier.arrive(tile, arrival.at);
+  if (!release) return;
+  zone.pending = true;
+  zone.at = release->at;
+  zone.measured = ledger_.close(release->at);
+  notify_at(sync_.released(arrival.zone), release->at);
+}
+
+void Chip::settle_exchanges() {
+  for (const Exchanges::Finished& finished : fabric_.exchanges.finish(threads_)) {
+    std::vector<TileId> waiting;
+    Cycle first = Cycle(UINT64_MAX);
+    for (std::size_t i = 0; i < finished.participants.size(); ++i) {
+      const TileId tile = finished.participants[i].tile;
+      const fabric::Delivery& delivery = finished.outcome.tiles[i];
+      tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
+                                            delivery.received);
+      if (arrivals_[index(tile)].kind != Arrival::Kind::exchange_wait) continue;
+      waiting.push_back(tile);
+      first = std::min(first, std::max(delivery.done, arrivals_[index(tile)].at));
+    }
+    ledger_.deliver(finished.outcome.delivered, finished.outcome.multicast);
+    if (!waiting.empty()) fabric_.waiting.emplace(first, std::move(waiting));
+  }
+  if (!fabric_.waiting.empty()) notify_at(fabric_.done, fabric_.waiting.begin()->first);
+}
+
+void Chip::end_program() {
+  Cycle end;
+  for (const Arrival& arrival : arrivals_) end = std::max(end, arrival.at);
+  const bool measured = ledger_.close(end);
+  for (Tile& tile : tiles_) tile.finish(measured);
+}
+
+void Chip::notify_at(sc_core::sc_event& event, Cycle cycle) const {
+  if (cycle > clock_.last())
+    throw stuck(fmt::format("the run passed cycle {}, the last that simulated time can express",
+                            clock_.last().count()));
+  const sc_core::sc_time time = clock_.time(cycle);
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  check(time >= now, "chip: an event at cycle {} lies in the past", cycle.count());
+  event.notify(time - now);
+}
+
+RunResult Chip::result() const {
+  RunResult result = ledger_.totals();
+  const std::vector<Bytes> touched = sram_.touched();
+  result.tiles.reserve(tiles_.size());
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    TileRecord record = tiles_[i].statistics();
+    record.touched = touched[i];
+    result.max_tile_sent = std::max(result.max_tile_sent, record.sent);
+    result.max_tile_received = std::max(result.max_tile_received, record.received);
+    result.tiles.push_back(record);
+  }
+  return result;
+}
+
+}  // namespace tessera

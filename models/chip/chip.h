@@ -1,0 +1,104 @@
+#pragma once
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "models/chip/clock.h"
+#include "models/chip/exchange_module.h"
+#include "models/chip/ledger.h"
+#include "models/chip/sram.h"
+#include "models/sync/sync.h"
+#include "models/tile/tile.h"
+#include "models/tile/tile_module.h"
+#include "sim/base/errors.h"
+#include "sim/base/parallel.h"
+#include "sim/program/image.h"
+
+namespace tessera {
+
+/// The tiles with their fabric and barriers. Between two interactions a tile is alone, so the chip
+/// takes all tiles released at one time, runs them ahead on host threads, collects their arrivals
+/// in an array and schedules one event a barrier or exchange, not one a tile.
+class Chip : public sc_core::sc_module {
+ public:
+  struct Config {
+    MachineConfig machine;
+    std::uint64_t shuffle = 0;  ///< runs the tiles of a batch in a random order, for tests
+  };
+
+  /// `settings` and `threads` outlive the chip; `images` is read here only.
+  Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
+       const TileSettings& settings, HostThreads& threads);
+
+  /// Host and debug access to SRAM: byte address = tile x SRAM bytes + address within the tile.
+  tlm_utils::simple_target_socket<Chip> socket;
+
+  /// Lets every tile begin; to be called between elaboration and sc_start().
+  void start() { begin_.notify(sc_core::SC_ZERO_TIME); }
+  /// To be called when no event is left: rethrows what ended the run early, and throws NoProgress
+  /// if there are tiles that nothing will release.
+  void check_finished() const;
+  /// The measured region.
+  [[nodiscard]] RunResult result() const;
+
+ private:
+  void make_programs(const program::Images& images);
+  void make_tiles(const program::Images& images);
+
+  void advance();
+  void step();
+  void start_tiles();
+  void release_zone(std::size_t zone);
+  void release_exchanges();
+  template <class Resume>
+  void run_ahead(Resume resume);
+  void settle();
+  void settle_sync(TileId tile, const Arrival& arrival);
+  void settle_exchanges();
+  void end_program();
+
+  [[nodiscard]] std::string state(TileId tile) const;
+  [[nodiscard]] NoProgress stuck(const std::string& problem) const;
+  [[nodiscard]] NoProgress branched_apart(TileId one, TileId other) const;
+  void notify_at(sc_core::sc_event& event, Cycle cycle) const;
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+
+  const Config config_;
+  const TileSettings& settings_;
+  HostThreads& threads_;
+  Clock clock_;
+  Sram sram_;
+  sc_core::sc_event begin_;
+  Sync sync_;
+  ExchangeModule fabric_;
+  std::vector<program::StepInfo> steps_;
+  Ledger ledger_;
+  std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
+  std::vector<Tile> tiles_;
+  std::vector<std::unique_ptr<TileModule>> tile_modules_;
+
+  std::vector<Arrival> arrivals_;  ///< how each tile's last run-ahead ended
+  std::vector<TileId> batch_;      ///< the tiles that run ahead now
+  struct ZoneRelease {
+    bool pending = false;
+    Cycle at;
+    bool measured = false;
+    TileId first{};  ///< of the tiles that have arrived
+  };
+  std::vector<ZoneRelease> zones_;
+  std::uint32_t ended_ = 0;
+  bool started_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,85 @@
+#include "models/machine.h"
+
+#include <chrono>
+
+#include <systemc>
+
+#include "models/chip/chip.h"
+#include "models/host/host.h"
+#include "sim/base/errors.h"
+
+namespace tessera {
+namespace {
+
+/// SystemC's warnings are errors here, and its remarks belong in nobody's output.
+void be_strict() {
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+  sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
+}
+
+TileSettings tile_settings(const MachineConfig& config, const RunOptions& options) {
+  TileSettings settings;
+  settings.tile = config.tile;
+  settings.issue = make_issue(config.tile);
+  settings.max_cycles = Cycle(options.max_cycles);
+  settings.seed = options.seed;
+  settings.check_races = options.check_races;
+  return settings;
+}
+
+/// What SystemC finds wrong is our bug.
+template <class Work>
+void without_systemc_errors(Work work) {
+  try {
+    work();
+  } catch (const sc_core::sc_report& report) {
+    throw Defect(report.what());
+  }
+}
+
+}  // namespace
+
+/// The top of the module tree.
+class Machine::Tree : public sc_core::sc_module {
+ public:
+  Tree(const MachineConfig& config, const program::Images& images, const RunOptions& options)
+      : sc_module(sc_core::sc_module_name("machine")),
+        threads(options.threads),
+        settings(tile_settings(config, options)),
+        chip("chip", {config, options.shuffle}, images, settings, threads),
+        host("host", config.tiles, config.tile.sram_kib * 1024ULL) {
+    host.socket.bind(chip.socket);
+  }
+  HostThreads threads;
+  TileSettings settings;
+  Chip chip;
+  Host host;
+};
+
+Machine::Machine(const MachineConfig& config, const program::Program& program,
+                 const program::Images& images, const RunOptions& options) {
+  be_strict();
+  without_systemc_errors([&] {
+    tree_ = std::make_unique<Tree>(config, images, options);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
+  });
+  tree_->host.load(program, images, tree_->threads);
+}
+
+Machine::~Machine() = default;
+
+RunResult Machine::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  tree_->chip.start();
+  without_systemc_errors([] { sc_core::sc_start(); });
+  tree_->chip.check_finished();
+  RunResult result = tree_->chip.result();
+  result.host_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+const MemoryReader& Machine::memory() const { return tree_->host; }
+
+}  // namespace tessera

@@ -1,0 +1,90 @@
+#include "models/tile/race_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tessera {
+namespace {
+
+/// The first byte that is in both.
+std::optional<std::uint32_t> common_byte(const RaceCheck::Ranges& a, const RaceCheck::Ranges& b) {
+  auto left = a.begin();
+  auto right = b.begin();
+  while (left != a.end() && right != b.end()) {
+    const std::uint32_t begin = std::max(left->begin, right->begin);
+    if (begin < std::min(left->end, right->end)) return begin;
+    if (left->end < right->end)
+      ++left;
+    else
+      ++right;
+  }
+  return std::nullopt;
+}
+
+/// The same bytes, ascending and disjoint.
+RaceCheck::Ranges merged(const RaceCheck::Ranges& ranges) {
+  engine::ByteSet set;
+  for (const engine::ByteRange& range : ranges) set.add(range.begin, range.end - range.begin);
+  return set.ranges();
+}
+
+std::string describe(std::uint32_t address, const std::string& what) {
+  return fmt::format("data race at address {:#x}: {}", address, what);
+}
+
+}  // namespace
+
+std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
+  engine::AccessLog& own = logs_[worker];
+  for (std::uint32_t other = 0; other < logs_.size(); ++other) {
+    if (other == worker) continue;
+    engine::AccessLog& theirs = logs_[other];
+    if (const auto byte = common_byte(own.writes(), theirs.writes()))
+      return describe(*byte, fmt::format("it wrote what worker {} has written", other));
+    if (const auto byte = common_byte(own.writes(), theirs.reads()))
+      return describe(*byte, fmt::format("it wrote what worker {} has read", other));
+    if (const auto byte = common_byte(own.reads(), theirs.writes()))
+      return describe(*byte, fmt::format("it read what worker {} has written", other));
+  }
+  return check_transfer(own);
+}
+
+void RaceCheck::end_window() {
+  for (engine::AccessLog& log : logs_) log.clear();
+}
+
+std::optional<std::string> RaceCheck::begin_transfer(Ranges sources, Ranges destinations) {
+  sources_ = merged(sources);
+  destinations_ = merged(destinations);
+  in_flight_ = true;
+  for (std::uint32_t worker = 0; worker < logs_.size(); ++worker)
+    if (const auto conflict = check_transfer(logs_[worker]))
+      return fmt::format("worker {}, not joined: {}", worker, *conflict);
+  return std::nullopt;
+}
+
+void RaceCheck::end_transfer() {
+  in_flight_ = false;
+  sources_.clear();
+  destinations_.clear();
+}
+
+std::optional<std::string> RaceCheck::check_supervisor() {
+  const auto conflict = check_transfer(supervisor_);
+  supervisor_.clear();
+  return conflict;
+}
+
+std::optional<std::string> RaceCheck::check_transfer(engine::AccessLog& log) {
+  if (!in_flight_) return std::nullopt;
+  if (const auto byte = common_byte(log.writes(), sources_))
+    return describe(*byte, "it wrote what an exchange in flight sends");
+  if (const auto byte = common_byte(log.writes(), destinations_))
+    return describe(*byte, "it wrote where an exchange in flight delivers");
+  if (const auto byte = common_byte(log.reads(), destinations_))
+    return describe(*byte, "it read where an exchange in flight delivers");
+  return std::nullopt;
+}
+
+}  // namespace tessera

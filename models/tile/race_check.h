@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/access_log.h"
+
+namespace tessera {
+
+/// Who touched which bytes of one tile between a `run` and the next `join`, and which bytes a
+/// transfer in flight owns. Workers of one window may share what they only read; a transfer's
+/// sources may not be written and its destinations not touched until it has been waited for.
+class RaceCheck {
+ public:
+  using Ranges = std::vector<engine::ByteRange>;
+
+  explicit RaceCheck(std::uint32_t workers) : logs_(workers) {}
+
+  /// Where a worker's accesses of this window are to be recorded.
+  engine::AccessLog& log(std::uint32_t worker) { return logs_[worker]; }
+  /// The first conflict of what `worker` has recorded: "data race at address 0x40: it wrote what
+  /// worker 2 has read"; nothing if there is none.
+  std::optional<std::string> check_worker(std::uint32_t worker);
+  /// All workers have been joined.
+  void end_window();
+
+  /// A transfer takes `sources` and fills `destinations` until end_transfer(). Returns a conflict
+  /// with the workers that run.
+  std::optional<std::string> begin_transfer(Ranges sources, Ranges destinations);
+  void end_transfer();
+  [[nodiscard]] bool in_flight() const { return in_flight_; }
+
+  /// Where the supervisor's accesses are recorded while a transfer is in flight.
+  engine::AccessLog& supervisor_log() { return supervisor_; }
+  /// The same as check_worker for what the supervisor has recorded, which it then forgets.
+  std::optional<std::string> check_supervisor();
+
+ private:
+  std::optional<std::string> check_transfer(engine::AccessLog& log);
+
+  std::vector<engine::AccessLog> logs_;
+  engine::AccessLog supervisor_;
+  Ranges sources_, destinations_;  ///< of the transfer in flight, ascending and disjoint
+  bool in_flight_ = false;
+};
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+#include "models/machine.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/models/in_child.h"
+#include "tests/models/sample_machine.h"
+
+using namespace tessera;
+
+namespace {
+
+std::string run_ring(std::uint32_t tiles, std::uint32_t rounds, const RunOptions& options,
+                     const std::function<std::string(const RunResult&)>& view) {
+  return in_child([&] {
+    const MachineConfig config = sample::machine(tiles);
+    const sample::Ring ring = sample::ring(tiles, rounds);
+    Machine machine(config, ring.program, sample::compile(ring.program, config), options);
+    const RunResult result = machine.run();
+    std::string text = view(result);
+    for (std::uint32_t i = 0; i < tiles; ++i) {
+      std::uint32_t word = 0;
+      machine.memory().read({ring.words[i]}, std::as_writable_bytes(std::span(&word, 1)));
+      text += fmt::format(" {}", word);
+    }
+    return text;
+  });
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("words go around the ring, one more each round") {
+    const auto nothing = [](const RunResult&) { return std::string(); };
+    CHECK(run_ring(4, 1, {}, nothing) == " 5 2 3 4");
+    CHECK(run_ring(4, 6, {}, nothing) == " 9 10 7 8");
+  }
+
+  TEST_CASE("the parts of time sum to the cycles, and supersteps follow each other") {
+    const auto view = [](const RunResult& result) {
+      Cycle end = result.steps.at(0).start;
+      Cycle total;
+      for (const SuperstepRecord& step : result.steps) {
+        check(step.start == end, "gap at {}", end.count());
+        end += step.time.total();
+        total += step.time.total();
+      }
+      check(total == result.time.total(), "parts do not sum");
+      for (const TileRecord& tile : result.tiles)
+        check(tile.compute + tile.exchange + tile.sync <= total, "a tile's parts exceed the total");
+      return fmt::format("{} supersteps, {} bytes,", result.supersteps,
+                         result.exchange_bytes.count());
+    };
+    // A round is one superstep of work and one of passing.
+    CHECK(run_ring(4, 3, {}, view) == "6 supersteps, 48 bytes, 5 6 7 4");
+  }
+
+  TEST_CASE("the barrier takes its latency from the last arrival in every superstep") {
+    const auto view = [](const RunResult& result) {
+      std::string text;
+      for (const SuperstepRecord& step : result.steps)
+        text += fmt::format("{}:{} ", index(step.last_tile), step.time.sync.count());
+      return text;
+    };
+    // Tile 2 spins longest in round 1, tile 0 in round 2 (it was given tile 2's word); exchanges
+    // end at once everywhere, so the lowest tile is named; a barrier closes the last one.
+    CHECK(run_ring(3, 2, {}, view) == "2:90 0:90 0:90 0:90  4 5 3");
+  }
+
+  TEST_CASE("neither threads nor the order of tiles change anything") {
+    RunOptions options;
+    options.check_races = true;
+    const std::string expected = run_ring(200, 5, options, sample::text);
+    CHECK(expected.find("exit") == std::string::npos);
+    CHECK(expected.size() > 2000);
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      for (const std::uint64_t shuffle : {0U, 1U, 99U}) {
+        options.threads = threads;
+        options.shuffle = shuffle;
+        CHECK(run_ring(200, 5, options, sample::text) == expected);
+      }
+    }
+  }
+
+  TEST_CASE("a run past the cycle limit is no progress, with the tiles' states") {
+    RunOptions options;
+    options.max_cycles = 300;
+    const std::string text = run_ring(3, 100, options, sample::text);
+    CHECK(text.find("exit 3: tiles ran past the limit of 300 cycles") == 0);
+    CHECK(text.find("pc 0x") != std::string::npos);
+  }
+}

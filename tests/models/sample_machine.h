@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "sim/program/assembler.h"
+#include "sim/program/image.h"
+
+/// A small program that does everything: tiles of uneven work pass words around a ring.
+namespace tessera::sample {
+
+using program::Assembler;
+using program::BufferId;
+using program::Program;
+using program::Reg;
+
+inline MachineConfig machine(std::uint32_t tiles) {
+  MachineConfig config;
+  config.name = "sample";
+  config.tiles = tiles;
+  config.clock_ghz = 1.85;
+  config.tile.sram_kib = 16;
+  return config;
+}
+
+/// Worker w of all six: spins as often as the word at argument 0 says, and then worker 0 stores the
+/// word plus one at argument 1.
+inline program::Codelet spin_and_store() {
+  Assembler code;
+  code.load_word(Reg::t0, Reg::a0, 0);
+  code.load_word(Reg::t1, Reg::a0, 4);
+  code.load_word(Reg::t2, Reg::t0, 0);
+  code.add_immediate(Reg::t0, Reg::t2, 1);
+  code.emit({.mnemonic = isa::Mnemonic::bdnz, .rs1 = 7, .imm = 0});
+  code.emit({.mnemonic = isa::Mnemonic::csrrs, .rd = 7, .imm = 0xcc0});
+  code.emit({.mnemonic = isa::Mnemonic::bne, .rs1 = 7, .rs2 = 0, .imm = 8});
+  code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
+  code.control(0);
+  return {"spin_and_store", code.take()};
+}
+
+struct Ring {
+  Program program;
+  std::vector<BufferId> words;  ///< of tile i: i + 1 at first, one more after each round
+};
+
+/// `rounds` times: add one to the word of each tile and pass it on; a first step is not measured.
+inline Ring ring(std::uint32_t tiles, std::uint32_t rounds) {
+  Ring ring{Program(tiles), {}};
+  Program& program = ring.program;
+  const std::uint32_t codelet = program.add_codelet(spin_and_store());
+  program::ComputeSet work{"work", {}};
+  program::Exchange pass{"pass", {}};
+  std::vector<BufferId> results;
+  for (std::uint32_t i = 0; i < tiles; ++i) {
+    program::Buffer word{};
+    word.tile = TileId{i};
+    word.bytes = 4;
+    word.keep = true;
+    word.name = "word";
+    word.contents = [i](std::span<std::byte> bytes) {
+      const std::uint32_t value = i + 1;
+      std::memcpy(bytes.data(), &value, sizeof value);
+    };
+    ring.words.push_back(program.add_buffer(word));
+    program::Buffer result{};
+    result.tile = TileId{i};
+    result.bytes = 4;
+    result.name = "result";
+    results.push_back(program.add_buffer(result));
+  }
+  for (std::uint32_t i = 0; i < tiles; ++i) {
+    program::Vertex vertex{};
+    vertex.tile = TileId{i};
+    vertex.codelet = codelet;
+    vertex.arguments = {program::Place{ring.words[i]}, program::Place{results[i]}};
+    work.vertices.push_back(vertex);
+    pass.copies.push_back({{results[i]}, 4, {{ring.words[(i + 1) % tiles]}}});
+  }
+  program::Sequence body{{{work, true}, {pass, true}}};
+  program.main().steps = {{program::ComputeSet{"warm up", {}}, false},
+                          {program::Repeat{rounds, body}, true}};
+  return ring;
+}
+
+inline program::Images compile(const Program& program, const MachineConfig& config) {
+  return program::compile(program, config, *fabric::make_exchange_compiler(config.fabric));
+}
+
+/// Everything in a result that must not depend on the host.
+inline std::string text(const RunResult& result) {
+  const auto time = [](const TimeParts& parts) {
+    return fmt::format("{} {} {} {} {}", parts.compute.count(), parts.exchange.count(),
+                       parts.sync.count(), parts.wait.count(), parts.total().count());
+  };
+  std::string out =
+      fmt::format("{} {} {} {} {} {}\n", time(result.time), result.supersteps, result.instructions,
+                  result.flops, result.exchange_bytes.count(), result.multicast_bytes.count());
+  for (const SuperstepRecord& step : result.steps)
+    out += fmt::format("{} {} {} {} {} {} {} {}\n", step.start.count(), time(step.time),
+                       index(step.last_tile), step.program_step, step.instructions,
+                       step.exchanged.count(), step.least_compute.count(), step.sum_compute);
+  for (const TileRecord& tile : result.tiles)
+    out +=
+        fmt::format("{} {} {} {} {} {}\n", tile.compute.count(), tile.exchange.count(),
+                    tile.sync.count(), tile.instructions, tile.sent.count(), tile.received.count());
+  return out;
+}
+
+}  // namespace tessera::sample

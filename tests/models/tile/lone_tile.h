@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/tile/tile.h"
+#include "sim/base/errors.h"
+#include "sim/program/assembler.h"
+
+namespace tessera {
+
+/// A tile outside any machine, with a hand-assembled program and 16 KiB of SRAM.
+class LoneTile {
+ public:
+  using Reg = program::Reg;
+  using Mnemonic = isa::Mnemonic;
+
+  explicit LoneTile(bool check_races = false) {
+    settings_.tile.sram_kib = 16;
+    settings_.tile.contexts = 6;
+    settings_.max_cycles = Cycle(1'000'000);
+    settings_.check_races = check_races;
+  }
+
+  TileConfig& config() { return settings_.tile; }
+  program::Assembler& code() { return code_; }
+  void limit(Cycle cycles) { settings_.max_cycles = cycles; }
+
+  /// A worker that spends `slots`, its end included; returns its address.
+  std::uint32_t idle_worker(std::uint32_t slots) {
+    const std::uint32_t at = begin("idle");
+    nops(slots - 1);
+    code_.control(0);
+    return at;
+  }
+  /// A worker that loads the word at `load` and stores to `store` (0: does not), each plus
+  /// `stride` times its number.
+  std::uint32_t touching_worker(std::uint32_t load, std::uint32_t store, std::int32_t stride) {
+    const std::uint32_t at = begin("touching");
+    code_.emit({.mnemonic = Mnemonic::csrrs, .rd = 5, .imm = 0xcc0});
+    code_.load_immediate(Reg::t1, static_cast<std::uint32_t>(stride));
+    code_.emit({.mnemonic = Mnemonic::mul, .rd = 5, .rs1 = 5, .rs2 = 6});
+    if (load != 0) code_.emit({.mnemonic = Mnemonic::lw, .rd = 7, .rs1 = 5, .imm = imm(load)});
+    if (store != 0) code_.emit({.mnemonic = Mnemonic::sw, .rs1 = 5, .rs2 = 7, .imm = imm(store)});
+    code_.control(0);
+    return at;
+  }
+
+  /// The supervisor's program begins here.
+  void supervisor() { image_->entry = Address(begin("main")); }
+  /// Three plain instructions and a `run`.
+  void run(std::uint32_t code, std::uint32_t worker) {
+    code_.load_address(Reg::t0, code);
+    code_.load_immediate(Reg::t1, worker);
+    code_.run(Reg::t0, Reg::a0, Reg::t1);
+  }
+  void nops(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) code_.add_immediate(Reg::zero, Reg::zero, 0);
+  }
+  void join() { code_.control(1); }
+  void end() { code_.control(0); }
+
+  /// Loads what has been assembled.
+  Tile& tile() {
+    image_->bytes = code_.take();
+    image_->worker_stacks = Address(0x3000);
+    std::memcpy(sram_.data(), image_->bytes.data(), image_->bytes.size());
+    settings_.issue = make_issue(settings_.tile);
+    program_ = std::make_unique<TileProgram>(image_, settings_.tile);
+    tile_ = std::make_unique<Tile>(settings_, *program_, TileId(5), sram_.data());
+    return *tile_;
+  }
+  /// Runs a program that needs nobody to its end.
+  std::uint64_t cycles() {
+    const Arrival arrival = tile().run();
+    check(arrival.kind == Arrival::Kind::done, "lone tile: it did not end");
+    return arrival.at.count();
+  }
+  std::string fault() {
+    try {
+      tile().run();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no fault";
+  }
+  template <class T>
+  void write(std::uint32_t address, T value) {
+    std::memcpy(sram_.data() + address, &value, sizeof value);
+  }
+  [[nodiscard]] Tile& loaded() { return *tile_; }
+
+ private:
+  static std::int32_t imm(std::uint32_t address) { return static_cast<std::int32_t>(address); }
+  std::uint32_t begin(const std::string& symbol) {
+    code_.align(8);
+    image_->symbols.emplace_back(Address(code_.here()), symbol);
+    return code_.here();
+  }
+
+  TileSettings settings_;
+  program::Assembler code_;
+  std::shared_ptr<program::CodeImage> image_ = std::make_shared<program::CodeImage>();
+  std::vector<std::byte> sram_ = std::vector<std::byte>(std::size_t{16} * 1024);
+  std::unique_ptr<TileProgram> program_;
+  std::unique_ptr<Tile> tile_;
+};
+
+constexpr std::uint32_t kAll = 0xffffffff;
+
+}  // namespace tessera

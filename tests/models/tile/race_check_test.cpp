@@ -1,0 +1,107 @@
+#include "models/tile/race_check.h"
+
+#include <doctest/doctest.h>
+
+#include "models/fabric/descriptor.h"
+#include "tests/models/tile/lone_tile.h"
+
+using namespace tessera;
+
+namespace {
+
+/// Runs all workers, each loading and storing at its own multiple of `stride`, `times` times with a
+/// join between if `joined`.
+std::string fault_of(std::uint32_t load, std::uint32_t store, std::int32_t stride) {
+  LoneTile tile(true);
+  const std::uint32_t worker = tile.touching_worker(load, store, stride);
+  tile.supervisor();
+  tile.run(worker, kAll);
+  tile.join();
+  tile.run(worker, kAll);
+  tile.join();
+  tile.end();
+  return tile.fault();
+}
+
+/// The list of an exchange that sends 16 bytes at 0x400 and receives 16 at 0x500.
+void write_list(LoneTile& tile, std::uint32_t at) {
+  tile.write(at, fabric::Header{.exchange = 0, .participants = 2, .sends = 1, .receives = 1});
+  tile.write(at + 16, fabric::SendDescriptor{.start = 0, .length = 16, .address = 0x400});
+  tile.write(at + 28,
+             fabric::ReceiveDescriptor{.start = 0, .length = 16, .address = 0x500, .mux = 1});
+}
+
+/// A worker touches memory while that exchange is in flight; `first`: it was started before.
+std::string fault_in_flight(std::uint32_t load, std::uint32_t store, bool first) {
+  LoneTile tile(true);
+  const std::uint32_t worker = tile.touching_worker(load, store, 0);
+  tile.supervisor();
+  if (first) tile.run(worker, 0);
+  tile.code().load_immediate(LoneTile::Reg::t2, 0x600);
+  tile.code().start_exchange(LoneTile::Reg::t2);
+  if (!first) tile.run(worker, 0);
+  tile.join();
+  tile.code().wait_for_exchange();
+  tile.end();
+  write_list(tile, 0x600);
+  return tile.fault();
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("workers that share only what they read do not race") {
+    CHECK(fault_of(0x400, 0, 0) == "no fault");
+    CHECK(fault_of(0x400, 0x500, 4) == "no fault");
+  }
+
+  TEST_CASE("what one worker writes no other may write or read before the join") {
+    const std::string write = fault_of(0, 0x400, 0);
+    CHECK(write.find("tile 5, worker 1: data race at address 0x400: it wrote what worker 0 has "
+                     "written") != std::string::npos);
+    CHECK(write.find("(touching)") != std::string::npos);
+    // With a stride of 4 a worker's load meets its neighbour's store.
+    CHECK(fault_of(0x400, 0x404, 4).find("it read what worker 0 has written") != std::string::npos);
+    CHECK(fault_of(0x404, 0x400, 4).find("it wrote what worker 0 has read") != std::string::npos);
+    CHECK(fault_of(0x400, 0x404, -4).find("it wrote what worker 0 has read") != std::string::npos);
+  }
+
+  TEST_CASE("without the check nothing is recorded") {
+    LoneTile tile;
+    const std::uint32_t worker = tile.touching_worker(0, 0x400, 0);
+    tile.supervisor();
+    tile.run(worker, kAll);
+    tile.join();
+    tile.end();
+    CHECK(tile.fault() == "no fault");
+  }
+
+  TEST_CASE("an exchange in flight owns its destinations and keeps its sources") {
+    for (const bool first : {true, false}) {
+      CHECK(fault_in_flight(0x40c, 0x510, first) == "no fault");
+      CHECK(fault_in_flight(0x4fc, 0x3fc, first) == "no fault");
+      CHECK(fault_in_flight(0, 0x40c, first)
+                .find("address 0x40c: it wrote what an exchange in flight sends") !=
+            std::string::npos);
+      CHECK(fault_in_flight(0, 0x500, first).find("it wrote where an exchange") !=
+            std::string::npos);
+      CHECK(fault_in_flight(0x50c, 0, first).find("it read where an exchange") !=
+            std::string::npos);
+    }
+  }
+
+  TEST_CASE("the supervisor's own accesses race with an exchange in flight") {
+    for (const std::int32_t address : {0x400, 0x500}) {
+      LoneTile tile(true);
+      tile.supervisor();
+      tile.code().load_immediate(LoneTile::Reg::t2, 0x600);
+      tile.code().start_exchange(LoneTile::Reg::t2);
+      tile.code().emit({.mnemonic = isa::Mnemonic::lw, .rd = 6, .imm = address});
+      tile.code().wait_for_exchange();
+      tile.end();
+      write_list(tile, 0x600);
+      const bool races = tile.fault().find("supervisor: data race") != std::string::npos;
+      CHECK(races == (address == 0x500));
+    }
+  }
+}
