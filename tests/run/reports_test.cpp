@@ -1,0 +1,126 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using nlohmann::ordered_json;
+using tessera::test::Answer;
+using tessera::test::CommandFolder;
+
+namespace {
+
+/// A run of a shipped config, made small.
+struct Case {
+  const char* name;
+  std::vector<std::string> options;
+};
+
+std::vector<Case> cases() {
+  const std::string tiles = "machine.tiles=24";
+  auto gemm = [&](const std::string& more) {
+    return Case{"gemm", {tiles, "workload.m=90", "workload.n=70", "workload.k=130", more}};
+  };
+  auto stream = [&](const char* operation, const char* type) {
+    return Case{"stream",
+                {tiles, fmt::format("workload.operation={}", operation),
+                 fmt::format("workload.dtype={}", type), "workload.elements_per_worker=101",
+                 "workload.repeats=3"}};
+  };
+  auto sparse = [&](const char* type, const char* density) {
+    return Case{
+        "spmm_static",
+        {tiles, "workload.m=75", "workload.k=131", "workload.n=21",
+         fmt::format("workload.density={}", density), fmt::format("workload.dtype={}", type)}};
+  };
+  return {gemm("workload.dtype=f16"),
+          gemm("workload.dtype=f32"),
+          gemm("workload.partials=f32"),
+          gemm("machine=gc2"),
+          {"matrix_unit", {tiles, "workload.n=50"}},
+          {"matrix_unit", {tiles, "workload.n=1"}},
+          stream("copy", "f16"),
+          stream("scale", "f16"),
+          stream("add", "f16"),
+          stream("triad", "f16"),
+          stream("copy", "f32"),
+          stream("scale", "f32"),
+          stream("add", "f32"),
+          stream("triad", "f32"),
+          sparse("f16", "0.1"),
+          sparse("f32", "0.1"),
+          sparse("f32", "1"),
+          sparse("f32", "0"),
+          {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
+}
+
+struct Files {
+  ordered_json report;
+  std::string steps, tiles;
+};
+
+Files run(const CommandFolder& folder, const Case& test, const std::string& more) {
+  std::string command =
+      fmt::format("run {}/configs/runs/{}.json --out result {}", TESSERA_SOURCE, test.name, more);
+  for (const std::string& option : test.options) command += " --set '" + option + "'";
+  const Answer answer = folder.call(command);
+  CAPTURE(command);
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+  return {ordered_json::parse(folder.read("result/report.json")), folder.read("result/steps.csv"),
+          folder.read("result/tiles.csv")};
+}
+
+/// The report without what may differ between hosts and numbers of threads.
+std::string lasting(Files files) {
+  files.report.erase("host");
+  files.report.at("config").at("run").erase("threads");
+  return files.report.dump(1) + files.steps + files.tiles;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("reports do not depend on the number of host threads") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const std::string alone = lasting(run(folder, test, "--threads 1"));
+      CHECK(alone == lasting(run(folder, test, "--threads 1")));
+      CHECK(alone == lasting(run(folder, test, "--threads 2")));
+      CHECK(alone == lasting(run(folder, test, "--threads 3")));
+    }
+  }
+
+  TEST_CASE("every kernel passes its check and its workers do not race") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const ordered_json report =
+          run(folder, test, "--set run.check=full --set run.check_races=true").report;
+      CHECK(report.at("check").at("passed") == true);
+      CHECK(report.at("check").at("max_error") <= report.at("check").at("bound"));
+    }
+  }
+
+  TEST_CASE("the parts of time and memory sum to their totals") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const ordered_json report = run(folder, test, "").report;
+      std::uint64_t cycles = 0;
+      for (const char* part : {"compute", "exchange", "sync", "link", "host", "wait"}) {
+        cycles += report.at("time").at(fmt::format("{}_cycles", part)).get<std::uint64_t>();
+      }
+      CHECK(cycles == report.at("time").at("cycles"));
+      CHECK(cycles > 0);
+      std::uint64_t bytes = 0;
+      for (const auto& [name, value] : report.at("memory").at("categories").items()) {
+        bytes += value.get<std::uint64_t>();
+      }
+      CHECK(bytes == report.at("memory").at("max_tile_bytes"));
+      CHECK(report.at("traffic").at("exchange_bytes") >=
+            report.at("traffic").at("multicast_bytes"));
+    }
+  }
+}
