@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/matrix_stream.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/table.h"
 
@@ -196,7 +197,20 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
   again.cost.slots += wrap;
   entering.cost.slots -= wrap;
   cost_.restart();
+  recognise_stream(pc + 4, end, static_cast<std::size_t>(first), again);
   return true;
+}
+
+void BlockBuilder::recognise_stream(std::uint32_t begin, std::uint32_t end, std::size_t first,
+                                    const Edge& again) {
+  if (!fuse_ || handlers_->pair == nullptr) return;
+  std::vector<Instruction> body;
+  for (std::uint32_t pc = begin; pc < end; pc += 4) body.push_back(*fetch(pc));
+  const std::optional<std::size_t> start = find_matrix_stream(body);
+  if (!start) return;
+  Op& op = block_->ops[first + *start];
+  op.handler = matrix_stream_handler(body[*start].mnemonic);
+  op.edge = &again;
 }
 
 bool BlockBuilder::append_fault(Fault fault, std::uint32_t pc) {

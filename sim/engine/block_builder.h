@@ -28,6 +28,8 @@ class BlockBuilder {
   bool append_stop(const isa::Instruction& instruction, std::uint32_t pc);
   void append_straight(const isa::Instruction& instruction, std::uint32_t pc);
   bool append_loop(const isa::Instruction& instruction, std::uint32_t pc);
+  void recognise_stream(std::uint32_t begin, std::uint32_t end, std::size_t first,
+                        const Edge& again);
   bool append_fault(Fault fault, std::uint32_t pc);
   void append_fall_through(std::uint32_t pc);
 
