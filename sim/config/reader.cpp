@@ -58,12 +58,12 @@ std::string allowed_number(Range<double> range, std::string_view unit) {
 
 }  // namespace
 
-void Reader::read_members(const Members& members, std::vector<std::string> also) {
+void Reader::read_members(const Members& members, const std::vector<std::string>& also) {
   Keys keys;
   members(keys);
-  also.insert(also.end(), keys.keys.begin(), keys.keys.end());
+  keys.keys.insert(keys.keys.end(), also.begin(), also.end());
   if (!values_->is_object()) wrong(path_, *values_, "an object {...}");
-  refuse_unknown(also);
+  refuse_unknown(keys.keys);
   members(*this);
 }
 

@@ -20,10 +20,10 @@ class Reader : public Fields {
   /// Reads all fields of `value`; first refuses keys that it does not have. `also` are keys of this
   /// object that somebody else reads.
   template <class Struct>
-  void read(Struct& value, std::vector<std::string> also = {}) {
-    read_members([&value](Fields& fields) { describe(fields, value); }, std::move(also));
+  void read(Struct& value, const std::vector<std::string>& also = {}) {
+    read_members([&value](Fields& fields) { describe(fields, value); }, also);
   }
-  void read_members(const Members& members, std::vector<std::string> also = {});
+  void read_members(const Members& members, const std::vector<std::string>& also = {});
   using Fields::Members;
 
   void require(bool holds, std::string_view key, const std::string& problem) override;
