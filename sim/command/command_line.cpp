@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/disasm.h"
+#include "sim/command/exec.h"
 #include "sim/command/list.h"
 #include "sim/command/run.h"
 #include "sim/command/validate.h"
@@ -78,6 +79,15 @@ Action add_validate(CLI::App& app, const Simulator& simulator) {
   return [request, &simulator] { return command::validate(*request, simulator); };
 }
 
+Action add_exec(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const exec = app.add_subcommand("exec", "run a bare RV32 program on one tile");
+  const auto request = std::make_shared<ExecRequest>();
+  exec->add_option("ELF", request->file, "the program; it ends by ecall with a7 = 93")->required();
+  exec->add_option("--machine", request->machine, "a preset or a file (default: bow)");
+  exec->add_option("--max-cycles", request->max_cycles, "give up after so many");
+  return [request, &simulator] { return command::exec(*request, simulator); };
+}
+
 Action add_disasm(CLI::App& app) {
   CLI::App* const disasm = app.add_subcommand("disasm", "print the tile code of an ELF file");
   const auto request = std::make_shared<DisasmRequest>();
@@ -106,11 +116,9 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
   const std::vector<std::pair<std::string, Action>> actions = {
-      {"run", add_run(app, simulator)},
-      {"check", add_check(app, simulator)},
-      {"disasm", add_disasm(app)},
-      {"list", add_list(app, simulator)},
-      {"schema", add_schema(app, simulator)},
+      {"run", add_run(app, simulator)},          {"check", add_check(app, simulator)},
+      {"exec", add_exec(app, simulator)},        {"disasm", add_disasm(app)},
+      {"list", add_list(app, simulator)},        {"schema", add_schema(app, simulator)},
       {"validate", add_validate(app, simulator)}};
   for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
   try {

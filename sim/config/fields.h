@@ -18,9 +18,9 @@ namespace tessera::config {
 /// What a field is called and what it means.
 struct Field {
   std::string_view key;
-  std::string_view sentence;  ///< for documentation and schema; without a full stop
-  std::string_view unit;      ///< "KiB", "cycles", "GHz"; empty for counts and names
-  bool required = false;      ///< no default: the config must give it
+  std::string_view sentence;   ///< for documentation and schema; without a full stop
+  std::string_view unit = {};  ///< "KiB", "cycles", "GHz"; empty for counts and names
+  bool required = false;       ///< no default: the config must give it
 };
 
 /// The allowed values of a number, both ends included.

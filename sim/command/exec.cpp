@@ -1,0 +1,26 @@
+#include "sim/command/exec.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "sim/engine/bare_program.h"
+
+namespace tessera::command {
+
+ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
+  const MachineConfig machine = config::load_machine(request.machine, simulator.machines);
+  engine::ExecOptions options;
+  options.slot_limit = request.max_cycles / machine.tile.contexts;
+  options.write = [](int descriptor, std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), descriptor == 1 ? stdout : stderr);
+  };
+  const engine::ExecResult result =
+      engine::execute_bare(elf::read_file(request.file), machine.tile, options);
+  std::fflush(stdout);
+  fmt::print("{}: exit code {}, {} cycles, {} slots, {} instructions\n", request.file,
+             result.exit_code, result.cycles, result.slots, result.instructions);
+  return static_cast<ExitCode>(result.exit_code & 0xff);
+}
+
+}  // namespace tessera::command

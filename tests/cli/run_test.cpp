@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using nlohmann::ordered_json;
+using tessera::test::Answer;
+using tessera::test::CommandFolder;
+
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+/// A report without what depends on the host.
+std::string without_host(const std::string& text) {
+  ordered_json report = ordered_json::parse(text);
+  report.erase("host");
+  return report.dump(2);
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a run prints a summary and leaves three files that do not depend on host threads") {
+    const CommandFolder folder;
+    const Answer one = folder.call("run - --out one --threads 1", kStream);
+    CHECK(one.code == 0);
+    CHECK(one.err.empty());
+    CHECK(one.out.starts_with("stream on gc200: 3 tiles"));
+    CHECK(folder.call("run - --out two --threads 2 --quiet", kStream).out.empty());
+    for (const char* file : {"/steps.csv", "/tiles.csv"}) {
+      CHECK(!folder.read(std::string("one") + file).empty());
+      CHECK(folder.read(std::string("one") + file) == folder.read(std::string("two") + file));
+    }
+    CHECK(without_host(folder.read("one/report.json")) ==
+          without_host(folder.read("two/report.json")));
+  }
+
+  TEST_CASE("results go to runs/NAME-HASH unless a folder is named") {
+    const CommandFolder folder;
+    folder.write("triad.json", kStream);
+    const Answer answer = folder.call("run triad.json");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
+    CHECK(folder.has("runs"));
+  }
+
+  TEST_CASE("check shows plan, prediction and memory and writes nothing") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("check -", kStream);
+    CHECK(answer.code == 0);
+    CHECK(answer.out.find("predicted") != std::string::npos);
+    CHECK(answer.out.find("over by") != std::string::npos);
+    CHECK(!folder.has("runs"));
+  }
+
+  TEST_CASE("the commands that only print do so with exit code 0") {
+    const CommandFolder folder;
+    CHECK(folder.call("--version").out.starts_with("tessera "));
+    CHECK(folder.call("list machines").out.starts_with("bow "));
+    CHECK(folder.call("list workloads").out.find("stream ") != std::string::npos);
+    CHECK(folder.call("list fabrics").out == "scheduled\nideal\n");
+    CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
+    CHECK(ordered_json::parse(folder.call("schema").out)["properties"].size() == 5);
+    for (const char* command :
+         {"", "run", "check", "exec", "disasm", "list", "schema", "validate"}) {
+      const Answer help = folder.call(std::string(command) + " --help");
+      CHECK(help.code == 0);
+      CHECK(help.out.find("Usage: tessera") != std::string::npos);
+    }
+  }
+}
