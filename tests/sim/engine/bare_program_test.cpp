@@ -25,7 +25,7 @@ elf::Program linked(const std::vector<Instruction>& code, const std::string& dat
   }
   elf::Segment values{kData, 4096, {}, true, false};
   values.bytes.resize(data.size());
-  std::memcpy(values.bytes.data(), data.data(), data.size());
+  if (!data.empty()) std::memcpy(values.bytes.data(), data.data(), data.size());
   program.segments = {text, values};
   return program;
 }
