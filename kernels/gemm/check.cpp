@@ -40,8 +40,11 @@ CheckResult Gemm::check(const MemoryReader& memory, CheckMode mode) const {
   if (mode == CheckMode::off) return {true, 0, 0, "off"};
   const BlockShape& block = geometry_.block();
   const bool half = block.partial == Type::f16;
-  const Rounding rounding{data::unit_roundoff(block.partial), data::unit_roundoff(block.input),
-                          half ? 0x1p-25 : 0x1p-150, half ? 1.0 : 16.0,
+  const Rounding rounding{data::unit_roundoff(Type::f32),
+                          data::unit_roundoff(block.partial),
+                          half,
+                          data::unit_roundoff(block.input),
+                          half ? 0x1p-25 : 0x1p-150,
                           static_cast<double>(geometry_.plan().split_k)};
   const bool small = static_cast<double>(useful_flops()) < kFullCheckFlops;
   const bool full = mode == CheckMode::full || (mode == CheckMode::automatic && small);

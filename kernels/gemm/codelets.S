@@ -112,6 +112,7 @@ codelet \name
   nop
 6:
   worker_run \unit, \count, 1
+  .balign 8
 5:// the same, overwriting Y
   worker_run \unit, \count, 0
 end_codelet \name

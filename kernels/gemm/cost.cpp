@@ -88,25 +88,28 @@ std::uint64_t input_cycles(const Geometry& geometry, const MachineConfig& machin
   return std::max(received, ceil_div(sent, in.single));
 }
 
-/// Half 64-bit words that the busiest worker of the final adding and packing takes.
-std::uint64_t worker_pairs(std::uint64_t bytes, std::uint32_t contexts) {
-  return ceil_div(ceil_div(bytes, std::uint64_t{16}), std::uint64_t{contexts});
-}
-
 void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
+  // Supervisor code around a vertex of all workers, and around the exchange before it.
+  constexpr std::uint64_t kAddingInstructions = 6;
+  constexpr std::uint64_t kPackingInstructions = 8;
+  constexpr std::uint64_t kPair = 16;  // bytes that a loop takes at once
   const CodeCost code(machine.tile);
   const std::uint32_t parts = geometry.plan().split_k;
   const std::uint64_t share = geometry.y_share(kFullest).size();
-  const std::uint64_t pairs = worker_pairs(share, machine.tile.contexts);
+  const EvenSplit pairs{share / kPair, machine.tile.contexts};
   if (parts > 1) {
+    sum.sync_cycles += machine.sync.chip_cycles;
     sum.exchange_cycles +=
         machine.fabric.fixed_cycles + ceil_div(share * (parts - 1), rates(machine).single);
-    sum.compute_cycles += code.plain(3) + code.run_even(adding_slots(pairs, parts - 1));
+    sum.compute_cycles += code.plain(kAddingInstructions) + code.run([&](std::uint32_t w) {
+      return adding_slots(pairs.part(w).size(), parts - 1);
+    });
   }
   if (geometry.converts()) {
-    sum.compute_cycles += code.plain(3) + code.run_even(packing_slots(pairs));
+    sum.compute_cycles += code.plain(kPackingInstructions) + code.run([&](std::uint32_t w) {
+      return packing_slots(pairs.part(w).size());
+    });
   }
-  if (parts > 1 || geometry.converts()) sum.sync_cycles += machine.sync.chip_cycles;
 }
 
 }  // namespace

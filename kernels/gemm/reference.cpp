@@ -24,34 +24,37 @@ std::vector<double> row_of(const Operand& operand, std::uint64_t row) {
   return values;
 }
 
-double bound(double value, double squares, double largest, std::uint64_t depth,
-             const Rounding& rounding) {
-  const double roundings =
-      static_cast<double>(ceil_div(depth, kDepths)) * rounding.for_16_depths + rounding.parts;
-  const double sum = squares * rounding.for_16_depths + rounding.parts * largest;
-  return kDeviations * rounding.partial * std::sqrt(sum) + roundings * rounding.smallest +
-         rounding.result * std::abs(value);
-}
-
-/// One row of the product, with the partial sums' squares: their sum and the largest.
-struct ReferenceRow {
-  std::vector<double> value, squares, largest;
+/// What the partial sums of one element say about its error.
+struct PartialSums {
+  double value = 0;
+  double squares = 0;        ///< of the sums after every depth, added up
+  double block_squares = 0;  ///< of those after every 16 depths
+  double largest = 0;        ///< the largest square
 };
 
-ReferenceRow reference_row(const std::vector<double>& a, const std::vector<float>& b,
-                           std::uint64_t columns) {
-  ReferenceRow row{std::vector<double>(columns), std::vector<double>(columns),
-                   std::vector<double>(columns)};
+double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
+  const double blocks = static_cast<double>(ceil_div(depth, kDepths));
+  const double stored =
+      rounding.parts * sums.largest + (rounding.every_block ? sums.block_squares : 0);
+  return kDeviations *
+             (rounding.sum * std::sqrt(sums.squares) + rounding.partial * std::sqrt(stored)) +
+         (blocks + rounding.parts) * rounding.smallest + rounding.result * std::abs(sums.value);
+}
+
+/// One row of the product.
+std::vector<PartialSums> reference_row(const std::vector<double>& a, const std::vector<float>& b,
+                                       std::uint64_t columns) {
+  std::vector<PartialSums> row(columns);
   for (std::uint64_t i = 0; i < a.size(); ++i) {
     const float* b_row = &b[i * columns];
+    const bool block_ends = (i + 1) % kDepths == 0 || i + 1 == a.size();
     for (std::uint64_t j = 0; j < columns; ++j) {
-      row.value[j] += a[i] * static_cast<double>(b_row[j]);
-    }
-    if ((i + 1) % kDepths != 0 && i + 1 != a.size()) continue;
-    for (std::uint64_t j = 0; j < columns; ++j) {
-      const double square = row.value[j] * row.value[j];
-      row.squares[j] += square;
-      row.largest[j] = std::max(row.largest[j], square);
+      PartialSums& sums = row[j];
+      sums.value += a[i] * static_cast<double>(b_row[j]);
+      const double square = sums.value * sums.value;
+      sums.squares += square;
+      sums.largest = std::max(sums.largest, square);
+      if (block_ends) sums.block_squares += square;
     }
   }
   return row;
@@ -82,11 +85,10 @@ CheckResult compare_all(const Matrix& c, const Operand& a, const Operand& b,
   }
   Comparison comparison;
   for (std::uint64_t i = 0; i < c.rows; ++i) {
-    const ReferenceRow row = reference_row(row_of(a, i), b_values, c.columns);
+    const std::vector<PartialSums> row = reference_row(row_of(a, i), b_values, c.columns);
     for (std::uint64_t j = 0; j < c.columns; ++j) {
       const double found = static_cast<double>(c.values[i * c.columns + j]);
-      comparison.add(std::abs(found - row.value[j]),
-                     bound(row.value[j], row.squares[j], row.largest[j], a.columns(), rounding));
+      comparison.add(std::abs(found - row[j].value), bound(row[j], a.columns(), rounding));
     }
   }
   return comparison.result("full");
@@ -107,11 +109,10 @@ double compare_sample(const Matrix& c, const Operand& a, const std::vector<float
       const std::uint64_t column = j + data::random_below(seed, kSampleStream, key, columns);
       const auto first = b_columns.begin() + static_cast<std::ptrdiff_t>(column * a.columns());
       const std::vector<float> b_column(first, first + static_cast<std::ptrdiff_t>(a.columns()));
-      const ReferenceRow one = reference_row(a_row, b_column, 1);
-      const double allowed =
-          bound(one.value[0], one.squares[0], one.largest[0], a.columns(), rounding);
+      const PartialSums one = reference_row(a_row, b_column, 1).front();
+      const double allowed = bound(one, a.columns(), rounding);
       const double found = static_cast<double>(c.values[row * c.columns + column]);
-      comparison.add(std::abs(found - one.value[0]), allowed);
+      comparison.add(std::abs(found - one.value), allowed);
       squares += allowed * allowed;
       ++count;
     }

@@ -17,17 +17,20 @@ struct Matrix {
 
 /// Roundings that a result goes through.
 struct Rounding {
-  double partial;        ///< relative error of rounding a partial sum
-  double result;         ///< of rounding a result
-  double smallest;       ///< half the smallest number above zero of the partials' type
-  double for_16_depths;  ///< how often partial sums are rounded while 16 depths are added
-  double parts;          ///< parts of the depth that are added up at the end
+  double sum;        ///< relative error of one addition inside the matrix unit
+  double partial;    ///< of storing a partial sum
+  bool every_block;  ///< partial sums are rounded to a narrower type after every 16 depths
+  double result;     ///< of rounding a result
+  double smallest;   ///< half the smallest number above zero of the partials' type
+  double parts;      ///< parts of the depth that are added up at the end
 };
 
-/// Compares `c` with A B. Each element may be off by
-///   8 u sqrt(sum of p^2 over all partial sums p that are rounded) + roundings x smallest + u' |c|
-/// that is eight standard deviations and more of independent roundings (Higham and Mary, SIAM J.
-/// Sci. Comput. 41, 2019); max_error is the largest error over that, so its bound is 1.
+/// Compares `c` with A B. An element c may be off by
+///   8 (s sqrt(sum of p^2 after every depth) + u sqrt(sum of p^2 over all p that are stored))
+///   + (depth / 16 + parts) smallest + r |c|
+/// with partial sums p and s, u, r the relative errors above: eight standard deviations and more of
+/// independent roundings (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). max_error is the largest
+/// error over that, so its bound is 1.
 /// `full` compares every element; `sample` a random one of each 16 x 16 block, and each row's sum
 /// with random signs (Freivalds), which may be off by 8 sqrt(n) times the sampled elements' root
 /// mean square bound.

@@ -1,6 +1,7 @@
 #include "kernels/matrix_unit/matrix_unit.h"
 
 #include <algorithm>
+#include <array>
 
 #include <nlohmann/json.hpp>
 
@@ -15,10 +16,15 @@ namespace {
 constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
 
-// Of codelets.S: slots of a worker beside its positions' and the two fills and drains of the
-// pipeline; supervisor instructions beside run, join, ldcw and branches, the caller's included.
-constexpr std::uint64_t kWorkerSlots = 13;
-constexpr std::uint64_t kSupervisorInstructions = 4;
+// Supervisor instructions beside run, join, ldcw and branches, the caller's included.
+constexpr std::uint64_t kSupervisorInstructions = 6;
+
+/// Slots of a worker, counted in codelets.S; `phases` slots a position. Short streams branch more.
+std::uint64_t worker_slots(std::uint64_t phases, std::uint64_t positions) {
+  constexpr std::array<std::uint64_t, 4> kBranches{0, 4, 2, 1};
+  if (positions == 0) return 13;
+  return 13 + (positions + 2) * phases + (positions < 4 ? kBranches[positions] : 0);
+}
 
 gemm::BlockShape shape_of(Mode mode) {
   if (mode == Mode::f32) return gemm::block_shape(Type::f32, Type::f32);
@@ -53,7 +59,7 @@ Prediction MatrixUnit::prediction() const {
   const gemm::EvenSplit positions{options_.n, tile.contexts};
   std::uint64_t end = 0;
   for (std::uint32_t w = 0; w < tile.contexts; ++w) {
-    const std::uint64_t slots = kWorkerSlots + (positions.part(w).size() + 2) * phases;
+    const std::uint64_t slots = worker_slots(phases, positions.part(w).size());
     const std::uint64_t start = std::uint64_t{costs.launch_stagger_cycles} * w;
     end = std::max(end, start + slots * (tile.issue == "barrel" ? tile.contexts : 1));
   }

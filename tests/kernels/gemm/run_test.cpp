@@ -1,0 +1,133 @@
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "tests/models/in_child.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+
+namespace {
+
+MachineConfig small_machine(std::uint32_t tiles) {
+  MachineConfig machine;
+  machine.name = "small";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = 256;
+  machine.tile.supervisor.launch_stagger_cycles = 4;
+  return machine;
+}
+
+Options options_of(Product product, Type dtype = Type::f16) {
+  Options options;
+  options.product = product;
+  options.dtype = dtype;
+  options.plan.partials = dtype;
+  return options;
+}
+
+/// Runs a product with race checks in a process of its own; "passed" or what went wrong, then what
+/// `view` says.
+std::string run(const Options& options, const MachineConfig& machine,
+                const std::function<std::string(const RunResult&, const Gemm&)>& view = {}) {
+  return in_child([&]() -> std::string {
+    const Gemm gemm(options, machine);
+    const program::Program program = gemm.build();
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    RunOptions run_options;
+    run_options.check_races = true;
+    Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
+    const RunResult result = built.run();
+    const CheckResult check = gemm.check(built.memory(), CheckMode::full);
+    if (!check.passed) return fmt::format("wrong: {} over {}", check.max_error, check.bound);
+    return "passed" + (view ? view(result, gemm) : "");
+  });
+}
+
+Options pinned(Options options, std::uint32_t m, std::uint32_t n, std::uint32_t k,
+               std::uint32_t cuts, Stationary stationary) {
+  options.pinned = true;
+  options.plan.split_m = m;
+  options.plan.split_n = n;
+  options.plan.split_k = k;
+  options.plan.cuts = cuts;
+  options.plan.stationary = stationary;
+  return options;
+}
+
+std::string compute_error(const RunResult& result, const Gemm& gemm) {
+  return fmt::format(" {}", static_cast<std::int64_t>(result.time.compute.count()) -
+                                static_cast<std::int64_t>(gemm.prediction().compute_cycles));
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("products of odd shapes and all types are right under the plan chosen") {
+    const std::vector<Product> products{{1, 1, 1},    {3, 5, 7},     {16, 16, 16}, {17, 33, 15},
+                                        {100, 4, 64}, {2, 200, 130}, {61, 47, 129}};
+    for (const Product& product : products) {
+      CAPTURE(product.m);
+      for (const std::uint32_t tiles : {1U, 6U}) {
+        CHECK(run(options_of(product), small_machine(tiles)) == "passed");
+        CHECK(run(options_of(product, Type::f32), small_machine(tiles)) == "passed");
+      }
+      Options wide = options_of(product);
+      wide.partials = PartialsChoice::f32;
+      CHECK(run(wide, small_machine(4)) == "passed");
+    }
+  }
+
+  TEST_CASE("every way to cut a product is right in both orientations") {
+    for (const Stationary stationary : {Stationary::a, Stationary::b}) {
+      for (const Type partials : {Type::f16, Type::f32}) {
+        for (const std::uint32_t cuts : {1U, 2U}) {
+          Options options = options_of({50, 70, 100});
+          options.plan.partials = partials;
+          const Options whole = pinned(options, 1, 1, 1, cuts, stationary);
+          CHECK(run(whole, small_machine(2)) == "passed");
+          CHECK(run(pinned(options, 2, 3, 1, cuts, stationary), small_machine(7)) == "passed");
+          CHECK(run(pinned(options, 2, 1, 3, cuts, stationary), small_machine(8)) == "passed");
+        }
+      }
+      CHECK(run(pinned(options_of({50, 70, 100}, Type::f32), 2, 2, 3, 2, stationary),
+                small_machine(12)) == "passed");
+    }
+  }
+
+  TEST_CASE("compute cycles are those of the counted code, machine constants applied") {
+    for (const std::uint32_t rows : {1U, 6U, 11U, 16U, 18U, 23U, 60U}) {
+      for (const Type dtype : {Type::f16, Type::f32}) {
+        const Options options =
+            pinned(options_of({rows, 48, 112}, dtype), 1, 1, 1, 1, Stationary::b);
+        CAPTURE(rows);
+        CHECK(run(options, small_machine(1), compute_error) == "passed 0");
+      }
+    }
+  }
+
+  TEST_CASE("a result that is wrong in one element is found") {
+    const Options options = options_of({40, 40, 40});
+    const Gemm gemm(options, small_machine(1));
+    Matrix c{40, 40, std::vector<float>(1600)};
+    const Operand a(40, 40, Type::f16, 1, 0);
+    const Operand b(40, 40, Type::f16, 1, 1);
+    for (std::uint64_t i = 0; i < 1600; ++i) {
+      double sum = 0;
+      for (std::uint64_t k = 0; k < 40; ++k) {
+        sum += static_cast<double>(a.at(i / 40, k)) * static_cast<double>(b.at(k, i % 40));
+      }
+      c.values[i] = static_cast<float>(sum);
+    }
+    const Rounding rounding{0x1p-24, 0x1p-11, true, 0x1p-11, 0x1p-25, 1};
+    CHECK(compare(c, a, b, rounding, 1, true).passed);
+    CHECK(compare(c, a, b, rounding, 1, false).passed);
+    c.values[777] += 0.5F;
+    CHECK_FALSE(compare(c, a, b, rounding, 1, true).passed);
+    for (float& value : c.values) value += 0.5F;
+    CHECK_FALSE(compare(c, a, b, rounding, 1, false).passed);
+  }
+}
