@@ -5,7 +5,7 @@
 #include "kernels/gemm/shape.h"
 
 /// The length of this folder's tile code, counted in codelets.S, as a function of the work: slots
-/// of workers and instructions of the supervisor. codelets_test.cpp measures the same. What a slot,
+/// of workers and instructions of the supervisor. run_test.cpp measures the same. What a slot,
 /// a launch, a branch or a weight load costs is the machine's.
 namespace tessera::gemm {
 
