@@ -2,11 +2,10 @@
 #include "kernels/gemm/positions.inc"
 
 // Y += X W of one weight block. Arguments: W, three words of padding; then for each worker 16 bytes:
-// its positions, its part of X, of the partials and of the results.
+// its positions - 3 (what the pipeline's loop counts), its part of X, of the partials, of the results.
 .macro matrix_unit name, unit, count, words
 codelet \name
   lw a1, 0(a0)
-  addi a0, a0, 16
   lla t0, 5f
   ldcw (\words - 1) << 6, a1
   run t0, a0, s1
@@ -14,14 +13,14 @@ codelet \name
   ret
 
   .balign 8
+  nop                           // so that the loads below and the streams begin at multiples of 8
 5:
   csrr t0, 0xcc0
   slli t0, t0, 4
   add t0, t0, a0
-  lw s2, 0(t0)
-  lw t3, 4(t0)
-  lw t4, 8(t0)
-  addi s2, s2, -3
+  lw s2, 16(t0)
+  lw t3, 20(t0)
+  lw t4, 24(t0)
   blez s2, 3f
   last_loads
   long_stream \unit, \count, 1, fmv.s f4, f4
@@ -47,7 +46,7 @@ end_codelet \name
 
 // In pairs with what makes f31 zero.
 .macro last_loads
-  lw t5, 12(t0)
+  lw t5, 28(t0)
   fmv.h.x f31, x0
   fld.p f1, t4, 8
   splat.h f31, f31

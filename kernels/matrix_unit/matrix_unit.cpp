@@ -17,13 +17,13 @@ constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
 
 // Supervisor instructions beside run, join, ldcw and branches, the caller's included.
-constexpr std::uint64_t kSupervisorInstructions = 6;
+constexpr std::uint64_t kSupervisorInstructions = 5;
 
 /// Slots of a worker, counted in codelets.S; `phases` slots a position. Short streams branch more.
 std::uint64_t worker_slots(std::uint64_t phases, std::uint64_t positions) {
   constexpr std::array<std::uint64_t, 4> kBranches{0, 4, 2, 1};
-  if (positions == 0) return 13;
-  return 13 + (positions + 2) * phases + (positions < 4 ? kBranches[positions] : 0);
+  if (positions == 0) return 12;
+  return 12 + (positions + 2) * phases + (positions < 4 ? kBranches[positions] : 0);
 }
 
 gemm::BlockShape shape_of(Mode mode) {
@@ -64,6 +64,7 @@ Prediction MatrixUnit::prediction() const {
     end = std::max(end, start + slots * (tile.issue == "barrel" ? tile.contexts : 1));
   }
   const std::uint64_t load =
+      costs.weight_load_cycles +
       ceil_div(block_.w_bytes(), tile.matrix_unit.weight_load_bytes_per_cycle);
   Prediction p;
   p.compute_cycles = kSupervisorInstructions * costs.plain_cycles +

@@ -64,7 +64,7 @@ program::Program MatrixUnit::build() const {
       const gemm::Interval part = positions.part(i);
       const auto first = static_cast<std::uint32_t>(part.size() == 0 ? 0 : part.begin);
       const Place own{y[t], first * block_.y_bytes()};
-      arguments.emplace_back(static_cast<std::uint32_t>(part.size()));
+      arguments.emplace_back(static_cast<std::uint32_t>(part.size()) - 3U);
       arguments.emplace_back(Place{x, first * block_.x_bytes()});
       arguments.emplace_back(own);
       arguments.emplace_back(own);
