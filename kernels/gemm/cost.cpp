@@ -34,7 +34,8 @@ class CodeCost {
   }
   [[nodiscard]] std::uint64_t branch() const { return costs_.branch_taken_cycles; }
   [[nodiscard]] std::uint64_t load_weights(std::uint64_t bytes) const {
-    return ceil_div(bytes, std::uint64_t{tile_.matrix_unit.weight_load_bytes_per_cycle});
+    return costs_.weight_load_cycles +
+           ceil_div(bytes, std::uint64_t{tile_.matrix_unit.weight_load_bytes_per_cycle});
   }
 
   /// The vertex of one superstep: `block_product` in codelets.S.

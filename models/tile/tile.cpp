@@ -149,7 +149,7 @@ void Tile::load_weights(const engine::Exit& exit) {
   if (first + words > Workers::kWeightWords) fail(exit, "ldcw beyond the last weight word");
   std::memcpy(workers.weights() + first, sram_ + address, bytes);
   const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;
-  spend(ceil_div(bytes, rate));
+  spend(settings_->tile.supervisor.weight_load_cycles + ceil_div(bytes, rate));
 }
 
 void Tile::start_exchange(const engine::Exit& exit, Arrival& arrival) {

@@ -51,6 +51,9 @@ void describe(Fields& fields, SupervisorCosts& costs) {
                costs.launch_stagger_cycles, kCycleRange);
   fields.field({"join_cycles", "waiting for workers that have ended (`join`)", "cycles"},
                costs.join_cycles, kCycleRange);
+  fields.field({"weight_load_cycles", "starting a load of weights (`ldcw`), before the words move",
+                "cycles"},
+               costs.weight_load_cycles, kCycleRange);
 }
 
 void describe(Fields& fields, MatrixUnitConfig& unit) {

@@ -32,6 +32,7 @@ struct SupervisorCosts {
   std::uint32_t launch_stagger_cycles =
       0;  ///< between the starts of successive workers of one `run` to all
   std::uint32_t join_cycles = 6;
+  std::uint32_t weight_load_cycles = 6;  ///< starting `ldcw`; the words then move at their rate
 };
 
 struct MatrixUnitConfig {

@@ -91,7 +91,7 @@ TEST_SUITE("timing") {
       tile.code().emit({.mnemonic = isa::Mnemonic::ldcw, .rs1 = 5, .imm = (9 << 6) | 3});
       tile.end();
       for (std::uint32_t i = 0; i < 10; ++i) tile.write(0x1000 + 8 * i, std::uint64_t{100} + i);
-      CHECK(tile.cycles() == 2 + ceil_div(80U, rate) + kEnd);
+      CHECK(tile.cycles() == 2 + 6 + ceil_div(80U, rate) + kEnd);
       CHECK(tile.loaded().supervisor().x[5] == 0x1000 + 80);
     }
   }
