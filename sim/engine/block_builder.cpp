@@ -168,9 +168,12 @@ bool BlockBuilder::append_jump(const Instruction& instruction, std::uint32_t pc)
 }
 
 bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc) {
+  if (instruction.mnemonic == Mnemonic::ebreak) return append_fault(Fault::breakpoint, pc);
   Op& op = push(is_csr(instruction.mnemonic) ? handler::csr : handler::stop, pc);
   set_operands(op, instruction, pc);
   Edge& edge = leave(op, pc + 4);
+  edge.before = cost_.total();
+  edge.instruction = instruction;
   cost_.add(instruction, pc);
   edge.cost = cost_.total();
   return false;

@@ -5,7 +5,6 @@
 #include "sim/base/errors.h"
 #include "sim/engine/block_builder.h"
 #include "sim/engine/handlers.h"
-#include "sim/isa/decode.h"
 
 namespace tessera::engine {
 
@@ -59,12 +58,6 @@ Site Code::locate(const Op* op) const {
   const auto index = static_cast<std::size_t>(op - block.ops.data());
   check(index < block.sites.size(), "engine: an op beyond its block");
   return block.sites[index];
-}
-
-isa::Instruction Code::instruction(std::uint32_t pc) const {
-  const auto decoded = isa::decode(words_.at(pc / 4));
-  check(decoded.has_value(), "engine: no instruction at {:#x}", pc);
-  return *decoded;
 }
 
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,

@@ -13,7 +13,6 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/op.h"
 #include "sim/engine/timing.h"
-#include "sim/isa/mnemonic.h"
 
 namespace tessera::engine {
 
@@ -28,8 +27,6 @@ class Code {
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
   /// Where `op` stands. For an edge's stub: where the edge leads.
   [[nodiscard]] Site locate(const Op* op) const;
-  /// The instruction at `pc`, which must be one.
-  [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {

@@ -6,6 +6,7 @@
 
 #include "sim/engine/context.h"
 #include "sim/engine/engine.h"
+#include "sim/isa/mnemonic.h"
 #include "sim/isa/packed/weight_cache.h"
 
 /// Predecoded code as the handlers see it. A block is an array of Ops, executed in order; every
@@ -53,6 +54,9 @@ struct Edge {
   Cost cost;
   std::uint32_t pc = 0;
   Op stub;
+  // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
+  Cost before;  ///< as `cost`, without the instruction itself
+  isa::Instruction instruction{};
 };
 
 /// Which handlers execute: the quick ones, or those that record accesses and round as frm says.

@@ -106,33 +106,28 @@ class Session {
   }
 
   bool csr(Exit& exit) {
-    const Site site = code_.locate(frame_.op);
-    spend(site.before);
+    const Edge& edge = *frame_.op->edge;
+    const std::uint32_t pc = edge.pc - 4;
+    spend(edge.before);
     context_.fcsr |= host_.take_flags();
     const Timing& timing = code_.timing();
     const std::uint64_t cycle = context_.base_cycle + context_.slots * timing.cycles_per_slot();
-    if (!execute_csr(code_.instruction(site.pc), context_, cycle, context_.instructions)) {
+    if (!execute_csr(edge.instruction, context_, cycle, context_.instructions)) {
       exit.fault = Fault::illegal_instruction;
-      return finish(exit, Stop::fault, site.pc);
+      return finish(exit, Stop::fault, pc);
     }
-    spend(difference(frame_.op->edge->cost, site.before));
+    spend(difference(edge.cost, edge.before));
     choose_path();
-    op_ = code_.entry(frame_.path, site.pc + 4);
+    op_ = code_.entry(frame_.path, edge.pc);
     return false;
   }
 
   bool stop(Exit& exit) {
-    const Site site = code_.locate(frame_.op);
-    const Instruction instruction = code_.instruction(site.pc);
-    if (instruction.mnemonic == Mnemonic::ebreak) {
-      frame_.fault = Fault::breakpoint;
-      frame_.address = 0;
-      return fault(exit);
-    }
-    spend(frame_.op->edge->cost);
-    describe_stop(instruction, exit);
-    exit.pc = site.pc;
-    context_.pc = site.pc + 4;
+    const Edge& edge = *frame_.op->edge;
+    spend(edge.cost);
+    describe_stop(edge.instruction, exit);
+    exit.pc = edge.pc - 4;
+    context_.pc = edge.pc;
     return true;
   }
 
