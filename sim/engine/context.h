@@ -8,22 +8,23 @@
 namespace tessera::engine {
 
 /// The state of one worker or supervisor context. `run` sets pc and a0 only; the rest stays.
+/// What every run() touches lies in one line of the host's cache, after the integer registers.
 struct alignas(64) Context {
   std::uint32_t x[34] = {};  ///< x[32] takes what is written to x0, which stays 0; x[33] pads
-  std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
-  float acc[16] = {};        ///< accumulator banks of the matrix unit; amp.b sees both as 32 x i32
-  float exc[16] = {};
   std::uint32_t pc = 0;
   std::uint32_t fcsr = 0;    ///< frm and fflags as in the RISC-V manual, exact between instructions
   std::uint32_t worker = 0;  ///< CSR 0xCC0
   std::uint32_t tile = 0;    ///< CSR 0xCC1
   std::uint32_t workers = 0;     ///< CSR 0xCC2
   std::uint32_t superstep = 0;   ///< CSR 0xCC3
-  std::uint64_t random[2] = {};  ///< state of rnd.64
   std::uint64_t base_cycle = 0;  ///< chip cycle at which `slots` was 0, for CSR cycle
   std::uint64_t slots = 0;       ///< issue slots used since it was reset (supervisor: cycles)
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
+  std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
+  float acc[16] = {};        ///< accumulator banks of the matrix unit; amp.b sees both as 32 x i32
+  float exc[16] = {};
+  std::uint64_t random[2] = {};  ///< state of rnd.64
 };
 
 /// The memory one tile executes from. Stores below code_end fault, so decoded code stays true.
