@@ -206,7 +206,7 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
 
 void BlockBuilder::recognise_stream(std::uint32_t begin, std::uint32_t end, std::size_t first,
                                     const Edge& again) {
-  if (!fuse_ || handlers_->pair == nullptr) return;
+  if (!fuse_ || handlers_->fused == nullptr) return;
   std::vector<Instruction> body;
   for (std::uint32_t pc = begin; pc < end; pc += 4) body.push_back(*fetch(pc));
   const std::optional<std::size_t> start = find_matrix_stream(body);
@@ -296,13 +296,10 @@ Edge& BlockBuilder::leave(Op& op, std::uint32_t pc) {
 
 // Every Op gets the longest fusion that begins with it; the Ops that it covers are passed over.
 void BlockBuilder::fuse_handlers() {
-  if (handlers_->pair == nullptr) return;
-  for (std::size_t i = 0; i + 1 < fusible_.size(); ++i) {
-    if (!fusible_[i] || !fusible_[i + 1]) continue;
-    Handler fused = nullptr;
-    if (i + 2 < fusible_.size() && fusible_[i + 2])
-      fused = handlers_->triple(*fusible_[i], *fusible_[i + 1], *fusible_[i + 2]);
-    if (fused == nullptr) fused = handlers_->pair(*fusible_[i], *fusible_[i + 1]);
+  if (handlers_->fused == nullptr) return;
+  const std::span<const std::optional<Mnemonic>> all = fusible_;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+    const Handler fused = all[i] ? handlers_->fused(all.subspan(i)) : nullptr;
     if (fused != nullptr) block_->ops[i].handler = fused;
   }
 }

@@ -6,8 +6,7 @@ const HandlerSet& checked_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Checked>(EveryMnemonic{}),
       .directed = {},
-      .pair = nullptr,
-      .triple = nullptr,
+      .fused = nullptr,
       .host_rounding = false,
   };
   return kHandlers;

@@ -34,7 +34,6 @@ enum class Fault : std::uint8_t {
   out_of_range,
   write_to_code,
   illegal_instruction,
-  bad_pair,
   bad_loop,
   not_allowed_here,
   breakpoint,

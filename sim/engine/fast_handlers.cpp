@@ -7,8 +7,7 @@ const HandlerSet& fast_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Fast>(EveryMnemonic{}),
       .directed = directed_handlers(EveryMnemonic{}),
-      .pair = fused_pair,
-      .triple = fused_triple,
+      .fused = fused,
       .host_rounding = true,
   };
   return kHandlers;

@@ -1,5 +1,6 @@
 #include "sim/engine/fusion.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -36,18 +37,63 @@ constexpr auto kNumber = [] {
 template <std::size_t... I>
 constexpr auto make_pairs(std::index_sequence<I...>) {
   return std::array<Handler, sizeof...(I)>{
-      step2<Fast, kHot[I / kSeconds], second(I % kSeconds)>...};
+      sequence<Fast, kHot[I / kSeconds], second(I % kSeconds)>...};
 }
 constexpr auto kPairs = make_pairs(std::make_index_sequence<kFirsts * kSeconds>{});
 
-}  // namespace
-
-Handler fused_pair(Mnemonic first, Mnemonic next) {
+Handler pair(Mnemonic first, Mnemonic next) {
   const std::size_t i = kNumber[isa::index(first)];
   const std::size_t j = kNumber[isa::index(next)];
   return i < kFirsts && j < kSeconds ? kPairs[i * kSeconds + j] : nullptr;
 }
 
-Handler fused_triple(Mnemonic, Mnemonic, Mnemonic) { return nullptr; }
+template <Mnemonic... M>
+constexpr Fusion kFused = {{M...}, sizeof...(M), sequence<Fast, M...>};
+
+// What compilers make of inner loops, longest first.
+constexpr Fusion kLong[] = {
+    // bodies: elements of arrays, gathered elements, table look-ups
+    kFused<lw, flw, sh2add, flw, fmadd_s>,
+    kFused<flw, flw, fmadd_s, fle_s, beq>,
+    kFused<flw, flw, fmadd_s, fsw>,
+    kFused<flw, flw, fmadd_s>,
+    kFused<flw, fmadd_s, fsw>,
+    kFused<lbu, andi, xor_, sh2add, lw>,
+    kFused<sub, sh2add, sh2add, fsgnj_s>,
+    kFused<addi, sh2add, lw, fsgnj_s, bgeu>,
+    kFused<fsub_s, sh2add, addi, sw>,
+    kFused<lw, sh2add, flw>,
+    kFused<slli, add, flw>,
+    kFused<slli, add, lw>,
+    // ends: pointers and counters advance, a branch goes back
+    kFused<fsw, addi, addi, addi, beq>,
+    kFused<sh2add, fsw, addi, addi, beq>,
+    kFused<srli, xor_, addi, addi, bne>,
+    kFused<addi, addi, addi, bne>,
+    kFused<addi, addi, addi, beq>,
+    kFused<addi, add, addi, bne>,
+    kFused<addi, addi, bne>,
+    kFused<addi, addi, beq>,
+    kFused<addi, addi, blt>,
+    kFused<addi, addi, bltu>,
+    kFused<add, addi, bne>,
+    kFused<addi, add, bne>,
+};
+
+bool begins(std::span<const std::optional<Mnemonic>> next, const Fusion& fusion) {
+  return fusion.length <= next.size() &&
+         std::equal(fusion.shape, fusion.shape + fusion.length, next.begin());
+}
+
+}  // namespace
+
+Handler fused(std::span<const std::optional<Mnemonic>> next) {
+  for (const Fusion& fusion : kLong) {
+    if (begins(next, fusion)) return fusion.handler;
+  }
+  return next.size() > 1 && next[0] && next[1] ? pair(*next[0], *next[1]) : nullptr;
+}
+
+std::span<const Fusion> long_fusions() { return kLong; }
 
 }  // namespace tessera::engine

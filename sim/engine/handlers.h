@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 #include "sim/engine/op.h"
@@ -13,8 +15,8 @@ struct HandlerSet {
   std::array<Handler, isa::kMnemonics> plain{};
   /// For rounding modes that the plain handler does not do; null where there is only one.
   std::array<Handler, isa::kMnemonics> directed{};
-  Handler (*pair)(isa::Mnemonic first, isa::Mnemonic second) = nullptr;  ///< null: never fused
-  Handler (*triple)(isa::Mnemonic first, isa::Mnemonic second, isa::Mnemonic third) = nullptr;
+  /// The handler that does the longest known sequence at the front of `next`; null: never fused.
+  Handler (*fused)(std::span<const std::optional<isa::Mnemonic>> next) = nullptr;
   bool host_rounding = true;
 };
 

@@ -10,20 +10,31 @@
 namespace tessera::engine {
 
 /// How a handler executes. `kHostRounding`: nearest even by the host's own arithmetic; otherwise
-/// the software's, in the mode that the instruction or fcsr says.
+/// the software's, in the mode that the instruction or fcsr says. `kQuick`: gives up, with nothing
+/// changed, where calls would be needed (faults, NaNs): they would make each handler save
+/// registers.
 struct Fast {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
+  static constexpr bool kQuick = true;
+};
+/// Does what Fast gave up.
+struct Careful {
+  static constexpr bool kHostRounding = true;
+  static constexpr bool kRecords = false;
+  static constexpr bool kQuick = false;
 };
 /// For instructions that name a rounding mode other than the usual one.
 struct Directed {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = false;
+  static constexpr bool kQuick = false;
 };
 /// Records accesses where the frame has a log; also taken while frm is not nearest even.
 struct Checked {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = true;
+  static constexpr bool kQuick = false;
 };
 
 /// Selects the semantics of one instruction: `execute(Is<addi>, hart)`.
@@ -48,7 +59,9 @@ class Hart {
   [[nodiscard]] std::uint64_t fs1() const { return context_->f[op_->rs1]; }
   [[nodiscard]] std::uint64_t fs2() const { return context_->f[op_->rs2]; }
   [[nodiscard]] std::uint64_t fs3() const { return context_->f[op_->rs3]; }
-  void fd(std::uint64_t value) { context_->f[op_->rd] = value; }
+  void fd(std::uint64_t value) {
+    if (!gave_up_) context_->f[op_->rd] = value;
+  }
 
   [[nodiscard]] const Op& op() const { return *op_; }
   Context& context() { return *context_; }
@@ -63,16 +76,16 @@ class Hart {
 
   template <class T>
   bool load(std::uint32_t address, T& value) {
-    return engine::load<Mode::kRecords>(memory_, *frame_, address, value);
+    return engine::load<Mode>(memory_, *frame_, address, value);
   }
   template <class T>
   bool store(std::uint32_t address, T value) {
-    return engine::store<Mode::kRecords>(memory_, *frame_, address, value);
+    return engine::store<Mode>(memory_, *frame_, address, value);
   }
-  template <class T>
-  bool may_store(std::uint32_t address) {
-    return engine::may_store<T>(*frame_, address);
-  }
+
+  /// Quick modes: the result is not known here, nothing is to change.
+  void give_up() { gave_up_ = true; }
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
 
   /// The rounding mode in force: the instruction's, or fcsr's where that says so (7).
   [[nodiscard]] fp::Rounding rounding() const {
@@ -87,6 +100,7 @@ class Hart {
   Context* context_;
   std::byte* memory_;
   Frame* frame_;
+  bool gave_up_ = false;
 };
 
 }  // namespace tessera::engine

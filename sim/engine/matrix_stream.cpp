@@ -91,7 +91,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
       work += op->edge->cost.work * s.positions;
     }
   }
-  TESSERA_TAIL step2<Fast, M, Mnemonic::ld2st>(op, context, memory, frame, slots, work);
+  TESSERA_TAIL sequence<Fast, M, Mnemonic::ld2st>(op, context, memory, frame, slots, work);
 }
 
 /// The phase that starts a position.

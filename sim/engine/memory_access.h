@@ -25,33 +25,37 @@ void set_bounds(Frame& frame, const TileMemory& memory);
 template <class T>
 constexpr unsigned kLogSize = std::countr_zero(sizeof(T));
 
-template <bool kRecords, class T>
-inline bool load(std::byte* memory, Frame& frame, std::uint32_t address, T& value) {
+/// The comparison that passes for every good load, and that a bad one fails.
+template <class T>
+inline bool load_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;
-  if (std::rotr(address, kLog) >= frame.load_limit[kLog]) [[unlikely]]
-    return note_load_fault(frame, address, sizeof(T));
-  if constexpr (kRecords) {
+  return std::rotr(address, kLog) < frame.load_limit[kLog];
+}
+/// The same for stores, but good ones right behind the code may fail: see check_store.
+template <class T>
+inline bool store_passes(const Frame& frame, std::uint32_t address) {
+  constexpr unsigned kLog = kLogSize<T>;
+  return std::rotr(address - frame.store_base, kLog) < frame.store_limit[kLog];
+}
+
+/// Quick modes note no faults: what fails is done again by a mode that does (step.h).
+template <class Mode, class T>
+inline bool load(std::byte* memory, Frame& frame, std::uint32_t address, T& value) {
+  if (!load_passes<T>(frame, address)) [[unlikely]]
+    return Mode::kQuick ? false : note_load_fault(frame, address, sizeof(T));
+  if constexpr (Mode::kRecords) {
     if (frame.log != nullptr) frame.log->read(address, sizeof(T));
   }
   std::memcpy(&value, memory + address, sizeof(T));
   return true;
 }
 
-/// Whether a store of a T is allowed: for instructions that store after another access, since none
-/// of their effects may remain when one of them faults.
-template <class T>
-inline bool may_store(Frame& frame, std::uint32_t address) {
-  constexpr unsigned kLog = kLogSize<T>;
-  if (std::rotr(address - frame.store_base, kLog) >= frame.store_limit[kLog]) [[unlikely]]
-    return check_store(frame, address, sizeof(T));
-  return true;
-}
-
-template <bool kRecords, class T>
+template <class Mode, class T>
 inline bool store(std::byte* memory, Frame& frame, std::uint32_t address, T value) {
-  if (!may_store<T>(frame, address)) [[unlikely]]
-    return false;
-  if constexpr (kRecords) {
+  if (!store_passes<T>(frame, address)) [[unlikely]] {
+    if (Mode::kQuick || !check_store(frame, address, sizeof(T))) return false;
+  }
+  if constexpr (Mode::kRecords) {
     if (frame.log != nullptr) frame.log->write(address, sizeof(T));
   }
   std::memcpy(memory + address, &value, sizeof(T));

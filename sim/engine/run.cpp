@@ -203,8 +203,6 @@ std::string describe(Fault fault) {
       return "write to code";
     case Fault::illegal_instruction:
       return "illegal instruction";
-    case Fault::bad_pair:
-      return "bad instruction pair";
     case Fault::bad_loop:
       return "bad rpt loop (no passes, or a branch or control instruction in its body)";
     case Fault::not_allowed_here:

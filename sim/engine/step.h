@@ -38,7 +38,7 @@ concept Branching = requires(Hart<Fast>& hart) {
   semantics::taken(Is<M>{}, hart);
 };
 
-/// Executes one instruction; false if it faults, which leaves everything as it was.
+/// Executes one instruction; false if it faults or gives up, which leaves everything as it was.
 template <class Mode, isa::Mnemonic M>
 inline bool perform(const Op* op, Context* context, std::byte* memory, Frame* frame) {
   Hart<Mode> hart(op, context, memory, frame);
@@ -50,7 +50,7 @@ inline bool perform(const Op* op, Context* context, std::byte* memory, Frame* fr
   }
   if constexpr (std::is_void_v<decltype(semantics::execute(Is<M>{}, hart))>) {
     semantics::execute(Is<M>{}, hart);
-    return true;
+    return !hart.gave_up();
   } else {
     return semantics::execute(Is<M>{}, hart);
   }
@@ -64,18 +64,28 @@ inline void hand_over(Reason reason, const Op* op, Frame* frame, std::int64_t sl
   frame->work = work;
 }
 
+/// Goes on with what `perform<Mode, M>` refused: a fault, or an instruction to be done with care.
 template <class Mode, isa::Mnemonic M>
-void step(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-          std::uint64_t work) {
-  if (!perform<Mode, M>(op, context, memory, frame)) [[unlikely]]
+[[gnu::cold, gnu::noinline]] void refused(const Op* op, Context* context, std::byte* memory,
+                                          Frame* frame, std::int64_t slots, std::uint64_t work) {
+  if (!Mode::kQuick || !perform<Careful, M>(op, context, memory, frame))
     TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
   ++op;
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
 template <class Mode, isa::Mnemonic M>
-void branch(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-            std::uint64_t work) {
+[[gnu::always_inline]] inline void step(const Op* op, Context* context, std::byte* memory,
+                                        Frame* frame, std::int64_t slots, std::uint64_t work) {
+  if (!perform<Mode, M>(op, context, memory, frame)) [[unlikely]]
+    TESSERA_TAIL refused<Mode, M>(op, context, memory, frame, slots, work);
+  ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+template <class Mode, isa::Mnemonic M>
+[[gnu::always_inline]] inline void branch(const Op* op, Context* context, std::byte* memory,
+                                          Frame* frame, std::int64_t slots, std::uint64_t work) {
   Hart<Mode> hart(op, context, memory, frame);
   if (semantics::taken(Is<M>{}, hart)) {
     slots += op->edge->cost.slots;
@@ -89,27 +99,21 @@ void branch(const Op* op, Context* context, std::byte* memory, Frame* frame, std
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-/// Two instructions in one dispatch, the second of them maybe a branch.
-template <class Mode, isa::Mnemonic First, isa::Mnemonic Second>
-void step2(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-           std::uint64_t work) {
-  if (!perform<Mode, First>(op, context, memory, frame)) [[unlikely]]
-    TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
-  ++op;
-  if constexpr (Branching<Second>) {
-    TESSERA_TAIL branch<Mode, Second>(op, context, memory, frame, slots, work);
+/// Several instructions in one dispatch, the last of them maybe a branch.
+template <class Mode, isa::Mnemonic First, isa::Mnemonic... Rest>
+[[gnu::always_inline]] inline void sequence(const Op* op, Context* context, std::byte* memory,
+                                            Frame* frame, std::int64_t slots, std::uint64_t work) {
+  if constexpr (Branching<First>) {
+    static_assert(sizeof...(Rest) == 0, "a branch ends a sequence");
+    TESSERA_TAIL branch<Mode, First>(op, context, memory, frame, slots, work);
+  } else if constexpr (sizeof...(Rest) == 0) {
+    TESSERA_TAIL step<Mode, First>(op, context, memory, frame, slots, work);
   } else {
-    TESSERA_TAIL step<Mode, Second>(op, context, memory, frame, slots, work);
+    if (!perform<Mode, First>(op, context, memory, frame)) [[unlikely]]
+      TESSERA_TAIL refused<Mode, First>(op, context, memory, frame, slots, work);
+    ++op;
+    TESSERA_TAIL sequence<Mode, Rest...>(op, context, memory, frame, slots, work);
   }
-}
-
-template <class Mode, isa::Mnemonic First, isa::Mnemonic Second, isa::Mnemonic Third>
-void step3(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-           std::uint64_t work) {
-  if (!perform<Mode, First>(op, context, memory, frame)) [[unlikely]]
-    TESSERA_TAIL handler::fault(op, context, memory, frame, slots, work);
-  ++op;
-  TESSERA_TAIL step2<Mode, Second, Third>(op, context, memory, frame, slots, work);
 }
 
 }  // namespace tessera::engine

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "sim/engine/hart.h"
 #include "sim/isa/float/fast.h"
@@ -77,6 +79,12 @@ Bits<F> sqrt(H& h, Bits<F> a) {
 }
 template <class F, class H>
 Bits<F> fma(H& h, Bits<F> a, Bits<F> b, Bits<F> c) {
+  if constexpr (kHost<H> && H::Mode::kQuick && std::is_same_v<F, F32>) {
+    const std::optional<Bits<F>> sum = fp::f32_fma_number(a, b, c);
+    if (!sum) [[unlikely]]
+      h.give_up();
+    return sum.value_or(0);
+  }
   if constexpr (kHost<H>) return host::fma(F{}, a, b, c);
   return fp::soft::fma<F>(a, b, c, h.rounding(), h.flags());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/isa/float/host_environment.h"
 #include "sim/isa/float/quiet.h"
@@ -38,6 +39,10 @@ inline std::uint32_t f32_sqrt(std::uint32_t a) {
 }
 inline std::uint32_t f32_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return raising([=](std::uint32_t& flags) { return soft::fma<F32>(a, b, c, kNearest, flags); });
+}
+inline std::optional<std::uint32_t> f32_fma_number(std::uint32_t a, std::uint32_t b,
+                                                   std::uint32_t c) {
+  return f32_fma(a, b, c);
 }
 inline bool f32_eq(std::uint32_t a, std::uint32_t b) {
   return raising([=](std::uint32_t& flags) { return eq<F32>(a, b, flags); });

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 #include <immintrin.h>
+#include <optional>
 
 #include "sim/isa/float/host_environment.h"
 #include "sim/isa/float/quiet.h"
@@ -14,8 +15,9 @@
 namespace tessera::fp::x86 {
 
 inline float host_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+/// A NaN, quiet by now, becomes canonical; the comparison flags nothing.
 inline std::uint32_t result_bits(float value) {
-  return canonical<F32>(std::bit_cast<std::uint32_t>(value));
+  return value != value ? F32::kNan : std::bit_cast<std::uint32_t>(value);
 }
 
 inline float host_add(float a, float b) {
@@ -86,12 +88,17 @@ inline std::uint32_t f32_sqrt(std::uint32_t a) { return result_bits(host_sqrt(ho
   raise_flags(flags);
   return result;
 }
+/// The sum, or nothing where f32_fma has to look closer: flags set by then are among its.
+inline std::optional<std::uint32_t> f32_fma_number(std::uint32_t a, std::uint32_t b,
+                                                   std::uint32_t c) {
+  const float r = host_fma(host_float(a), host_float(b), host_float(c));
+  if (r != r) [[unlikely]]  // quiet by now: the comparison flags nothing
+    return std::nullopt;
+  return std::bit_cast<std::uint32_t>(r);
+}
 inline std::uint32_t f32_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  const auto r =
-      std::bit_cast<std::uint32_t>(host_fma(host_float(a), host_float(b), host_float(c)));
-  if (is_nan<F32>(r)) [[unlikely]]
-    return f32_fma_nan(a, b, c);
-  return r;
+  const std::optional<std::uint32_t> sum = f32_fma_number(a, b, c);
+  return sum ? *sum : f32_fma_nan(a, b, c);
 }
 
 inline bool f32_eq(std::uint32_t a, std::uint32_t b) {

@@ -1,4 +1,7 @@
+#include "sim/engine/fusion.h"
+
 #include <random>
+#include <span>
 
 #include <doctest/doctest.h>
 
@@ -16,7 +19,13 @@ class RandomCode {
 
   std::vector<Instruction> make() {
     std::vector<Instruction> code;
-    while (code.size() < 40) code.push_back(one(code.size()));
+    while (code.size() < 40) {
+      if (below(4) == 0) {
+        append_sequence(code);
+      } else {
+        code.push_back(one(code.size()));
+      }
+    }
     code.push_back(branch_to(bdnz, 9, 0, -4 * static_cast<int>(code.size())));
     code.push_back(end());
     return code;
@@ -26,13 +35,21 @@ class RandomCode {
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(source_() % bound); }
   int reg() { return static_cast<int>(below(6)); }
 
+  /// Any of the long sequences that one handler does, with operands of any kind.
+  void append_sequence(std::vector<Instruction>& code) {
+    const std::span<const Fusion> all = long_fusions();
+    const Fusion& fusion = all[below(static_cast<std::uint32_t>(all.size()))];
+    for (std::size_t i = 0; i < fusion.length; ++i) code.push_back(make_one(fusion.shape[i], 40));
+  }
   Instruction one(std::size_t at) {
     static constexpr Mnemonic kAll[] = {addi,   add,      slli,  srli,   andi,   xor_,    sh2add,
                                         lw,     lbu,      sw,    flw,    fsw,    fld,     fsd,
                                         flw_p,  fsw_p,    fld_p, fsd_p,  fma_2s, axpy_2s, fmul_s,
                                         fadd_s, fmadd_s,  mul,   fsub_s, fle_s,  fma_4h,  ld2,
                                         fmin_s, fcvt_w_s, beq,   bne,    blt,    bltu,    rpt};
-    const Mnemonic m = kAll[below(std::size(kAll))];
+    return make_one(kAll[below(std::size(kAll))], at);
+  }
+  Instruction make_one(Mnemonic m, std::size_t at) {
     const isa::InstructionInfo& info = isa::info(m);
     if (m == rpt) return at + 3 < 40 ? branch_to(m, below(8) == 0 ? 7 : 6, 0, 8) : nop();
     if (info.format == isa::Format::b) return branch_to(m, reg(), reg(), 8);
