@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/base/errors.h"
+#include "sim/isa/float/host_environment.h"
 
 namespace tessera {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // Large enough to hide the hand-out of pieces, small enough to level uneven tiles.
 constexpr std::size_t kMostTilesAPiece = 64;
 constexpr std::size_t kPiecesAThread = 32;
-constexpr std::size_t kTilesAhead = 2;  // brought into the host's cache
+constexpr std::size_t kTilesAhead = 4;  // brought into the host's cache
 
 }  // namespace
 
@@ -30,7 +31,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       fabric_("fabric", fabric::make_fabric(config.machine.fabric)),
       steps_(images.steps),
       ledger_(steps_),
-      arrivals_(config.machine.tiles),
+      standings_(config.machine.tiles),
       zones_(sync_.zones()) {
   make_programs(images);
   make_tiles(images);
@@ -95,7 +96,7 @@ void Chip::release_zone(std::size_t zone) {
   zones_[zone].pending = false;
   batch_.clear();
   for (std::uint32_t i = 0; i < tiles_.size(); ++i)
-    if (arrivals_[i].kind == Arrival::Kind::sync && arrivals_[i].zone == zone)
+    if (standings_[i].kind == Standing::Kind::sync && standings_[i].zone == zone)
       batch_.push_back(TileId{i});
   run_ahead([&](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
 }
@@ -119,55 +120,87 @@ void Chip::run_ahead(Resume resume) {
   if (config_.shuffle != 0)
     std::shuffle(batch_.begin(), batch_.end(),
                  std::mt19937_64(config_.shuffle + ledger_.supersteps()));
-  const std::size_t pieces = kPiecesAThread * threads_.count();
-  const std::size_t grain = std::clamp<std::size_t>(batch_.size() / pieces, 1, kMostTilesAPiece);
-  threads_.for_ranges(batch_.size(), grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (i + kTilesAhead < end) tiles_[index(batch_[i + kTilesAhead])].prefetch();
-      Tile& tile = tiles_[index(batch_[i])];
-      resume(tile);
-      arrivals_[index(batch_[i])] = tile.run();
-    }
+  const std::size_t wanted = kPiecesAThread * threads_.count();
+  const std::size_t grain = std::clamp<std::size_t>(batch_.size() / wanted, 1, kMostTilesAPiece);
+  pieces_.resize(ceil_div(batch_.size(), grain));
+  const std::span<const TileId> batch(batch_);
+  threads_.for_ranges(pieces_.size(), 1, [&](std::size_t begin, std::size_t end) {
+    const fp::HostEnvironment environment;  // once, so that entering the engine costs little
+    for (std::size_t i = begin; i < end; ++i)
+      run_piece(batch.subspan(i * grain, std::min(grain, batch.size() - i * grain)), i, resume);
   });
   settle();
 }
 
-/// Takes the batch's arrivals, in the batch's order, which must not matter.
+template <class Resume>
+void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, Resume& resume) {
+  Piece& piece = pieces_[number];
+  piece.group = {};
+  piece.apart.clear();
+  const Cycle start = ledger_.start();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (i + kTilesAhead < tiles.size()) tiles_[index(tiles[i + kTilesAhead])].prefetch();
+    Tile& tile = tiles_[index(tiles[i])];
+    resume(tile);
+    const Arrival arrival = tile.run();
+    standings_[index(tiles[i])] = static_cast<const Standing&>(arrival);
+    if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange &&
+        piece.group.fits(arrival))
+      piece.group.add(tiles[i], arrival, start);
+    else
+      piece.apart.emplace_back(tiles[i], arrival);
+  }
+}
+
+/// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
 void Chip::settle() {
   bool past_limit = false;
   bool exchanging = false;
-  for (const TileId tile : batch_) {
-    const Arrival& arrival = arrivals_[index(tile)];
-    if (arrival.started_exchange) {
-      exchanging = true;
-      fabric_.exchanges.start({tile, arrival.list_start, sram_.tile(tile), Address(arrival.list)});
+  for (const Piece& piece : pieces_)
+    for (const auto& [tile, arrival] : piece.apart) {
+      exchanging |= settle_apart(tile, arrival);
+      past_limit |= arrival.kind == Standing::Kind::limit;
     }
-    if (arrival.kind == Arrival::Kind::sync) settle_sync(tile, arrival);
-    if (arrival.kind == Arrival::Kind::limit) past_limit = true;
-    if (arrival.kind == Arrival::Kind::done) {
-      ledger_.arrive(tile, arrival);
-      if (++ended_ == tiles_.size()) end_program();
-    }
-  }
   if (past_limit)
     throw stuck(fmt::format("tiles ran past the limit of {} cycles (--max-cycles)",
                             settings_.max_cycles.count()));
+  for (const Piece& piece : pieces_) {
+    if (piece.group.arrivals.tiles != 0) settle_sync(piece.group);
+    for (const auto& [tile, arrival] : piece.apart) {
+      if (arrival.kind != Standing::Kind::sync) continue;
+      ArrivalGroup alone;
+      alone.add(tile, arrival, ledger_.start());
+      settle_sync(alone);
+    }
+  }
   if (exchanging) settle_exchanges();
 }
 
-void Chip::settle_sync(TileId tile, const Arrival& arrival) {
-  ZoneRelease& zone = zones_[arrival.zone];
-  Barrier& barrier = sync_.barrier(arrival.zone);
-  if (barrier.arrived() == 0) zone.first = tile;
-  if (arrivals_[index(zone.first)].sync_step != arrival.sync_step)
-    throw branched_apart(std::min(zone.first, tile), std::max(zone.first, tile));
-  ledger_.arrive(tile, arrival);
-  const auto release = barrier.arrive(tile, arrival.at);
+/// Whether the tile has started an exchange.
+bool Chip::settle_apart(TileId tile, const Arrival& arrival) {
+  if (arrival.started_exchange)
+    fabric_.exchanges.start({tile, arrival.list_start, sram_.tile(tile), Address(arrival.list)});
+  if (arrival.kind == Standing::Kind::done) {
+    ArrivalGroup alone;
+    alone.add(tile, arrival, ledger_.start());
+    ledger_.arrive(alone);
+    if (++ended_ == tiles_.size()) end_program();
+  }
+  return arrival.started_exchange;
+}
+
+void Chip::settle_sync(const ArrivalGroup& group) {
+  ZoneRelease& zone = zones_[group.zone];
+  Barrier& barrier = sync_.barrier(group.zone);
+  if (barrier.arrived() == 0) zone.sync_step = group.sync_step;
+  if (zone.sync_step != group.sync_step) throw branched_apart(group.zone);
+  ledger_.arrive(group);
+  const auto release = barrier.arrive(group.arrivals);
   if (!release) return;
   zone.pending = true;
   zone.at = release->at;
   zone.measured = ledger_.close(release->at);
-  notify_at(sync_.released(arrival.zone), release->at);
+  notify_at(sync_.released(group.zone), release->at);
 }
 
 void Chip::settle_exchanges() {
@@ -179,9 +212,9 @@ void Chip::settle_exchanges() {
       const fabric::Delivery& delivery = finished.outcome.tiles[i];
       tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
                                             delivery.received);
-      if (arrivals_[index(tile)].kind != Arrival::Kind::exchange_wait) continue;
+      if (standings_[index(tile)].kind != Standing::Kind::exchange_wait) continue;
       waiting.push_back(tile);
-      first = std::min(first, std::max(delivery.done, arrivals_[index(tile)].at));
+      first = std::min(first, std::max(delivery.done, standings_[index(tile)].at));
     }
     ledger_.deliver(finished.outcome.delivered, finished.outcome.multicast);
     if (!waiting.empty()) fabric_.waiting.emplace(first, std::move(waiting));
@@ -191,7 +224,7 @@ void Chip::settle_exchanges() {
 
 void Chip::end_program() {
   Cycle end;
-  for (const Arrival& arrival : arrivals_) end = std::max(end, arrival.at);
+  for (const Standing& standing : standings_) end = std::max(end, standing.at);
   const bool measured = ledger_.close(end);
   for (Tile& tile : tiles_) tile.finish(measured);
 }

@@ -3,7 +3,9 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <systemc>
@@ -59,14 +61,17 @@ class Chip : public sc_core::sc_module {
   void release_exchanges();
   template <class Resume>
   void run_ahead(Resume resume);
+  template <class Resume>
+  void run_piece(std::span<const TileId> tiles, std::size_t piece, Resume& resume);
   void settle();
-  void settle_sync(TileId tile, const Arrival& arrival);
+  bool settle_apart(TileId tile, const Arrival& arrival);
+  void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
   void end_program();
 
   [[nodiscard]] std::string state(TileId tile) const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
-  [[nodiscard]] NoProgress branched_apart(TileId one, TileId other) const;
+  [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
   void notify_at(sc_core::sc_event& event, Cycle cycle) const;
 
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -87,13 +92,19 @@ class Chip : public sc_core::sc_module {
   std::vector<Tile> tiles_;
   std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
-  std::vector<Arrival> arrivals_;  ///< how each tile's last run-ahead ended
-  std::vector<TileId> batch_;      ///< the tiles that run ahead now
+  std::vector<Standing> standings_;  ///< how each tile's last run-ahead ended
+  std::vector<TileId> batch_;        ///< the tiles that run ahead now
+  /// What one piece of the batch did. Each is written by one host thread.
+  struct alignas(64) Piece {
+    ArrivalGroup group;                             ///< that wait at one barrier for one step
+    std::vector<std::pair<TileId, Arrival>> apart;  ///< the others
+  };
+  std::vector<Piece> pieces_;
   struct ZoneRelease {
     bool pending = false;
     Cycle at;
     bool measured = false;
-    TileId first{};  ///< of the tiles that have arrived
+    std::uint32_t sync_step = program::kNoStep;  ///< that the tiles which have arrived wait for
   };
   std::vector<ZoneRelease> zones_;
   std::uint32_t ended_ = 0;

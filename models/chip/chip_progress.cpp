@@ -10,35 +10,35 @@ void Chip::check_finished() const {
   if (ended_ == tiles_.size()) return;
   std::vector<std::string> ended(tiles_.size());
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    const Arrival& arrival = arrivals_[i];
-    if (arrival.kind == Arrival::Kind::done)
-      ended[i] = fmt::format("ended at cycle {} while others still wait", arrival.at.count());
+    const Standing& standing = standings_[i];
+    if (standing.kind == Standing::Kind::done)
+      ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
   }
   throw stuck("no progress: nothing will release the tiles that wait" + summarise_tiles(ended));
 }
 
 std::string Chip::state(TileId tile) const {
-  const Arrival& arrival = arrivals_[index(tile)];
+  const Standing& standing = standings_[index(tile)];
   const Tile& self = tiles_[index(tile)];
   const std::string where = "pc " + self.program().where(self.pc());
-  switch (arrival.kind) {
-    case Arrival::Kind::done:
+  switch (standing.kind) {
+    case Standing::Kind::done:
       return {};
-    case Arrival::Kind::limit:
+    case Standing::Kind::limit:
       return self.workers() != nullptr && !self.workers()->endless().empty()
                  ? self.workers()->endless()
-                 : fmt::format("supervisor running at cycle {}, {}", arrival.at.count(), where);
-    case Arrival::Kind::sync: {
-      const Barrier& barrier = sync_.barrier(arrival.zone);
+                 : fmt::format("supervisor running at cycle {}, {}", standing.at.count(), where);
+    case Standing::Kind::sync: {
+      const Barrier& barrier = sync_.barrier(standing.zone);
       return fmt::format("waiting at sync zone {} since cycle {} ({} of {} tiles arrived), {}",
-                         arrival.zone, arrival.at.count(), barrier.arrived(), barrier.members(),
+                         standing.zone, standing.at.count(), barrier.arrived(), barrier.members(),
                          where);
     }
-    case Arrival::Kind::exchange_wait:
+    case Standing::Kind::exchange_wait:
       break;
   }
   return fmt::format("in {} since cycle {}, {}", fabric_.exchanges.missing(tile),
-                     arrival.at.count(), where);
+                     standing.at.count(), where);
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
@@ -48,15 +48,26 @@ NoProgress Chip::stuck(const std::string& problem) const {
   return NoProgress(problem + summarise_tiles(states));
 }
 
-NoProgress Chip::branched_apart(TileId one, TileId other) const {
-  const auto step_name = [this](TileId tile) {
-    const std::uint32_t step = arrivals_[index(tile)].sync_step;
+/// Names the lowest tile that waits there, and the lowest that waits for another step.
+NoProgress Chip::branched_apart(std::size_t zone) const {
+  const auto next = [&](std::uint32_t tile, auto wanted) {
+    while (standings_[tile].kind != Standing::Kind::sync || standings_[tile].zone != zone ||
+           !wanted(standings_[tile]))
+      ++tile;
+    return tile;
+  };
+  const auto step_name = [this](std::uint32_t tile) {
+    const std::uint32_t step = standings_[tile].sync_step;
     return step < steps_.size() ? fmt::format("step {} ({})", step, steps_[step].name)
                                 : std::string("no step");
   };
+  const std::uint32_t one = next(0, [](const Standing&) { return true; });
+  const std::uint32_t other = next(one, [&](const Standing& standing) {
+    return standing.sync_step != standings_[one].sync_step;
+  });
   return NoProgress(fmt::format(
-      "tiles of sync zone {} branched apart: tile {} waits before {}, tile {} before {}",
-      arrivals_[index(one)].zone, index(one), step_name(one), index(other), step_name(other)));
+      "tiles of sync zone {} branched apart: tile {} waits before {}, tile {} before {}", zone, one,
+      step_name(one), other, step_name(other)));
 }
 
 }  // namespace tessera

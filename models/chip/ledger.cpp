@@ -6,29 +6,21 @@
 
 namespace tessera {
 
-void Ledger::arrive(TileId tile, const Arrival& arrival) {
-  const TileSpan& span = arrival.span;
-  const Cycle compute = arrival.at - open_.start - span.exchange - span.wait;
-  const bool first = arrived_++ == 0;
-  if (first || arrival.at > last_arrival_ ||
-      (arrival.at == last_arrival_ && index(tile) < index(open_.last_tile))) {
-    last_arrival_ = arrival.at;
-    open_.last_tile = tile;
-    open_.time.compute = compute;
-    open_.time.exchange = span.exchange;
-    open_.time.wait = span.wait;
+void Ledger::arrive(const ArrivalGroup& group) {
+  const bool first = arrived_.tiles == 0;
+  if (arrived_.add(group.arrivals)) {
+    open_.last_tile = group.arrivals.last;
+    open_.time.compute = group.compute;
+    open_.time.exchange = group.exchange;
+    open_.time.wait = group.wait;
   }
-  if (first) {
-    open_.program_step = program::kNoStep;
-    open_.least_compute = compute;
-  }
-  open_.least_compute = std::min(open_.least_compute, compute);
-  open_.sum_compute += compute.count();
-  open_.instructions += span.instructions;
-  open_.flops += span.flops;
-  if (arrival.step != program::kNoStep &&
-      (open_.program_step == program::kNoStep || arrival.step > open_.program_step))
-    open_.program_step = arrival.step;
+  const std::uint32_t begun = first ? 0 : open_.program_step + 1;  // kNoStep + 1 is 0
+  open_.program_step = std::max(begun, group.steps_begun) - 1;
+  open_.least_compute =
+      first ? group.least_compute : std::min(open_.least_compute, group.least_compute);
+  open_.sum_compute += group.sum_compute;
+  open_.instructions += group.instructions;
+  open_.flops += group.flops;
 }
 
 void Ledger::deliver(Bytes delivered, Bytes multicast) {
@@ -37,7 +29,7 @@ void Ledger::deliver(Bytes delivered, Bytes multicast) {
 }
 
 bool Ledger::close(Cycle release) {
-  open_.time.sync = release - last_arrival_;
+  open_.time.sync = release - arrived_.last_at;
   check(open_.start + open_.time.total() == release,
         "ledger: the parts of superstep {} sum to {}, not {} cycles", superstep_,
         open_.time.total().count(), (release - open_.start).count());
@@ -49,7 +41,7 @@ bool Ledger::close(Cycle release) {
   open_ = {};
   open_.start = release;
   open_multicast_ = Bytes(0);
-  arrived_ = 0;
+  arrived_ = {};
   ++superstep_;
   return measured;
 }

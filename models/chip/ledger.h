@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/tile/arrival.h"
+#include "models/chip/arrival_group.h"
 #include "sim/program/image.h"
 #include "sim/report/run_result.h"
 
@@ -18,8 +18,8 @@ class Ledger {
  public:
   explicit Ledger(std::span<const program::StepInfo> steps) : steps_(steps) {}
 
-  /// A tile has arrived at the barrier, or has ended.
-  void arrive(TileId tile, const Arrival& arrival);
+  /// Tiles have arrived at the barrier, or have ended.
+  void arrive(const ArrivalGroup& group);
 
   /// Bytes that reached tiles; `multicast`: beyond the first receiver of each.
   void deliver(Bytes delivered, Bytes multicast);
@@ -27,6 +27,8 @@ class Ledger {
   /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
   bool close(Cycle release);
 
+  /// When the superstep that is open began.
+  [[nodiscard]] Cycle start() const { return open_.start; }
   [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
   [[nodiscard]] const std::vector<SuperstepRecord>& records() const { return records_; }
   /// The totals of what was measured; the tiles' own records are the caller's to add.
@@ -39,9 +41,8 @@ class Ledger {
   Bytes multicast_;  ///< of what was measured
 
   // The superstep that is open.
-  std::uint32_t arrived_ = 0;
-  SuperstepRecord open_;
-  Cycle last_arrival_;
+  SuperstepRecord open_{};
+  Barrier::Arrivals arrived_;
   Bytes open_multicast_;
 };
 

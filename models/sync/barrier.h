@@ -21,6 +21,29 @@ class Barrier {
     std::uint64_t releases = 0;
     Cycle waited;  ///< summed over tiles, from arrival to release
   };
+  /// Tiles that have arrived. Of several last ones the lowest counts, in whatever order they are
+  /// told.
+  struct Arrivals {
+    std::uint32_t tiles = 0;
+    TileId last{};
+    Cycle last_at;
+    std::uint64_t sum_at = 0;
+
+    /// True if `tile` is now the last.
+    bool add(TileId tile, Cycle at) { return add({1, tile, at, at.count()}); }
+    /// True if the last tile is now one of `others`, which must be some.
+    bool add(const Arrivals& others) {
+      const bool later = tiles == 0 || others.last_at > last_at ||
+                         (others.last_at == last_at && index(others.last) < index(last));
+      if (later) {
+        last = others.last;
+        last_at = others.last_at;
+      }
+      tiles += others.tiles;
+      sum_at += others.sum_at;
+      return later;
+    }
+  };
   struct Release {
     Cycle at;
     TileId last;  ///< the tile that the others waited for; of several the lowest
@@ -31,19 +54,20 @@ class Barrier {
 
   /// Returns the release once every member has arrived, and starts over. A tile arrives once a
   /// round.
-  std::optional<Release> arrive(TileId tile, Cycle at);
+  std::optional<Release> arrive(TileId tile, Cycle at) {
+    return arrive(Arrivals{1, tile, at, at.count()});
+  }
+  /// The same for several tiles at once.
+  std::optional<Release> arrive(const Arrivals& arrivals);
 
-  [[nodiscard]] std::uint32_t arrived() const { return arrived_; }
+  [[nodiscard]] std::uint32_t arrived() const { return arrived_.tiles; }
   [[nodiscard]] std::uint32_t members() const { return config_.members; }
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 
  private:
   Config config_;
   Statistics statistics_;
-  std::uint32_t arrived_ = 0;
-  std::uint64_t arrival_sum_ = 0;
-  TileId last_{};
-  Cycle last_arrival_;
+  Arrivals arrived_;
 };
 
 }  // namespace tessera

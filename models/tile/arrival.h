@@ -16,8 +16,8 @@ struct TileSpan {
   Bytes sent, received;
 };
 
-/// How a tile's run-ahead ended.
-struct Arrival {
+/// Where a tile's run-ahead ended.
+struct Standing {
   enum class Kind : std::uint8_t {
     sync,           ///< waits at the barrier of `zone`
     exchange_wait,  ///< waits for the exchange it has started
@@ -25,13 +25,17 @@ struct Arrival {
     limit           ///< ran past the cycle limit
   };
   Kind kind = Kind::done;
-  bool started_exchange = false;  ///< `list` and `list_start` hold
   std::uint32_t zone = 0;
-  std::uint32_t list = 0;  ///< address of the descriptor list
-  Cycle list_start;
-  Cycle at;
-  std::uint32_t step = program::kNoStep;       ///< the last step entered since the barrier
   std::uint32_t sync_step = program::kNoStep;  ///< the step that begins with this sync
+  Cycle at;
+};
+
+/// How it ended, and what the tile did.
+struct Arrival : Standing {
+  bool started_exchange = false;  ///< `list` and `list_start` hold
+  std::uint32_t list = 0;         ///< address of the descriptor list
+  Cycle list_start;
+  std::uint32_t step = program::kNoStep;  ///< the last step entered since the barrier
   TileSpan span;
 };
 

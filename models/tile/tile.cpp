@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kAllWorkers = 0xffffffff;
 constexpr std::uint32_t kWordBytes = 8;
+constexpr std::size_t kLine = 64;  // of the host's cache
 
 }  // namespace
 
@@ -19,19 +20,18 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
   supervisor_.tile = index(id);
   supervisor_.workers = settings.tile.contexts;
   supervisor_.pc = program.image().entry.count();
-  step_ = program.image().step_of(supervisor_.pc);
+  step_ = program.step_of(supervisor_.pc);
   if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
 }
 
 void Tile::prefetch() const {
-  constexpr std::size_t kLine = 64;
-  const auto* line = reinterpret_cast<const char*>(this);
-  __builtin_prefetch(line);
-  for (const char* at = reinterpret_cast<const char*>(&supervisor_.pc); at < line + sizeof(Tile);
-       at += kLine)
-    __builtin_prefetch(at);
-  __builtin_prefetch(&supervisor_.x[0]);
-  __builtin_prefetch(&supervisor_.x[kLine / sizeof(std::uint32_t)]);
+  const auto bring = [](const void* line) { __builtin_prefetch(line, 1); };
+  bring(&supervisor_.x[0]);
+  bring(&supervisor_.x[kLine / sizeof(supervisor_.x[0])]);
+  bring(&supervisor_.pc);
+  bring(&settings_);
+  bring(&span_);
+  bring(&record_);
 }
 
 Arrival Tile::run() {
@@ -66,7 +66,7 @@ engine::Exit Tile::run_supervisor() {
 bool Tile::serve(const engine::Exit& exit, Arrival& arrival) {
   using engine::Stop;
   if (exit.stop != Stop::sync) {
-    const std::uint32_t step = program_->image().step_of(exit.pc);
+    const std::uint32_t step = program_->step_of(exit.pc);
     if (step != program::kNoStep) step_ = step;
   }
   switch (exit.stop) {
@@ -88,7 +88,7 @@ bool Tile::serve(const engine::Exit& exit, Arrival& arrival) {
         fail(exit, fmt::format("sync of zone {}, allowed 0 to {}", exit.operand[0],
                                settings_->sync_zones - 1));
       spend(settings_->tile.supervisor.plain_cycles);
-      sync_step_ = program_->image().step_of(exit.pc);
+      sync_step_ = program_->step_of(exit.pc);
       arrival.kind = Arrival::Kind::sync;
       arrival.zone = exit.operand[0];
       arrival.sync_step = sync_step_;

@@ -67,23 +67,25 @@ class Tile {
   void wait_until(Cycle time);
   void spend(std::uint64_t cycles) { supervisor_.slots += cycles; }
 
+  // What an empty superstep touches comes first in each of these, within few lines of the host's
+  // cache.
+  engine::Context supervisor_;
   const TileSettings* settings_;
   const TileProgram* program_;
   std::byte* sram_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<RaceCheck> races_;  ///< null unless races are checked
-  engine::Context supervisor_;
-  TileSpan span_;
   Cycle span_start_;
-  std::uint64_t instructions_before_ = 0;  ///< the supervisor's own, at the span's start
-  std::uint64_t flops_before_ = 0;
-  Cycle exchange_begin_, exchange_done_;
+  std::uint32_t step_ = program::kNoStep;
+  std::uint32_t sync_step_ = program::kNoStep;
   ExchangeState exchange_ = ExchangeState::none;
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
-  std::uint32_t step_ = program::kNoStep;
-  std::uint32_t sync_step_ = program::kNoStep;
+  TileSpan span_;
+  std::uint64_t instructions_before_ = 0;  ///< the supervisor's own, at the span's start
+  std::uint64_t flops_before_ = 0;
   TileRecord record_;
+  Cycle exchange_begin_, exchange_done_;
 };
 
 }  // namespace tessera

@@ -11,7 +11,10 @@ namespace tessera {
 TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile)
     : image_(std::move(image)),
       supervisor_(engine::predecode(image_->bytes, engine::Role::supervisor, tile)),
-      worker_(engine::predecode(image_->bytes, engine::Role::worker, tile)) {}
+      worker_(engine::predecode(image_->bytes, engine::Role::worker, tile)),
+      steps_(image_->bytes.size() / kWord) {
+  for (std::uint32_t i = 0; i < steps_.size(); ++i) steps_[i] = image_->step_of(i * kWord);
+}
 
 std::string TileProgram::where(std::uint32_t pc) const {
   const auto& symbols = image_->symbols;

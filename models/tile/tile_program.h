@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/engine/engine.h"
 #include "sim/program/image.h"
@@ -21,15 +22,22 @@ class TileProgram {
   [[nodiscard]] std::uint32_t code_bytes() const {
     return static_cast<std::uint32_t>(image_->bytes.size());
   }
+  /// The step that a pc of the supervisor belongs to, or kNoStep: what the image says, looked up.
+  [[nodiscard]] std::uint32_t step_of(std::uint32_t pc) const {
+    return pc / kWord < steps_.size() ? steps_[pc / kWord] : program::kNoStep;
+  }
   /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
   [[nodiscard]] std::string where(std::uint32_t pc) const;
   /// The instruction at `pc` as text; "outside the code" where there is none.
   [[nodiscard]] std::string instruction(std::uint32_t pc) const;
 
  private:
+  static constexpr std::uint32_t kWord = 4;
+
   std::shared_ptr<const program::CodeImage> image_;
   std::shared_ptr<const engine::Code> supervisor_;
   std::shared_ptr<const engine::Code> worker_;
+  std::vector<std::uint32_t> steps_;  ///< by pc / kWord
 };
 
 }  // namespace tessera
