@@ -32,7 +32,7 @@ class Session {
 
   Exit run() {
     choose_path();
-    op_ = code_.entry(frame_.path, context_.pc);
+    op_ = find(context_.pc);
     Exit exit{};
     while (!advance(exit)) {
     }
@@ -43,7 +43,8 @@ class Session {
  private:
   /// Enters the handlers once; true when there is an exit to report.
   bool advance(Exit& exit) {
-    enter();
+    const Cost used = enter();
+    if (frame_.reason != Reason::stop) spend(used);
     switch (frame_.reason) {
       case Reason::due:
         op_ = frame_.op;
@@ -58,14 +59,14 @@ class Session {
       case Reason::csr:
         return csr(exit);
       case Reason::stop:
-        return stop(exit);
+        return stop(exit, used);
       case Reason::fault:
         break;
     }
     return fault(exit);
   }
 
-  void enter() {
+  [[nodiscard]] Cost enter() {
     // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
     const bool inside = frame_.reason == Reason::due_inside && frame_.loops_left != 0;
     frame_.overdrawn = inside && left_ == 0;
@@ -73,7 +74,7 @@ class Session {
     const std::int64_t start = -static_cast<std::int64_t>(granted);
     frame_.reason = Reason::due;
     op_->handler(op_, &context_, frame_.memory.bytes, &frame_, start, 0);
-    spend({frame_.slots - start, frame_.work});
+    return {frame_.slots - start, frame_.work};
   }
 
   void spend(const Cost& cost) {
@@ -82,6 +83,12 @@ class Session {
     context_.slots += slots;
     context_.instructions += cost.work & 0xffff'ffffU;
     context_.flops += cost.work >> 32;
+  }
+
+  [[nodiscard]] const Op* find(std::uint32_t pc) const {
+    const bool aligned = pc % 4 == 0 && pc / 4 < frame_.entry_count;
+    const Op* known = aligned ? frame_.entries[pc / 4].load(std::memory_order_acquire) : nullptr;
+    return known != nullptr ? known : code_.entry(frame_.path, pc);
   }
 
   void choose_path() {
@@ -122,9 +129,9 @@ class Session {
     return false;
   }
 
-  bool stop(Exit& exit) {
+  bool stop(Exit& exit, const Cost& used) {
     const Edge& edge = *frame_.op->edge;
-    spend(edge.cost);
+    spend({used.slots + edge.cost.slots, used.work + edge.cost.work});
     describe_stop(edge.instruction, exit);
     exit.pc = edge.pc - 4;
     context_.pc = edge.pc;
