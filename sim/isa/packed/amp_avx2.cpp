@@ -10,8 +10,6 @@ namespace tessera::packed {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
-constexpr std::size_t kLast = kBlockPositions - 1;
-constexpr std::size_t kHalf = kBlockPositions / 2;
 
 __m256 widen8(const std::byte* halves) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves)));
@@ -61,69 +59,62 @@ void widen_inputs(float* to, const std::byte* x, std::size_t words) {
   asm volatile("" : : "r"(to) : "memory");
 }
 
-/// Four positions from `first` on; 16 outputs are two vectors. `sums` start as partials.
-bool half_block_h(__m256 (&sums)[4][2], const float* rows, const std::byte* x) {
-  alignas(32) float inputs[4 * 16];
-  widen_inputs(inputs, x, 16);
-  return multiply_add<4, 2, 16>(sums, rows, inputs);
-}
-
+// Sixteen outputs are two vectors, so that four positions fill the registers.
+template <std::size_t kPositions>
 bool block_h(float* acc, float* exc, const float* rows, const std::byte* x,
              const std::byte* partials, std::byte* out) {
-  __m256 low[4][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
-  __m256 high[4][2];
-  for (std::size_t k = 0; k < 4; ++k) {
-    for (std::size_t v = 0; v < 2; ++v) {
-      if (k > 0) low[k][v] = widen8(partials + (k - 1) * 32 + v * 16);
-      high[k][v] = widen8(partials + (k + 3) * 32 + v * 16);
-    }
+  constexpr std::size_t kLast = kPositions - 1;
+  alignas(32) float inputs[kPositions * 16];
+  widen_inputs(inputs, x, kPositions * 4);
+  __m256 sums[kPositions][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
+  for (std::size_t k = 1; k < kPositions; ++k) {
+    for (std::size_t v = 0; v < 2; ++v) sums[k][v] = widen8(partials + (k - 1) * 32 + v * 16);
   }
-  if (!half_block_h(low, rows, x) || !half_block_h(high, rows, x + kHalf * 32)) return false;
+  if (!multiply_add<kPositions, 2, 16>(sums, rows, inputs)) return false;
   const __m256 next[2] = {widen8(partials + kLast * 32), widen8(partials + kLast * 32 + 16)};
   for (std::size_t v = 0; v < 2; ++v) {
     store_narrow8(out + v * 16, _mm256_loadu_ps(acc + v * 8));
-    for (std::size_t k = 0; k < 4; ++k) store_narrow8(out + (k + 1) * 32 + v * 16, low[k][v]);
-    for (std::size_t k = 0; k < 3; ++k) store_narrow8(out + (k + 5) * 32 + v * 16, high[k][v]);
-    _mm256_storeu_ps(acc + v * 8, high[3][v]);
+    for (std::size_t k = 0; k < kLast; ++k) store_narrow8(out + (k + 1) * 32 + v * 16, sums[k][v]);
+    _mm256_storeu_ps(acc + v * 8, sums[kLast][v]);
     _mm256_storeu_ps(exc + v * 8, canonical8(next[v]));
   }
   return true;
 }
 
+template <std::size_t kPositions>
 bool block_hs(float* acc, float* exc, const float* rows, const std::byte* x,
               const std::byte* partials, std::byte* out) {
-  alignas(32) float inputs[8 * 16];
-  widen_inputs(inputs, x, 32);
-  __m256 sums[8][1] = {{_mm256_loadu_ps(exc)}};
-  for (std::size_t k = 1; k < 8; ++k) sums[k][0] = load8(partials + (k - 1) * 32);
-  if (!multiply_add<8, 1, 16>(sums, rows, inputs)) return false;
+  constexpr std::size_t kLast = kPositions - 1;
+  alignas(32) float inputs[kPositions * 16];
+  widen_inputs(inputs, x, kPositions * 4);
+  __m256 sums[kPositions][1] = {{_mm256_loadu_ps(exc)}};
+  for (std::size_t k = 1; k < kPositions; ++k)
+    sums[k][0] = canonical8(load8(partials + (k - 1) * 32));
+  if (!multiply_add<kPositions, 1, 16>(sums, rows, inputs)) return false;
   const __m256 next = canonical8(load8(partials + kLast * 32));
   store8(out, _mm256_loadu_ps(acc));
-  for (std::size_t k = 0; k < 7; ++k) store8(out + (k + 1) * 32, sums[k][0]);
-  _mm256_storeu_ps(acc, sums[7][0]);
+  for (std::size_t k = 0; k < kLast; ++k) store8(out + (k + 1) * 32, sums[k][0]);
+  _mm256_storeu_ps(acc, sums[kLast][0]);
   _mm256_storeu_ps(exc, next);
   return true;
 }
 
+template <std::size_t kPositions>
 bool block_s(float* acc, float* exc, const float* rows, const std::byte* x,
              const std::byte* partials, std::byte* out) {
-  __m256 low[4][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
-  __m256 high[4][2];
-  for (std::size_t k = 0; k < 4; ++k) {
-    for (std::size_t v = 0; v < 2; ++v) {
-      if (k > 0) low[k][v] = load8(partials + (k - 1) * 64 + v * 32);
-      high[k][v] = load8(partials + (k + 3) * 64 + v * 32);
-    }
+  constexpr std::size_t kLast = kPositions - 1;
+  __m256 sums[kPositions][2] = {{_mm256_loadu_ps(exc), _mm256_loadu_ps(exc + 8)}};
+  for (std::size_t k = 1; k < kPositions; ++k) {
+    for (std::size_t v = 0; v < 2; ++v)
+      sums[k][v] = canonical8(load8(partials + (k - 1) * 64 + v * 32));
   }
   const auto* inputs = reinterpret_cast<const float*>(x);
-  if (!multiply_add<4, 2, 8>(low, rows, inputs)) return false;
-  if (!multiply_add<4, 2, 8>(high, rows, inputs + kHalf * 8)) return false;
+  if (!multiply_add<kPositions, 2, 8>(sums, rows, inputs)) return false;
   const __m256 next[2] = {load8(partials + kLast * 64), load8(partials + kLast * 64 + 32)};
   for (std::size_t v = 0; v < 2; ++v) {
     store8(out + v * 32, _mm256_loadu_ps(acc + v * 8));
-    for (std::size_t k = 0; k < 4; ++k) store8(out + (k + 1) * 64 + v * 32, low[k][v]);
-    for (std::size_t k = 0; k < 3; ++k) store8(out + (k + 5) * 64 + v * 32, high[k][v]);
-    _mm256_storeu_ps(acc + v * 8, high[3][v]);
+    for (std::size_t k = 0; k < kLast; ++k) store8(out + (k + 1) * 64 + v * 32, sums[k][v]);
+    _mm256_storeu_ps(acc + v * 8, sums[kLast][v]);
     _mm256_storeu_ps(exc + v * 8, canonical8(next[v]));
   }
   return true;
@@ -131,7 +122,11 @@ bool block_s(float* acc, float* exc, const float* rows, const std::byte* x,
 
 }  // namespace
 
-AmpBlocks avx2_blocks() { return {block_h, block_hs, block_s}; }
+AmpBlocks avx2_blocks() {
+  return {{nullptr, block_h<4>, block_h<2>, block_h<1>},
+          {block_hs<8>, block_hs<4>, block_hs<2>, block_hs<1>},
+          {nullptr, block_s<4>, block_s<2>, block_s<1>}};
+}
 
 }  // namespace tessera::packed
 

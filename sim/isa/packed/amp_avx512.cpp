@@ -13,7 +13,6 @@ namespace tessera::packed {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT;
-constexpr std::size_t kLast = kBlockPositions - 1;
 
 TESSERA_AVX512 inline __m512 widen16(const std::byte* halves) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves)));
@@ -30,12 +29,13 @@ TESSERA_AVX512 inline __m512 canonical16(__m512 value) {
 }
 
 /// sums[k] += x[k][i] * row i, for `inputs` inputs in order; false if a sum is NaN.
-template <std::size_t kInputs>
-TESSERA_AVX512 inline bool multiply_add(__m512 (&sums)[8], const float* rows, const float* x) {
+template <std::size_t kInputs, std::size_t kPositions>
+TESSERA_AVX512 inline bool multiply_add(__m512 (&sums)[kPositions], const float* rows,
+                                        const float* x) {
 #pragma clang loop unroll(full)
   for (std::size_t i = 0; i < kInputs; ++i) {
     const __m512 row = _mm512_load_ps(rows + i * 16);
-    for (std::size_t k = 0; k < 8; ++k) {
+    for (std::size_t k = 0; k < kPositions; ++k) {
       sums[k] = _mm512_fmadd_ps(_mm512_set1_ps(x[k * kInputs + i]), row, sums[k]);
     }
   }
@@ -44,32 +44,38 @@ TESSERA_AVX512 inline bool multiply_add(__m512 (&sums)[8], const float* rows, co
   return nan == 0;
 }
 
+template <std::size_t kPositions>
 TESSERA_AVX512 bool block_h(float* acc, float* exc, const float* rows, const std::byte* x,
                             const std::byte* partials, std::byte* out) {
-  alignas(64) float inputs[8 * 16];
-  for (std::size_t k = 0; k < 8; ++k) _mm512_store_ps(inputs + k * 16, widen16(x + k * 32));
+  constexpr std::size_t kLast = kPositions - 1;
+  alignas(64) float inputs[kPositions * 16];
+  for (std::size_t k = 0; k < kPositions; ++k)
+    _mm512_store_ps(inputs + k * 16, widen16(x + k * 32));
   // Hides the values, so that broadcasts stay loads: shuffles would take the multipliers' port.
   asm volatile("" : "+m"(inputs));
-  __m512 sums[8] = {_mm512_loadu_ps(exc)};
-  for (std::size_t k = 1; k < 8; ++k) sums[k] = widen16(partials + (k - 1) * 32);
+  __m512 sums[kPositions] = {_mm512_loadu_ps(exc)};
+  for (std::size_t k = 1; k < kPositions; ++k) sums[k] = widen16(partials + (k - 1) * 32);
   if (!multiply_add<16>(sums, rows, inputs)) return false;
   const __m512 next = canonical16(widen16(partials + kLast * 32));
   store_narrow16(out, _mm512_loadu_ps(acc));
-  for (std::size_t k = 0; k < 7; ++k) store_narrow16(out + (k + 1) * 32, sums[k]);
-  _mm512_storeu_ps(acc, sums[7]);
+  for (std::size_t k = 0; k < kLast; ++k) store_narrow16(out + (k + 1) * 32, sums[k]);
+  _mm512_storeu_ps(acc, sums[kLast]);
   _mm512_storeu_ps(exc, next);
   return true;
 }
 
+template <std::size_t kPositions>
 TESSERA_AVX512 bool block_s(float* acc, float* exc, const float* rows, const std::byte* x,
                             const std::byte* partials, std::byte* out) {
-  __m512 sums[8] = {_mm512_loadu_ps(exc)};
-  for (std::size_t k = 1; k < 8; ++k) sums[k] = _mm512_loadu_ps(partials + (k - 1) * 64);
+  constexpr std::size_t kLast = kPositions - 1;
+  __m512 sums[kPositions] = {_mm512_loadu_ps(exc)};
+  for (std::size_t k = 1; k < kPositions; ++k)
+    sums[k] = canonical16(_mm512_loadu_ps(partials + (k - 1) * 64));
   if (!multiply_add<8>(sums, rows, reinterpret_cast<const float*>(x))) return false;
   const __m512 next = canonical16(_mm512_loadu_ps(partials + kLast * 64));
   _mm512_storeu_ps(out, _mm512_loadu_ps(acc));
-  for (std::size_t k = 0; k < 7; ++k) _mm512_storeu_ps(out + (k + 1) * 64, sums[k]);
-  _mm512_storeu_ps(acc, sums[7]);
+  for (std::size_t k = 0; k < kLast; ++k) _mm512_storeu_ps(out + (k + 1) * 64, sums[k]);
+  _mm512_storeu_ps(acc, sums[kLast]);
   _mm512_storeu_ps(exc, next);
   return true;
 }
@@ -77,7 +83,11 @@ TESSERA_AVX512 bool block_s(float* acc, float* exc, const float* rows, const std
 }  // namespace
 
 // Eight outputs fill an AVX2 register; wider ones do not help amp.hs.
-AmpBlocks avx512_blocks() { return {block_h, avx2_blocks().hs, block_s}; }
+AmpBlocks avx512_blocks() {
+  return {{block_h<8>, block_h<4>, block_h<2>, block_h<1>},
+          avx2_blocks().hs,
+          {block_s<8>, block_s<4>, block_s<2>, block_s<1>}};
+}
 
 }  // namespace tessera::packed
 

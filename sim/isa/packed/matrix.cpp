@@ -1,6 +1,7 @@
 #include "sim/isa/packed/matrix.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "sim/isa/packed/amp_block.h"
 #include "sim/isa/packed/amp_shape.h"
@@ -40,10 +41,27 @@ void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, uns
   for (std::size_t v = 0; v < kVectors; ++v) _mm256_storeu_ps(acc + v * 8, sums[v]);
 }
 
+/// exchange_partials with the four lanes of a word in one register.
+std::uint64_t exchange_partials_x86(float* acc, float* exc, std::uint64_t partials, unsigned imm5) {
+  if ((imm5 & kAmpStart) != 0) std::swap_ranges(acc, acc + 16, exc);
+  float* slots = exc + (imm5 & kAmpPhase) * kSlotsAPhase<ShapeH>;
+  const std::uint64_t result = x86::narrow(_mm_loadu_ps(slots));
+  const __m128 wide = x86::widen(partials);
+  const __m128 nan = _mm_castsi128_ps(x86::nan_lanes_s(_mm_castps_si128(wide)));
+  const __m128 canonical = _mm_castsi128_ps(_mm_set1_epi32(fp::F32::kNan));
+  _mm_storeu_ps(slots, _mm_blendv_ps(wide, canonical, nan));
+  return result;
+}
+
 template <class Shape>
 std::uint64_t amp(float* acc, float* exc, const float* rows, std::uint64_t x,
                   std::uint64_t partials, unsigned imm5) {
-  const std::uint64_t result = exchange_partials<Shape>(acc, exc, partials, imm5);
+  std::uint64_t result;
+  if constexpr (std::is_same_v<Shape, ShapeH>) {
+    result = exchange_partials_x86(acc, exc, partials, imm5);
+  } else {
+    result = exchange_partials<Shape>(acc, exc, partials, imm5);
+  }
   if ((imm5 & kAmpNoMac) == 0) {
     multiply_accumulate_x86<Shape>(acc, rows, x, imm5 & kAmpPhase);
   }
@@ -69,10 +87,11 @@ bool has_nan(const float* bank) {
   return any;
 }
 
-/// Blocks of eight, after one position alone where the banks hold NaNs that may not be canonical.
+/// Blocks, the largest first, after one position alone where the banks hold NaNs that may not be
+/// canonical.
 template <class Shape, auto Amp>
-void positions(AmpBlock block, float* acc, float* exc, const float* rows, std::size_t count,
-               const std::byte* x, const std::byte* partials, std::byte* out) {
+void positions(const AmpBlockSet& blocks, float* acc, float* exc, const float* rows,
+               std::size_t count, const std::byte* x, const std::byte* partials, std::byte* out) {
   constexpr std::size_t kXBytes = 32;
   constexpr std::size_t kBytes = 8 * Shape::kPhases;
   std::size_t done = 0;
@@ -83,11 +102,14 @@ void positions(AmpBlock block, float* acc, float* exc, const float* rows, std::s
     }
   };
   if (has_nan(acc) || has_nan(exc)) by_instruction(std::min<std::size_t>(count, 1));
-  while (block != nullptr && count - done >= kBlockPositions) {
-    if (block(acc, exc, rows, x + done * kXBytes, partials + done * kBytes, out + done * kBytes)) {
-      done += kBlockPositions;
-    } else {
-      by_instruction(done + kBlockPositions);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    while (blocks[i] != nullptr && count - done >= kBlockSizes[i]) {
+      if (blocks[i](acc, exc, rows, x + done * kXBytes, partials + done * kBytes,
+                    out + done * kBytes)) {
+        done += kBlockSizes[i];
+      } else {
+        by_instruction(done + kBlockSizes[i]);
+      }
     }
   }
   by_instruction(count);
@@ -110,18 +132,18 @@ std::uint64_t amp_s(float* acc, float* exc, const float* rows, std::uint64_t x,
 
 void amp_h_positions(float* acc, float* exc, const float* rows, std::size_t count,
                      const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlock block = host_blocks().h;
-  positions<ShapeH, amp_h>(block, acc, exc, rows, count, x, partials, out);
+  static const AmpBlockSet blocks = host_blocks().h;
+  positions<ShapeH, amp_h>(blocks, acc, exc, rows, count, x, partials, out);
 }
 void amp_hs_positions(float* acc, float* exc, const float* rows, std::size_t count,
                       const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlock block = host_blocks().hs;
-  positions<ShapeHs, amp_hs>(block, acc, exc, rows, count, x, partials, out);
+  static const AmpBlockSet blocks = host_blocks().hs;
+  positions<ShapeHs, amp_hs>(blocks, acc, exc, rows, count, x, partials, out);
 }
 void amp_s_positions(float* acc, float* exc, const float* rows, std::size_t count,
                      const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlock block = host_blocks().s;
-  positions<ShapeS, amp_s>(block, acc, exc, rows, count, x, partials, out);
+  static const AmpBlockSet blocks = host_blocks().s;
+  positions<ShapeS, amp_s>(blocks, acc, exc, rows, count, x, partials, out);
 }
 
 }  // namespace tessera::packed

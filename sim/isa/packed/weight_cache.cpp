@@ -1,31 +1,50 @@
 #include "sim/isa/packed/weight_cache.h"
 
-#include <bit>
+#include <cstring>
 
 #include "sim/isa/float/soft.h"
 #include "sim/isa/packed/packed.h"
 
 namespace tessera::packed {
 
+namespace {
+
+// Canonical NaNs first: widening a signalling one would set NV.
+#if TESSERA_HOST_FLOAT
+
+void widen_weights(float* rows, const std::uint64_t* words, std::size_t weights) {
+  for (std::size_t i = 0; i < weights; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(words + i / 4));
+    const __m128i nan = x86::nan_lanes_h(halves);
+    const __m128i quiet = _mm_blendv_epi8(halves, _mm_set1_epi16(fp::F16::kNan), nan);
+    _mm256_store_ps(rows + i, _mm256_cvtph_ps(quiet));
+  }
+}
+
+#else
+
+void widen_weights(float* rows, const std::uint64_t* words, std::size_t weights) {
+  for (std::size_t i = 0; i < weights; i += 4) {
+    const std::uint64_t quiet = portable::each_h(fp::canonical<fp::F16>, words[i / 4]);
+    const std::uint64_t pairs[2] = {unpkl_2s(quiet), unpkh_2s(quiet)};
+    std::memcpy(rows + i, pairs, sizeof pairs);
+  }
+}
+
+#endif
+
+}  // namespace
+
 void WeightCache::fill(AmpKind kind, const std::uint64_t* words) {
   kind_ = kind;
-  if (kind == AmpKind::s) {
-    for (unsigned i = 0; i < 128; ++i) {
-      rows_[i] = std::bit_cast<float>(fp::canonical<fp::F32>(lane_s(words[i / 2], i % 2)));
-    }
+  if (kind != AmpKind::s) {
+    widen_weights(rows_, words, kind == AmpKind::h ? 256 : 128);
     return;
   }
-  const unsigned weights = kind == AmpKind::h ? 256 : 128;
-  for (unsigned i = 0; i < weights; i += 4) {
-    // Canonical NaNs first: widening a signalling one would set NV.
-    const std::uint64_t quiet = portable::each_h(fp::canonical<fp::F16>, words[i / 4]);
-    const std::uint64_t low = unpkl_2s(quiet);
-    const std::uint64_t high = unpkh_2s(quiet);
-    rows_[i] = std::bit_cast<float>(lane_s(low, 0));
-    rows_[i + 1] = std::bit_cast<float>(lane_s(low, 1));
-    rows_[i + 2] = std::bit_cast<float>(lane_s(high, 0));
-    rows_[i + 3] = std::bit_cast<float>(lane_s(high, 1));
-  }
+  std::uint32_t weights[128];
+  std::memcpy(weights, words, sizeof weights);
+  for (std::uint32_t& weight : weights) weight = fp::canonical<fp::F32>(weight);
+  std::memcpy(rows_, weights, sizeof weights);
 }
 
 }  // namespace tessera::packed

@@ -265,7 +265,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("whole positions equal single instructions, also in place and with NaNs") {
     for (const Kind& kind : {kH, kHs, kS}) {
-      for (const std::size_t count : {0U, 1U, 2U, 8U, 9U, 10U, 17U, 100U, 1000U}) {
+      for (const std::size_t count : {0U, 1U, 2U, 3U, 7U, 8U, 9U, 12U, 17U, 100U, 1000U}) {
         CAPTURE(kind.outputs);
         CAPTURE(count);
         CHECK(wrong_positions(kind, count, 0) == 0);
@@ -279,8 +279,12 @@ TEST_SUITE("unit") {
   TEST_CASE("AVX2 and AVX-512 agree") {
     if (!packed::host_has_avx512()) return;
     for (const unsigned specials : {0U, 1U}) {
-      CHECK(wrong_block(packed::avx2_blocks().h, packed::avx512_blocks().h, kH, specials) == 0);
-      CHECK(wrong_block(packed::avx2_blocks().s, packed::avx512_blocks().s, kS, specials) == 0);
+      for (std::size_t size = 1; size < std::size(packed::kBlockSizes); ++size) {
+        const packed::AmpBlocks narrow = packed::avx2_blocks();
+        const packed::AmpBlocks wide = packed::avx512_blocks();
+        CHECK(wrong_block(narrow.h[size], wide.h[size], kH, specials) == 0);
+        CHECK(wrong_block(narrow.s[size], wide.s[size], kS, specials) == 0);
+      }
     }
   }
 #endif
