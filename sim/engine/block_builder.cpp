@@ -209,10 +209,10 @@ void BlockBuilder::recognise_stream(std::uint32_t begin, std::uint32_t end, std:
   if (!fuse_ || handlers_->fused == nullptr) return;
   std::vector<Instruction> body;
   for (std::uint32_t pc = begin; pc < end; pc += 4) body.push_back(*fetch(pc));
-  const std::optional<std::size_t> start = find_matrix_stream(body);
-  if (!start) return;
-  Op& op = block_->ops[first + *start];
-  op.handler = matrix_stream_handler(body[*start].mnemonic);
+  const std::optional<MatrixStream> stream = find_matrix_stream(body);
+  if (!stream) return;
+  Op& op = block_->ops[first + stream->start];
+  op.handler = stream->handler;
   op.edge = &again;
 }
 

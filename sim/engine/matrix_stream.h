@@ -7,16 +7,26 @@
 #include "sim/engine/op.h"
 #include "sim/isa/mnemonic.h"
 
-/// rpt bodies that stream positions past the matrix unit: pairs {amp, ld2st}, one a phase, each
-/// amp taking what the ld2st before it loaded, each ld2st storing what the amp before it made.
-/// Whole positions of such a loop are done at once, with the same effects instruction by
-/// instruction would have; wherever that is in doubt the instructions are executed one by one.
+/// rpt bodies that stream positions past the matrix unit: pairs {amp, move}, one a phase, each amp
+/// taking what the moves before it loaded, each move storing what the amp before it made.
+///
+///   partials from memory   amp.h, amp.hs: ld2st in every phase
+///                          amp.s: ld2st before even phases, ldst (partials, result) before odd
+///                          ones
+///   partials in a register amp.h, amp.hs: ldst (x, result) in every phase
+///                          amp.s: ldst before even phases, fsd.p before odd ones
+///
+/// Pointers to x, partials and results are t3, t4 and t5. Whole positions of such a loop are done
+/// at once, with the same effects instruction by instruction would have; wherever that is in doubt
+/// the instructions are executed one by one.
 namespace tessera::engine {
 
-/// Index in `body` of the amp that starts a position, if the body is such a stream.
-std::optional<std::size_t> find_matrix_stream(std::span<const isa::Instruction> body);
+struct MatrixStream {
+  std::size_t start;  ///< index in the body of the amp that starts a position
+  Handler handler;    ///< for that amp; its Op's edge must be the loop's
+};
 
-/// The handler for that amp. Its Op's edge must be the loop's; `kind` is amp_h or amp_hs.
-Handler matrix_stream_handler(isa::Mnemonic kind);
+/// What to do with a loop of this body, if it is such a stream.
+std::optional<MatrixStream> find_matrix_stream(std::span<const isa::Instruction> body);
 
 }  // namespace tessera::engine
