@@ -1,4 +1,5 @@
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/panels.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
@@ -10,6 +11,31 @@ constexpr double kFullCheckFlops = 10e9;  // above, a plain reference costs more
 }  // namespace
 
 Matrix Gemm::read_result(const MemoryReader& memory) const {
+  return geometry_.natural() ? read_rows(memory) : read_blocks(memory);
+}
+
+Matrix Gemm::read_rows(const MemoryReader& memory) const {
+  const RowMajor stored = RowMajor::of_result(geometry_, machine_.tiles);
+  const Product& p = options_.product;
+  const Type type = geometry_.block().input;
+  const std::uint64_t element = geometry_.block().input_bytes;
+  const std::uint64_t pitch = stored.pitch() / element;
+  Matrix c{p.m, p.n, std::vector<float>(std::size_t{p.m} * p.n)};
+  std::vector<std::byte> bytes;
+  for (std::uint32_t t = 0; t < machine_.tiles && stored.bytes_on(t) > 0; ++t) {
+    bytes.resize(stored.bytes_on(t));
+    memory.read({result_buffer(t)}, bytes);
+    for (std::uint64_t i = 0; i < bytes.size() / element; ++i) {
+      const std::uint64_t place = stored.begin(t) / element + i;
+      if (place % pitch >= p.n) continue;
+      c.values[place / pitch * p.n + place % pitch] =
+          static_cast<float>(data::load_element(type, bytes, i));
+    }
+  }
+  return c;
+}
+
+Matrix Gemm::read_blocks(const MemoryReader& memory) const {
   const BlockShape& block = geometry_.block();
   const bool transposed = geometry_.plan().stationary == Stationary::a;
   const Product& p = options_.product;

@@ -179,6 +179,67 @@ end_codelet \name
 add_arrays gemm_add_f16, add.4h
 add_arrays gemm_add_f32, add.2s
 
+// --- rows to blocks and back ---------------------------------------------------------------------
+// `to_blocks`: a matrix of rows x n chunks becomes n x rows chunks; else the way back. Arguments:
+// source, destination, n, steps of source and destination from one of the n to the next, distance
+// from one row's chunk to the next row's less the chunk's size; two words of padding; then for each
+// worker 16 bytes: offsets of its rows in source and destination, rows - 1, padding.
+.macro regroup name, words, to_blocks
+codelet \name
+  csrr t0, 0xcc0
+  slli t0, t0, 4
+  add t0, t0, a0
+  lw t1, 40(t0)
+  lw a1, 0(a0)
+  lw a2, 4(a0)
+  lw a4, 8(a0)
+  lw a5, 12(a0)
+  lw a6, 16(a0)
+  lw a7, 20(a0)
+  lw t2, 32(t0)
+  lw t4, 36(t0)
+  add a1, a1, t2
+  add a2, a2, t4
+  bltz t1, 9f
+1:
+  mv t3, a1
+  mv t5, a2
+  fld.p f0, t3, 8
+  beqz t1, 2f
+  rpt t1, 2f
+  .rept (\words) / 2 - 1
+    ldst f1, f0, t3, t5
+    ldst f0, f1, t3, t5
+  .endr
+  ldst f1, f0, t3, t5
+  .if \to_blocks
+    add t3, t3, a7
+  .endif
+  ldst f0, f1, t3, t5
+  .ifeq \to_blocks
+    add t5, t5, a7
+  .endif
+2:
+  .rept (\words) / 2 - 1
+    ldst f1, f0, t3, t5
+    ldst f0, f1, t3, t5
+  .endr
+  ldst f1, f0, t3, t5
+  fsd.p f1, t5, 8
+  add a1, a1, a5
+  add a2, a2, a6
+  bdnz a4, 1b
+9:
+  xctl 0
+end_codelet \name
+.endm
+
+regroup gemm_to_blocks_16, 2, 1
+regroup gemm_to_blocks_32, 4, 1
+regroup gemm_to_blocks_64, 8, 1
+regroup gemm_to_rows_32, 4, 0
+regroup gemm_to_rows_64, 8, 0
+
 // f32 partials to f16. Arguments: partials, result, six words of padding, then for each worker 8
 // bytes as above (offset and pairs in the partials).
 codelet gemm_pack

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/gemm/panels.h"
 #include "kernels/gemm/worker_code.h"
 
 namespace tessera::gemm {
@@ -89,6 +90,50 @@ std::uint64_t input_cycles(const Geometry& geometry, const MachineConfig& machin
   return std::max(received, ceil_div(sent, in.single));
 }
 
+// Supervisor code around a regrouping vertex.
+constexpr std::uint64_t kRegroupingInstructions = 5;
+
+std::uint64_t regrouping_cycles(const MachineConfig& machine, std::uint64_t rows,
+                                std::uint64_t chunks, std::uint64_t chunk_bytes) {
+  const EvenSplit split{rows, machine.tile.contexts};
+  return CodeCost(machine.tile).run([&](std::uint32_t w) {
+    return regrouping_slots(split.part(w).size(), chunks, chunk_bytes / 8);
+  });
+}
+
+/// Layout natural, before the product: rows of A and B to panels, and their regrouping.
+void add_input_relayout(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
+  const CodeCost code(machine.tile);
+  std::uint64_t received = 0;
+  std::uint64_t vertices = 0;
+  for (const Storage::Role role : {Storage::Role::x, Storage::Role::w}) {
+    for (const Panel& panel : Panels(geometry, role, machine.tiles).on_tile(0)) {
+      received += panel.bytes();
+      sum.compute_cycles += regrouping_cycles(machine, panel.rows, panel.chunks, panel.chunk_bytes);
+      ++vertices;
+    }
+  }
+  const std::uint64_t sent = stored_bytes(geometry.x_bytes(), machine.tiles) +
+                             stored_bytes(geometry.w_bytes(), machine.tiles);
+  sum.compute_cycles += code.plain(vertices * kRegroupingInstructions);
+  sum.exchange_cycles +=
+      machine.fabric.fixed_cycles + ceil_div(std::max(received, sent), rates(machine).single);
+  sum.sync_cycles += machine.sync.chip_cycles;
+}
+
+/// Layout natural, after the product: blocks of Y to rows, and the results to the rows of C.
+void add_result_relayout(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
+  const CodeCost code(machine.tile);
+  sum.compute_cycles +=
+      code.plain(kRegroupingInstructions) + regrouping_cycles(machine, geometry.rows(0).size(),
+                                                              geometry.column_blocks(0).size(),
+                                                              geometry.block().y_bytes());
+  const std::uint64_t moved = std::max(geometry.result_bytes(kFullest),
+                                       stored_bytes(geometry.result_bytes(), machine.tiles));
+  sum.exchange_cycles += machine.fabric.fixed_cycles + ceil_div(moved, rates(machine).single);
+  sum.sync_cycles += 2 * machine.sync.chip_cycles;
+}
+
 void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
   // Supervisor code around a vertex of all workers, and around the exchange before it.
   constexpr std::uint64_t kAddingInstructions = 6;
@@ -132,48 +177,13 @@ Prediction predict(const Geometry& geometry, const MachineConfig& machine) {
   add(0, 1);
   add(1, longer > 1 ? longer - 1 : 0);
   add(cuts - 1, longer > 1 ? cuts - longer : cuts - 1);
+  if (geometry.natural()) {
+    add_input_relayout(geometry, machine, sum);
+    add_result_relayout(geometry, machine, sum);
+  }
   add_final_steps(geometry, machine, sum);
   sum.cycles = sum.compute_cycles + sum.exchange_cycles + sum.sync_cycles;
   return sum;
-}
-
-namespace {
-
-// Of a descriptor list: header, send and receive entries; of tile code and argument blocks.
-constexpr std::uint64_t kListBytes = 16;
-constexpr std::uint64_t kSendBytes = 12;
-constexpr std::uint64_t kReceiveBytes = 16;
-constexpr std::uint64_t kCodeBytes = 3072;
-constexpr std::uint64_t kControlBytesPerStep = 64;
-constexpr std::uint64_t kArgumentBytes = 32;
-constexpr std::uint64_t kWorkerArgumentBytes = 16;
-// Buffers packed around each other leave gaps, and a stream that meets a busy port is sent twice.
-constexpr std::uint64_t kSpare = 4096;
-
-}  // namespace
-
-std::uint64_t tile_bytes(const Geometry& geometry, const MachineConfig& machine) {
-  const Plan& plan = geometry.plan();
-  const std::uint64_t x_stored = stored_bytes(geometry.x_bytes(), machine.tiles);
-  const std::uint64_t w_stored = stored_bytes(geometry.w_bytes(), machine.tiles);
-  const std::uint64_t x = geometry.x_bytes(kFullest, 0);
-  const std::uint64_t w = geometry.w_bytes(kFullest, 0);
-  const std::uint64_t y = geometry.y_bytes(kFullest);
-  const std::uint64_t share = geometry.y_share(kFullest).size();
-  std::uint64_t late = 0;
-  if (plan.split_k > 1) late += share * (plan.split_k - 1);
-  if (plan.split_k > 1 || geometry.converts()) late += geometry.converts() ? share / 2 : share;
-  const std::uint64_t tensors = x_stored + w_stored + y + std::max(x + w, late);
-  const std::uint64_t steps = plan.cuts + 1;
-  const std::uint64_t arguments =
-      steps * (kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts);
-  const std::uint64_t pieces = plan.cuts * (x / x_stored + w / w_stored + 4) + plan.split_k;
-  const std::uint64_t lists =
-      steps * kListBytes + pieces * kReceiveBytes + (2 * steps + plan.split_k) * kSendBytes;
-  const std::uint64_t code = kCodeBytes + steps * kControlBytesPerStep +
-                             machine.tile.supervisor_stack_bytes +
-                             std::uint64_t{machine.tile.worker_stack_bytes} * machine.tile.contexts;
-  return tensors + arguments + lists + code + kSpare;
 }
 
 }  // namespace tessera::gemm

@@ -6,8 +6,8 @@
 #include "kernels/gemm/reference.h"
 
 /// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
-/// given and wanted in blocked layout, spread evenly over the tiles; bringing them to where they
-/// are multiplied is part of the measured region.
+/// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
+/// to where they are multiplied, in the order needed there, is part of the measured region.
 namespace tessera::gemm {
 
 enum class PartialsChoice : std::uint8_t { automatic, f16, f32 };
@@ -16,6 +16,7 @@ struct Options {
   Product product{1024, 1024, 1024};
   Type dtype = Type::f16;
   PartialsChoice partials = PartialsChoice::automatic;
+  Layout layout = Layout::blocked;
   std::string a;  ///< .npy file; empty: seeded
   std::string b;
   std::uint64_t seed = 1;
@@ -30,6 +31,8 @@ class Gemm : public Workload {
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
+  /// SRAM that the planner expects the fullest tile to need.
+  [[nodiscard]] std::uint64_t tile_bytes() const { return chosen_.tile_bytes; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
@@ -37,6 +40,8 @@ class Gemm : public Workload {
 
  private:
   [[nodiscard]] Matrix read_result(const MemoryReader& memory) const;
+  [[nodiscard]] Matrix read_rows(const MemoryReader& memory) const;
+  [[nodiscard]] Matrix read_blocks(const MemoryReader& memory) const;
 
   Options options_;
   MachineConfig machine_;
@@ -46,7 +51,8 @@ class Gemm : public Workload {
   Operand b_;
 };
 
-/// The finished part of Y on a tile of the geometry lies in the buffer of the same number.
+/// The finished part of Y on a tile of the geometry lies in the buffer of the same number; in
+/// layout natural, what each tile of the machine holds of C.
 constexpr program::BufferId result_buffer(std::uint32_t tile) { return program::BufferId(tile); }
 
 }  // namespace tessera::gemm

@@ -11,6 +11,7 @@ constexpr std::uint64_t kShareGrain = 16;    // bytes: the adding loop takes two
 
 Geometry::Geometry(const Problem& problem, const Plan& plan)
     : plan_(plan),
+      layout_(problem.layout),
       block_(block_shape(problem.dtype, plan.partials)),
       roles_(gemm::roles(problem.product, plan.stationary)),
       row_parts_(plan.stationary == Stationary::b ? plan.split_m : plan.split_n),
@@ -55,6 +56,10 @@ std::uint64_t Geometry::x_bytes() const {
 
 std::uint64_t Geometry::w_bytes() const {
   return depth_split_.total * column_split_.total * block_.w_bytes();
+}
+
+std::uint64_t Geometry::result_bytes() const {
+  return column_split_.total * row_split_.total * block_.result_bytes();
 }
 
 std::uint64_t Geometry::y_bytes(const Cell& cell) const {

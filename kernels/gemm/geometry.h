@@ -23,6 +23,7 @@ class Geometry {
   [[nodiscard]] const BlockShape& block() const { return block_; }
   [[nodiscard]] const Roles& roles() const { return roles_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] bool natural() const { return layout_ == Layout::natural; }
   [[nodiscard]] std::uint32_t row_parts() const { return row_parts_; }
   [[nodiscard]] std::uint32_t column_parts() const { return column_parts_; }
   [[nodiscard]] std::uint32_t tiles() const { return row_parts_ * column_parts_ * plan_.split_k; }
@@ -35,6 +36,8 @@ class Geometry {
     return column_split_.part(part);
   }
   [[nodiscard]] Interval depth_blocks(std::uint32_t part) const { return depth_split_.part(part); }
+  [[nodiscard]] std::uint64_t column_blocks() const { return column_split_.total; }
+  [[nodiscard]] std::uint64_t depth_blocks() const { return depth_split_.total; }
   /// The depth blocks of one superstep.
   [[nodiscard]] Interval depth_blocks(std::uint32_t part, std::uint32_t cut) const;
 
@@ -44,6 +47,7 @@ class Geometry {
   /// A whole operand, padding included.
   [[nodiscard]] std::uint64_t x_bytes() const;
   [[nodiscard]] std::uint64_t w_bytes() const;
+  [[nodiscard]] std::uint64_t result_bytes() const;
   [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const;
   /// The part of Y's bytes that this tile adds up when the depth is split.
   [[nodiscard]] Interval y_share(const Cell& cell) const;
@@ -58,6 +62,7 @@ class Geometry {
 
  private:
   Plan plan_;
+  Layout layout_;
   BlockShape block_;
   Roles roles_;
   std::uint32_t row_parts_;

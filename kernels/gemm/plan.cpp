@@ -30,6 +30,11 @@ Product most_parts(const Product& product, const BlockShape& block, Stationary s
   return {ceil_div(product.m, block.columns), product.n, depth};
 }
 
+/// Rows hold blocks as they are if B is stationary; else every block would have to be transposed.
+bool allows(Layout layout, Stationary stationary) {
+  return layout == Layout::blocked || stationary == Stationary::b;
+}
+
 std::uint64_t capacity(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
@@ -46,6 +51,7 @@ class Search {
       if (macs_per_slot(machine_.tile.matrix_unit, block_shape(problem_.dtype, partials)) == 0)
         continue;
       for (const Stationary stationary : {Stationary::a, Stationary::b}) {
+        if (!allows(problem_.layout, stationary)) continue;
         try_grids(partials, stationary);
       }
     }
@@ -168,6 +174,9 @@ Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
 Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
   if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
     throw ConfigError("workload", "plan.partials", "found f16, allowed f32 for dtype f32");
+  }
+  if (!allows(problem.layout, plan.stationary)) {
+    throw ConfigError("workload", "plan.stationary", "found a, allowed b for layout natural");
   }
   const BlockShape block = block_shape(problem.dtype, plan.partials);
   if (macs_per_slot(machine.tile.matrix_unit, block) == 0) {

@@ -31,6 +31,7 @@ struct Problem {
   Type dtype = Type::f16;
   bool any_partials = true;  ///< for f16: the planner may choose
   Type partials = Type::f16;
+  Layout layout = Layout::blocked;
 };
 
 /// A plan with what it costs on a machine.

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <optional>
 
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/relayout.h"
 #include "kernels/gemm/storage.h"
 #include "sim/elf/codelet.h"
 
@@ -32,21 +34,26 @@ class Builder {
         w_storage_(std::make_shared<Storage>(geometry, Storage::Role::w, machine.tiles)),
         a_(a),
         b_(b),
-        program_(machine.tiles) {}
+        program_(machine.tiles) {
+    if (geometry.natural()) relayout_.emplace(geometry, machine, program_);
+  }
 
   program::Program build() {
     add_buffers();
+    if (relayout_) relayout_->add_inputs(a_, b_);
     const std::uint32_t cuts = geometry_.plan().cuts;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
       add_step(inputs(cut));
       program::ComputeSet set = product(cut);
-      if (cut + 1 == cuts && !splits_depth()) add_packing(set);
+      if (cut + 1 == cuts && !splits_depth() && !relayout_) add_packing(set);
       add_step(std::move(set));
     }
+    if (relayout_) add_step(y_to_rows());
     if (splits_depth()) {
       add_step(partials());
       add_step(adding());
     }
+    if (relayout_) add_step(relayout_->result(results_));
     return std::move(program_);
   }
 
@@ -74,16 +81,18 @@ class Builder {
   void add_buffers() {
     const std::uint32_t tiles = geometry_.tiles();
     for (std::uint32_t t = 0; t < tiles; ++t) {  // first: result_buffer counts on it
-      const BufferId result =
-          add_buffer(t, geometry_.result_bytes(cell(t)), y_is_result() ? "y" : "result", true);
+      const BufferId result = add_buffer(t, geometry_.result_bytes(cell(t)),
+                                         y_is_result() ? "y" : "result", !relayout_);
       results_.push_back(result);
     }
     for (std::uint32_t t = 0; t < tiles; ++t) {
       x_.push_back(add_buffer(t, geometry_.x_bytes(cell(t), 0), "x"));
       w_.push_back(add_buffer(t, geometry_.w_bytes(cell(t), 0), "w"));
-      y_.push_back(y_is_result() ? results_[t] : add_buffer(t, geometry_.y_bytes(cell(t)), "y"));
+      y_.push_back(y_is_result() && !relayout_ ? results_[t]
+                                               : add_buffer(t, geometry_.y_bytes(cell(t)), "y"));
       if (splits_depth()) received_.push_back(add_buffer(t, received_bytes(t), "partials"));
     }
+    if (relayout_) return;
     for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
       stored_x_.push_back(add_stored(x_storage_, t, "x stored"));
       stored_w_.push_back(add_stored(w_storage_, t, "w stored"));
@@ -115,21 +124,25 @@ class Builder {
         for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
           takers.push_back(x_[geometry_.tile({row, column, depth})]);
         }
-        add_copies(exchange, x_storage_->pieces({row, 0, depth}, cut), stored_x_, takers);
+        add_copies(exchange, Storage::Role::x, {row, 0, depth}, cut, takers);
       }
       for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
         std::vector<BufferId> takers;
         for (std::uint32_t row = 0; row < geometry_.row_parts(); ++row) {
           takers.push_back(w_[geometry_.tile({row, column, depth})]);
         }
-        add_copies(exchange, w_storage_->pieces({0, column, depth}, cut), stored_w_, takers);
+        add_copies(exchange, Storage::Role::w, {0, column, depth}, cut, takers);
       }
     }
     return exchange;
   }
 
-  static void add_copies(program::Exchange& exchange, const std::vector<Storage::Piece>& pieces,
-                         const std::vector<BufferId>& stored, const std::vector<BufferId>& takers) {
+  void add_copies(program::Exchange& exchange, Storage::Role role, const Cell& cell,
+                  std::uint32_t cut, const std::vector<BufferId>& takers) const {
+    const bool x = role == Storage::Role::x;
+    const auto& stored = relayout_ ? relayout_->panels(role) : (x ? stored_x_ : stored_w_);
+    const auto pieces = relayout_ ? relayout_->pieces(role, cell, cut)
+                                  : (x ? x_storage_ : w_storage_)->pieces(cell, cut);
     for (const Storage::Piece& piece : pieces) {
       program::Copy copy{{stored[piece.tile], piece.offset}, piece.bytes, {}};
       for (const BufferId taker : takers) copy.destinations.push_back({taker, piece.at});
@@ -165,6 +178,18 @@ class Builder {
       set.vertices.push_back(
           {TileId(t), codelet, program::Executor::supervisor, 0, std::move(arguments)});
     }
+    return set;
+  }
+
+  /// From here on the parts of Y are rows.
+  program::ComputeSet y_to_rows() {
+    std::vector<BufferId> rows = results_;
+    for (std::uint32_t t = 0; t < geometry_.tiles() && !y_is_result(); ++t) {
+      rows[t] = add_buffer(t, geometry_.y_bytes(cell(t)), "y in rows");
+    }
+    program::ComputeSet set = relayout_->y_to_rows(y_, rows);
+    y_ = std::move(rows);
+    if (!splits_depth()) add_packing(set);
     return set;
   }
 
@@ -243,6 +268,7 @@ class Builder {
   const Operand& a_;
   const Operand& b_;
   program::Program program_;
+  std::optional<Relayout> relayout_;                      // layout natural
   std::vector<BufferId> results_, x_, w_, y_, received_;  // by tile of the geometry
   std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine
 };

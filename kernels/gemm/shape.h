@@ -23,6 +23,10 @@ struct Product {
 /// are columns of B, and Y is C transposed.
 enum class Stationary : std::uint8_t { a, b };
 
+/// How the operands are given and the product is wanted: in the order in which the matrix unit
+/// takes and gives them, or in rows.
+enum class Layout : std::uint8_t { blocked, natural };
+
 /// Product with the roles given out.
 struct Roles {
   std::uint32_t rows;
@@ -46,6 +50,7 @@ struct BlockShape {
 
   [[nodiscard]] std::uint32_t x_bytes() const { return depth * input_bytes; }
   [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
+  [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
   [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
 };
 
@@ -82,6 +87,12 @@ struct EvenSplit {
     return total / parts * part + (part < extra ? part : extra);
   }
   [[nodiscard]] Interval part(std::uint64_t part) const { return {begin(part), begin(part + 1)}; }
+  /// The part that thing number `thing` is in.
+  [[nodiscard]] std::uint64_t holder(std::uint64_t thing) const {
+    const std::uint64_t large = (total / parts + 1) * (total % parts);
+    if (thing < large) return thing / (total / parts + 1);
+    return total % parts + (thing - large) / (total / parts);
+  }
   [[nodiscard]] std::uint64_t largest() const {
     return ceil_div(total, static_cast<std::uint64_t>(parts));
   }

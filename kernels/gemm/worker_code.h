@@ -36,4 +36,12 @@ constexpr std::uint64_t packing_slots(std::uint64_t pairs) {
   return pairs == 1 ? 16 : 2 * pairs + 16;
 }
 
+/// A worker that moves `rows` times `chunks` chunks of `words` times 8 bytes.
+constexpr std::uint64_t regrouping_slots(std::uint64_t rows, std::uint64_t chunks,
+                                         std::uint64_t words) {
+  if (rows == 0) return 16;
+  const std::uint64_t loop = rows == 1 ? 0 : 1 + (rows - 1) * (words + 1);
+  return 16 + chunks * (7 + words + loop);
+}
+
 }  // namespace tessera::gemm

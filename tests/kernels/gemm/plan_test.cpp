@@ -167,6 +167,30 @@ TEST_SUITE("unit") {
     CHECK(message(plan_of(2, 2, 2)).empty());
   }
 
+  TEST_CASE("rows are multiplied with B in the matrix unit, another pinned plan is refused") {
+    Problem problem = problem_of(300, 64, 512);
+    problem.layout = Layout::natural;
+    const Candidate chosen = choose_plan(problem, machine_of(16));
+    CHECK(chosen.plan.stationary == Stationary::b);
+    problem.layout = Layout::blocked;
+    CHECK(pinned_plan(chosen.plan, problem, machine_of(16)).prediction.cycles <
+          chosen.prediction.cycles);
+    problem.layout = Layout::natural;
+    Plan transposed = chosen.plan;
+    transposed.stationary = Stationary::a;
+    CHECK_THROWS_WITH_AS(pinned_plan(transposed, problem, machine_of(16)),
+                         doctest::Contains("plan.stationary: found a, allowed b"), ConfigError);
+  }
+
+  TEST_CASE("an even split knows which part holds a thing") {
+    for (const EvenSplit split : {EvenSplit{23, 5}, EvenSplit{3, 7}, EvenSplit{20, 4}}) {
+      for (std::uint64_t thing = 0; thing < split.total; ++thing) {
+        const Interval part = split.part(split.holder(thing));
+        CHECK((part.begin <= thing && thing < part.end));
+      }
+    }
+  }
+
   TEST_CASE("a product too large for the machine is the user's error") {
     CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
                          doctest::Contains("does not fit 4 tiles of 624 KiB"), UserError);

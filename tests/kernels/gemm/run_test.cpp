@@ -58,6 +58,11 @@ Options pinned(Options options, std::uint32_t m, std::uint32_t n, std::uint32_t 
   return options;
 }
 
+Options natural(Options options) {
+  options.layout = Layout::natural;
+  return options;
+}
+
 std::string compute_error(const RunResult& result, const Gemm& gemm) {
   return fmt::format(" {}", static_cast<std::int64_t>(result.time.compute.count()) -
                                 static_cast<std::int64_t>(gemm.prediction().compute_cycles));
@@ -95,6 +100,44 @@ TEST_SUITE("run") {
       }
       CHECK(run(pinned(options_of({50, 70, 100}, Type::f32), 2, 2, 3, 2, stationary),
                 small_machine(12)) == "passed");
+    }
+  }
+
+  TEST_CASE("rows become blocks and blocks rows, whatever the shape, type and cut") {
+    const std::vector<Product> products{{1, 1, 1}, {3, 5, 7}, {17, 33, 15}, {61, 47, 129}};
+    for (const Product& product : products) {
+      CAPTURE(product.m);
+      for (const std::uint32_t tiles : {1U, 6U}) {
+        CHECK(run(natural(options_of(product)), small_machine(tiles)) == "passed");
+        CHECK(run(natural(options_of(product, Type::f32)), small_machine(tiles)) == "passed");
+      }
+      Options wide = natural(options_of(product));
+      wide.partials = PartialsChoice::f32;
+      CHECK(run(wide, small_machine(5)) == "passed");
+    }
+    for (const Type partials : {Type::f16, Type::f32}) {
+      Options options = natural(options_of({50, 70, 100}));
+      options.plan.partials = partials;
+      CHECK(run(pinned(options, 2, 3, 1, 2, Stationary::b), small_machine(7)) == "passed");
+      CHECK(run(pinned(options, 2, 1, 3, 2, Stationary::b), small_machine(8)) == "passed");
+    }
+    const Options single = natural(options_of({50, 70, 100}, Type::f32));
+    CHECK(run(pinned(single, 2, 2, 3, 2, Stationary::b), small_machine(13)) == "passed");
+  }
+
+  TEST_CASE("compute cycles of re-layout are those of the counted code") {
+    for (const std::uint32_t rows : {1U, 6U, 11U, 60U}) {
+      for (const Type dtype : {Type::f16, Type::f32}) {
+        const Options options =
+            pinned(natural(options_of({rows, 48, 112}, dtype)), 1, 1, 1, 1, Stationary::b);
+        CAPTURE(rows);
+        CHECK(run(options, small_machine(1), compute_error) == "passed 0");
+      }
+      Options wide = natural(options_of({rows, 48, 112}));
+      wide.plan.partials = Type::f32;
+      CAPTURE(rows);
+      CHECK(run(pinned(wide, 1, 1, 1, 1, Stationary::b), small_machine(1), compute_error) ==
+            "passed 0");
     }
   }
 

@@ -1,0 +1,159 @@
+#include "kernels/gemm/panels.h"
+
+#include <algorithm>
+
+#include "sim/data/element.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+/// Adds a piece, or lengthens the last one that it continues.
+void append(std::vector<Storage::Piece>& pieces, const Storage::Piece& piece) {
+  if (!pieces.empty()) {
+    Storage::Piece& last = pieces.back();
+    if (last.tile == piece.tile && last.offset + last.bytes == piece.offset &&
+        last.at + last.bytes == piece.at) {
+      last.bytes += piece.bytes;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
+
+}  // namespace
+
+EvenSplit Panels::split() const {
+  const bool x = role_ == Storage::Role::x;
+  const std::uint64_t parts = x ? geometry_.row_parts() : geometry_.column_parts();
+  return {parts * geometry_.depth_blocks(), tiles_};
+}
+
+Panel Panels::panel(std::uint32_t part, Interval depth) const {
+  const BlockShape& block = geometry_.block();
+  Panel panel{};
+  panel.part = part;
+  panel.depth = depth;
+  if (role_ == Storage::Role::x) {
+    const Interval rows = geometry_.rows(part);
+    panel.row = rows.begin;
+    panel.rows = rows.size();
+    panel.chunk = depth.begin;
+    panel.chunks = depth.size();
+    panel.chunk_bytes = block.x_bytes();
+    return panel;
+  }
+  const Interval columns = geometry_.column_blocks(part);
+  panel.row = depth.begin * block.depth;
+  panel.rows = depth.size() * block.depth;
+  panel.chunk = columns.begin;
+  panel.chunks = columns.size();
+  panel.chunk_bytes = block.result_bytes();
+  return panel;
+}
+
+std::vector<Panel> Panels::on_tile(std::uint32_t tile) const {
+  const std::uint64_t depth = geometry_.depth_blocks();
+  const Interval units = split().part(tile);
+  std::vector<Panel> panels;
+  std::uint64_t offset = 0;
+  for (std::uint64_t at = units.begin; at < units.end;) {
+    const std::uint64_t part = at / depth;
+    const std::uint64_t end = std::min((part + 1) * depth, units.end);
+    panels.push_back(
+        panel(static_cast<std::uint32_t>(part), {at - part * depth, end - part * depth}));
+    panels.back().offset = static_cast<std::uint32_t>(offset);
+    offset += panels.back().bytes();
+    at = end;
+  }
+  return panels;
+}
+
+std::uint64_t Panels::bytes_on(std::uint32_t tile) const {
+  std::uint64_t bytes = 0;
+  for (const Panel& panel : on_tile(tile)) bytes += panel.bytes();
+  return bytes;
+}
+
+std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) const {
+  const std::uint32_t part = role_ == Storage::Role::x ? cell.row : cell.column;
+  const Interval depth = geometry_.depth_blocks(cell.depth, cut);
+  const std::uint64_t first = part * geometry_.depth_blocks();
+  std::vector<Storage::Piece> pieces;
+  for (std::uint64_t at = depth.begin; at < depth.end;) {
+    const auto tile = static_cast<std::uint32_t>(split().holder(first + at));
+    for (const Panel& panel : on_tile(tile)) {
+      if (panel.part != part) continue;
+      add_pieces(panel, tile, depth, pieces);
+      at = panel.depth.end;
+    }
+  }
+  return pieces;
+}
+
+void Panels::add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
+                        std::vector<Storage::Piece>& pieces) const {
+  const Interval both{std::max(panel.depth.begin, wanted.begin),
+                      std::min(panel.depth.end, wanted.end)};
+  const BlockShape& block = geometry_.block();
+  const bool x = role_ == Storage::Role::x;
+  const std::uint64_t bytes = x ? panel.rows * block.x_bytes() : block.w_bytes();
+  const std::uint64_t runs = x ? 1 : panel.chunks;
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    const std::uint64_t from = run * panel.depth.size() + both.begin - panel.depth.begin;
+    const std::uint64_t to = run * wanted.size() + both.begin - wanted.begin;
+    append(pieces, {tile, static_cast<std::uint32_t>(panel.offset + from * bytes),
+                    static_cast<std::uint32_t>(to * bytes),
+                    static_cast<std::uint32_t>(both.size() * bytes)});
+  }
+}
+
+RowMajor::RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
+    : bytes_(rows * pitch_bytes), pitch_(pitch_bytes), stored_(stored_bytes(bytes_, tiles)) {}
+
+RowMajor RowMajor::of_x(const Geometry& geometry, std::uint32_t tiles) {
+  return {geometry.roles().rows, geometry.depth_blocks() * geometry.block().x_bytes(), tiles};
+}
+
+RowMajor RowMajor::of_w(const Geometry& geometry, std::uint32_t tiles) {
+  return {geometry.depth_blocks() * geometry.block().depth,
+          geometry.column_blocks() * geometry.block().result_bytes(), tiles};
+}
+
+RowMajor RowMajor::of_result(const Geometry& geometry, std::uint32_t tiles) {
+  return {geometry.roles().rows, geometry.column_blocks() * geometry.block().result_bytes(), tiles};
+}
+
+std::uint64_t RowMajor::begin(std::uint32_t tile) const { return std::min(tile * stored_, bytes_); }
+
+std::uint32_t RowMajor::bytes_on(std::uint32_t tile) const {
+  return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
+}
+
+std::vector<Storage::Piece> RowMajor::pieces(std::uint64_t row, std::uint64_t begin,
+                                             std::uint64_t end) const {
+  std::vector<Storage::Piece> pieces;
+  const std::uint64_t first = row * pitch_ + begin;
+  const std::uint64_t last = row * pitch_ + end;
+  for (std::uint64_t at = first; at < last;) {
+    const std::uint64_t tile = at / stored_;
+    const std::uint64_t next = std::min((tile + 1) * stored_, last);
+    pieces.push_back(
+        {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * stored_),
+         static_cast<std::uint32_t>(at - first), static_cast<std::uint32_t>(next - at)});
+    at = next;
+  }
+  return pieces;
+}
+
+void RowMajor::fill(std::uint32_t tile, const Operand& operand, Type type,
+                    std::span<std::byte> into) const {
+  const std::uint64_t element = type == Type::f16 ? 2 : 4;
+  const std::uint64_t pitch = pitch_ / element;
+  const std::uint64_t first = begin(tile) / element;
+  for (std::uint64_t i = 0; i < into.size() / element; ++i) {
+    data::store_element(type, into, i, operand.at((first + i) / pitch, (first + i) % pitch));
+  }
+}
+
+}  // namespace tessera::gemm

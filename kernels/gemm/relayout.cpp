@@ -1,0 +1,190 @@
+#include "kernels/gemm/relayout.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/elf/codelet.h"
+
+namespace tessera::gemm {
+
+using program::Argument;
+using program::BufferId;
+using program::Place;
+
+namespace {
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace
+
+Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
+                   program::Program& program)
+    : geometry_(geometry),
+      machine_(machine),
+      program_(program),
+      x_{{geometry, Storage::Role::x, machine.tiles},
+         RowMajor::of_x(geometry, machine.tiles),
+         nullptr,
+         {},
+         {},
+         {}},
+      w_{{geometry, Storage::Role::w, machine.tiles},
+         RowMajor::of_w(geometry, machine.tiles),
+         nullptr,
+         {},
+         {},
+         {}},
+      c_(RowMajor::of_result(geometry, machine.tiles)) {
+  for (std::uint32_t t = 0; t < machine.tiles && c_.bytes_on(t) > 0; ++t) {
+    c_buffers_.push_back(program_.add_buffer(
+        {TileId(t), c_.bytes_on(t), 8, true, program::Category::tensors, {}, "c"}));
+  }
+}
+
+BufferId Relayout::add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name) {
+  return program_.add_buffer(
+      {TileId(tile), word(bytes), 8, false, program::Category::tensors, {}, name});
+}
+
+void Relayout::add_buffers(Side& side) {
+  const bool x = &side == &x_;
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+    const std::uint32_t given = side.stored.bytes_on(t);
+    if (given > 0) {
+      auto fill = [stored = side.stored, operand = side.operand, type = geometry_.block().input,
+                   t](std::span<std::byte> into) { stored.fill(t, *operand, type, into); };
+      side.given.push_back(
+          program_.add_buffer({TileId(t), given, 8, false, program::Category::tensors,
+                               std::move(fill), x ? "a" : "b"}));
+    }
+    const std::uint64_t bytes = side.panels.bytes_on(t);
+    side.received.push_back(bytes == 0 ? BufferId{}
+                                       : add_buffer(t, bytes, x ? "x in rows" : "w in rows"));
+    side.regrouped.push_back(bytes == 0 ? BufferId{}
+                                        : add_buffer(t, bytes, x ? "x panels" : "w panels"));
+  }
+}
+
+void Relayout::add_inputs(const Operand& a, const Operand& b) {
+  x_.operand = &a;
+  w_.operand = &b;
+  // Before the product's long code: a near address takes one instruction.
+  regrouping(geometry_.block().y_bytes(), false);
+  program::Exchange exchange{"relayout a b", {}};
+  program::ComputeSet set{"relayout a b", {}};
+  for (Side* side : {&x_, &w_}) {
+    add_buffers(*side);
+    add_exchange(*side, exchange);
+    add_vertices(*side, set);
+  }
+  program_.main().steps.push_back({std::move(exchange)});
+  program_.main().steps.push_back({std::move(set)});
+}
+
+void Relayout::add_exchange(const Side& side, program::Exchange& exchange) const {
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+    for (const Panel& panel : side.panels.on_tile(t)) {
+      const std::uint64_t row_bytes = panel.chunks * panel.chunk_bytes;
+      const std::uint64_t begin = panel.chunk * panel.chunk_bytes;
+      for (std::uint64_t row = 0; row < panel.rows; ++row) {
+        const std::uint64_t at = panel.offset + row * row_bytes;
+        for (const auto& piece : side.stored.pieces(panel.row + row, begin, begin + row_bytes)) {
+          exchange.copies.push_back({{side.given[piece.tile], piece.offset},
+                                     piece.bytes,
+                                     {{side.received[t], word(at + piece.at)}}});
+        }
+      }
+    }
+  }
+}
+
+void Relayout::add_vertices(const Side& side, program::ComputeSet& set) {
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+    for (const Panel& panel : side.panels.on_tile(t)) {
+      set.vertices.push_back(regroup(t, {side.received[t], panel.offset},
+                                     {side.regrouped[t], panel.offset},
+                                     {panel.rows, panel.chunks, panel.chunk_bytes}, true));
+    }
+  }
+}
+
+std::vector<Storage::Piece> Relayout::pieces(Storage::Role role, const Cell& cell,
+                                             std::uint32_t cut) const {
+  return (role == Storage::Role::x ? x_ : w_).panels.pieces(cell, cut);
+}
+
+const std::vector<BufferId>& Relayout::panels(Storage::Role role) const {
+  return (role == Storage::Role::x ? x_ : w_).regrouped;
+}
+
+program::ComputeSet Relayout::y_to_rows(const std::vector<BufferId>& y,
+                                        const std::vector<BufferId>& rows) {
+  program::ComputeSet set{"relayout c", {}};
+  for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+    const Cell cell = geometry_.cell(t);
+    const Chunks chunks{geometry_.rows(cell.row).size(),
+                        geometry_.column_blocks(cell.column).size(), geometry_.block().y_bytes()};
+    set.vertices.push_back(regroup(t, {y[t]}, {rows[t]}, chunks, false));
+  }
+  return set;
+}
+
+std::uint32_t Relayout::regrouping(std::uint32_t chunk_bytes, bool to_blocks) {
+  const auto name = fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes);
+  return program_.add_codelet(elf::embedded_codelet("gemm", name));
+}
+
+program::Vertex Relayout::regroup(std::uint32_t tile, Place source, Place destination,
+                                  const Chunks& chunks, bool to_blocks) {
+  const std::uint32_t codelet = regrouping(chunks.bytes, to_blocks);
+  const std::uint32_t in_row = chunks.bytes;
+  const std::uint32_t in_blocks = word(chunks.rows * chunks.bytes);
+  const std::uint32_t row = word(chunks.chunks * chunks.bytes);
+  std::vector<Argument> arguments{source,
+                                  destination,
+                                  word(chunks.chunks),
+                                  to_blocks ? in_row : in_blocks,
+                                  to_blocks ? in_blocks : in_row,
+                                  row - chunks.bytes,
+                                  0U,
+                                  0U};
+  const EvenSplit rows{chunks.rows, machine_.tile.contexts};
+  for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+    const std::uint32_t first = word(rows.begin(w));
+    arguments.emplace_back(first * (to_blocks ? row : in_row));
+    arguments.emplace_back(first * (to_blocks ? in_row : row));
+    arguments.emplace_back(word(rows.part(w).size()) - 1);
+    arguments.emplace_back(0U);
+  }
+  return {TileId(tile), codelet, program::Executor::all_workers, 0, std::move(arguments)};
+}
+
+program::Exchange Relayout::result(const std::vector<BufferId>& results) const {
+  const BlockShape& block = geometry_.block();
+  program::Exchange exchange{"relayout c", {}};
+  for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
+    const Cell cell = geometry_.cell(t);
+    const Interval columns = geometry_.column_blocks(cell.column);
+    const std::uint64_t width = columns.size() * block.result_bytes();
+    const std::uint64_t column = columns.begin * block.result_bytes();
+    const std::uint64_t first =
+        geometry_.y_share(cell).begin / block.partial_bytes * block.input_bytes;
+    const std::uint64_t last = first + geometry_.result_bytes(cell);
+    for (std::uint64_t at = first; at < last;) {
+      const std::uint64_t row = at / width;
+      const std::uint64_t end = std::min((row + 1) * width, last);
+      const std::uint64_t from = column + at - row * width;
+      for (const auto& piece :
+           c_.pieces(geometry_.rows(cell.row).begin + row, from, from + end - at)) {
+        exchange.copies.push_back({{results[t], word(at - first + piece.at)},
+                                   piece.bytes,
+                                   {{c_buffers_[piece.tile], piece.offset}}});
+      }
+      at = end;
+    }
+  }
+  return exchange;
+}
+
+}  // namespace tessera::gemm
