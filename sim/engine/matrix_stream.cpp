@@ -77,13 +77,13 @@ void compute(const Stream& s, const Op* op, Context& context, std::byte* memory,
     const std::byte* partials = memory + s.partials - kWordBytes;
     kPositionsOf<M>(context.acc, context.exc, rows, s.positions, x, partials, out);
   } else {
-    constexpr std::uint32_t kAtOnce = 16;
-    constexpr std::uint32_t kBytes = phases_of(M) * kWordBytes;
+    constexpr std::size_t kAtOnce = 16;
+    constexpr std::size_t kBytes = std::size_t{phases_of(M)} * kWordBytes;
     std::uint64_t same[kAtOnce * phases_of(M)];
     std::fill(std::begin(same), std::end(same), context.f[op->rs2]);
     const auto* partials = reinterpret_cast<const std::byte*>(same);
-    for (std::uint32_t done = 0; done < s.positions; done += kAtOnce) {
-      const std::uint32_t count = std::min(kAtOnce, s.positions - done);
+    for (std::size_t done = 0; done < s.positions; done += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, s.positions - done);
       kPositionsOf<M>(context.acc, context.exc, rows, count, x + done * kXBytes, partials,
                       out + done * kBytes);
     }

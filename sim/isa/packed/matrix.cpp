@@ -44,7 +44,7 @@ void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, uns
 /// exchange_partials with the four lanes of a word in one register.
 std::uint64_t exchange_partials_x86(float* acc, float* exc, std::uint64_t partials, unsigned imm5) {
   if ((imm5 & kAmpStart) != 0) std::swap_ranges(acc, acc + 16, exc);
-  float* slots = exc + (imm5 & kAmpPhase) * kSlotsAPhase<ShapeH>;
+  float* slots = exc + std::size_t{imm5 & kAmpPhase} * kSlotsAPhase<ShapeH>;
   const std::uint64_t result = x86::narrow(_mm_loadu_ps(slots));
   const __m128 wide = x86::widen(partials);
   const __m128 nan = _mm_castsi128_ps(x86::nan_lanes_s(_mm_castps_si128(wide)));
