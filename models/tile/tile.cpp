@@ -43,6 +43,10 @@ Arrival Tile::run() {
     if (past_limit_) arrival.kind = Arrival::Kind::limit;
     alone = alone && !past_limit_;
   }
+  if (now() > settings_->max_cycles) {
+    past_limit_ = true;
+    arrival.kind = Arrival::Kind::limit;
+  }
   arrival.at = now();
   arrival.step = step_;
   arrival.span = span_;
