@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"
 
 namespace tessera::command {
@@ -15,8 +16,9 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   options.write = [](int descriptor, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), descriptor == 1 ? stdout : stderr);
   };
-  const engine::ExecResult result =
-      engine::execute_bare(elf::read_file(request.file), machine.tile, options);
+  const elf::Program program = elf::read_file(request.file);
+  elf::refuse_double_arithmetic(program);
+  const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
   fmt::print("{}: exit code {}, {} cycles, {} slots, {} instructions\n", request.file,
              result.exit_code, result.cycles, result.slots, result.instructions);

@@ -18,10 +18,8 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   add(sets, "run.threads", request.threads);
   add(sets, "run.engine", request.engine);
   add(sets, "run.max_cycles", request.max_cycles);
-  add(sets, "workload.seed", request.seed);
-  add(sets, "run.seed", request.seed);
-  config::Config config =
-      config::load_config(request.file, sets, simulator.catalogue, simulator.machines);
+  config::Config config = config::load_config(request.file, sets, simulator.catalogue,
+                                              simulator.machines, request.seed);
   if (!request.out.empty()) config.report.out = request.out;
   return config;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "sim/config/config.h"
 #include "sim/report/report.h"
@@ -11,8 +12,8 @@ namespace tessera::command {
 /// config to a run.
 struct Simulator {
   Catalogue catalogue;
-  config::Presets machines;
-  config::Presets validation;
+  std::vector<config::Preset> machines;
+  std::vector<config::Preset> validation;
   std::function<report::Built(const config::Config&)> build;
   /// At most once a process: SystemC elaborates once.
   std::function<report::Outcome(const config::Config&, const report::Built&)> run;

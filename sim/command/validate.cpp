@@ -29,15 +29,7 @@ std::string simulate(const ValidationSet& set, const ValidationPoint& point,
                      const Simulator& simulator) {
   config::Json answer;
   try {
-    config::Layers layers(set.base, "validation set " + set.name);
-    config::machine_name_to_extends(layers);
-    for (const auto& [path, value] : point.set.items()) {
-      layers.set(path, value, "validation set " + set.name);
-      config::machine_name_to_extends(layers);
-    }
-    layers.set("run.threads", 1U, "tessera validate");
-    const config::Config config =
-        config::read_config(layers, set.name, simulator.catalogue, simulator.machines);
+    const config::Config config = point_config(set, point, simulator.catalogue, simulator.machines);
     const report::Built built = simulator.build(config);
     const report::Report report = make_report(config, built, simulator.run(config, built));
     if (!report.passed()) throw UserError("the result is wrong");

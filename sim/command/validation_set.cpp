@@ -63,6 +63,19 @@ ValidationSet read_validation_set(const config::Preset& preset) {
   return set;
 }
 
+config::Config point_config(const ValidationSet& set, const ValidationPoint& point,
+                            const Catalogue& catalogue, config::Presets machines) {
+  const std::string origin = "validation set " + set.name;
+  Layers layers(set.base, origin);
+  config::machine_name_to_extends(layers);
+  for (const auto& [path, value] : point.set.items()) {
+    layers.set(path, value, origin);
+    config::machine_name_to_extends(layers);
+  }
+  layers.set("run.threads", 1U, "tessera validate");
+  return config::read_config(layers, set.name, catalogue, machines);
+}
+
 double metric_of(const Metric& metric, const Json& report) {
   const Json* at = &report;
   for (const config::Step& step : config::parse_key_path(metric.key)) {

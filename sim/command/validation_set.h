@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/config.h"
 #include "sim/config/fields.h"
 #include "sim/config/json_text.h"
 #include "sim/config/presets.h"
@@ -57,6 +58,10 @@ void describe(config::Fields& fields, ValidationSet& set);
 
 /// Throws ConfigError for a file that is not of this form.
 ValidationSet read_validation_set(const config::Preset& preset);
+
+/// The config of one point: the set's base with what the point changes, on one host thread.
+config::Config point_config(const ValidationSet& set, const ValidationPoint& point,
+                            const Catalogue& catalogue, config::Presets machines);
 
 /// The metric's value in a report.
 double metric_of(const Metric& metric, const config::Json& report);

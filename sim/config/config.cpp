@@ -59,6 +59,16 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
                                 did_you_mean(name, names)));
 }
 
+/// Of the workers' generators, and of the workload's data where the kernel has seeded data.
+void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogue) {
+  layers.set("run.seed=" + seed);
+  const Json nothing = Json::object();
+  const Kernel& kernel = find_kernel(layers, section(layers, "workload", nothing), catalogue);
+  const std::unique_ptr<KernelOptions> options = kernel.options();
+  const Json keys = resolved([&](Fields& fields) { options->visit(fields); });
+  if (keys.contains("seed")) layers.set("workload.seed=" + seed);
+}
+
 Json resolved_of(const Config& config) {
   Json workload = Json::object({{"kernel", config.kernel}});
   workload.update(resolved([&](Fields& fields) { config.workload->visit(fields); }));
@@ -95,12 +105,13 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
 }
 
 Config load_config(const std::string& file, std::span<const std::string> sets,
-                   const Catalogue& catalogue, Presets machines) {
+                   const Catalogue& catalogue, Presets machines, const std::string& seed) {
   Layers layers = load_layers(file);
   for (const std::string& assignment : sets) {
     layers.set(assignment);
     machine_name_to_extends(layers);
   }
+  if (!seed.empty()) set_seed(layers, seed, catalogue);
   const std::string name = file == "-" ? "" : std::filesystem::path(file).stem().string();
   return read_config(layers, name, catalogue, machines);
 }

@@ -23,10 +23,11 @@ struct Config {
   Json resolved;  ///< every key with its value, defaults included
 };
 
-/// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order.
-/// Throws ConfigError or UserError.
+/// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order and
+/// `seed`, unless empty, to run.seed and to the seed of a workload that has one. Throws ConfigError
+/// or UserError.
 Config load_config(const std::string& file, std::span<const std::string> sets,
-                   const Catalogue& catalogue, Presets machines);
+                   const Catalogue& catalogue, Presets machines, const std::string& seed = "");
 
 /// The same from merged layers.
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,

@@ -2,8 +2,9 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
-/// The config files inside the program (cmake/presets.cmake writes them).
+/// The config files inside the program (cmake/embed.cmake puts them there).
 namespace tessera::config {
 
 struct Preset {
@@ -12,7 +13,7 @@ struct Preset {
 };
 using Presets = std::span<const Preset>;
 
-Presets machine_presets();     ///< configs/machines
-Presets validation_presets();  ///< configs/validation
+std::vector<Preset> machine_presets();     ///< configs/machines, by name
+std::vector<Preset> validation_presets();  ///< configs/validation, by name
 
 }  // namespace tessera::config

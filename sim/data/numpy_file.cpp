@@ -140,7 +140,12 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name) {
   }
   descr = descr.substr(1, descr.find('\'', 1) - 1);
   const ElementType& type = element_type(descr, name);
-  const bool fortran = after_key(header, "fortran_order", name).starts_with("True");
+  const std::string_view order = after_key(header, "fortran_order", name);
+  const bool fortran = order.starts_with("True");
+  if (!fortran && !order.starts_with("False")) {
+    fail(name, "fortran_order: found '{}', allowed True, False",
+         order.substr(0, order.find_first_of(",} ")));
+  }
 
   NumpyArray array{std::string(descr), parse_shape(after_key(header, "shape", name), name), {}};
   std::uint64_t count = 1;

@@ -6,6 +6,7 @@
 
 #include "sim/base/embedded.h"
 #include "sim/base/errors.h"
+#include "sim/elf/double_arithmetic.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/disassemble.h"
 #include "sim/isa/registers.h"
@@ -18,16 +19,6 @@ using isa::Instruction;
 using isa::Mnemonic;
 
 constexpr std::uint32_t kAlign = 8;
-
-/// A computation on doubles, or a conversion from or to them.
-bool is_double_arithmetic(std::uint32_t word) {
-  const std::uint32_t opcode = word & 0x7fU;
-  const bool fused = opcode >= 0x43 && opcode <= 0x4f && (opcode & 3U) == 3U;
-  const bool operation = opcode == 0x53;
-  const std::uint32_t type = (word >> 25) & 3U;
-  const bool from_double = word >> 27 == 8 && ((word >> 20) & 31U) == 1;
-  return ((fused || operation) && type == 1) || (operation && from_double);
-}
 
 /// One function of a program while it is examined.
 class Function {
@@ -69,9 +60,8 @@ class Function {
   void examine(std::uint32_t at) const {
     const std::optional<Instruction> instruction = isa::decode(word(at));
     if (!instruction) {
-      fail_at(at, is_double_arithmetic(word(at))
-                      ? "double-precision arithmetic; a tile has 64-bit containers only"
-                      : "no instruction of the tile");
+      fail_at(at, std::string(is_double_arithmetic(word(at)) ? kDoubleArithmetic
+                                                             : "no instruction of the tile"));
     }
     const std::optional<std::uint32_t> target = reference(at, *instruction);
     // A hardware loop may end where the function does.
