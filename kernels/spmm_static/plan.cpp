@@ -9,11 +9,11 @@ namespace tessera::spmm_static {
 
 namespace {
 
-// Worker slots of the codelet, counted in codelets.S; a test measures them.
-constexpr std::uint64_t kWorkerSlots = 18;     // entry to the first pass, and the end
-constexpr std::uint64_t kPassSlots = 6;        // between two column passes
-constexpr std::uint64_t kRowSlots = 13;        // a row with nonzeros, its last nonzero included
-constexpr std::uint64_t kNonzeroSlots = 3;     // each further nonzero of the row
+// Worker slots of the codelet with dual issue; a test measures them.
+constexpr std::uint64_t kWorkerSlots = 16;     // entry to the first pass, and the end
+constexpr std::uint64_t kPassSlots = 8;        // set-up and end of a column pass
+constexpr std::uint64_t kRowSlots = 10;        // a row beside its nonzeros
+constexpr std::uint64_t kNonzeroSlots = 3;     // each nonzero
 constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, arguments
 constexpr std::uint64_t kControlCycles = 60;  // supervisor code around one exchange and compute set
 
@@ -63,8 +63,7 @@ Divided divide(const data::SparseMatrix& w, std::uint32_t first, std::uint32_t l
       share.first_pass = passes * j / column_parts;
       share.passes = passes * (j + 1) / column_parts - share.first_pass;
       const std::uint64_t entries = w.row_begin[cuts[i + 1]] - w.row_begin[cuts[i]];
-      divided.slots =
-          std::max(divided.slots, kWorkerSlots + share.passes * pass_slots(share.rows, entries));
+      divided.slots = std::max(divided.slots, worker_slots(share.rows, entries, share.passes));
     }
     if (share.rows == 0 || share.passes == 0) share = {0, 0, 0, 0};
     divided.shares.push_back(share);
@@ -156,14 +155,31 @@ class Planner {
 
 }  // namespace
 
+std::uint64_t worker_slots(std::uint64_t rows, std::uint64_t entries, std::uint64_t passes) {
+  return kWorkerSlots + passes * pass_slots(rows, entries);
+}
+
+namespace {
+
+void require_at_most(std::string_view key, std::uint32_t found, std::uint32_t most) {
+  if (found <= most) return;
+  throw UserError(fmt::format("workload.plan.{}: found {}, allowed 0 to {}", key, found, most));
+}
+
+}  // namespace
+
 Plan make_plan(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
                const MachineConfig& machine, const Pinned& pinned) {
   const Planner planner(w, n, element_bytes, machine);
-  const std::uint32_t most_slices = std::min(planner.most_slices(), machine.tiles);
+  require_at_most("slices", pinned.slices, std::min(planner.most_slices(), machine.tiles));
+  require_at_most("groups", pinned.groups,
+                  std::min(machine.tiles / std::max(1u, pinned.slices), w.rows));
+  const std::uint32_t most_slices =
+      std::min(planner.most_slices(), machine.tiles / std::max(1u, pinned.groups));
   std::optional<Plan> best;
   for (std::uint32_t slices = 1; slices <= most_slices; ++slices) {
     if (pinned.slices != 0 && slices != pinned.slices) continue;
-    const std::uint32_t most_groups = std::max(1u, std::min(machine.tiles / slices, w.rows));
+    const std::uint32_t most_groups = std::min(machine.tiles / slices, w.rows);
     std::optional<Plan> plan =
         planner.plan(slices, pinned.groups != 0 ? pinned.groups : most_groups);
     if (plan && (!best || plan->prediction.cycles < best->prediction.cycles))

@@ -54,6 +54,10 @@ struct Pinned {
   std::uint32_t groups = 0;
 };
 
+/// Slots of one worker of the codelet with dual issue: `rows` rows with `entries` nonzeros together
+/// in `passes` column passes. Rows of fewer than two nonzeros take fewer.
+std::uint64_t worker_slots(std::uint64_t rows, std::uint64_t entries, std::uint64_t passes);
+
 /// Searches slices and groups for the fewest predicted cycles among those that fit the tiles' SRAM
 /// and the 16-bit indices. `element_bytes`: 2 or 4. Throws UserError if nothing fits.
 Plan make_plan(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t element_bytes,

@@ -77,12 +77,15 @@ data::SparseMatrix make_matrix(const Options& options) {
   data::SparseMatrix w = options.matrix.empty()
                              ? data::from_entries(options.m, options.k, random_entries(options))
                              : data::read_matrix_market(options.matrix);
+  if (w.rows == 0 || w.columns == 0) {
+    throw UserError(fmt::format("{}: found a matrix of {} x {}, allowed from 1 x 1", options.matrix,
+                                w.rows, w.columns));
+  }
   const double largest = data::largest_finite(options.dtype);
   for (double& value : w.value) {
     if (std::abs(value) > largest) {
-      throw UserError(
-          fmt::format("{}: the value {} is outside f16; allowed up to {}; use workload.dtype f32",
-                      options.matrix, value, largest));
+      throw UserError(fmt::format("{}: the value {} is outside workload.dtype, allowed up to {}",
+                                  options.matrix, value, largest));
     }
     value = data::rounded(options.dtype, value);
   }

@@ -16,11 +16,6 @@ using program::Type;
 
 namespace {
 
-// Of the codelet: a loop body handles two 64-bit words in two slots; the rest is set-up and the
-// end.
-constexpr std::uint32_t kBodyBytes = 16;
-constexpr std::uint32_t kBodySlots = 2;
-constexpr std::uint32_t kWorkerSlots = 15;
 constexpr std::uint32_t kControlCycles = 20;  // supervisor code around the compute set
 
 constexpr config::Names<Operation, 4> kOperations{{{"copy", Operation::copy},
@@ -100,7 +95,7 @@ std::uint64_t Stream::useful_bytes() const {
          options_.repeats;
 }
 
-std::string Stream::peak_type() const { return options_.dtype == Type::f16 ? "f16" : "f32"; }
+std::string Stream::peak_type() const { return "bytes"; }
 
 std::uint32_t Stream::scalar_bits() const {
   std::array<std::byte, 4> bytes{};

@@ -14,6 +14,13 @@ enum class Operation { copy, scale, add, triad };
 /// The scalar s of scale and triad, exact in f16.
 constexpr double kScalar = 1.5;
 
+// Of the codelet with dual issue: a loop body handles two 64-bit words in two slots; the rest, the
+// first body's included, is set-up and the end (one slot less where it is the only body). A test
+// measures them.
+constexpr std::uint32_t kBodyBytes = 16;
+constexpr std::uint32_t kBodySlots = 2;
+constexpr std::uint32_t kWorkerSlots = 15;
+
 struct Options {
   Operation operation = Operation::triad;
   program::Type dtype = program::Type::f32;
