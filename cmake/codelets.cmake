@@ -78,3 +78,14 @@ function(tessera_folder_codelets target root)
     tessera_codelets(${target} ${files})
   endforeach()
 endfunction()
+
+# tessera_bare_program(SOURCE ELF [OPTION...]): compiles one source into a program for `tessera exec`;
+# the options go to the linker.
+function(tessera_bare_program source elf)
+  get_filename_component(folder ${elf} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${elf}
+    COMMAND ${TILE_CLANG} ${TILE_FLAGS} -Wno-unused-command-line-argument -c ${source} -o ${elf}.o
+    COMMAND ${TILE_LLD} -m elf32lriscv --no-relax ${ARGN} ${elf}.o -o ${elf}
+    DEPENDS ${source} COMMENT "Bare program ${elf}" VERBATIM)
+endfunction()

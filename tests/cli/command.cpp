@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 namespace tessera::test {
@@ -30,12 +31,37 @@ std::string CommandFolder::read(const std::string& name) const {
 
 bool CommandFolder::has(const std::string& name) const { return fs::exists(path_ / name); }
 
+std::set<std::string> CommandFolder::names() const {
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+    const std::string name = fs::relative(entry.path(), path_).string();
+    if (!name.starts_with('.')) names.insert(name);
+  }
+  return names;
+}
+
 Answer CommandFolder::call(const std::string& arguments, const std::string& input) const {
   write(".input", input);
   const int status = std::system(
       fmt::format("cd {} && {} {} <.input >.out 2>.err", path_.string(), TESSERA_PROGRAM, arguments)
           .c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+}
+
+void check_refused(const CommandFolder& folder, const std::string& arguments,
+                   const std::vector<std::string>& message, int code) {
+  const std::set<std::string> before = folder.names();
+  const Answer answer = folder.call(arguments);
+  INFO(arguments);
+  INFO(answer.err);
+  CHECK(answer.code == code);
+  CHECK(answer.out.empty());
+  CHECK(folder.names() == before);
+  CHECK(answer.err.find("a bug of ours") == std::string::npos);
+  for (const std::string& part : message) {
+    INFO(part);
+    CHECK(answer.err.find(part) != std::string::npos);
+  }
 }
 
 }  // namespace tessera::test

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace tessera::test {
 
@@ -23,11 +25,18 @@ class CommandFolder {
   void write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string read(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const;
+  /// Names of all that lies in the folder, but for what call() puts there.
+  [[nodiscard]] std::set<std::string> names() const;
   /// Calls the program with shell-quoted arguments in this folder.
   [[nodiscard]] Answer call(const std::string& arguments, const std::string& input = "") const;
 
  private:
   std::filesystem::path path_;
 };
+
+/// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing
+/// on stdout, nothing new in the folder.
+void check_refused(const CommandFolder& folder, const std::string& arguments,
+                   const std::vector<std::string>& message, int code = 2);
 
 }  // namespace tessera::test

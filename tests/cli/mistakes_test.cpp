@@ -232,20 +232,6 @@ const std::vector<ConfigMistake>& config_mistakes() {
   return kMistakes;
 }
 
-void check_mistake(const tessera::test::CommandFolder& folder, const char* arguments,
-                   const std::vector<std::string>& message) {
-  const tessera::test::Answer answer = folder.call(arguments);
-  CHECK(answer.code == 2);
-  CHECK(answer.out.empty());
-  CHECK(!folder.has("runs"));
-  CHECK(answer.err.find("a bug of ours") == std::string::npos);
-  INFO(answer.err);
-  for (const std::string& part : message) {
-    INFO(part);
-    CHECK(answer.err.find(part) != std::string::npos);
-  }
-}
-
 }  // namespace
 
 TEST_SUITE("cli") {
@@ -254,7 +240,7 @@ TEST_SUITE("cli") {
       INFO(mistake.what);
       const tessera::test::CommandFolder folder;
       if (mistake.config != nullptr) folder.write("a.json", mistake.config);
-      check_mistake(folder, mistake.arguments, mistake.message);
+      tessera::test::check_refused(folder, mistake.arguments, mistake.message);
     }
   }
 
@@ -263,7 +249,7 @@ TEST_SUITE("cli") {
       INFO(mistake.what);
       const tessera::test::CommandFolder folder;
       if (mistake.config != nullptr) folder.write("a.json", mistake.config);
-      check_mistake(folder, mistake.arguments, mistake.message);
+      tessera::test::check_refused(folder, mistake.arguments, mistake.message);
     }
   }
 
@@ -272,7 +258,7 @@ TEST_SUITE("cli") {
       INFO(mistake.what);
       const tessera::test::CommandFolder folder;
       folder.write("a.json", mistake.config);
-      check_mistake(folder, "run a.json", mistake.message);
+      tessera::test::check_refused(folder, "run a.json", mistake.message);
     }
   }
 }

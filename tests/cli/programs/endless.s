@@ -1,0 +1,3 @@
+.globl _start
+_start:
+  j _start

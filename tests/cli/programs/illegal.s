@@ -1,0 +1,4 @@
+.globl _start
+_start:
+  nop
+  .word 0xffffffff

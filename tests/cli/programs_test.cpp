@@ -1,0 +1,105 @@
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// Users' programs under `exec` and `disasm`: broken files, programs that fault, that never end.
+namespace {
+
+std::string path_of(const std::string& program) {
+  return fmt::format("{}/{}.elf", TESSERA_BARE_PROGRAMS, program);
+}
+
+std::string good_program() {
+  std::ifstream file(path_of("exit_three"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The good program with one byte of its file header changed.
+std::string with_byte(std::size_t at, char value) {
+  std::string bytes = good_program();
+  bytes.at(at) = value;
+  return bytes;
+}
+
+constexpr std::size_t kClass = 4;
+constexpr std::size_t kByteOrder = 5;
+constexpr std::size_t kType = 16;
+constexpr std::size_t kMachine = 18;
+constexpr std::size_t kFlags = 36;
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a bare program's exit code is the command's") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("exec " + path_of("exit_three"));
+    CHECK(answer.code == 3);
+    CHECK(answer.out.find("exit code 3, 18 cycles, 3 slots, 3 instructions") != std::string::npos);
+    CHECK(answer.err.empty());
+  }
+
+  TEST_CASE("a broken ELF file is refused with what it is") {
+    const std::string good = good_program();
+    REQUIRE(good.size() > 100);
+    const std::pair<std::string, const char*> files[] = {
+        {"", "a.elf: not an ELF file"},
+        {good.substr(0, 3), "a.elf: not an ELF file"},
+        {good.substr(0, 30), "a.elf: truncated: the file header"},
+        {good.substr(0, 60), "a.elf: truncated: the program header table"},
+        {good.substr(0, good.size() - 1), "a.elf: truncated: the section header table"},
+        {with_byte(kClass, 2), "a.elf: a 64-bit ELF file, needed is 32-bit RISC-V"},
+        {with_byte(kByteOrder, 2), "a.elf: a big-endian ELF file"},
+        {with_byte(kMachine, 62), "a.elf: for ELF machine 62, needed is 243 (RISC-V)"},
+        {with_byte(kType, 1), "a.elf: an object file; link it first"},
+        {with_byte(kType, 3), "a.elf: not a statically linked program"},
+        {with_byte(kFlags, 1), "a.elf: has compressed instructions"}};
+    const CommandFolder folder;
+    for (const auto& [bytes, message] : files) {
+      folder.write("a.elf", bytes);
+      check_refused(folder, "exec a.elf", {message});
+      check_refused(folder, "disasm a.elf", {message});
+    }
+    check_refused(folder, "exec no.elf", {"no.elf: cannot be read"});
+    check_refused(folder, "disasm .", {".: cannot be read"});
+  }
+
+  TEST_CASE("a program that faults is stopped with address and instruction") {
+    const std::pair<const char*, std::vector<std::string>> programs[] = {
+        {"misaligned", {"lw t1, 0(t0): misaligned access, address 0x12002"}},
+        {"out_of_range", {"sw zero, 4(t0): access outside of SRAM, address 0x7ffffff4"}},
+        {"write_to_code", {"sw zero, 0(t0): write to code, address 0x"}},
+        {"illegal", {".word 0xffffffff: illegal instruction"}},
+        {"runs_off", {"access outside of SRAM"}},
+        {"supervisor_only", {"xctl 16"}},
+        {"double_arithmetic", {".word 0x0220f053: double-precision arithmetic"}}};
+    const CommandFolder folder;
+    for (const auto& [program, message] : programs) {
+      check_refused(folder, "exec " + path_of(program), message);
+    }
+  }
+
+  TEST_CASE("a program that never ends is given up at the limit") {
+    const CommandFolder folder;
+    check_refused(folder, "exec --max-cycles 60000 " + path_of("endless"),
+                  {"endless.elf: still running after 10000 slots, at 0x"}, 3);
+    check_refused(folder, "exec --max-cycles none " + path_of("endless"), {"--max-cycles", "none"});
+  }
+
+  TEST_CASE("what exec and disasm do not know is refused with the nearest name") {
+    const CommandFolder folder;
+    const std::string program = path_of("exit_three");
+    check_refused(folder, "exec --machine bwo " + program,
+                  {"found \"bwo\", allowed a preset (bow, gc2, gc200)", "did you mean bow?"});
+    check_refused(folder, "disasm --symbol _strat " + program,
+                  {"has no symbol _strat; did you mean _start?"});
+  }
+}

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/errors.h"
+#include "sim/elf/codelet.h"
+#include "sim/engine/engine.h"
+#include "sim/machine/machine_config.h"
+
+namespace tessera::test {
+
+/// One of a kernel's codelets at address 0 of a memory of its own, run by worker 0 alone.
+class LoneCodelet {
+ public:
+  LoneCodelet(std::string_view kernel, std::string_view name) : memory_(kBytes) {
+    const program::Codelet codelet = elf::embedded_codelet(kernel, name);
+    std::memcpy(memory_.data(), codelet.code.data(), codelet.code.size());
+    code_end_ = static_cast<std::uint32_t>(codelet.code.size());
+    check(code_end_ <= kData, "lone codelet: {} bytes of code", code_end_);
+    code_ = engine::predecode(std::span(memory_).first(code_end_), engine::Role::worker, {});
+  }
+
+  /// Where free memory begins.
+  static constexpr std::uint32_t kData = 0x1000;
+
+  template <class T>
+  void put(std::uint32_t address, T value) {
+    std::memcpy(memory_.data() + address, &value, sizeof value);
+  }
+
+  /// Slots from the start with this argument to the end of the worker.
+  std::uint64_t slots(std::uint32_t argument) {
+    engine::Context context;
+    context.workers = 1;
+    context.x[kArgument] = argument;
+    const engine::TileMemory view{memory_.data(), kBytes, code_end_, weights_};
+    const engine::Exit exit = engine::run(*code_, context, view, 1'000'000);
+    check(exit.stop == engine::Stop::end_worker, "lone codelet: stopped at {:#x}", exit.pc);
+    return context.slots;
+  }
+
+ private:
+  static constexpr std::uint32_t kBytes = 0x40000;
+  static constexpr int kArgument = 10;
+  std::vector<std::byte> memory_;
+  std::uint32_t code_end_ = 0;
+  std::shared_ptr<const engine::Code> code_;
+  std::uint64_t weights_[64] = {};
+};
+
+}  // namespace tessera::test

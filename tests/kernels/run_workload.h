@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "tests/models/in_child.h"
+
+namespace tessera::test {
+
+/// Plans, builds, runs with race checks and checks a workload in a process of its own. Returns
+/// "passed" and what `view` says, or what went wrong.
+template <class Kernel, class Options>
+std::string run_workload(
+    const Options& options, const MachineConfig& machine,
+    const std::function<std::string(const RunResult&, const Kernel&)>& view = {}) {
+  return in_child([&]() -> std::string {
+    const Kernel workload(options, machine);
+    const program::Program program = workload.build();
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    RunOptions run_options;
+    run_options.check_races = true;
+    Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
+    const RunResult result = built.run();
+    const CheckResult check = workload.check(built.memory(), CheckMode::full);
+    if (!check.passed) return fmt::format("wrong: {} over {}", check.max_error, check.bound);
+    return "passed" + (view ? view(result, workload) : "");
+  });
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,67 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "kernels/catalogue.h"
+#include "sim/command/validation_set.h"
+#include "sim/config/config.h"
+#include "tests/cli/command.h"
+
+using namespace tessera;
+
+TEST_SUITE("run") {
+  TEST_CASE("every file of configs/runs passes tessera check") {
+    const test::CommandFolder folder;
+    std::size_t files = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TESSERA_SOURCE) + "/configs/runs")) {
+      const test::Answer answer = folder.call("check " + entry.path().string());
+      CAPTURE(entry.path().string());
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+      CHECK(answer.out.find("0 of them over") != std::string::npos);
+      ++files;
+    }
+    CHECK(files > kernels::catalogue().size());
+  }
+
+  TEST_CASE("every kernel has a file in configs/runs") {
+    for (const Kernel& kernel : kernels::catalogue()) {
+      CAPTURE(kernel.name);
+      CHECK(std::filesystem::exists(
+          fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, kernel.name)));
+    }
+  }
+
+  TEST_CASE("every point of every validation set is planned") {
+    const Catalogue catalogue = kernels::catalogue();
+    const std::vector<config::Preset> machines = config::machine_presets();
+    for (const config::Preset& preset : config::validation_presets()) {
+      const command::ValidationSet set = command::read_validation_set(preset);
+      CAPTURE(set.name);
+      CHECK(!set.points.empty());
+      for (const command::ValidationPoint& point : set.points) {
+        CAPTURE(point.name);
+        const config::Config config = command::point_config(set, point, catalogue, machines);
+        CHECK(config.workload->plan(config.machine)->prediction().cycles > 0);
+      }
+    }
+  }
+
+  TEST_CASE("every machine preset is read and runs a kernel that fits it") {
+    const test::CommandFolder folder;
+    for (const config::Preset& preset : config::machine_presets()) {
+      CAPTURE(preset.name);
+      CHECK(config::load_machine(std::string(preset.name), config::machine_presets()).name ==
+            preset.name);
+      const std::string config = fmt::format(
+          R"({{"machine": {{"extends": "{}", "tiles": 4}}, "workload": {{"kernel": "stream"}}}})",
+          preset.name);
+      CHECK(folder.call("run - --out result --set workload.elements_per_worker=100", config).code ==
+            0);
+    }
+  }
+}
