@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/panels.h"
+#include "sim/program/placement.h"
 
 namespace tessera::gemm {
 
@@ -48,16 +51,61 @@ Holdings holdings(const Geometry& geometry, const MachineConfig& machine) {
   return h;
 }
 
-/// Tensors that live together.
+/// When things happen, in steps of the program.
+struct Timetable {
+  std::int32_t inputs, product;  ///< the first
+  std::int32_t last_inputs, last_product;
+  std::int32_t rows;  ///< Y has become rows
+  std::int32_t adding, result, end;
+};
+
+Timetable timetable(const Geometry& geometry) {
+  const auto cuts = static_cast<std::int32_t>(geometry.plan().cuts);
+  Timetable t{};
+  t.inputs = geometry.natural() ? 2 : 0;
+  t.product = t.inputs + 1;
+  t.last_inputs = t.inputs + 2 * (cuts - 1);
+  t.last_product = t.last_inputs + 1;
+  t.rows = t.last_product + (geometry.natural() ? 1 : 0);
+  t.adding = t.rows + (geometry.plan().split_k > 1 ? 2 : 0);
+  t.result = t.adding + (geometry.natural() ? 1 : 0);
+  t.end = t.result + 1;
+  return t;
+}
+
+/// The tensors of the fullest tile, placed as the program's are: in the order of program.cpp.
 std::uint64_t tensor_bytes(const Geometry& geometry, const MachineConfig& machine) {
   const Holdings h = holdings(geometry, machine);
-  const std::uint64_t ready = h.x_ready + h.w_ready;
-  const std::uint64_t product = ready + h.y + h.x + h.w;
-  if (!geometry.natural()) return std::max(product, ready + h.y + h.received + h.result);
-  const std::uint64_t gathering = h.x_given + h.w_given + ready;
-  const std::uint64_t packed = geometry.converts() ? h.result : 0;
-  return std::max({gathering, 2 * ready, product, 2 * h.y + packed, h.y + h.received + h.result,
-                   std::max(h.y, h.result) + h.wanted});
+  const Timetable t = timetable(geometry);
+  const bool natural = geometry.natural();
+  const bool own_result = geometry.plan().split_k > 1 || geometry.converts();
+  std::vector<program::Block> blocks;
+  auto add = [&](std::uint64_t bytes, std::int32_t first, std::int32_t last) {
+    if (bytes == 0) return;
+    program::Block block{};
+    block.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
+    block.align = 8;
+    block.life = {first, last};
+    block.category = program::Category::tensors;
+    blocks.push_back(block);
+  };
+  const std::int32_t result_end = natural ? t.result : t.end;
+  const std::int32_t part_end = own_result ? t.adding : result_end;
+  if (natural) add(h.wanted, t.result, t.end);
+  if (own_result) add(h.result, t.adding, result_end);
+  if (!own_result && natural) add(h.y, t.rows, result_end);
+  add(h.x, t.inputs, t.last_product);
+  add(h.w, t.inputs, t.last_product);
+  add(h.y, t.product, natural ? t.rows : part_end);
+  add(h.received, t.adding - 1, t.adding);
+  for (const auto& [given, ready] : {std::pair{h.x_given, h.x_ready}, {h.w_given, h.w_ready}}) {
+    add(given, -1, natural ? 0 : t.last_inputs);
+    if (!natural) continue;
+    add(ready, 0, 1);
+    add(ready, 1, t.last_inputs);
+  }
+  if (own_result && natural) add(h.y, t.rows, part_end);
+  return program::place(blocks, 0, static_cast<std::uint32_t>(t.end)).end;
 }
 
 /// Entries of the descriptor lists that layout natural adds.
@@ -65,25 +113,41 @@ struct Entries {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
 };
+
+/// Rows of A are cut where the panels of a part meet; a panel of `units` depth blocks may be two.
+Entries x_entries(const Geometry& geometry, std::uint32_t tiles) {
+  const std::uint64_t depth = geometry.depth_blocks();
+  const std::uint64_t units = geometry.row_parts() * depth;
+  const std::uint64_t each = ceil_div(units, std::uint64_t{tiles});
+  const bool whole = units % tiles == 0 && (depth % each == 0 || each % depth == 0);
+  const std::uint64_t panels = whole ? ceil_div(each, depth) : (each + depth - 2) / depth + 1;
+  const std::uint64_t given = stored_bytes(geometry.x_bytes(), tiles);
+  const std::uint64_t rows = ceil_div(given, depth * geometry.block().x_bytes());
+  const std::uint64_t panels_of_row = ceil_div(depth, each) + (whole ? 0 : 1);
+  return {rows * panels_of_row + 2, panels * geometry.rows(0).size() + rows};
+}
+
+/// A panel of W is gathered in rows and sent on in as many runs as it has column blocks.
+Entries w_entries(const Geometry& geometry, std::uint32_t tiles) {
+  const BlockShape& block = geometry.block();
+  const std::uint64_t depth = geometry.depth_blocks();
+  const std::uint64_t each = ceil_div(geometry.column_parts() * depth, std::uint64_t{tiles});
+  const std::uint64_t columns = geometry.column_blocks(0).size();
+  const std::uint64_t given = stored_bytes(geometry.w_bytes(), tiles);
+  const std::uint64_t portion = geometry.depth_blocks(0, 0).size();
+  const std::uint64_t run = columns * block.result_bytes();
+  return {given / run + 2 + columns * (each / portion + 2),
+          each * block.depth * (1 + run / given) +
+              geometry.plan().cuts * columns * (portion / each + 1)};
+}
+
 Entries relayout_entries(const Geometry& geometry, const MachineConfig& machine) {
-  Entries entries;
-  for (const Storage::Role role : {Storage::Role::x, Storage::Role::w}) {
-    const bool x = role == Storage::Role::x;
-    const std::uint64_t given =
-        stored_bytes(x ? geometry.x_bytes() : geometry.w_bytes(), machine.tiles);
-    std::uint64_t sends = 0;
-    for (const Panel& panel : Panels(geometry, role, machine.tiles).on_tile(0)) {
-      const std::uint64_t run = panel.chunks * panel.chunk_bytes;
-      entries.received += panel.rows * (1 + run / given);
-      sends = std::max(sends, given / run + 2);
-    }
-    entries.sent += sends;
-  }
+  const Entries x = x_entries(geometry, machine.tiles);
+  const Entries w = w_entries(geometry, machine.tiles);
   const std::uint64_t width = geometry.column_blocks(0).size() * geometry.block().result_bytes();
   const std::uint64_t wanted = stored_bytes(geometry.result_bytes(), machine.tiles);
-  entries.received += wanted / width + 2;
-  entries.sent += geometry.rows(0).size() * (1 + width / wanted);
-  return entries;
+  return {x.sent + w.sent + geometry.rows(0).size() * (1 + width / wanted),
+          x.received + w.received + wanted / width + 2};
 }
 
 }  // namespace
@@ -100,14 +164,18 @@ std::uint64_t tile_bytes(const Geometry& geometry, const MachineConfig& machine)
   const std::uint64_t pieces = plan.cuts * (x / x_stored + w / w_stored + 4) + plan.split_k;
   std::uint64_t lists =
       steps * kListBytes + pieces * kReceiveBytes + (2 * steps + plan.split_k) * kSendBytes;
+  std::uint64_t regrouping = 0;
   if (geometry.natural()) {
+    constexpr std::uint64_t kVertices = 5;  // two panels of X and W each, and Y
+    regrouping = kVertices * (kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts +
+                              kControlBytesPerStep);
     const Entries more = relayout_entries(geometry, machine);
     lists += more.sent * kSendBytes + more.received * kReceiveBytes;
   }
   const std::uint64_t code = kCodeBytes + steps * kControlBytesPerStep +
                              machine.tile.supervisor_stack_bytes +
                              std::uint64_t{machine.tile.worker_stack_bytes} * machine.tile.contexts;
-  return tensor_bytes(geometry, machine) + arguments + lists + code + kSpare;
+  return tensor_bytes(geometry, machine) + arguments + regrouping + lists + code + kSpare;
 }
 
 }  // namespace tessera::gemm

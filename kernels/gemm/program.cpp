@@ -61,6 +61,9 @@ class Builder {
   [[nodiscard]] bool splits_depth() const { return geometry_.plan().split_k > 1; }
   [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry_.converts(); }
   [[nodiscard]] Cell cell(std::uint32_t tile) const { return geometry_.cell(tile); }
+  /// What a tile's buffers are sized for: in layout natural the fullest, tile 0, so that all tiles
+  /// are packed as the plan expects.
+  [[nodiscard]] Cell size_cell(std::uint32_t tile) const { return cell(relayout_ ? 0 : tile); }
 
   template <class Action>
   void add_step(Action action) {
@@ -81,15 +84,16 @@ class Builder {
   void add_buffers() {
     const std::uint32_t tiles = geometry_.tiles();
     for (std::uint32_t t = 0; t < tiles; ++t) {  // first: result_buffer counts on it
-      const BufferId result = add_buffer(t, geometry_.result_bytes(cell(t)),
+      const BufferId result = add_buffer(t, geometry_.result_bytes(size_cell(t)),
                                          y_is_result() ? "y" : "result", !relayout_);
       results_.push_back(result);
     }
     for (std::uint32_t t = 0; t < tiles; ++t) {
-      x_.push_back(add_buffer(t, geometry_.x_bytes(cell(t), 0), "x"));
-      w_.push_back(add_buffer(t, geometry_.w_bytes(cell(t), 0), "w"));
-      y_.push_back(y_is_result() && !relayout_ ? results_[t]
-                                               : add_buffer(t, geometry_.y_bytes(cell(t)), "y"));
+      x_.push_back(add_buffer(t, geometry_.x_bytes(size_cell(t), 0), "x"));
+      w_.push_back(add_buffer(t, geometry_.w_bytes(size_cell(t), 0), "w"));
+      y_.push_back(y_is_result() && !relayout_
+                       ? results_[t]
+                       : add_buffer(t, geometry_.y_bytes(size_cell(t)), "y"));
       if (splits_depth()) received_.push_back(add_buffer(t, received_bytes(t), "partials"));
     }
     if (relayout_) return;
@@ -112,7 +116,7 @@ class Builder {
   }
 
   [[nodiscard]] std::uint64_t received_bytes(std::uint32_t tile) const {
-    return geometry_.y_share(cell(tile)).size() * (geometry_.plan().split_k - 1);
+    return geometry_.y_share(size_cell(tile)).size() * (geometry_.plan().split_k - 1);
   }
 
   /// Each portion of X goes to all tiles of its row part, each of W to all of its column part.
@@ -185,7 +189,7 @@ class Builder {
   program::ComputeSet y_to_rows() {
     std::vector<BufferId> rows = results_;
     for (std::uint32_t t = 0; t < geometry_.tiles() && !y_is_result(); ++t) {
-      rows[t] = add_buffer(t, geometry_.y_bytes(cell(t)), "y in rows");
+      rows[t] = add_buffer(t, geometry_.y_bytes(size_cell(t)), "y in rows");
     }
     program::ComputeSet set = relayout_->y_to_rows(y_, rows);
     y_ = std::move(rows);

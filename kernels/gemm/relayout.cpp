@@ -38,7 +38,7 @@ Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
       c_(RowMajor::of_result(geometry, machine.tiles)) {
   for (std::uint32_t t = 0; t < machine.tiles && c_.bytes_on(t) > 0; ++t) {
     c_buffers_.push_back(program_.add_buffer(
-        {TileId(t), c_.bytes_on(t), 8, true, program::Category::tensors, {}, "c"}));
+        {TileId(t), c_.bytes_on(0), 8, true, program::Category::tensors, {}, "c"}));
   }
 }
 
@@ -55,10 +55,11 @@ void Relayout::add_buffers(Side& side) {
       auto fill = [stored = side.stored, operand = side.operand, type = geometry_.block().input,
                    t](std::span<std::byte> into) { stored.fill(t, *operand, type, into); };
       side.given.push_back(
-          program_.add_buffer({TileId(t), given, 8, false, program::Category::tensors,
-                               std::move(fill), x ? "a" : "b"}));
+          program_.add_buffer({TileId(t), side.stored.bytes_on(0), 8, false,
+                               program::Category::tensors, std::move(fill), x ? "a" : "b"}));
     }
-    const std::uint64_t bytes = side.panels.bytes_on(t);
+    // As large on every tile as on the fullest: all tiles are then packed as the plan expects.
+    const std::uint64_t bytes = side.panels.bytes_on(t) == 0 ? 0 : side.panels.bytes_on(0);
     side.received.push_back(bytes == 0 ? BufferId{}
                                        : add_buffer(t, bytes, x ? "x in rows" : "w in rows"));
     side.regrouped.push_back(bytes == 0 ? BufferId{}
