@@ -1,0 +1,62 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+/// Exact figures of a few runs. A change here is a change of the model: the commit that makes it
+/// says why in its `Cycles:` line.
+namespace {
+
+struct Golden {
+  const char* config;
+  std::vector<const char*> options;
+  std::uint64_t cycles, instructions, exchange_bytes;
+};
+
+const std::vector<Golden>& golden_runs() {
+  static const std::vector<Golden> runs{
+      {"matrix_unit", {"machine.tiles=4", "workload.n=96"}, 713, 3856, 0},
+      {"stream", {"machine.tiles=4"}, 22703, 180356, 0},
+      {"gemm",
+       {"machine.tiles=64", "workload.m=256", "workload.n=256", "workload.k=256"},
+       11829,
+       715648,
+       1703936},
+      {"gemm",
+       {"machine.tiles=64", "workload.m=100", "workload.n=60", "workload.k=333",
+        "workload.dtype=f32"},
+       8152,
+       413240,
+       863232},
+      {"spmm_static",
+       {"machine.tiles=64", "workload.m=256", "workload.k=256", "workload.n=64"},
+       1610,
+       73680,
+       103168},
+  };
+  return runs;
+}
+
+}  // namespace
+
+TEST_SUITE("golden") {
+  TEST_CASE("cycles, instructions and bytes are exactly those of the last change of the model") {
+    for (const Golden& golden : golden_runs()) {
+      const tessera::test::CommandFolder folder;
+      std::string command =
+          fmt::format("run {}/configs/runs/{}.json --out result", TESSERA_SOURCE, golden.config);
+      for (const char* option : golden.options) command += fmt::format(" --set {}", option);
+      CAPTURE(command);
+      REQUIRE(folder.call(command).code == 0);
+      const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+      CHECK(report.at("time").at("cycles") == golden.cycles);
+      CHECK(report.at("work").at("instructions") == golden.instructions);
+      CHECK(report.at("traffic").at("exchange_bytes") == golden.exchange_bytes);
+    }
+  }
+}
