@@ -241,11 +241,9 @@ void Chip::notify_at(sc_core::sc_event& event, Cycle cycle) const {
 
 RunResult Chip::result() const {
   RunResult result = ledger_.totals();
-  const std::vector<Bytes> touched = sram_.touched();
   result.tiles.reserve(tiles_.size());
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    TileRecord record = tiles_[i].statistics();
-    record.touched = touched[i];
+    const TileRecord& record = tiles_[i].statistics();
     result.max_tile_sent = std::max(result.max_tile_sent, record.sent);
     result.max_tile_received = std::max(result.max_tile_received, record.received);
     result.tiles.push_back(record);

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "sim/base/types.h"
 
@@ -22,14 +21,11 @@ class Sram {
     return {base_ + stride_ * index(tile), bytes_per_tile_};
   }
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
-  /// Bytes of host pages that each tile has touched; zeros where the host does not tell.
-  [[nodiscard]] std::vector<Bytes> touched() const;
 
  private:
   std::byte* base_ = nullptr;
   std::uint32_t tiles_;
   std::uint32_t bytes_per_tile_;
-  std::size_t page_;
   std::size_t stride_;  ///< whole pages a tile
 };
 

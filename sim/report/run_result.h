@@ -33,7 +33,6 @@ struct TileRecord {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
   Bytes sent, received;
-  Bytes touched;  ///< SRAM pages written or read, at the host's granularity
 };
 
 struct RunResult {
@@ -46,7 +45,7 @@ struct RunResult {
   Bytes max_tile_sent, max_tile_received;
   std::vector<SuperstepRecord> steps;
   std::vector<TileRecord> tiles;
-  double host_seconds = 0;
+  double host_seconds = 0;  ///< of the host, from the first cycle to the last
 };
 
 }  // namespace tessera

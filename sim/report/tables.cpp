@@ -14,6 +14,17 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
+/// The exchange that a superstep begins with: its last step, or the one that its compute set
+/// follows.
+const program::StepInfo& exchange_of(const SuperstepRecord& step, const program::Images& images,
+                                     const program::StepInfo& none) {
+  std::size_t at = step.program_step;
+  if (at >= images.steps.size()) return none;
+  const bool follows = at > 0 && step.exchanged != Bytes(0) && images.steps[at].kind == "compute";
+  if (follows) --at;
+  return images.steps[at].kind == "exchange" ? images.steps[at] : none;
+}
+
 }  // namespace
 
 std::string steps_csv(const program::Images& images, const RunResult& result) {
@@ -27,6 +38,7 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
     const SuperstepRecord& step = result.steps[i];
     const bool known = step.program_step < images.steps.size();
     const program::StepInfo& info = known ? images.steps[step.program_step] : none;
+    const program::StepInfo& exchange = exchange_of(step, images, none);
     const TimeParts& time = step.time;
     const double mean =
         static_cast<double>(step.sum_compute) / static_cast<double>(images.tiles.size());
@@ -35,7 +47,7 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
         info.kind, step.start.count(), time.total().count(), time.compute.count(),
         time.exchange.count(), time.sync.count(), time.link.count(), time.host.count(),
         time.wait.count(), index(step.last_tile), step.least_compute.count(), mean,
-        step.exchanged.count(), info.exchange_makespan.count(), info.exchange_bound.count(),
+        step.exchanged.count(), exchange.exchange_makespan.count(), exchange.exchange_bound.count(),
         step.instructions, step.flops, info.live_bytes);
   }
   return text;
@@ -44,17 +56,17 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
 std::string tiles_csv(const program::Images& images, const RunResult& result) {
   std::string text =
       "tile,compute_cycles,exchange_cycles,sync_cycles,instructions,flops,sent_bytes,"
-      "received_bytes,touched_bytes";
+      "received_bytes";
   for (std::size_t i = 0; i < program::kCategories; ++i) {
     text += fmt::format(",{}_bytes", program::category_name(static_cast<program::Category>(i)));
   }
   text += "\n";
   for (std::size_t i = 0; i < result.tiles.size(); ++i) {
     const TileRecord& tile = result.tiles[i];
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", i, tile.compute.count(),
-                        tile.exchange.count(), tile.sync.count(), tile.instructions, tile.flops,
-                        tile.sent.count(), tile.received.count(), tile.touched.count(),
-                        fmt::join(images.tiles[i].memory, ","));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", i, tile.compute.count(), tile.exchange.count(),
+                    tile.sync.count(), tile.instructions, tile.flops, tile.sent.count(),
+                    tile.received.count(), fmt::join(images.tiles[i].memory, ","));
   }
   return text;
 }

@@ -16,18 +16,6 @@ TEST_SUITE("unit") {
     CHECK(sram.tile(TileId(4)).data() - sram.tile(TileId(3)).data() >= 638976);
   }
 
-  TEST_CASE("the pages that a tile has touched are counted for that tile") {
-    const Sram sram(100, 5000);
-    sram.tile(TileId(7))[0] = std::byte{1};
-    sram.tile(TileId(7))[4999] = std::byte{1};
-    sram.tile(TileId(99))[1] = std::byte{1};
-    const std::vector<Bytes> touched = sram.touched();
-    CHECK(touched[7] == touched[99] + touched[99]);
-    CHECK(touched[99].count() >= 4096);
-    CHECK(touched[6] == Bytes(0));
-    CHECK(touched[8] == Bytes(0));
-  }
-
   TEST_CASE("more memory than the host can map is the user's error") {
     CHECK_THROWS_AS(Sram(4'000'000'000, 2'000'000'000), UserError);
   }

@@ -145,7 +145,7 @@ TEST_SUITE("unit") {
     CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99");
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);
     CHECK(tiles.size() == 3);
-    CHECK(tiles[2] == "1,0,0,0,0,0,64,0,0,10,20,30,40,50,60");
+    CHECK(tiles[2] == "1,0,0,0,0,0,64,0,10,20,30,40,50,60");
   }
 
   TEST_CASE("the summary fits on one screen") {
