@@ -77,6 +77,10 @@ std::uint64_t Gemm::useful_flops() const {
   return std::uint64_t{2} * p.m * p.n * p.k;
 }
 
-std::string Gemm::peak_type() const { return options_.dtype == Type::f16 ? "f16" : "f32"; }
+/// The peak of the matrix unit's operation that the plan uses.
+std::string Gemm::peak_type() const {
+  if (options_.dtype == Type::f32) return "f32";
+  return chosen_.plan.partials == Type::f32 ? "f16_f32" : "f16";
+}
 
 }  // namespace tessera::gemm

@@ -79,6 +79,9 @@ std::uint64_t MatrixUnit::useful_flops() const {
   return std::uint64_t{2} * options_.n * block_.depth * block_.columns * machine_.tiles;
 }
 
-std::string MatrixUnit::peak_type() const { return options_.dtype == Mode::f32 ? "f32" : "f16"; }
+std::string MatrixUnit::peak_type() const {
+  if (options_.dtype == Mode::f32) return "f32";
+  return options_.dtype == Mode::f16_f32 ? "f16_f32" : "f16";
+}
 
 }  // namespace tessera::matrix_unit
