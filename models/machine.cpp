@@ -1,12 +1,11 @@
 #include "models/machine.h"
 
-#include <chrono>
-
 #include <systemc>
 
 #include "models/chip/chip.h"
 #include "models/host/host.h"
 #include "sim/base/errors.h"
+#include "sim/base/stopwatch.h"
 
 namespace tessera {
 namespace {
@@ -65,18 +64,21 @@ Machine::Machine(const MachineConfig& config, const program::Program& program,
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
   });
   tree_->host.load(program, images, tree_->threads);
+  if (options.measure_host) {
+    host_cycles_ = Host::transfer_cycles(program::host_bytes(program), config);
+  }
 }
 
 Machine::~Machine() = default;
 
 RunResult Machine::run() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   tree_->chip.start();
   without_systemc_errors([] { sc_core::sc_start(); });
   tree_->chip.check_finished();
   RunResult result = tree_->chip.result();
-  result.host_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.time.host = host_cycles_;
+  result.host_seconds = watch.seconds();
   return result;
 }
 

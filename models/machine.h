@@ -11,8 +11,9 @@
 namespace tessera {
 
 struct RunOptions {
-  unsigned threads = 1;      ///< of the host; results do not depend on it
-  bool check_races = false;  ///< fault where workers of one run, or a transfer in flight, overlap
+  unsigned threads = 1;       ///< of the host; results do not depend on it
+  bool check_races = false;   ///< fault where workers of one run, or a transfer in flight, overlap
+  bool measure_host = false;  ///< count the host's transfers of inputs and results
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
@@ -42,6 +43,7 @@ class Machine {
  private:
   class Tree;
   std::unique_ptr<Tree> tree_;
+  Cycle host_cycles_;
 };
 
 }  // namespace tessera

@@ -8,17 +8,19 @@
 #include "kernels/catalogue.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
+#include "sim/base/stopwatch.h"
 #include "sim/command/command_line.h"
 
 namespace tessera {
 
 /// config -> plan -> program -> images
 report::Built build(const config::Config& config) {
+  const Stopwatch watch;
   std::unique_ptr<Workload> workload = config.workload->plan(config.machine);
   program::Program program = workload->build();
   const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
   program::Images images = program::compile(program, config.machine, *exchanges);
-  return {std::move(workload), std::move(program), std::move(images)};
+  return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
 
 /// images -> machine -> run -> what the report needs
@@ -27,14 +29,17 @@ report::Outcome run(const config::Config& config, const report::Built& built) {
   options.threads = config.run.threads > 0 ? config.run.threads
                                            : std::max(1U, std::thread::hardware_concurrency());
   options.check_races = config.run.check_races;
+  options.measure_host = config.run.measure == Measure::host;
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
-  report::Outcome outcome{machine->run(), {}, options.threads};
+  report::Outcome outcome{machine->run(), {}, options.threads, 0};
+  const Stopwatch watch;
   outcome.check.method = "off";
   if (config.run.check != CheckMode::off) {
     outcome.check = built.workload->check(machine->memory(), config.run.check);
   }
+  outcome.check_seconds = watch.seconds();
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;

@@ -1,6 +1,7 @@
 #include "models/host/host.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/errors.h"
 
@@ -42,6 +43,11 @@ void Host::load(const program::Program& program, const program::Images& images,
       }
     }
   });
+}
+
+Cycle Host::transfer_cycles(Bytes bytes, const MachineConfig& machine) {
+  const double nanoseconds = static_cast<double>(bytes.count()) / machine.host.gigabytes_per_second;
+  return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
 }
 
 /// SystemC is asked on its own thread only; the threads that load use plain memory.

@@ -15,7 +15,8 @@
 namespace tessera {
 
 /// The host: loads images into the tiles and reads results, through debug access that takes no
-/// simulated time. Leaves out: timed transfers during a run.
+/// simulated time. Its transfers before and after a run take their bytes over the link's rate.
+/// Leaves out: latency and set-up of a transfer, transfers during a run.
 class Host : public sc_core::sc_module, public MemoryReader {
  public:
   Host(const sc_core::sc_module_name& name, std::uint32_t tiles, std::uint64_t bytes_per_tile);
@@ -25,6 +26,9 @@ class Host : public sc_core::sc_module, public MemoryReader {
 
   /// Writes every tile's code, segments and initial buffers. The socket must be bound.
   void load(const program::Program& program, const program::Images& images, HostThreads& threads);
+
+  /// What `bytes` take over the host link, rounded up to chip clocks.
+  static Cycle transfer_cycles(Bytes bytes, const MachineConfig& machine);
 
   /// Throws Defect if the place does not lie within its tile.
   void read(program::Place place, std::span<std::byte> into) const override;

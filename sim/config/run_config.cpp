@@ -6,6 +6,8 @@ namespace tessera {
 namespace {
 
 constexpr config::Names<EngineKind, 1> kEngines = {{{"interpreter", EngineKind::interpreter}}};
+constexpr config::Names<Measure, 2> kMeasures = {
+    {{"device", Measure::device}, {"host", Measure::host}}};
 constexpr config::Names<CheckMode, 4> kCheckModes = {{{"auto", CheckMode::automatic},
                                                       {"full", CheckMode::full},
                                                       {"sample", CheckMode::sample},
@@ -35,6 +37,11 @@ void describe(config::Fields& fields, RunConfig& run) {
   fields.field({"check_races",
                 "fault where workers of one run, or a transfer in flight, touch the same bytes"},
                run.check_races);
+  fields.field(
+      {"measure",
+       "device: the program alone; host: also the transfers of its inputs and results over "
+       "the host link"},
+      run.measure, kMeasures);
   fields.field({"max_cycles", "a run that lasts longer ends without progress", "cycles"},
                run.max_cycles, {1, std::numeric_limits<std::uint64_t>::max()});
   fields.field({"seed", "of the workers' random generators (rnd.64)"}, run.seed);

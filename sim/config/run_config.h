@@ -12,11 +12,16 @@ namespace tessera {
 
 enum class EngineKind { interpreter };
 
+/// What the measured region holds: the device's work alone, or the host's transfers before and
+/// after too.
+enum class Measure { device, host };
+
 struct RunConfig {
   std::uint32_t threads = 0;  ///< of the host; 0: one a core
   EngineKind engine = EngineKind::interpreter;
   CheckMode check = CheckMode::automatic;
   bool check_races = false;
+  Measure measure = Measure::device;
   std::uint64_t max_cycles = 100'000'000'000;
   std::uint64_t seed = 1;
 };

@@ -95,4 +95,13 @@ void validate(const Program& program) {
   for (const Tensor& tensor : program.tensors()) validator.check_tensor(tensor);
 }
 
+Bytes host_bytes(const Program& program) {
+  Bytes bytes;
+  for (const Buffer& buffer : program.buffers()) {
+    if (buffer.contents) bytes += Bytes(buffer.bytes);
+    if (buffer.keep) bytes += Bytes(buffer.bytes);
+  }
+  return bytes;
+}
+
 }  // namespace tessera::program

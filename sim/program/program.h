@@ -151,4 +151,8 @@ class Program {
 /// Overlapping destinations are the exchange compiler's to find.
 void validate(const Program& program);
 
+/// Bytes that the host writes before the run (buffers with contents) and reads after it (kept
+/// ones).
+Bytes host_bytes(const Program& program);
+
 }  // namespace tessera::program

@@ -60,22 +60,12 @@ Json memory_section(const MachineConfig& machine, const program::Images& images)
           {"categories", std::move(categories)}};
 }
 
-/// Bytes that the host writes before the run and may read after it.
-std::uint64_t host_bytes(const program::Program& program) {
-  std::uint64_t bytes = 0;
-  for (const program::Buffer& buffer : program.buffers()) {
-    if (buffer.contents) bytes += buffer.bytes;
-    if (buffer.keep) bytes += buffer.bytes;
-  }
-  return bytes;
-}
-
 Json traffic_section(const program::Program& program, const RunResult& result) {
   return {{"exchange_bytes", result.exchange_bytes.count()},
           {"multicast_bytes", result.multicast_bytes.count()},
           {"link_bytes", 0},
           {"external_bytes", 0},
-          {"host_bytes", host_bytes(program)},
+          {"host_bytes", program::host_bytes(program).count()},
           {"max_tile_sent", result.max_tile_sent.count()},
           {"max_tile_received", result.max_tile_received.count()}};
 }
@@ -90,12 +80,14 @@ Json check_section(const CheckResult& check) {
           {"method", check.method}};
 }
 
-Json host_section(const config::Config& config, const Outcome& outcome) {
+Json host_section(const config::Config& config, const Built& built, const Outcome& outcome) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   const double seconds = outcome.result.host_seconds;
   const auto instructions = static_cast<double>(outcome.result.instructions);
   return {{"seconds", seconds},
+          {"build_seconds", built.seconds},
+          {"check_seconds", outcome.check_seconds},
           {"threads", outcome.threads},
           {"engine", name_of(config.run.engine)},
           {"instructions_per_second", seconds > 0 ? instructions / seconds : 0.0},
@@ -142,7 +134,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                // There is no energy model yet: unknown, not zero.
                {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
                {"check", check_section(outcome.check)},
-               {"host", host_section(config, outcome)}};
+               {"host", host_section(config, built, outcome)}};
   return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result)};
 }
 

@@ -19,6 +19,7 @@ struct Built {
   std::unique_ptr<Workload> workload;
   program::Program program;
   program::Images images;
+  double seconds = 0;  ///< of the host, for planning and compiling
 };
 
 /// What is only known after the run.
@@ -26,6 +27,7 @@ struct Outcome {
   RunResult result;
   CheckResult check;
   unsigned threads = 1;  ///< of the host
+  double check_seconds = 0;
 };
 
 /// The files of one run as texts, and whether its check passed.

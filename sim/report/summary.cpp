@@ -118,10 +118,13 @@ std::string check_line(const Json& report) {
 
 std::string host_line(const Json& report) {
   const Json& host = report.at("host");
-  return fmt::format("  host      {:.2f} s, {} threads, {} instructions/s, {} resident\n",
-                     host.at("seconds").get<double>(), count(host, "threads"),
-                     scaled(host.at("instructions_per_second").get<double>(), ""),
-                     scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
+  return fmt::format(
+      "  host      build {:.2f} s, run {:.2f} s on {} threads ({} instructions/s), "
+      "check {:.2f} s; {} resident\n",
+      host.at("build_seconds").get<double>(), host.at("seconds").get<double>(),
+      count(host, "threads"), scaled(host.at("instructions_per_second").get<double>(), ""),
+      host.at("check_seconds").get<double>(),
+      scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
 }
 
 }  // namespace
