@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-/// The config files inside the program (cmake/embed.cmake puts them there).
+/// The config files inside the program (tools/cmake/embed.cmake puts them there).
 namespace tessera::config {
 
 struct Preset {

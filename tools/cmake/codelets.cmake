@@ -49,14 +49,14 @@ function(tessera_codelets target)
     list(APPEND objects ${object})
   endforeach()
 
-  set(script ${PROJECT_SOURCE_DIR}/cmake/codelets.ld)
+  set(script ${PROJECT_SOURCE_DIR}/tools/cmake/codelets.ld)
   set(elf ${out}/codelets.elf)
   set(link ${TILE_LLD} -m elf32lriscv --no-relax -e 0 -T ${script})
   add_custom_command(OUTPUT ${elf}
     COMMAND ${link} --defsym=BASE=0x10000 --oformat=binary ${objects} -o ${out}/base_0x10000.bin
     COMMAND ${link} --defsym=BASE=0x54328 --oformat=binary ${objects} -o ${out}/base_0x54328.bin
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DFIRST=${out}/base_0x10000.bin
-            -DSECOND=${out}/base_0x54328.bin -P ${PROJECT_SOURCE_DIR}/cmake/check_bases.cmake
+            -DSECOND=${out}/base_0x54328.bin -P ${PROJECT_SOURCE_DIR}/tools/cmake/check_bases.cmake
     COMMAND ${link} --defsym=BASE=0x10000 ${objects} -o ${elf}
     DEPENDS ${objects} ${script}
     COMMENT "Tile code ${folder}/codelets.elf" VERBATIM)
