@@ -49,7 +49,7 @@ class Lines {
   }
   template <class... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}:{}: {}", name_, number_,
+    throw UserError(fmt::format("{}:{}: {}", name_, std::max<std::size_t>(number_, 1),
                                 fmt::format(problem, std::forward<Args>(args)...)));
   }
   template <class Number>

@@ -10,9 +10,10 @@ using Json = nlohmann::ordered_json;
 
 std::string heading(const Json& report) {
   const Json& machine = report.at("config").at("machine");
+  const auto name = machine.at("name").get<std::string>();
   return fmt::format("{} on {}: {} tiles, {} GHz\n",
                      report.at("config").at("workload").at("kernel").get<std::string>(),
-                     machine.at("name").get<std::string>(),
+                     name.empty() ? "a machine of its own" : name,
                      machine.at("tiles").get<std::uint32_t>(),
                      machine.at("clock_ghz").get<double>());
 }

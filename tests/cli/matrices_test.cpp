@@ -28,7 +28,7 @@ std::string npy(std::string header, std::size_t bytes) {
 TEST_SUITE("cli") {
   TEST_CASE("a malformed .mtx file is refused with the line") {
     const std::pair<std::string, const char*> files[] = {
-        {"", "a.mtx:0: a Matrix Market file starts with"},
+        {"", "a.mtx:1: a Matrix Market file starts with"},
         {"1 1 1\n", "a.mtx:1: a Matrix Market file starts with"},
         {"%%MatrixMarket vector coordinate real general\n", "a.mtx:1: object: found 'vector'"},
         {"%%MatrixMarket matrix coordinate complex general\n", "a.mtx:1: values: found 'complex'"},

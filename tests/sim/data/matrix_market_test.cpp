@@ -62,7 +62,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("malformed files are refused with their line") {
-    check_message("", "a.mtx:0: a Matrix Market file starts with '%%MatrixMarket matrix ...'");
+    check_message("", "a.mtx:1: a Matrix Market file starts with '%%MatrixMarket matrix ...'");
     check_message("%%MatrixMarket matrix coordinate complex general\n",
                   "a.mtx:1: values: found 'complex', allowed: real, integer, pattern, double");
     check_message(std::string(kReal) + "2 2\n",
