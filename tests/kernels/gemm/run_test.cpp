@@ -3,9 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/gemm/gemm.h"
-#include "models/fabric/fabric.h"
-#include "models/machine.h"
-#include "tests/models/in_child.h"
+#include "tests/kernels/run_workload.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
@@ -33,18 +31,7 @@ Options options_of(Product product, Type dtype = Type::f16) {
 /// `view` says.
 std::string run(const Options& options, const MachineConfig& machine,
                 const std::function<std::string(const RunResult&, const Gemm&)>& view = {}) {
-  return in_child([&]() -> std::string {
-    const Gemm gemm(options, machine);
-    const program::Program program = gemm.build();
-    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-    RunOptions run_options;
-    run_options.check_races = true;
-    Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
-    const RunResult result = built.run();
-    const CheckResult check = gemm.check(built.memory(), CheckMode::full);
-    if (!check.passed) return fmt::format("wrong: {} over {}", check.max_error, check.bound);
-    return "passed" + (view ? view(result, gemm) : "");
-  });
+  return test::run_workload<Gemm>(options, machine, view);
 }
 
 Options pinned(Options options, std::uint32_t m, std::uint32_t n, std::uint32_t k,
