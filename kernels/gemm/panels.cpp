@@ -152,7 +152,7 @@ void RowMajor::fill(std::uint32_t tile, const Operand& operand, Type type,
   const std::uint64_t pitch = pitch_ / element;
   const std::uint64_t first = begin(tile) / element;
   for (std::uint64_t i = 0; i < into.size() / element; ++i) {
-    data::store_element(type, into, i, operand.at((first + i) / pitch, (first + i) % pitch));
+    data::store_element(type, into, i, operand.element((first + i) / pitch, (first + i) % pitch));
   }
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kSignStream = 3;
 std::vector<double> row_of(const Operand& operand, std::uint64_t row) {
   std::vector<double> values(operand.columns());
   for (std::uint64_t j = 0; j < values.size(); ++j) {
-    values[j] = static_cast<double>(operand.at(row, j));
+    values[j] = operand.element(row, j);
   }
   return values;
 }
@@ -81,7 +81,7 @@ CheckResult compare_all(const Matrix& c, const Operand& a, const Operand& b,
                         const Rounding& rounding) {
   std::vector<float> b_values(b.rows() * b.columns());
   for (std::uint64_t i = 0; i < b_values.size(); ++i) {
-    b_values[i] = b.at(i / b.columns(), i % b.columns());
+    b_values[i] = static_cast<float>(b.element(i / b.columns(), i % b.columns()));
   }
   Comparison comparison;
   for (std::uint64_t i = 0; i < c.rows; ++i) {
@@ -136,7 +136,7 @@ void compare_row_sums(const Matrix& c, const Operand& a, const std::vector<float
     double expected = 0;
     double found = 0;
     for (std::uint64_t k = 0; k < a.columns(); ++k) {
-      expected += static_cast<double>(a.at(i, k)) * b_sum[k];
+      expected += a.element(i, k) * b_sum[k];
     }
     for (std::uint64_t j = 0; j < c.columns; ++j) {
       found += signs[j] * static_cast<double>(c.values[i * c.columns + j]);
@@ -152,7 +152,7 @@ CheckResult compare(const Matrix& c, const Operand& a, const Operand& b, const R
   if (full) return compare_all(c, a, b, rounding);
   std::vector<float> b_columns(b.rows() * b.columns());
   for (std::uint64_t i = 0; i < b_columns.size(); ++i) {
-    b_columns[i] = b.at(i % b.rows(), i / b.rows());
+    b_columns[i] = static_cast<float>(b.element(i % b.rows(), i / b.rows()));
   }
   Comparison comparison;
   const double element = compare_sample(c, a, b_columns, rounding, seed, comparison);

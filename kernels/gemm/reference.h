@@ -2,11 +2,13 @@
 
 #include <vector>
 
-#include "kernels/gemm/operand.h"
+#include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 
 /// The plain product in double, written without regard to tiles, and how far a result may be off.
 namespace tessera::gemm {
+
+using Operand = data::DenseOperand;
 
 /// The finished product, row after row.
 struct Matrix {

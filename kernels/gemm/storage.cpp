@@ -49,14 +49,16 @@ std::uint32_t Storage::bytes_on(std::uint32_t tile) const {
   return static_cast<std::uint32_t>(std::min(begin + stored_, begin_.back()) - begin);
 }
 
-float Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
-                       std::uint64_t depth) const {
-  return geometry_.plan().stationary == Stationary::b ? a.at(row, depth) : b.at(depth, row);
+double Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
+                        std::uint64_t depth) const {
+  return geometry_.plan().stationary == Stationary::b ? a.element(row, depth)
+                                                      : b.element(depth, row);
 }
 
-float Storage::w_value(const Operand& a, const Operand& b, std::uint64_t depth,
-                       std::uint64_t column) const {
-  return geometry_.plan().stationary == Stationary::b ? b.at(depth, column) : a.at(column, depth);
+double Storage::w_value(const Operand& a, const Operand& b, std::uint64_t depth,
+                        std::uint64_t column) const {
+  return geometry_.plan().stationary == Stationary::b ? b.element(depth, column)
+                                                      : a.element(column, depth);
 }
 
 /// Vector `number` of a portion: the inputs of one position (X) or one input's weights (W).

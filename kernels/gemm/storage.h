@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "kernels/gemm/geometry.h"
-#include "kernels/gemm/operand.h"
+#include "sim/data/dense_operand.h"
 
 namespace tessera::gemm {
+
+using Operand = data::DenseOperand;
 
 /// Where an operand's bytes lie before the run: in blocked layout, portion after portion in the
 /// order of its rows (X) or columns (W), dealt evenly to all tiles of the machine whatever the plan
@@ -32,10 +34,10 @@ class Storage {
 
  private:
   [[nodiscard]] std::size_t portion(const Cell& cell, std::uint32_t cut) const;
-  [[nodiscard]] float x_value(const Operand& a, const Operand& b, std::uint64_t row,
-                              std::uint64_t depth) const;
-  [[nodiscard]] float w_value(const Operand& a, const Operand& b, std::uint64_t depth,
-                              std::uint64_t column) const;
+  [[nodiscard]] double x_value(const Operand& a, const Operand& b, std::uint64_t row,
+                               std::uint64_t depth) const;
+  [[nodiscard]] double w_value(const Operand& a, const Operand& b, std::uint64_t depth,
+                               std::uint64_t column) const;
   void fill_vector(std::size_t portion, std::uint64_t number, const Operand& a, const Operand& b,
                    std::span<std::byte> into) const;
 

@@ -148,7 +148,7 @@ TEST_SUITE("run") {
     for (std::uint64_t i = 0; i < 1600; ++i) {
       double sum = 0;
       for (std::uint64_t k = 0; k < 40; ++k) {
-        sum += static_cast<double>(a.at(i / 40, k)) * static_cast<double>(b.at(k, i % 40));
+        sum += a.element(i / 40, k) * b.element(k, i % 40);
       }
       c.values[i] = static_cast<float>(sum);
     }

@@ -6,23 +6,23 @@
 
 #include "sim/program/program.h"
 
-namespace tessera::gemm {
+namespace tessera::data {
 
 /// A dense input matrix, of which any element can be had at any time: seeded, or read from a file.
-class Operand {
+class DenseOperand {
  public:
   /// Uniform in [-1, 1), exact in `type`; `stream` tells operands of one seed apart.
-  Operand(std::uint64_t rows, std::uint64_t columns, program::Type type, std::uint64_t seed,
-          std::uint64_t stream);
+  DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type, std::uint64_t seed,
+               std::uint64_t stream);
   /// A .npy file of this shape, rounded to `type`. Throws ConfigError naming workload.`key` for
   /// another shape.
-  Operand(std::uint64_t rows, std::uint64_t columns, program::Type type, const std::string& file,
-          const std::string& key);
+  DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
+               const std::string& file, const std::string& key);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
-  /// Zero outside the matrix: padding.
-  [[nodiscard]] float at(std::uint64_t row, std::uint64_t column) const;
+  /// Exact in float; zero outside the matrix: padding.
+  [[nodiscard]] double element(std::uint64_t row, std::uint64_t column) const;
 
  private:
   std::uint64_t rows_;
@@ -33,4 +33,7 @@ class Operand {
   std::vector<float> values_;  ///< empty for seeded data
 };
 
-}  // namespace tessera::gemm
+/// Random bits below the point of seeded values, which every element of `type` holds exactly.
+constexpr unsigned seeded_bits(program::Type type) { return type == program::Type::f16 ? 10 : 23; }
+
+}  // namespace tessera::data

@@ -1,0 +1,38 @@
+#include "sim/data/dense_operand.h"
+
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/data/element.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/random.h"
+
+namespace tessera::data {
+
+DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
+                           std::uint64_t seed, std::uint64_t stream)
+    : rows_(rows), columns_(columns), seed_(seed), stream_(stream), bits_(seeded_bits(type)) {}
+
+DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
+                           const std::string& file, const std::string& key)
+    : rows_(rows), columns_(columns) {
+  const NumpyArray array = read_numpy(file);
+  if (array.shape != std::vector<std::uint64_t>{rows, columns}) {
+    throw ConfigError("workload", key,
+                      fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
+                                  fmt::join(array.shape, ", "), rows, columns));
+  }
+  values_.reserve(array.values.size());
+  for (const double value : array.values) {
+    values_.push_back(static_cast<float>(rounded(type, value)));
+  }
+}
+
+double DenseOperand::element(std::uint64_t row, std::uint64_t column) const {
+  if (row >= rows_ || column >= columns_) return 0;
+  const std::uint64_t place = row * columns_ + column;
+  if (!values_.empty()) return static_cast<double>(values_[place]);
+  return static_cast<double>(random_signed(seed_, stream_, place, bits_));
+}
+
+}  // namespace tessera::data
