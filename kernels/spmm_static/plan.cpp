@@ -23,7 +23,7 @@ std::uint64_t pass_slots(std::uint64_t rows, std::uint64_t entries) {
 
 /// The first of `parts` + 1 cuts of the rows of `w` from `first` to `last` after which the work is
 /// equal.
-std::vector<std::uint32_t> balanced_cuts(const data::SparseMatrix& w, std::uint32_t first,
+std::vector<std::uint32_t> balanced_cuts(const sparse::BlockMatrix& w, std::uint32_t first,
                                          std::uint32_t last, std::uint32_t parts) {
   auto work_before = [&](std::uint32_t row) {
     return pass_slots(row - first, w.row_begin[row] - w.row_begin[first]);
@@ -48,7 +48,7 @@ struct Divided {
 
 /// Splits rows [first, last) x passes over workers: `column_parts` parts of the passes, the rest
 /// over rows.
-Divided divide(const data::SparseMatrix& w, std::uint32_t first, std::uint32_t last,
+Divided divide(const sparse::BlockMatrix& w, std::uint32_t first, std::uint32_t last,
                std::uint32_t passes, std::uint32_t workers, std::uint32_t column_parts) {
   const std::uint32_t row_parts = workers / column_parts;
   const std::vector<std::uint32_t> cuts = balanced_cuts(w, first, last, row_parts);
@@ -71,7 +71,7 @@ Divided divide(const data::SparseMatrix& w, std::uint32_t first, std::uint32_t l
   return divided;
 }
 
-Divided divide_best(const data::SparseMatrix& w, std::uint32_t first, std::uint32_t last,
+Divided divide_best(const sparse::BlockMatrix& w, std::uint32_t first, std::uint32_t last,
                     std::uint32_t passes, std::uint32_t workers) {
   std::optional<Divided> best;
   for (std::uint32_t column_parts = 1; column_parts <= workers; ++column_parts) {
@@ -81,7 +81,7 @@ Divided divide_best(const data::SparseMatrix& w, std::uint32_t first, std::uint3
   return *best;
 }
 
-std::vector<std::uint32_t> needed_rows(const data::SparseMatrix& w, std::uint32_t first,
+std::vector<std::uint32_t> needed_rows(const sparse::BlockMatrix& w, std::uint32_t first,
                                        std::uint32_t last) {
   std::vector<std::uint32_t> needed(
       w.column.begin() + static_cast<std::ptrdiff_t>(w.row_begin[first]),
@@ -93,7 +93,7 @@ std::vector<std::uint32_t> needed_rows(const data::SparseMatrix& w, std::uint32_
 
 class Planner {
  public:
-  Planner(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
+  Planner(const sparse::BlockMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
           const MachineConfig& machine)
       : w_(w), machine_(machine), pass_columns_(kPassBytes / element_bytes), n_(n) {}
 
@@ -147,7 +147,7 @@ class Planner {
     p.cycles = p.compute_cycles + p.exchange_cycles + p.sync_cycles;
   }
 
-  const data::SparseMatrix& w_;
+  const sparse::BlockMatrix& w_;
   const MachineConfig& machine_;
   std::uint32_t pass_columns_;
   std::uint32_t n_;
@@ -168,7 +168,7 @@ void require_at_most(std::string_view key, std::uint32_t found, std::uint32_t mo
 
 }  // namespace
 
-Plan make_plan(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
+Plan make_plan(const sparse::BlockMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
                const MachineConfig& machine, const Pinned& pinned) {
   const Planner planner(w, n, element_bytes, machine);
   require_at_most("slices", pinned.slices, std::min(planner.most_slices(), machine.tiles));
@@ -189,7 +189,7 @@ Plan make_plan(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t eleme
     throw UserError(
         fmt::format("workload: no plan of spmm_static fits {} tiles of {} KiB: {} x {} with {} "
                     "nonzeros times {} columns",
-                    machine.tiles, machine.tile.sram_kib, w.rows, w.columns, w.entries(), n));
+                    machine.tiles, machine.tile.sram_kib, w.rows, w.columns, w.blocks(), n));
   }
   return *std::move(best);
 }

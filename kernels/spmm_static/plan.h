@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/data/sparse_matrix.h"
+#include "kernels/sparse/block_matrix.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
 
@@ -60,7 +60,7 @@ std::uint64_t worker_slots(std::uint64_t rows, std::uint64_t entries, std::uint6
 
 /// Searches slices and groups for the fewest predicted cycles among those that fit the tiles' SRAM
 /// and the 16-bit indices. `element_bytes`: 2 or 4. Throws UserError if nothing fits.
-Plan make_plan(const data::SparseMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
+Plan make_plan(const sparse::BlockMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
                const MachineConfig& machine, const Pinned& pinned);
 
 }  // namespace tessera::spmm_static

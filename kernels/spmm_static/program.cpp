@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <map>
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/sparse/streams.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
-#include "sim/data/matrix_market.h"
-#include "sim/data/random.h"
 #include "sim/elf/codelet.h"
 
 namespace tessera::spmm_static {
@@ -19,37 +17,10 @@ using program::Type;
 
 namespace {
 
-constexpr std::uint64_t kPatternStream = 0;
-constexpr std::uint64_t kValueStream = 1;
-constexpr std::uint64_t kXStream = 2;
-
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
-
-/// A uniform pattern: the first ceil(density m k) places of a seeded permutation would do; a
-/// Bernoulli draw a row with the exact total left over is the same distribution without storing m k
-/// places (Knuth 3.4.2 S).
-std::vector<data::Entry> random_entries(const Options& options) {
-  const std::uint64_t places = std::uint64_t{options.m} * options.k;
-  auto wanted =
-      static_cast<std::uint64_t>(std::ceil(options.density * static_cast<double>(places)));
-  std::vector<data::Entry> entries;
-  entries.reserve(wanted);
-  for (std::uint64_t place = 0; place < places && wanted > 0; ++place) {
-    const std::uint64_t bits = data::random_bits(options.seed, kPatternStream, place);
-    const double draw = static_cast<double>(bits >> 11) * 0x1p-53;
-    if (draw * static_cast<double>(places - place) >= static_cast<double>(wanted)) continue;
-    const float value = data::random_signed(options.seed, kValueStream, place);
-    entries.push_back({static_cast<std::uint32_t>(place / options.k),
-                       static_cast<std::uint32_t>(place % options.k), static_cast<double>(value)});
-    --wanted;
-  }
-  return entries;
-}
-
-Options with_matrix_size(Options options, const data::SparseMatrix& w) {
-  options.m = w.rows;
-  options.k = w.columns;
-  return options;
+/// The element-wise product takes blocks of 1 only.
+const sparse::WeightOptions& supported(const sparse::WeightOptions& weights) {
+  if (weights.block == 1) return weights;
+  throw UserError(fmt::format("workload.block: found {}, allowed 1", weights.block));
 }
 
 }  // namespace
@@ -60,60 +31,25 @@ void describe(config::Fields& fields, Pinned& plan) {
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"m", "rows of W and Y; the matrix file's when one is given"}, options.m,
-               {1, 1u << 24});
-  fields.field({"k", "columns of W, rows of X; the matrix file's when one is given"}, options.k,
-               {1, 1u << 24});
+  describe(fields, options.weights);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
-  fields.field({"density", "nonzeros of a seeded uniform W over m k"}, options.density, {0.0, 1.0});
-  fields.file({"matrix", "W as a Matrix Market file (.mtx) instead of a seeded one"},
-              options.matrix);
-  fields.field({"dtype", "type of W, X, Y and of the sums"}, options.dtype, kTypes);
-  fields.field({"seed", "of the pattern and the values"}, options.seed);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
-}
-
-data::SparseMatrix make_matrix(const Options& options) {
-  data::SparseMatrix w = options.matrix.empty()
-                             ? data::from_entries(options.m, options.k, random_entries(options))
-                             : data::read_matrix_market(options.matrix);
-  if (w.rows == 0 || w.columns == 0) {
-    throw UserError(fmt::format("{}: found a matrix of {} x {}, allowed from 1 x 1", options.matrix,
-                                w.rows, w.columns));
-  }
-  const double largest = data::largest_finite(options.dtype);
-  for (double& value : w.value) {
-    if (std::abs(value) > largest) {
-      throw UserError(fmt::format("{}: the value {} is outside workload.dtype, allowed up to {}",
-                                  options.matrix, value, largest));
-    }
-    value = data::rounded(options.dtype, value);
-  }
-  return w;
 }
 
 SpmmStatic::SpmmStatic(Options options, const MachineConfig& machine)
     : options_(std::move(options)),
       tiles_(machine.tiles),
-      w_(make_matrix(options_)),
-      plan_(
-          make_plan(w_, options_.n, data::element_bytes(options_.dtype), machine, options_.plan)) {
-  options_ = with_matrix_size(options_, w_);
-}
+      w_(sparse::make_weights(supported(options_.weights))),
+      x_(w_.columns, options_.n, dtype(), options_.weights.seed, sparse::kDenseStream),
+      plan_(make_plan(w_, options_.n, data::element_bytes(dtype()), machine, options_.plan)) {}
 
 std::uint32_t SpmmStatic::slice_bytes() const {
-  return plan_.slice_columns * data::element_bytes(options_.dtype);
+  return plan_.slice_columns * data::element_bytes(dtype());
 }
 
-double SpmmStatic::x(std::uint32_t row, std::uint32_t column) const {
-  if (column >= options_.n) return 0;
-  const std::uint64_t at = std::uint64_t{row} * options_.n + column;
-  return static_cast<double>(data::random_signed(options_.seed, kXStream, at));
-}
+std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.nonzeros * options_.n; }
 
-std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.entries() * options_.n; }
-
-std::string SpmmStatic::peak_type() const { return options_.dtype == Type::f16 ? "f16" : "f32"; }
+std::string SpmmStatic::peak_type() const { return dtype() == Type::f16 ? "f16" : "f32"; }
 
 nlohmann::ordered_json SpmmStatic::plan() const {
   return {{"slices", plan_.slices}, {"groups", plan_.groups.size()}};
@@ -126,8 +62,7 @@ class Builder {
       : workload_(workload), plan_(workload.plan_), program_(workload.tiles_) {}
 
   program::Program build() {
-    const std::string name =
-        workload_.options_.dtype == Type::f16 ? "spmm_rows_f16" : "spmm_rows_f32";
+    const std::string name = workload_.dtype() == Type::f16 ? "spmm_rows_f16" : "spmm_rows_f32";
     codelet_ = program_.add_codelet(elf::embedded_codelet("spmm_static", name));
     add_outputs();
     program::ComputeSet multiply{"multiply", {}};
@@ -153,7 +88,7 @@ class Builder {
   }
   /// The rows of X that the tiles of group g own at the start: [first(g), first(g + 1)).
   [[nodiscard]] std::uint32_t first_owned(std::uint32_t g) const {
-    return static_cast<std::uint32_t>(std::uint64_t{workload_.options_.k} * g / groups());
+    return static_cast<std::uint32_t>(std::uint64_t{workload_.w_.columns} * g / groups());
   }
   program::BufferId add_buffer(std::uint32_t g, std::uint32_t s, std::string_view name,
                                std::uint32_t bytes,
@@ -163,8 +98,7 @@ class Builder {
   }
 
   void add_outputs() {
-    program::Tensor y{
-        "y", workload_.options_.dtype, {workload_.options_.m, workload_.options_.n}, {}};
+    program::Tensor y{"y", workload_.dtype(), {workload_.w_.rows, workload_.options_.n}, {}};
     for (std::uint32_t g = 0; g < groups(); ++g) {
       for (std::uint32_t s = 0; s < plan_.slices; ++s) {
         const std::uint32_t bytes = bytes_of(plan_.groups[g].rows);
@@ -185,8 +119,8 @@ class Builder {
       const std::uint32_t columns = this_->plan_.slice_columns;
       for (std::uint32_t r = 0; r < rows; ++r) {
         for (std::uint32_t c = 0; c < columns; ++c) {
-          data::store_element(this_->options_.dtype, bytes, std::size_t{r} * columns + c,
-                              this_->x(first + r, s * columns + c));
+          data::store_element(this_->dtype(), bytes, std::size_t{r} * columns + c,
+                              this_->x_.element(first + r, s * columns + c));
         }
       }
     };
@@ -196,7 +130,7 @@ class Builder {
   /// Each row of X goes once, from its owner to all groups whose nonzeros name it; neighbours with
   /// the same owner and the same receivers go as one copy.
   program::Exchange gather() {
-    std::vector<std::vector<std::uint32_t>> takers(workload_.options_.k);
+    std::vector<std::vector<std::uint32_t>> takers(workload_.w_.columns);
     for (std::uint32_t g = 0; g < groups(); ++g) {
       for (const std::uint32_t row : plan_.groups[g].needed) takers[row].push_back(g);
     }
@@ -235,7 +169,7 @@ class Builder {
   /// Counts and indices of a share's rows: u16 count, then for each nonzero the place of its row of
   /// X in 64-bit words.
   [[nodiscard]] std::vector<std::uint16_t> indices(const RowGroup& group) const {
-    const data::SparseMatrix& w = workload_.w_;
+    const sparse::BlockMatrix& w = workload_.w_;
     std::vector<std::uint16_t> words;
     for (std::uint32_t r = group.first_row; r < group.first_row + group.rows; ++r) {
       words.push_back(static_cast<std::uint16_t>(w.row_begin[r + 1] - w.row_begin[r]));
@@ -250,8 +184,8 @@ class Builder {
 
   program::Vertex vertex(std::uint32_t g, std::uint32_t s) {
     const RowGroup& group = plan_.groups[g];
-    const data::SparseMatrix& w = workload_.w_;
-    const Type type = workload_.options_.dtype;
+    const sparse::BlockMatrix& w = workload_.w_;
+    const Type type = workload_.dtype();
     const std::uint64_t first_entry = w.row_begin[group.first_row];
     const std::uint64_t entries = w.row_begin[group.first_row + group.rows] - first_entry;
 
@@ -264,7 +198,7 @@ class Builder {
     const auto values = add_buffer(
         g, s, "values", std::max(value_bytes, 4u), [&w, type, first_entry, entries](auto bytes) {
           for (std::uint64_t e = 0; e < entries; ++e) {
-            data::store_element(type, bytes, e, w.value[first_entry + e]);
+            data::store_element(type, bytes, e, static_cast<double>(w.value[first_entry + e]));
           }
         });
 

@@ -3,22 +3,18 @@
 #include <memory>
 #include <string>
 
+#include "kernels/sparse/weights.h"
 #include "kernels/spmm_static/plan.h"
 #include "sim/config/fields.h"
-#include "sim/data/sparse_matrix.h"
+#include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 
 /// The workload `spmm_static`: Y[m,n] = W[m,k] X[k,n], W sparse and known at build.
 namespace tessera::spmm_static {
 
 struct Options {
-  std::uint32_t m = 1024;
-  std::uint32_t k = 1024;
+  sparse::WeightOptions weights;  ///< and the type and seed of X; block 1 only
   std::uint32_t n = 64;
-  double density = 0.0625;
-  std::string matrix;  ///< a .mtx file instead of a seeded pattern; gives m and k
-  program::Type dtype = program::Type::f32;
-  std::uint64_t seed = 1;
   Pinned plan;
 };
 void describe(config::Fields& fields, Pinned& plan);
@@ -39,19 +35,15 @@ class SpmmStatic : public Workload {
 
  private:
   friend class Builder;
-  /// X[row, column] as the tiles hold it; zero in the padding.
-  [[nodiscard]] double x(std::uint32_t row, std::uint32_t column) const;
+  [[nodiscard]] program::Type dtype() const { return options_.weights.dtype; }
   [[nodiscard]] std::uint32_t slice_bytes() const;  ///< of one row of X or Y in one slice
 
   Options options_;
   std::uint32_t tiles_;
-  data::SparseMatrix w_;  ///< values rounded to dtype
+  sparse::BlockMatrix w_;
+  data::DenseOperand x_;
   Plan plan_;
 };
-
-/// W: the file's, or a seeded uniform pattern of ceil(density x m x k) entries. Values rounded to
-/// dtype.
-data::SparseMatrix make_matrix(const Options& options);
 
 /// The finished Y of tile t lies in buffer t of the program: rows of its group by slice_bytes.
 constexpr program::BufferId y_buffer(TileId tile) { return program::BufferId(index(tile)); }

@@ -24,14 +24,14 @@ MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
   return machine;
 }
 
-data::SparseMatrix random_matrix(std::uint32_t m, std::uint32_t k, double density,
-                                 std::uint64_t seed) {
-  Options options;
-  options.m = m;
-  options.k = k;
-  options.density = density;
-  options.seed = seed;
-  return make_matrix(options);
+sparse::BlockMatrix random_matrix(std::uint32_t m, std::uint32_t k, double density,
+                                  std::uint64_t seed) {
+  sparse::WeightOptions weights;
+  weights.m = m;
+  weights.k = k;
+  weights.density = density;
+  weights.seed = seed;
+  return sparse::make_weights(weights);
 }
 
 /// Adds one to each row and pass that the group's workers say they do.
@@ -46,7 +46,7 @@ void count(const RowGroup& group, std::uint32_t passes, std::vector<std::uint32_
 }
 
 /// What is wrong with a plan, or nothing.
-void check_plan(const Plan& plan, const data::SparseMatrix& w, std::uint32_t n,
+void check_plan(const Plan& plan, const sparse::BlockMatrix& w, std::uint32_t n,
                 std::uint32_t element_bytes, const MachineConfig& machine) {
   CHECK(plan.tiles() <= machine.tiles);
   CHECK(plan.slices * plan.slice_columns >= n);
@@ -93,7 +93,7 @@ TEST_SUITE("run") {
       const auto n = static_cast<std::uint32_t>(1 + seed * 11 % 60);
       const auto tiles = static_cast<std::uint32_t>(1 + seed * 5 % 30);
       const double density = seed % 4 == 0 ? 0 : 0.4 / static_cast<double>(seed);
-      const data::SparseMatrix w = random_matrix(m, 70, density, seed);
+      const sparse::BlockMatrix w = random_matrix(m, 70, density, seed);
       for (const std::uint32_t element_bytes : {2U, 4U}) {
         CAPTURE(seed);
         CAPTURE(element_bytes);
@@ -105,10 +105,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("a plan fits the tiles however small they are, or is refused") {
     Options options;
-    options.m = 200;
-    options.k = 150;
+    options.weights.m = 200;
+    options.weights.k = 150;
+    options.weights.density = 0.2;
     options.n = 40;
-    options.density = 0.2;
     for (const std::uint32_t sram_kib : {20U, 24U, 32U, 64U}) {
       CAPTURE(sram_kib);
       const MachineConfig machine = small_machine(30, sram_kib);
@@ -120,7 +120,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("pinned cuts are taken") {
-    const data::SparseMatrix w = random_matrix(60, 70, 0.2, 1);
+    const sparse::BlockMatrix w = random_matrix(60, 70, 0.2, 1);
     const MachineConfig machine = small_machine(24);
     const Plan plan = make_plan(w, 40, 4, machine, {3, 5});
     CHECK(plan.slices == 3);

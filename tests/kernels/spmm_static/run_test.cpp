@@ -43,7 +43,7 @@ void check_all(Options options) {
   for (const program::Type type : {program::Type::f16, program::Type::f32}) {
     for (const std::uint32_t n : {1U, 7U, 33U}) {
       for (const std::uint32_t tiles : {1U, 12U}) {
-        options.dtype = type;
+        options.weights.dtype = type;
         options.n = n;
         CAPTURE(n);
         CAPTURE(tiles);
@@ -56,15 +56,15 @@ void check_all(Options options) {
 void check_file(const std::string& text) {
   const MatrixFile file("%%MatrixMarket matrix coordinate " + text);
   Options options;
-  options.matrix = file.path();
+  options.weights.matrix = file.path();
   check_all(options);
 }
 
 Options seeded(std::uint32_t m, std::uint32_t k, double density) {
   Options options;
-  options.m = m;
-  options.k = k;
-  options.density = density;
+  options.weights.m = m;
+  options.weights.k = k;
+  options.weights.density = density;
   return options;
 }
 

@@ -1,0 +1,65 @@
+#include "kernels/sparse/block_matrix.h"
+
+#include <algorithm>
+
+namespace tessera::sparse {
+
+namespace {
+
+/// The block columns that rows [first, last) of `w` have entries in, ascending.
+std::vector<std::uint32_t> columns_of(const data::SparseMatrix& w, std::uint32_t first,
+                                      std::uint32_t last, std::uint32_t block) {
+  std::vector<std::uint32_t> columns;
+  for (std::uint64_t e = w.row_begin[first]; e < w.row_begin[last]; ++e) {
+    columns.push_back(w.column[e] / block);
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  return columns;
+}
+
+}  // namespace
+
+BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
+  BlockMatrix blocks{w.rows, w.columns, block, {0}, {}, {}, w.entries()};
+  for (std::uint32_t first = 0; first < w.rows; first += block) {
+    const std::uint32_t last = std::min(first + block, w.rows);
+    const std::vector<std::uint32_t> columns = columns_of(w, first, last, block);
+    const std::uint64_t begin = blocks.column.size();
+    blocks.column.insert(blocks.column.end(), columns.begin(), columns.end());
+    blocks.row_begin.push_back(blocks.column.size());
+    blocks.value.resize(blocks.column.size() * block * block);
+    for (std::uint32_t row = first; row < last; ++row) {
+      std::size_t at = 0;
+      for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
+        while (columns[at] < w.column[e] / block) ++at;
+        const std::size_t inside = (row - first) * std::size_t{block} + w.column[e] % block;
+        blocks.value[(begin + at) * block * block + inside] = static_cast<float>(w.value[e]);
+      }
+    }
+  }
+  return blocks;
+}
+
+BlockMatrix transposed(const BlockMatrix& w) {
+  BlockMatrix t{w.columns, w.rows, w.block, {}, {}, {}, w.nonzeros};
+  t.row_begin.assign(t.block_rows() + std::size_t{1}, 0);
+  for (const std::uint32_t column : w.column) ++t.row_begin[column + std::size_t{1}];
+  for (std::size_t i = 1; i < t.row_begin.size(); ++i) t.row_begin[i] += t.row_begin[i - 1];
+  t.column.resize(w.column.size());
+  t.value.resize(w.value.size());
+  std::vector<std::uint64_t> next(t.row_begin.begin(), t.row_begin.end() - 1);
+  const std::size_t side = w.block;
+  for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
+    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
+      const std::uint64_t to = next[w.column[e]]++;
+      t.column[to] = row;
+      for (std::size_t i = 0; i < side * side; ++i) {
+        t.value[to * side * side + i % side * side + i / side] = w.value[e * side * side + i];
+      }
+    }
+  }
+  return t;
+}
+
+}  // namespace tessera::sparse

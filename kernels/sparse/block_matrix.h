@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/data/sparse_matrix.h"
+
+namespace tessera::sparse {
+
+/// A sparse matrix of square blocks by block rows (BSR). Edge blocks are padded with zeros.
+struct BlockMatrix {
+  std::uint32_t rows = 0;  ///< in elements, without padding
+  std::uint32_t columns = 0;
+  std::uint32_t block = 1;               ///< side of a block
+  std::vector<std::uint64_t> row_begin;  ///< block_rows() + 1 offsets
+  std::vector<std::uint32_t> column;     ///< block column of each block, ascending in a row
+  std::vector<float> value;              ///< block x block of each block, row-major
+  /// Elements that count as useful: those given (a pattern's blocks whole, a file's own entries),
+  /// never padding.
+  std::uint64_t nonzeros = 0;
+
+  [[nodiscard]] std::uint32_t block_rows() const { return ceil_div(rows, block); }
+  [[nodiscard]] std::uint32_t block_columns() const { return ceil_div(columns, block); }
+  [[nodiscard]] std::uint64_t blocks() const { return column.size(); }
+  /// Values of block `e`, row after row.
+  [[nodiscard]] std::span<const float> values(std::uint64_t e) const {
+    return std::span(value).subspan(e * block * block, std::size_t{block} * block);
+  }
+};
+
+/// The blocks of side `block` that hold entries of `w`; all entries count as nonzeros.
+BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
+
+/// W^T: blocks and their values transposed.
+BlockMatrix transposed(const BlockMatrix& w);
+
+}  // namespace tessera::sparse

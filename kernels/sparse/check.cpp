@@ -1,0 +1,172 @@
+#include "kernels/sparse/check.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "kernels/sparse/streams.h"
+#include "sim/data/element.h"
+#include "sim/data/random.h"
+
+namespace tessera::sparse {
+
+namespace {
+
+constexpr double kFullFlops = 10e9;   // above, a plain reference costs more than the run
+constexpr double kSampleFlops = 1e9;  // of the rows that are compared instead
+constexpr double kDeviations = 8;
+constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
+
+/// What `steps` roundings of relative error u may add to a sum of these products.
+double drift(double u, double steps, double value, double magnitudes, double root_squares) {
+  const double certain = steps * u * magnitudes;
+  const double likely =
+      kDeviations * u * std::sqrt(steps) * (std::abs(value) + kWalk * root_squares);
+  return std::min(certain, likely);
+}
+
+double allowed_error(const Rounding& rounding, std::uint64_t products, double value,
+                     double magnitudes, double root_squares) {
+  const auto stored =
+      static_cast<double>(ceil_div<std::uint64_t>(products, rounding.depth) + rounding.parts);
+  return drift(rounding.sum, stored + 1, value, magnitudes, root_squares) +
+         drift(rounding.inside, static_cast<double>(products), value, magnitudes, root_squares) +
+         rounding.result * std::abs(value) + (stored + 2) * rounding.smallest;
+}
+
+/// Elements of block row `row / block` in row `row`: calls visit(column, value).
+template <class Visit>
+void visit_row(const BlockMatrix& w, std::uint32_t row, const Visit& visit) {
+  const std::uint32_t block_row = row / w.block;
+  for (std::uint64_t e = w.row_begin[block_row]; e < w.row_begin[block_row + 1]; ++e) {
+    const auto values = w.values(e).subspan(std::size_t{row % w.block} * w.block, w.block);
+    for (std::uint32_t i = 0; i < w.block; ++i) {
+      const std::uint32_t column = w.column[e] * w.block + i;
+      if (column < w.columns) visit(column, static_cast<double>(values[i]));
+    }
+  }
+}
+
+class ProductCheck {
+ public:
+  ProductCheck(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
+               const Rounding& rounding)
+      : w_(w), x_(x), y_(y), rounding_(rounding), found_(x.columns()) {}
+
+  void compare_row(std::uint32_t row) {
+    const std::uint64_t n = x_.columns();
+    sums_.assign(n, {});
+    visit_row(w_, row, [&](std::uint32_t column, double value) {
+      for (std::uint64_t j = 0; j < n; ++j) sums_[j].add(value * x_.element(column, j));
+    });
+    y_(row, found_);
+    for (std::uint64_t j = 0; j < n; ++j) {
+      comparison_.add(found_[j], sums_[j].value(), sums_[j].allowed(rounding_));
+    }
+  }
+
+  /// Y s against W (X s) for random signs s.
+  void compare_sums(std::uint64_t seed) {
+    const std::uint64_t n = x_.columns();
+    std::vector<double> signs(n);
+    for (std::uint64_t j = 0; j < n; ++j) {
+      signs[j] = (data::random_bits(seed, kSignStream, j) & 1) != 0 ? 1 : -1;
+    }
+    std::vector<double> x_sum(x_.rows());
+    std::vector<double> x_square(x_.rows());  // mean over a row
+    for (std::uint64_t i = 0; i < x_.rows(); ++i) {
+      for (std::uint64_t j = 0; j < n; ++j) {
+        const double value = x_.element(i, j);
+        x_sum[i] += signs[j] * value;
+        x_square[i] += value * value / static_cast<double>(n);
+      }
+    }
+    for (std::uint32_t row = 0; row < w_.rows; ++row) compare_sum(row, signs, x_sum, x_square);
+  }
+
+  [[nodiscard]] CheckResult result(std::string method) const {
+    return comparison_.result(std::move(method));
+  }
+
+ private:
+  void compare_sum(std::uint32_t row, const std::vector<double>& signs,
+                   const std::vector<double>& x_sum, const std::vector<double>& x_square) {
+    double expected = 0;
+    double squares = 0;
+    std::uint64_t products = 0;
+    visit_row(w_, row, [&](std::uint32_t column, double value) {
+      expected += value * x_sum[column];
+      squares += value * value * x_square[column];
+      ++products;
+    });
+    y_(row, found_);
+    double sum = 0;
+    double magnitude = 0;
+    for (std::size_t j = 0; j < found_.size(); ++j) {
+      sum += signs[j] * found_[j];
+      magnitude += found_[j] * found_[j] / static_cast<double>(found_.size());
+    }
+    const double root = std::sqrt(squares);
+    const double element = allowed_error(rounding_, products, std::sqrt(magnitude),
+                                         std::sqrt(static_cast<double>(products)) * root, root);
+    comparison_.add(sum, expected,
+                    kDeviations * std::sqrt(static_cast<double>(found_.size())) * element);
+  }
+
+  const BlockMatrix& w_;
+  const data::DenseOperand& x_;
+  const ResultRow& y_;
+  Rounding rounding_;
+  std::vector<double> found_;
+  std::vector<ExactSum> sums_;
+  Comparison comparison_;
+};
+
+}  // namespace
+
+Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth,
+                     std::uint32_t parts) {
+  const bool half = result == program::Type::f16 || partials == program::Type::f16;
+  const double inside = depth == 1 ? 0 : data::unit_roundoff(program::Type::f32);
+  return {
+      data::unit_roundoff(partials), inside, result == partials ? 0 : data::unit_roundoff(result),
+      half ? 0x1p-25 : 0x1p-150,     depth,  parts};
+}
+
+double ExactSum::allowed(const Rounding& rounding) const {
+  return allowed_error(rounding, products_, value_, magnitudes_, std::sqrt(squares_));
+}
+
+void Comparison::add(double found, double expected, double allowed) {
+  const double error = std::abs(found - expected);
+  const double ratio = error == 0 ? 0 : error / allowed;
+  if (!(ratio <= 1)) passed_ = false;
+  worst_ = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(worst_, ratio);
+}
+
+CheckResult Comparison::result(std::string method) const {
+  return {passed_, worst_, 1, std::move(method)};
+}
+
+CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
+                          const Rounding& rounding, CheckMode mode, std::uint64_t seed) {
+  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+  const double flops = 2 * static_cast<double>(w.value.size()) * static_cast<double>(x.columns());
+  ProductCheck product(w, x, y, rounding);
+  if (mode == CheckMode::full || (mode == CheckMode::automatic && flops < kFullFlops)) {
+    for (std::uint32_t row = 0; row < w.rows; ++row) product.compare_row(row);
+    return product.result("full");
+  }
+  const double share = std::min(1.0, kSampleFlops / std::max(flops, 1.0));
+  const auto rows = static_cast<std::uint32_t>(std::ceil(share * w.rows));
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    const std::uint64_t first = std::uint64_t{w.rows} * i / rows;
+    const std::uint64_t end = std::uint64_t{w.rows} * (i + 1) / rows;
+    product.compare_row(static_cast<std::uint32_t>(
+        first + data::random_below(seed, kSampleStream, i, end - first)));
+  }
+  product.compare_sums(seed);
+  return product.result("sample");
+}
+
+}  // namespace tessera::sparse

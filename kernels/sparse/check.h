@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "kernels/sparse/block_matrix.h"
+#include "sim/data/dense_operand.h"
+#include "sim/program/workload.h"
+
+/// Compares a sparse product with the plain one in double. A sum of L products p in any order may
+/// be off by
+///   min((S + 1) u sum |p|, 8 u sqrt(S + 1) (|sum p| + 3 sqrt(sum p^2)))
+///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest
+/// where the partial sum is rounded S = ceil(L / depth) + parts times with roundoff u, inside a
+/// block with v, and the result with r: the certain bound (Higham, Accuracy and Stability, 3.1), or
+/// eight standard deviations of independent roundings of partial sums that walk from 0 to their
+/// end (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), whichever is less. max_error is the
+/// largest error over what is allowed, so its bound is 1.
+namespace tessera::sparse {
+
+/// Roundings that a result goes through.
+struct Rounding {
+  double sum;               ///< u: of storing a partial sum
+  double inside = 0;        ///< v: of adding two products before the sum is stored
+  double result;            ///< r: of rounding a result; 0 if it is the sum itself
+  double smallest;          ///< half the smallest number above zero of the narrowest type
+  std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
+  std::uint32_t parts = 1;  ///< partial sums that are added up at the end
+};
+
+/// Roundings of results of type `result` from sums kept in `partials`, of which `depth` products at
+/// a time are added (in f32) before the sum is stored, in up to `parts` parts.
+Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth = 1,
+                     std::uint32_t parts = 1);
+
+/// A result as it should be, and how far a rounded one may be off.
+class ExactSum {
+ public:
+  void add(double product) {
+    value_ += product;
+    magnitudes_ += std::abs(product);
+    squares_ += product * product;
+    ++products_;
+  }
+  [[nodiscard]] double value() const { return value_; }
+  [[nodiscard]] double allowed(const Rounding& rounding) const;
+
+ private:
+  double value_ = 0;
+  double magnitudes_ = 0;
+  double squares_ = 0;
+  std::uint64_t products_ = 0;
+};
+
+/// Compares results one by one, keeping the worst ratio of error to what is allowed.
+class Comparison {
+ public:
+  void add(double found, double expected, double allowed);
+  [[nodiscard]] CheckResult result(std::string method) const;
+
+ private:
+  bool passed_ = true;
+  double worst_ = 0;
+};
+
+/// Writes row `row` of the finished Y[m, n] into n numbers.
+using ResultRow = std::function<void(std::uint32_t row, std::span<double> into)>;
+
+/// Compares Y with W X. Above 10 GFLOP `automatic` is `sample`: full rows, chosen by `seed`, of
+/// together about a GFLOP, and the sum of every row with random signs against W (X signs)
+/// (Freivalds), which may be off by 8 sqrt(n) times what its elements may.
+CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
+                          const Rounding& rounding, CheckMode mode, std::uint64_t seed);
+
+}  // namespace tessera::sparse

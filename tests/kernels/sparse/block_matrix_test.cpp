@@ -1,0 +1,96 @@
+#include "kernels/sparse/block_matrix.h"
+
+#include <map>
+
+#include <doctest/doctest.h>
+
+#include "sim/data/random.h"
+
+using namespace tessera;
+using namespace tessera::sparse;
+
+namespace {
+
+using Dense = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
+
+data::SparseMatrix random_matrix(std::uint32_t rows, std::uint32_t columns, std::uint32_t draws) {
+  std::vector<data::Entry> entries;
+  Dense seen;
+  for (std::uint32_t i = 0; i < draws; ++i) {
+    const auto row = static_cast<std::uint32_t>(data::random_below(7, 0, i, rows));
+    const auto column = static_cast<std::uint32_t>(data::random_below(7, 1, i, columns));
+    if (seen.emplace(std::pair(row, column), i + 1.0).second) {
+      entries.push_back({row, column, i + 1.0});
+    }
+  }
+  return data::from_entries(rows, columns, entries);
+}
+
+Dense elements(const data::SparseMatrix& w) {
+  Dense all;
+  for (std::uint32_t row = 0; row < w.rows; ++row) {
+    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
+      all[{row, w.column[e]}] = w.value[e];
+    }
+  }
+  return all;
+}
+
+/// What is not zero in W; fails on columns out of order and on values outside of the matrix.
+Dense elements(const BlockMatrix& w) {
+  Dense all;
+  REQUIRE(w.row_begin.size() == w.block_rows() + 1);
+  REQUIRE(w.row_begin.back() == w.blocks());
+  for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
+    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
+      if (e > w.row_begin[row]) CHECK(w.column[e] > w.column[e - 1]);
+      CHECK(w.column[e] < w.block_columns());
+      for (std::uint32_t i = 0; i < w.block * w.block; ++i) {
+        if (w.values(e)[i] == 0) continue;
+        const std::uint32_t at_row = row * w.block + i / w.block;
+        const std::uint32_t at_column = w.column[e] * w.block + i % w.block;
+        CHECK(at_row < w.rows);
+        CHECK(at_column < w.columns);
+        all[{at_row, at_column}] = static_cast<double>(w.values(e)[i]);
+      }
+    }
+  }
+  return all;
+}
+
+Dense swapped(const Dense& all) {
+  Dense result;
+  for (const auto& [place, value] : all) result[{place.second, place.first}] = value;
+  return result;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("blocks hold the entries of the matrix that they are made of and no others") {
+    for (const auto& [rows, columns, draws] : {std::tuple{37U, 53U, 200U},
+                                               {1U, 1U, 1U},
+                                               {16U, 16U, 300U},
+                                               {5U, 90U, 0U},
+                                               {90U, 5U, 9U}}) {
+      const data::SparseMatrix w = random_matrix(rows, columns, draws);
+      for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
+        CAPTURE(w.rows);
+        CAPTURE(block);
+        const BlockMatrix blocks = to_blocks(w, block);
+        CHECK(elements(blocks) == elements(w));
+        CHECK(blocks.nonzeros == w.entries());
+        const BlockMatrix t = transposed(blocks);
+        CHECK(t.rows == columns);
+        CHECK(t.nonzeros == w.entries());
+        CHECK(elements(t) == swapped(elements(w)));
+      }
+    }
+  }
+
+  TEST_CASE("only blocks with an entry are kept") {
+    const BlockMatrix w = to_blocks(data::from_entries(9, 9, {{0, 0, 1}, {3, 3, 2}, {8, 4, 3}}), 4);
+    CHECK(w.row_begin == std::vector<std::uint64_t>{0, 1, 1, 2});
+    CHECK(w.column == std::vector<std::uint32_t>{0, 1});
+  }
+}
