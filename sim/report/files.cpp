@@ -1,35 +1,17 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/whole_file.h"
 #include "sim/report/report.h"
 
 namespace tessera::report {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// Writes under a temporary name first, so that readers never see half a file.
-void write_whole(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code failed;
-  if (out) fs::rename(temporary, path, failed);
-  if (out && !failed) return;
-  const std::string reason = failed ? failed.message() : std::strerror(errno);
-  fs::remove(temporary, failed);
-  throw UserError(fmt::format("{}: cannot be written: {}", path.string(), reason));
-}
-
-}  // namespace
 
 std::string output_folder(const config::Config& config) {
   if (!config.report.out.empty()) return config.report.out;
@@ -50,11 +32,7 @@ void require_writable(const std::string& folder) {
 }
 
 void write_report(const Report& report, const std::string& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) {
-    throw UserError(fmt::format("{}: cannot be created: {}", folder, failed.message()));
-  }
+  create_folder(folder);
   write_whole(fs::path(folder) / "steps.csv", report.steps_csv);
   write_whole(fs::path(folder) / "tiles.csv", report.tiles_csv);
   write_whole(fs::path(folder) / "report.json", report.json.dump(2) + "\n");

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <fstream>
+#include <string>
+
+namespace tessera {
+
+/// A file that appears whole or not at all: written under a temporary name beside its own, renamed
+/// by commit(). What is not committed leaves nothing.
+class WholeFile {
+ public:
+  /// Throws UserError, naming the file and the reason, as commit() does.
+  explicit WholeFile(std::string path);
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+  ~WholeFile();
+
+  [[nodiscard]] std::ostream& out() { return out_; }
+  void commit();
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  std::ofstream out_;
+};
+
+/// The ending of every temporary name.
+inline constexpr const char* kTemporaryEnding = ".tmp";
+
+/// The whole text as such a file. Throws UserError.
+void write_whole(const std::string& path, const std::string& text);
+
+/// Creates the folder and those above it. Throws UserError.
+void create_folder(const std::string& folder);
+
+}  // namespace tessera
