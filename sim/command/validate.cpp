@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/child_runs.h"
+#include "sim/command/children.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/nearest.h"
 
@@ -114,9 +114,12 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   run_in_children(
       rows.size(), jobs, [&](std::size_t i) { return simulate(set, *rows[i].point, simulator); },
-      [&](std::size_t i, const std::string& text) {
-        const config::Json answer = text.empty() ? config::Json{{"error", "the simulation died"}}
-                                                 : config::Json::parse(text);
+      [&](const Children::Finished& finished) {
+        const std::size_t i = finished.item;
+        const config::Json answer =
+            finished.death.empty()
+                ? config::Json::parse(finished.text)
+                : config::Json{{"error", "the simulation died: " + finished.death}};
         rows[i].error = answer.value("error", "");
         rows[i].simulated = answer.value("value", 0.0);
         rows[i].fraction_of_peak = answer.value("fraction_of_peak", 0.0);

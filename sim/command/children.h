@@ -1,0 +1,52 @@
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace tessera::command {
+
+/// Processes of our own, one an item of work (SystemC elaborates once a process). They end with
+/// this process, however it ends.
+class Children {
+ public:
+  struct Finished {
+    std::size_t item;
+    std::string text;   ///< what its work returned
+    std::string death;  ///< how it died instead, for people; empty: it did not
+  };
+  using Work = std::function<std::string(std::size_t)>;
+
+  Children() = default;
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  /// Kills those that still run.
+  ~Children();
+
+  /// Throws UserError if there is no process to be had.
+  void start(std::size_t item, const Work& work);
+  [[nodiscard]] std::size_t running() const { return running_.size(); }
+  /// Waits until a child has finished, `input` (unless negative) can be read, a signal that
+  /// `signals` (unless null) lets through has come, or so many milliseconds (unless negative) have
+  /// gone by. Returns the children that have finished.
+  std::vector<Finished> wait(int milliseconds = -1, int input = -1,
+                             const sigset_t* signals = nullptr);
+
+ private:
+  struct Child {
+    std::size_t item;
+    pid_t process;
+    int pipe;
+    std::string text;
+  };
+  std::vector<Child> running_;
+};
+
+/// Calls `work` for each of `count` items in a process of its own, `jobs` at a time, and hands the
+/// outcomes to `done` in the items' order.
+void run_in_children(std::size_t count, unsigned jobs, const Children::Work& work,
+                     const std::function<void(const Children::Finished&)>& done);
+
+}  // namespace tessera::command
