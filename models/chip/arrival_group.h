@@ -17,6 +17,7 @@ struct ArrivalGroup {
   std::uint32_t steps_begun = 0;  ///< 1 + the last step that any tile entered; 0: none did
   Cycle compute, exchange, wait;  ///< of the last tile
   Cycle least_compute{UINT64_MAX};
+  Cycle most_compute;
   std::uint64_t sum_compute = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
@@ -39,6 +40,7 @@ struct ArrivalGroup {
     }
     steps_begun = std::max(steps_begun, arrival.step + 1);  // kNoStep + 1 is 0
     least_compute = std::min(least_compute, computing);
+    most_compute = std::max(most_compute, computing);
     sum_compute += computing.count();
     instructions += span.instructions;
     flops += span.flops;

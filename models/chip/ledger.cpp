@@ -18,6 +18,7 @@ void Ledger::arrive(const ArrivalGroup& group) {
   open_.program_step = std::max(begun, group.steps_begun) - 1;
   open_.least_compute =
       first ? group.least_compute : std::min(open_.least_compute, group.least_compute);
+  open_.most_compute = std::max(open_.most_compute, group.most_compute);
   open_.sum_compute += group.sum_compute;
   open_.instructions += group.instructions;
   open_.flops += group.flops;

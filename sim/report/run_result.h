@@ -23,8 +23,8 @@ struct SuperstepRecord {
   std::uint32_t program_step;  ///< index in Images::steps of the last step entered
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes exchanged;      ///< delivered to tiles
-  Cycle least_compute;  ///< over tiles, for the imbalance
+  Bytes exchanged;                    ///< delivered to tiles
+  Cycle least_compute, most_compute;  ///< over tiles, for the imbalance
   std::uint64_t sum_compute = 0;
 };
 

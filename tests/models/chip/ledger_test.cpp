@@ -46,6 +46,7 @@ TEST_SUITE("unit") {
     CHECK(record.time.sync == Cycle(90));
     CHECK(record.time.total() == Cycle(490));
     CHECK(record.least_compute == Cycle(75));
+    CHECK(record.most_compute == Cycle(300));
     CHECK(record.sum_compute == 75 + 250 + 300);
     CHECK(record.instructions == 30);
   }
@@ -104,6 +105,7 @@ TEST_SUITE("unit") {
     CHECK(found.time.exchange == expected.time.exchange);
     CHECK(found.time.wait == expected.time.wait);
     CHECK(found.least_compute == expected.least_compute);
+    CHECK(found.most_compute == expected.most_compute);
     CHECK(found.sum_compute == expected.sum_compute);
     CHECK(found.instructions == expected.instructions);
   }

@@ -72,6 +72,7 @@ report::Outcome toy_outcome(unsigned threads) {
   result.steps[1].start = Cycle(300);
   result.steps[1].time.compute = Cycle(600);
   result.steps[1].last_tile = TileId{1};
+  result.steps[1].most_compute = Cycle(590);
   result.steps[1].sum_compute = 1100;
   result.tiles.resize(2);
   result.tiles[1].sent = Bytes(64);
@@ -141,8 +142,8 @@ TEST_SUITE("unit") {
     const std::vector<std::string> steps = lines_of(report.steps_csv);
     CHECK(steps.size() == 3);
     CHECK(steps[0].starts_with("superstep,name,kind,start_cycle,cycles,compute_cycles,"));
-    CHECK(steps[1] == "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88");
-    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99");
+    CHECK(steps[1] == "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0");
+    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590");
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);
     CHECK(tiles.size() == 3);
     CHECK(tiles[2] == "1,0,0,0,0,0,64,0,10,20,30,40,50,60");
