@@ -8,6 +8,7 @@
 #include "sim/command/disasm.h"
 #include "sim/command/exec.h"
 #include "sim/command/list.h"
+#include "sim/command/report.h"
 #include "sim/command/run.h"
 #include "sim/command/validate.h"
 #include "sim/config/nearest.h"
@@ -79,6 +80,14 @@ Action add_validate(CLI::App& app, const Simulator& simulator) {
   return [request, &simulator] { return command::validate(*request, simulator); };
 }
 
+Action add_report(CLI::App& app) {
+  CLI::App* const report = app.add_subcommand("report", "where the time of a finished run went");
+  const auto request = std::make_shared<ReportRequest>();
+  report->add_option("RUN", request->runs, "a folder of results; two are compared")->required();
+  report->add_flag("--top", request->top, "print it on the terminal");
+  return [request] { return command::report(*request); };
+}
+
 Action add_exec(CLI::App& app, const Simulator& simulator) {
   CLI::App* const exec = app.add_subcommand("exec", "run a bare RV32 program on one tile");
   const auto request = std::make_shared<ExecRequest>();
@@ -116,10 +125,10 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
   const std::vector<std::pair<std::string, Action>> actions = {
-      {"run", add_run(app, simulator)},          {"check", add_check(app, simulator)},
-      {"exec", add_exec(app, simulator)},        {"disasm", add_disasm(app)},
-      {"list", add_list(app, simulator)},        {"schema", add_schema(app, simulator)},
-      {"validate", add_validate(app, simulator)}};
+      {"run", add_run(app, simulator)},           {"check", add_check(app, simulator)},
+      {"exec", add_exec(app, simulator)},         {"disasm", add_disasm(app)},
+      {"list", add_list(app, simulator)},         {"schema", add_schema(app, simulator)},
+      {"validate", add_validate(app, simulator)}, {"report", add_report(app)}};
   for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
   try {
     app.parse(argc, argv);

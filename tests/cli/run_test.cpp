@@ -64,7 +64,7 @@ TEST_SUITE("cli") {
     CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
     CHECK(ordered_json::parse(folder.call("schema").out)["properties"].size() == 5);
     for (const char* command :
-         {"", "run", "check", "exec", "disasm", "list", "schema", "validate"}) {
+         {"", "run", "check", "exec", "disasm", "list", "schema", "validate", "report"}) {
       const Answer help = folder.call(std::string(command) + " --help");
       CHECK(help.code == 0);
       CHECK(help.out.find("Usage: tessera") != std::string::npos);

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/report/run_folder.h"
+
+/// Where the time of a run went.
+namespace tessera::report {
+
+/// Cycles along the last-arriving tile, by part; indexed as kPartNames.
+struct Parts {
+  double compute = 0, exchange = 0, sync = 0, link = 0, host = 0, wait = 0;
+  [[nodiscard]] double total() const { return compute + exchange + sync + link + host + wait; }
+};
+
+/// What holds a superstep, phase or run back: its largest part. Computing counts as `memory` where
+/// tiles only move bytes of their own SRAM: no floating-point operation, or a workload whose peak
+/// is one of bytes.
+enum class Bound { compute, exchange, sync, link, memory, host, wait };
+std::string_view name_of(Bound bound);
+
+/// The supersteps of one name and kind.
+struct Phase {
+  std::string name;
+  std::string kind;
+  std::uint64_t supersteps = 0;
+  Parts parts;
+  double most_compute = 0;          ///< sum over supersteps of the tile that computed longest
+  double mean_compute = 0;          ///< the same of the mean over tiles
+  std::uint64_t critical_tile = 0;  ///< that others waited for, for most cycles
+  double critical_cycles = 0;       ///< of the supersteps in which it came last
+  double flops = 0, exchange_bytes = 0;
+  Bound bound = Bound::compute;
+  [[nodiscard]] double imbalance() const {
+    return mean_compute > 0 ? most_compute / mean_compute : 1;
+  }
+};
+
+struct Analysis {
+  std::vector<Phase> phases;         ///< longest first
+  Phase whole;                       ///< all supersteps together
+  std::vector<std::size_t> largest;  ///< rows of the three longest supersteps, longest first
+};
+
+Analysis analyse(const RunFolder& run);
+
+/// What a single superstep, a row of steps.csv, is held back by.
+Bound bound_of_step(const RunFolder& run, std::size_t row);
+
+/// Less than a screen of text: bound, phases, and the largest supersteps.
+std::string top(const RunFolder& run, const Analysis& analysis);
+
+/// The same for the page.
+nlohmann::ordered_json to_json(const RunFolder& run, const Analysis& analysis);
+
+}  // namespace tessera::report

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/report/table.h"
+
+namespace tessera::report {
+
+/// The files of one finished run, read back.
+struct RunFolder {
+  std::string folder;
+  nlohmann::ordered_json report;
+  Table steps;
+  Table tiles;
+};
+
+/// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing
+/// in it.
+RunFolder read_run(const std::string& folder);
+
+}  // namespace tessera::report

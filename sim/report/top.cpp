@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include "sim/report/analysis.h"
+#include "sim/report/units.h"
+
+namespace tessera::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kPhases = 20;
+
+Json parts_json(const Parts& parts) {
+  return {{"compute", parts.compute}, {"exchange", parts.exchange}, {"sync", parts.sync},
+          {"link", parts.link},       {"host", parts.host},         {"wait", parts.wait}};
+}
+
+std::string whole_lines(const RunFolder& run, const Phase& whole) {
+  const Json& config = run.report.at("config");
+  const auto machine = config.at("machine").at("name").get<std::string>();
+  const double total = whole.parts.total();
+  std::string text = fmt::format("{} on {}: {} cycles in {} supersteps, {} bound\n ",
+                                 config.at("workload").at("kernel").get<std::string>(),
+                                 machine.empty() ? "a machine of its own" : machine,
+                                 grouped(static_cast<std::uint64_t>(total)), whole.supersteps,
+                                 name_of(whole.bound));
+  const Json parts = parts_json(whole.parts);
+  for (const auto& [part, cycles] : parts.items()) {
+    if (cycles > 0) text += fmt::format(" {} {:.1f} %,", part, 100 * cycles.get<double>() / total);
+  }
+  return text + fmt::format(" imbalance {:.2f}\n", whole.imbalance());
+}
+
+std::string phase_line(const Phase& phase, double total) {
+  return fmt::format("  {:<24} {:>15} {:>6.1f} {:>10}  {:<9} {:>9.2f} {:>13} {:>9.1f}\n",
+                     phase.name, grouped(static_cast<std::uint64_t>(phase.parts.total())),
+                     100 * phase.parts.total() / total, phase.supersteps, name_of(phase.bound),
+                     phase.imbalance(), phase.critical_tile,
+                     100 * phase.critical_cycles / phase.parts.total());
+}
+
+std::string step_line(const RunFolder& run, std::size_t row, double total) {
+  const auto value = [&](std::string_view name) { return run.steps.at(name).values[row]; };
+  const double mean = value("mean_compute_cycles");
+  return fmt::format("  {:<24} {:>15} {:>6.1f} {:>10}  {:<9} {:>9.2f} {:>13}\n",
+                     run.steps.at("name").word(row),
+                     grouped(static_cast<std::uint64_t>(value("cycles"))),
+                     100 * value("cycles") / total, row, name_of(bound_of_step(run, row)),
+                     mean > 0 ? value("most_compute_cycles") / mean : 1.0, value("last_tile"));
+}
+
+Json phase_json(const Phase& phase) {
+  return {{"name", phase.name},
+          {"kind", phase.kind},
+          {"supersteps", phase.supersteps},
+          {"cycles", phase.parts.total()},
+          {"parts", parts_json(phase.parts)},
+          {"bound", name_of(phase.bound)},
+          {"most_compute", phase.most_compute},
+          {"mean_compute", phase.mean_compute},
+          {"imbalance", phase.imbalance()},
+          {"critical_tile", phase.critical_tile},
+          {"critical_cycles", phase.critical_cycles},
+          {"flops", phase.flops},
+          {"exchange_bytes", phase.exchange_bytes}};
+}
+
+}  // namespace
+
+std::string top(const RunFolder& run, const Analysis& analysis) {
+  const double total = analysis.whole.parts.total();
+  if (total <= 0) return "no superstep was measured\n";
+  std::string text = whole_lines(run, analysis.whole);
+  text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13} {:>9}\n", "phase",
+                      "cycles", "%", "supersteps", "bound", "imbalance", "critical tile", "last %");
+  for (std::size_t i = 0; i < std::min(kPhases, analysis.phases.size()); ++i) {
+    text += phase_line(analysis.phases[i], total);
+  }
+  if (analysis.phases.size() > kPhases) {
+    text += fmt::format("  and {} shorter ones\n", analysis.phases.size() - kPhases);
+  }
+  text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13}\n", "largest supersteps",
+                      "cycles", "%", "number", "bound", "imbalance", "last tile");
+  for (const std::size_t row : analysis.largest) text += step_line(run, row, total);
+  return text;
+}
+
+Json to_json(const RunFolder& run, const Analysis& analysis) {
+  Json phases = Json::array();
+  for (const Phase& phase : analysis.phases) phases.push_back(phase_json(phase));
+  Json largest = Json::array();
+  for (const std::size_t row : analysis.largest) {
+    largest.push_back({{"superstep", row}, {"bound", name_of(bound_of_step(run, row))}});
+  }
+  return {{"whole", phase_json(analysis.whole)}, {"phases", phases}, {"largest", largest}};
+}
+
+}  // namespace tessera::report

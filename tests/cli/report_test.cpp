@@ -1,0 +1,66 @@
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// `tessera report` of finished runs.
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("--top prints bound, phases and largest supersteps of one or two runs") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out one", kStream).code == 0);
+    const Answer one = folder.call("report one --top");
+    CHECK(one.code == 0);
+    CHECK(one.err.empty());
+    CHECK(one.out.starts_with("stream on gc200: "));
+    CHECK(one.out.find("supersteps, memory bound") != std::string::npos);
+    CHECK(one.out.find("\n  triad ") != std::string::npos);
+    CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
+  }
+
+  TEST_CASE("a folder that holds no run is refused with file and what is missing") {
+    const CommandFolder folder;
+    check_refused(folder, "report", {"tessera report: RUN is required"});
+    check_refused(folder, "report a b c --top", {"found 3 runs, allowed 1, or 2 to compare"});
+    check_refused(folder, "report one --top", {"one: found no folder"});
+    REQUIRE(folder.call("run - --out one", kStream).code == 0);
+    const std::string report = folder.read("one/report.json");
+    const std::string steps = folder.read("one/steps.csv");
+    const std::pair<std::string, std::string> reports[] = {
+        {"[]", "one/report.json: config.machine.tiles: no number stands there"},
+        {"{", "one/report.json: line 1"},
+        {replaced(report, "\"wait_cycles\"", "\"waits\""),
+         "one/report.json: time.wait_cycles: no number stands there"},
+        {replaced(report, "\"kernel\"", "\"kern\""), "config.workload.kernel: no text stands"}};
+    for (const auto& [text, message] : reports) {
+      folder.write("one/report.json", text);
+      check_refused(folder, "report one --top", {message});
+    }
+    folder.write("one/report.json", report);
+    folder.write("one/steps.csv", replaced(steps, "last_tile", "final_tile"));
+    check_refused(folder, "report one --top", {"one/steps.csv: the column last_tile is missing"});
+    folder.write("one/steps.csv", steps + "1,2\n");
+    check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 21"});
+    folder.write("one/steps.csv", steps);
+    std::filesystem::remove(folder.path() / "one/tiles.csv");
+    check_refused(folder, "report one --top", {"one/tiles.csv: cannot be read: No such file"});
+  }
+}

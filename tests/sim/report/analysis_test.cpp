@@ -1,0 +1,83 @@
+#include "sim/report/analysis.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace tessera;
+using report::analyse;
+using report::Analysis;
+using report::Bound;
+using report::Phase;
+
+namespace {
+
+/// A row of steps.csv; cycles is the sum of the parts.
+struct Row {
+  const char* name;
+  std::uint64_t compute, exchange, sync, wait, last_tile, most;
+  double mean;
+  std::uint64_t flops;
+};
+
+report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "f16") {
+  std::string csv =
+      "name,kind,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,host_cycles,"
+      "wait_cycles,last_tile,most_compute_cycles,mean_compute_cycles,exchange_bytes,flops\n";
+  for (const Row& row : rows) {
+    csv += fmt::format("{},compute,{},{},{},{},0,0,{},{},{},{:.1f},64,{}\n", row.name,
+                       row.compute + row.exchange + row.sync + row.wait, row.compute, row.exchange,
+                       row.sync, row.wait, row.last_tile, row.most, row.mean, row.flops);
+  }
+  report::RunFolder run;
+  run.report = {{"config", {{"machine", {{"name", "bow"}}}, {"workload", {{"kernel", "toy"}}}}},
+                {"rate", {{"peak_type", peak_type}}}};
+  run.steps = report::parse_table(csv, "steps.csv", {});
+  return run;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("supersteps of one name make a phase, longest first, with sums and critical tile") {
+    const report::RunFolder run = run_of({{"load", 10, 60, 5, 0, 3, 12, 8, 0},
+                                          {"multiply", 100, 20, 5, 0, 7, 110, 50, 4000},
+                                          {"multiply", 90, 20, 5, 0, 2, 90, 50, 4000},
+                                          {"multiply", 50, 20, 5, 0, 2, 50, 50, 4000}});
+    const Analysis found = analyse(run);
+    REQUIRE(found.phases.size() == 2);
+    const Phase& multiply = found.phases[0];
+    CHECK(multiply.name == "multiply");
+    CHECK(multiply.supersteps == 3);
+    CHECK(multiply.parts.compute == 240);
+    CHECK(multiply.parts.total() == 315);
+    CHECK(multiply.imbalance() == doctest::Approx(250.0 / 150));
+    CHECK(multiply.critical_tile == 2);  // 115 + 75 cycles against 125
+    CHECK(multiply.critical_cycles == 190);
+    CHECK(multiply.bound == Bound::compute);
+    CHECK(multiply.exchange_bytes == 192);
+    CHECK(found.phases[1].bound == Bound::exchange);
+    CHECK(found.whole.parts.total() == 390);
+    CHECK(found.largest == std::vector<std::size_t>{1, 2, 0});  // of 75 cycles, the first
+  }
+
+  TEST_CASE("the bound is the largest part; computing that only moves bytes is memory") {
+    CHECK(analyse(run_of({{"a", 9, 8, 1, 0, 0, 9, 9, 1}})).whole.bound == Bound::compute);
+    CHECK(analyse(run_of({{"a", 9, 8, 1, 0, 0, 9, 9, 0}})).whole.bound == Bound::memory);
+    CHECK(analyse(run_of({{"a", 9, 8, 1, 0, 0, 9, 9, 1}}, "bytes")).whole.bound == Bound::memory);
+    CHECK(analyse(run_of({{"a", 1, 2, 3, 0, 0, 9, 9, 1}})).whole.bound == Bound::sync);
+    CHECK(analyse(run_of({{"a", 1, 2, 3, 9, 0, 9, 9, 1}})).whole.bound == Bound::wait);
+  }
+
+  TEST_CASE("the text names phases, critical tiles and the three largest supersteps") {
+    const report::RunFolder run = run_of(
+        {{"load", 10, 60, 5, 0, 3, 12, 8, 0}, {"multiply", 100, 20, 5, 0, 7, 110, 50, 4000}});
+    const std::string text = report::top(run, analyse(run));
+    CHECK(text.find("toy on bow: 200 cycles in 2 supersteps, compute bound") == 0);
+    CHECK(text.find("largest supersteps") != std::string::npos);
+    const std::size_t multiply = text.find("  multiply ");
+    REQUIRE(multiply != std::string::npos);
+    CHECK(multiply < text.find("  load "));
+    const report::RunFolder none = run_of({});
+    CHECK(report::top(none, analyse(none)) == "no superstep was measured\n");
+  }
+}
