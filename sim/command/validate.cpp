@@ -1,131 +1,207 @@
 #include "sim/command/validate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "sim/base/whole_file.h"
 #include "sim/command/children.h"
-#include "sim/command/validation_set.h"
+#include "sim/command/gates.h"
 #include "sim/config/nearest.h"
 
 namespace tessera::command {
 namespace {
 
-/// A point with what the simulation says of it.
-struct Row {
-  const ValidationPoint* point;
-  double simulated = 0;
-  double fraction_of_peak = 0;
-  std::string error;  ///< why there is no number
+using config::Json;
 
-  [[nodiscard]] double ratio() const { return simulated / point->published; }
-};
-
-/// Runs one point; the result travels as the text of {"value": ...} or {"error": ...}.
-std::string simulate(const ValidationSet& set, const ValidationPoint& point,
+/// Runs one config; the result travels as the text of a JSON object, with `error` if it failed.
+std::string simulate(const std::function<config::Config()>& read, const Metric& metric,
                      const Simulator& simulator) {
-  config::Json answer;
+  Json answer;
   try {
-    const config::Config config = point_config(set, point, simulator.catalogue, simulator.machines);
+    const config::Config config = read();
     const report::Built built = simulator.build(config);
     const report::Report report = make_report(config, built, simulator.run(config, built));
     if (!report.passed()) throw UserError("the result is wrong");
-    answer["value"] = metric_of(point.metric, report.json);
+    answer["value"] = metric_of(metric, report.json);
+    answer["seconds"] = report.json["time"]["seconds"];
     answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
   } catch (const std::exception& error) {
     answer["error"] = error.what();
   }
-  return answer.dump(-1, ' ', false, config::Json::error_handler_t::replace);
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool point_passes(const Row& row) {
-  const ValidationPoint& point = *row.point;
-  if (!row.error.empty()) return false;
-  const double difference = std::abs(row.simulated - point.published);
-  return (point.within == 0 || difference <= point.within * point.published) &&
-         (point.within_absolute == 0 || difference <= point.within_absolute) &&
-         (point.peak_at_most == 0 || row.fraction_of_peak <= point.peak_at_most);
+Json parsed(const Children::Finished& finished) {
+  if (finished.death.empty()) return Json::parse(finished.text);
+  return {{"error", "the simulation died: " + finished.death}};
 }
+
+/// The set's points, after the distinct baselines that they need.
+class SetRuns {
+ public:
+  SetRuns(const ValidationSet& set, bool quick, const Simulator& simulator)
+      : set_(set), simulator_(simulator) {
+    for (const ValidationPoint& point : set.points) {
+      if (!point.quick && quick) continue;
+      rows_.push_back({&point, 0, 0, 0, 0, ""});
+      if (set.baseline.config.is_null()) continue;
+      const Json baseline = baseline_of(set, point);
+      if (seconds_.try_emplace(baseline.dump(), 0.0).second) baselines_.push_back(baseline);
+    }
+  }
+
+  std::vector<Row> run(unsigned jobs, const std::function<void(const Row&)>& done) {
+    run_in_children(
+        baselines_.size() + rows_.size(), jobs, [&](std::size_t i) { return simulate_item(i); },
+        [&](const Children::Finished& finished) {
+          if (finished.item < baselines_.size()) {
+            take_baseline(baselines_[finished.item], parsed(finished));
+          } else {
+            Row& row = rows_[finished.item - baselines_.size()];
+            take(row, parsed(finished));
+            done(row);
+          }
+        });
+    return std::move(rows_);
+  }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+ private:
+  [[nodiscard]] std::string simulate_item(std::size_t i) const {
+    const Catalogue& kernels = simulator_.catalogue;
+    if (i < baselines_.size()) {
+      return simulate(
+          [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
+          Metric{}, simulator_);
+    }
+    const ValidationPoint& point = *rows_[i - baselines_.size()].point;
+    return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); },
+                    point.metric, simulator_);
+  }
+
+  void take_baseline(const Json& baseline, const Json& answer) {
+    seconds_[baseline.dump()] = answer.value("seconds", 0.0);
+    if (answer.contains("error")) {
+      fmt::print("  baseline {}: {}\n", baseline["workload"].dump(),
+                 answer["error"].get<std::string>());
+    }
+  }
+
+  void take(Row& row, const Json& answer) const {
+    row.error = answer.value("error", "");
+    row.simulated = answer.value("value", 0.0);
+    row.seconds = answer.value("seconds", 0.0);
+    row.fraction_of_peak = answer.value("fraction_of_peak", 0.0);
+    if (set_.baseline.config.is_null()) return;
+    row.baseline_seconds = seconds_.at(baseline_of(set_, *row.point).dump());
+    if (row.error.empty() && row.baseline_seconds == 0) row.error = "its baseline has no number";
+  }
+
+  const ValidationSet& set_;
+  const Simulator& simulator_;
+  std::vector<Row> rows_;
+  std::vector<Json> baselines_;
+  std::map<std::string, double> seconds_;  ///< by the text of a baseline
+};
 
 void print_row(const Row& row) {
+  const ValidationPoint& point = *row.point;
+  const std::string published = point.fits ? fmt::format("{:.6g}", point.published) : "too large";
   if (!row.error.empty()) {
-    fmt::print("  {:<28} {:>14.6g}  {}\n", row.point->name, row.point->published, row.error);
+    const std::string error = row.error.substr(0, row.error.find('\n'));
+    fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
+               point.fits || point_passes(row) ? "" : "  outside its gate");
   } else {
-    fmt::print("  {:<28} {:>14.6g} {:>14.6g} {:>8.3f}{}\n", row.point->name, row.point->published,
-               row.simulated, row.ratio(), point_passes(row) ? "" : "  outside its gate");
+    std::string more;
+    if (row.baseline_seconds > 0) {
+      more = fmt::format(" {:>9.3g} {:>9.3g}", point.published_speedup, row.speedup());
+    }
+    fmt::print("  {:<28} {:>14} {:>14.6g} {:>8.3f}{}{}\n", point.name, published, row.simulated,
+               point.fits ? row.ratio() : 0.0, more, point_passes(row) ? "" : "  outside its gate");
   }
   std::fflush(stdout);
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+/// A text as a CSV field.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + "\"";
 }
 
-bool gate(const std::string& what, bool passed) {
-  fmt::print("  {}: {}\n", passed ? "pass" : "FAIL", what);
-  return passed;
-}
-
-bool judge(const Gates& gates, const std::vector<Row>& rows) {
-  const bool complete = gate("every point has a number within its own gate, if it has one",
-                             std::all_of(rows.begin(), rows.end(), point_passes));
-  std::vector<double> ratios;
+/// The table as CSV: name, axes, published, simulated, ratio, speed-ups, context.
+std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
+  const bool speedups = !set.baseline.config.is_null();
+  std::vector<std::string> context;
   for (const Row& row : rows) {
-    if (row.error.empty()) ratios.push_back(row.ratio());
+    for (const auto& item : row.point->context.items()) {
+      if (std::find(context.begin(), context.end(), item.key()) == context.end()) {
+        context.push_back(item.key());
+      }
+    }
   }
-  if (ratios.empty()) return false;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  bool passed = complete;
-  if (gates.each_within > 0) {
-    const double worst = std::max(1 - *least, *most - 1);
-    passed &= gate(
-        fmt::format("each within {:.1f} % (worst {:.2f} %)", 100 * gates.each_within, 100 * worst),
-        worst <= gates.each_within);
+  std::string text = "name";
+  for (const std::string& axis : set.axes) text += "," + quoted(axis);
+  text += ",published,simulated,ratio";
+  if (speedups) text += ",published_speedup,simulated_speedup";
+  for (const std::string& name : context) text += "," + quoted(name);
+  for (const Row& row : rows) {
+    const ValidationPoint& point = *row.point;
+    text += "\n" + quoted(point.name);
+    for (const std::string& axis : set.axes) {
+      const Json value = value_of(set, point, axis);
+      text += "," + quoted(value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    text += point.fits ? fmt::format(",{}", point.published) : ",";
+    text += row.error.empty() ? fmt::format(",{:.9g}", row.simulated) : ",";
+    text += row.error.empty() && point.fits ? fmt::format(",{:.6g}", row.ratio()) : ",";
+    if (speedups) {
+      text += point.published_speedup > 0 ? fmt::format(",{}", point.published_speedup) : ",";
+      text += row.error.empty() ? fmt::format(",{:.6g}", row.speedup()) : ",";
+    }
+    for (const std::string& name : context) {
+      text += "," + (point.context.contains(name) ? quoted(point.context.at(name).dump()) : "");
+    }
   }
-  if (gates.median_high > 0) {
-    const double middle = median(ratios);
-    passed &= gate(fmt::format("median ratio within {} to {} ({:.3f})", gates.median_low,
-                               gates.median_high, middle),
-                   middle >= gates.median_low && middle <= gates.median_high);
-  }
-  if (gates.none_above > 0) {
-    passed &= gate(fmt::format("no ratio outside {} to {} ({:.3f} to {:.3f})", gates.none_below,
-                               gates.none_above, *least, *most),
-                   *least >= gates.none_below && *most <= gates.none_above);
-  }
-  return passed;
+  return text + "\n";
+}
+
+void print_heading(const ValidationSet& set) {
+  fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}", set.name, set.title, set.citation,
+             set.metric.unit, "published", "simulated", "ratio");
+  fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
 }
 
 bool validate_set(const ValidationSet& set, const ValidateRequest& request,
-                  const Simulator& simulator) {
-  std::vector<Row> rows;
-  for (const ValidationPoint& point : set.points) {
-    if (point.quick || !request.quick) rows.push_back({&point, 0, 0, ""});
-  }
-  if (rows.empty()) return true;
-  fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}\n", set.name, set.title, set.citation,
-             set.metric.unit, "published", "simulated", "ratio");
+                  const std::string& folder, const Simulator& simulator) {
+  SetRuns runs(set, request.quick, simulator);
+  if (runs.empty()) return true;
+  print_heading(set);
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
-  run_in_children(
-      rows.size(), jobs, [&](std::size_t i) { return simulate(set, *rows[i].point, simulator); },
-      [&](const Children::Finished& finished) {
-        const std::size_t i = finished.item;
-        const config::Json answer =
-            finished.death.empty()
-                ? config::Json::parse(finished.text)
-                : config::Json{{"error", "the simulation died: " + finished.death}};
-        rows[i].error = answer.value("error", "");
-        rows[i].simulated = answer.value("value", 0.0);
-        rows[i].fraction_of_peak = answer.value("fraction_of_peak", 0.0);
-        print_row(rows[i]);
-      });
-  return judge(set.gates, rows);
+  const std::vector<Row> rows = runs.run(jobs, print_row);
+  if (!folder.empty()) {
+    create_folder(folder);
+    write_whole(std::filesystem::path(folder) / (set.name + ".csv"), table_csv(set, rows));
+    fmt::print("  table: {}/{}.csv\n", folder, set.name);
+  }
+  return judge(set, rows, request.quick);
+}
+
+bool is_file(const std::string& name) {
+  return name.ends_with(".json") || name.ends_with(".jsonc") || name.find('/') != std::string::npos;
+}
+
+ValidationSet set_of_file(const std::string& file) {
+  const std::string text = config::read_text(file);
+  const std::string name = std::filesystem::path(file).stem().string();
+  return read_validation_set({name, text}, file);
 }
 
 }  // namespace
@@ -134,16 +210,21 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<std::string_view> names;
   for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
   for (const std::string& name : request.sets) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw UserError(fmt::format("tessera validate: found {}, allowed {}{}", name,
+    if (is_file(name) || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw UserError(fmt::format("tessera validate: found {}, allowed {}, or a file{}", name,
                                 config::list_of(names), config::did_you_mean(name, names)));
   }
   bool passed = true;
+  const auto& wanted = request.sets;
   for (const config::Preset& preset : simulator.validation) {
     const std::string name(preset.name);
-    const auto& wanted = request.sets;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
-    passed &= validate_set(read_validation_set(preset), request, simulator);
+    passed &= validate_set(read_validation_set(preset), request, request.out, simulator);
+  }
+  for (const std::string& file : wanted) {
+    if (!is_file(file)) continue;
+    const std::string folder = request.out.empty() ? "runs" : request.out;
+    passed &= validate_set(set_of_file(file), request, folder, simulator);
   }
   return passed ? ExitCode::done : ExitCode::check_failed;
 }

@@ -9,8 +9,9 @@
 namespace tessera::command {
 
 struct ValidateRequest {
-  std::vector<std::string> sets;  ///< empty: all
+  std::vector<std::string> sets;  ///< names, or files of the same form; empty: all by name
   bool quick = false;
+  std::string out;    ///< folder of the tables in CSV; empty: runs, and for sets from files only
   unsigned jobs = 0;  ///< points at a time; 0: one a core
 };
 

@@ -26,6 +26,16 @@ void describe(Fields& fields, Gates& gates) {
   fields.field({"median_high", "largest median of simulated / published"}, gates.median_high);
   fields.field({"none_below", "least simulated / published of any point"}, gates.none_below);
   fields.field({"none_above", "largest simulated / published of any point"}, gates.none_above);
+  fields.field({"share_low", "least simulated / published of most points"}, gates.share_low);
+  fields.field({"share_high", "largest simulated / published of most points"}, gates.share_high);
+  fields.field({"share_least", "part of the points that are most"}, gates.share_least);
+  fields.field({"rank_correlation", "least rank correlation of speed-ups"}, gates.rank_correlation);
+}
+
+void describe(Fields& fields, Fit::Exponent& exponent) {
+  fields.field({"key", "path of a number in the configs", "", true}, exponent.key);
+  fields.field({"published", "the published exponent", "", true}, exponent.published);
+  fields.field({"within", "allowed deviation", "", true}, exponent.within);
 }
 
 void describe(Fields& fields, ValidationPoint& point) {
@@ -35,6 +45,9 @@ void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"within", "allowed relative deviation"}, point.within);
   fields.field({"within_absolute", "allowed deviation"}, point.within_absolute);
   fields.field({"peak_at_most", "largest fraction of peak"}, point.peak_at_most);
+  fields.field({"fits", "false: published as too large"}, point.fits);
+  fields.field({"published_speedup", "the published speed-up over the baseline"},
+               point.published_speedup);
   fields.group({"metric", "what is compared"}, point.metric);
 }
 
@@ -45,19 +58,62 @@ void describe(Fields& fields, ValidationSet& set) {
   fields.group({"gates", "what fails the command"}, set.gates);
 }
 
+namespace {
+
+std::vector<std::string> texts(const Json& values) {
+  std::vector<std::string> list;
+  for (const Json& value : values) list.push_back(value.get<std::string>());
+  return list;
+}
+
+Fit read_fit(const Layers& layers, const Json& value) {
+  Fit fit;
+  fit.best_over = value.value("best_over", "");
+  const Json& exponents = value.at("exponents");
+  for (std::size_t i = 0; i < exponents.size(); ++i) {
+    Fit::Exponent exponent;
+    Reader(layers, exponents[i], config::join("fit.exponents", i)).read(exponent);
+    fit.exponents.push_back(std::move(exponent));
+  }
+  return fit;
+}
+
+config::Config finished(Layers layers, const std::string& name, const Catalogue& catalogue,
+                        config::Presets machines) {
+  config::machine_name_to_extends(layers);
+  layers.set("run.threads", 1U, "tessera validate");
+  return config::read_config(layers, name, catalogue, machines);
+}
+
+}  // namespace
+
 ValidationSet read_validation_set(const config::Preset& preset) {
-  const std::string origin = fmt::format("validation set {}", preset.name);
+  return read_validation_set(preset, fmt::format("validation set {}", preset.name));
+}
+
+ValidationSet read_validation_set(const config::Preset& preset, const std::string& origin) {
   const Layers layers(config::parse_json(preset.text, origin), origin);
   ValidationSet set;
   set.name = preset.name;
-  Reader(layers, layers.value(), "").read(set, {"base", "points"});
-  set.base = layers.value().at("base");
-  const Json& points = layers.value().at("points");
+  const Json& value = layers.value();
+  Reader(layers, value, "").read(set, {"base", "points", "baseline", "axes", "fit"});
+  for (const char* key : {"base", "points"}) {
+    if (!value.contains(key)) throw ConfigError(origin, key, "not given, but required");
+  }
+  set.base = value.at("base");
+  set.axes = texts(value.value("axes", Json::array()));
+  if (value.contains("fit")) set.fit = read_fit(layers, value.at("fit"));
+  if (value.contains("baseline")) {
+    set.baseline.config = value.at("baseline").at("config");
+    set.baseline.same = texts(value.at("baseline").value("same", Json::array()));
+  }
+  const Json& points = value.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) {
     ValidationPoint point;
     point.metric = set.metric;
-    Reader(layers, points[i], config::join("points", i)).read(point, {"set"});
+    Reader(layers, points[i], config::join("points", i)).read(point, {"set", "context"});
     point.set = points[i].value("set", Json::object());
+    point.context = points[i].value("context", Json::object());
     set.points.push_back(std::move(point));
   }
   return set;
@@ -72,8 +128,31 @@ config::Config point_config(const ValidationSet& set, const ValidationPoint& poi
     layers.set(path, value, origin);
     config::machine_name_to_extends(layers);
   }
-  layers.set("run.threads", 1U, "tessera validate");
-  return config::read_config(layers, set.name, catalogue, machines);
+  return finished(std::move(layers), set.name, catalogue, machines);
+}
+
+Json baseline_of(const ValidationSet& set, const ValidationPoint& point) {
+  Json config = set.baseline.config;
+  for (const std::string& key : set.baseline.same) {
+    config::set_at(config, key, value_of(set, point, key));
+  }
+  return config;
+}
+
+config::Config baseline_config(const ValidationSet& set, const Json& baseline,
+                               const Catalogue& catalogue, config::Presets machines) {
+  return finished(Layers(baseline, "baseline of " + set.name), set.name, catalogue, machines);
+}
+
+Json value_of(const ValidationSet& set, const ValidationPoint& point, const std::string& key) {
+  if (point.set.contains(key)) return point.set.at(key);
+  const Json* at = &set.base;
+  for (const config::Step& step : config::parse_key_path(key)) {
+    const auto* name = std::get_if<std::string>(&step);
+    if (name == nullptr || !at->is_object() || !at->contains(*name)) return nullptr;
+    at = &at->at(*name);
+  }
+  return *at;
 }
 
 double metric_of(const Metric& metric, const Json& report) {

@@ -27,8 +27,11 @@ struct ValidationPoint {
   double within = 0;           ///< gate: allowed relative deviation; 0: none
   double within_absolute = 0;  ///< gate: allowed deviation in the metric's unit; 0: none
   double peak_at_most = 0;     ///< gate: largest rate.fraction_of_peak; 0: none
+  bool fits = true;            ///< false: published as too large for the machine, refused here too
+  double published_speedup = 0;  ///< over the set's baseline; 0: none
   Metric metric;
-  config::Json set;  ///< key path to value, on top of the set's base
+  config::Json set;      ///< key path to value, on top of the set's base
+  config::Json context;  ///< further published numbers by name, for the table only
 };
 
 /// Conditions on a whole set; 0: none.
@@ -38,30 +41,65 @@ struct Gates {
   double median_high = 0;
   double none_below = 0;  ///< no point's simulated / published
   double none_above = 0;
+  double share_low = 0;  ///< simulated / published of `share_least` of the points
+  double share_high = 0;
+  double share_least = 0;
+  double rank_correlation = 0;  ///< least, of speed-ups (of values in a set without baseline)
 };
 
-/// A file of configs/validation: published numbers with their source.
+/// Speed-ups (values in a set without baseline) as a product of powers of some keys.
+struct Fit {
+  struct Exponent {
+    std::string key;  ///< path of a number in the configs
+    double published = 0;
+    double within = 0;
+  };
+  std::string best_over;  ///< of points that differ only in this key the largest counts
+  std::vector<Exponent> exponents;
+};
+
+/// What points are compared with: the same problem solved otherwise.
+struct Baseline {
+  config::Json config;            ///< null: none
+  std::vector<std::string> same;  ///< key paths that it takes from each point
+};
+
+/// A file of configs/validation or configs/papers: published numbers with their source.
 struct ValidationSet {
   std::string name;
   std::string title;
   std::string citation;
   Metric metric;
   Gates gates;
-  config::Json base;  ///< a config
+  Fit fit;
+  Baseline baseline;
+  std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
+  config::Json base;              ///< a config
   std::vector<ValidationPoint> points;
 };
 
 void describe(config::Fields& fields, Metric& metric);
 void describe(config::Fields& fields, Gates& gates);
+void describe(config::Fields& fields, Fit::Exponent& exponent);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
 
-/// Throws ConfigError for a file that is not of this form.
+/// Throws ConfigError for a file that is not of this form; `origin` names it in messages.
+ValidationSet read_validation_set(const config::Preset& preset, const std::string& origin);
 ValidationSet read_validation_set(const config::Preset& preset);
 
 /// The config of one point: the set's base with what the point changes, on one host thread.
 config::Config point_config(const ValidationSet& set, const ValidationPoint& point,
                             const Catalogue& catalogue, config::Presets machines);
+
+/// The baseline of a point as a config of its own.
+config::Json baseline_of(const ValidationSet& set, const ValidationPoint& point);
+config::Config baseline_config(const ValidationSet& set, const config::Json& baseline,
+                               const Catalogue& catalogue, config::Presets machines);
+
+/// What a point's config says at a key path; null if nothing.
+config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
+                      const std::string& key);
 
 /// The metric's value in a report.
 double metric_of(const Metric& metric, const config::Json& report);

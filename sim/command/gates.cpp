@@ -1,0 +1,134 @@
+#include "sim/command/gates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/command/statistics.h"
+
+namespace tessera::command {
+namespace {
+
+bool gate(const std::string& what, bool passed) {
+  fmt::print("  {}: {}\n", passed ? "pass" : "FAIL", what);
+  return passed;
+}
+
+bool judge_ratios(const Gates& gates, const std::vector<double>& ratios) {
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  bool passed = true;
+  if (gates.each_within > 0) {
+    const double worst = std::max(1 - *least, *most - 1);
+    passed &= gate(
+        fmt::format("each within {:.1f} % (worst {:.2f} %)", 100 * gates.each_within, 100 * worst),
+        worst <= gates.each_within);
+  }
+  if (gates.median_high > 0) {
+    const double middle = median(ratios);
+    passed &= gate(fmt::format("median ratio within {} to {} ({:.3f})", gates.median_low,
+                               gates.median_high, middle),
+                   middle >= gates.median_low && middle <= gates.median_high);
+  }
+  if (gates.none_above > 0) {
+    passed &= gate(fmt::format("no ratio outside {} to {} ({:.3f} to {:.3f})", gates.none_below,
+                               gates.none_above, *least, *most),
+                   *least >= gates.none_below && *most <= gates.none_above);
+  }
+  if (gates.share_least > 0) {
+    const double share = share_within(ratios, gates.share_low, gates.share_high);
+    passed &=
+        gate(fmt::format("{:.0f} % of ratios within {} to {} ({:.1f} %)", 100 * gates.share_least,
+                         gates.share_low, gates.share_high, 100 * share),
+             share >= gates.share_least);
+  }
+  return passed;
+}
+
+bool judge_ranks(const ValidationSet& set, const std::vector<Row>& rows) {
+  if (set.gates.rank_correlation <= 0) return true;
+  const bool speedups = !set.baseline.config.is_null();
+  std::vector<double> published;
+  std::vector<double> simulated;
+  for (const Row& row : rows) {
+    if (!row.error.empty()) continue;
+    published.push_back(speedups ? row.point->published_speedup : row.point->published);
+    simulated.push_back(speedups ? row.speedup() : row.simulated);
+  }
+  const double found = rank_correlation(published, simulated);
+  return gate(fmt::format("rank correlation of {} at least {} ({:.3f})",
+                          speedups ? "speed-ups" : "values", set.gates.rank_correlation, found),
+              found >= set.gates.rank_correlation);
+}
+
+/// The best of the points that differ in one key only, and of their baselines. With that key as
+/// measure of the work, best is most work a second.
+struct Best {
+  double point = 0;
+  double baseline = 0;
+};
+
+bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
+  if (set.fit.exponents.empty()) return true;
+  std::map<std::vector<double>, Best> groups;
+  for (const Row& row : rows) {
+    if (!row.error.empty()) continue;
+    std::vector<double> keys;
+    for (const Fit::Exponent& exponent : set.fit.exponents) {
+      keys.push_back(value_of(set, *row.point, exponent.key).get<double>());
+    }
+    const double work = set.fit.best_over.empty()
+                            ? 1.0
+                            : value_of(set, *row.point, set.fit.best_over).get<double>();
+    Best& best = groups[keys];
+    const bool speedups = row.baseline_seconds > 0;
+    best.point = std::max(best.point, speedups ? work / row.seconds : row.simulated);
+    best.baseline = std::max(best.baseline, speedups ? work / row.baseline_seconds : 1.0);
+  }
+  std::vector<std::vector<double>> xs;
+  std::vector<double> ys;
+  for (const auto& [keys, best] : groups) {
+    xs.push_back(keys);
+    ys.push_back(best.point / best.baseline);
+  }
+  const auto fitted = fitted_exponents(xs, ys);
+  if (!fitted) return gate("the points determine the fitted exponents", false);
+  bool passed = true;
+  for (std::size_t i = 0; i < fitted->size(); ++i) {
+    const Fit::Exponent& exponent = set.fit.exponents[i];
+    passed &= gate(fmt::format("exponent of {} within {} of {} ({:.3f})", exponent.key,
+                               exponent.within, exponent.published, (*fitted)[i]),
+                   std::abs((*fitted)[i] - exponent.published) <= exponent.within);
+  }
+  return passed;
+}
+
+}  // namespace
+
+bool point_passes(const Row& row) {
+  const ValidationPoint& point = *row.point;
+  if (!point.fits) return row.error.find("fit") != std::string::npos;
+  if (!row.error.empty()) return false;
+  const double difference = std::abs(row.simulated - point.published);
+  return (point.within == 0 || difference <= point.within * point.published) &&
+         (point.within_absolute == 0 || difference <= point.within_absolute) &&
+         (point.peak_at_most == 0 || row.fraction_of_peak <= point.peak_at_most);
+}
+
+bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
+  bool passed = gate("every point has a number within its own gate, if it has one",
+                     std::all_of(rows.begin(), rows.end(), point_passes));
+  std::vector<double> ratios;
+  for (const Row& row : rows) {
+    if (row.error.empty() && row.point->published > 0) ratios.push_back(row.ratio());
+  }
+  if (ratios.empty()) return false;
+  passed &= judge_ratios(set.gates, ratios);
+  if (quick) return passed;
+  passed &= judge_ranks(set, rows);
+  passed &= judge_fit(set, rows);
+  return passed;
+}
+
+}  // namespace tessera::command

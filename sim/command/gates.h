@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/command/validation_set.h"
+
+/// Published beside simulated numbers: the rows of a set's table and the gates that judge them.
+namespace tessera::command {
+
+/// A point with what the simulation says of it.
+struct Row {
+  const ValidationPoint* point;
+  double simulated = 0;
+  double seconds = 0;
+  double baseline_seconds = 0;  ///< 0: the set has none
+  double fraction_of_peak = 0;
+  std::string error;  ///< why there is no number
+
+  [[nodiscard]] double ratio() const { return simulated / point->published; }
+  [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }
+};
+
+/// Whether a row has a number within its own gates, or none where none is published.
+bool point_passes(const Row& row);
+
+/// Prints a line for each gate of the set; true if all hold. Of a part of the points (`quick`) the
+/// gates that compare points with each other are left out.
+bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick);
+
+}  // namespace tessera::command

@@ -1,0 +1,110 @@
+#include "sim/command/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tessera::command {
+namespace {
+
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> rank(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
+    const double mean = static_cast<double>(first + last) / 2;
+    for (std::size_t i = first; i <= last; ++i) rank[order[i]] = mean;
+    first = last + 1;
+  }
+  return rank;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Solves a symmetric positive system by elimination; nothing if it is (nearly) singular.
+std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
+                                         std::vector<double> b) {
+  const std::size_t n = b.size();
+  for (std::size_t pivot = 0; pivot < n; ++pivot) {
+    if (a[pivot][pivot] < 1e-9) return std::nullopt;
+    for (std::size_t row = pivot + 1; row < n; ++row) {
+      const double factor = a[row][pivot] / a[pivot][pivot];
+      for (std::size_t column = pivot; column < n; ++column) {
+        a[row][column] -= factor * a[pivot][column];
+      }
+      b[row] -= factor * b[pivot];
+    }
+  }
+  for (std::size_t row = n; row-- > 0;) {
+    for (std::size_t column = row + 1; column < n; ++column) b[row] -= a[row][column] * b[column];
+    b[row] /= a[row][row];
+  }
+  return b;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double share_within(const std::vector<double>& values, double low, double high) {
+  if (values.empty()) return 0;
+  const auto inside = std::count_if(values.begin(), values.end(),
+                                    [&](double value) { return value >= low && value <= high; });
+  return static_cast<double>(inside) / static_cast<double>(values.size());
+}
+
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty()) return 0;
+  const std::vector<double> x = ranks(a);
+  const std::vector<double> y = ranks(b);
+  const double middle = mean_of(x);
+  double xx = 0;
+  double yy = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - middle) * (x[i] - middle);
+    yy += (y[i] - middle) * (y[i] - middle);
+    xy += (x[i] - middle) * (y[i] - middle);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vector<double>>& xs,
+                                                    const std::vector<double>& y) {
+  if (xs.empty()) return std::nullopt;
+  // Normal equations of log y = e . log x + log c, centred so that c falls out.
+  const std::size_t factors = xs.front().size();
+  std::vector<double> mean(factors + 1, 0.0);
+  const auto logs = [&](std::size_t i) {
+    std::vector<double> row;
+    for (const double x : xs[i]) row.push_back(std::log(x));
+    row.push_back(std::log(y[i]));
+    return row;
+  };
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const std::vector<double> row = logs(i);
+    for (std::size_t f = 0; f <= factors; ++f) mean[f] += row[f] / static_cast<double>(xs.size());
+  }
+  std::vector<std::vector<double>> a(factors, std::vector<double>(factors, 0.0));
+  std::vector<double> b(factors, 0.0);
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const std::vector<double> row = logs(i);
+    for (std::size_t f = 0; f < factors; ++f) {
+      for (std::size_t g = 0; g < factors; ++g) a[f][g] += (row[f] - mean[f]) * (row[g] - mean[g]);
+      b[f] += (row[f] - mean[f]) * (row[factors] - mean[factors]);
+    }
+  }
+  return solve(std::move(a), std::move(b));
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+/// What gates of validation sets ask of many points together.
+namespace tessera::command {
+
+/// The middle value, or the mean of the two middle ones; `values` is not empty.
+double median(std::vector<double> values);
+
+/// The part of `values` within [low, high]; 0 of none.
+double share_within(const std::vector<double>& values, double low, double high);
+
+/// Spearman's rank correlation, equal values with their mean rank; 0 if either list does not vary.
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+/// The exponents e of y = c x1^e1 x2^e2 ... by least squares on logarithms; every number positive,
+/// xs[i] the factors of y[i]. Nothing if they do not determine all exponents.
+std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vector<double>>& xs,
+                                                    const std::vector<double>& y);
+
+}  // namespace tessera::command
