@@ -113,9 +113,26 @@ void Assembler::loop(Reg counter, std::uint32_t target) {
   }
   add_immediate(counter, counter, -1);
   emit({.mnemonic = Mnemonic::beq, .rs1 = number(counter), .imm = 2 * kWord});
-  const std::int32_t far = distance(here(), target);
-  check(far >= -kJumpReach, "program: a loop over {} bytes", far);
-  emit({.mnemonic = Mnemonic::jal, .imm = far});
+  jump(target);
+}
+
+void Assembler::jump(std::uint32_t target) {
+  bytes_.resize(bytes_.size() + kWord);
+  put_jump(here() - kWord, target);
+}
+
+std::uint32_t Assembler::leave_if_zero(Reg value) {
+  emit({.mnemonic = Mnemonic::bne, .rs1 = number(value), .imm = 2 * kWord});
+  bytes_.resize(bytes_.size() + kWord);
+  return here() - kWord;
+}
+
+void Assembler::land_here(std::uint32_t from) { put_jump(from, here()); }
+
+void Assembler::put_jump(std::uint32_t at, std::uint32_t target) {
+  const std::int32_t far = distance(at, target);
+  check(far >= -kJumpReach && far < kJumpReach, "program: a jump over {} bytes", far);
+  put(at, {.mnemonic = Mnemonic::jal, .imm = far});
 }
 
 }  // namespace tessera::program

@@ -43,6 +43,11 @@ class Assembler {
   void control(std::uint32_t operation);  ///< xctl
   void start_exchange(Reg list);
   void wait_for_exchange();
+  /// Goes to `target`, at any distance.
+  void jump(std::uint32_t target);
+  /// Goes on if `value` is not zero; else to where land_here() is called with what it returns.
+  std::uint32_t leave_if_zero(Reg value);
+  void land_here(std::uint32_t from);
   /// Counts down and goes back to `target` while it is not zero, at any distance.
   void loop(Reg counter, std::uint32_t target);
 
@@ -50,6 +55,7 @@ class Assembler {
 
  private:
   void put(std::uint32_t at, const isa::Instruction& instruction);
+  void put_jump(std::uint32_t at, std::uint32_t target);
 
   std::vector<std::byte> bytes_;
 };

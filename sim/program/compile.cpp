@@ -183,13 +183,19 @@ Port Compiler::port(Place place) const {
 }
 
 void Compiler::write_arguments() {
-  for (TileState& state : tiles_) {
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    TileState& state = tiles_[tile];
     const ControlData& data = state.group->data;
     state.control_data.resize(data.bytes);
     for (std::size_t i = 0; i < state.work.size(); ++i) {
-      if (state.work[i].vertex == nullptr) continue;
+      const Work& item = state.work[i];
+      if (item.decision != nullptr) {
+        write_word(state.control_data, data.offset[i],
+                   port(item.decision->decisions[tile]).address.count());
+      }
+      if (item.vertex == nullptr) continue;
       std::size_t at = data.offset[i];
-      for (const Argument& argument : state.work[i].vertex->arguments) {
+      for (const Argument& argument : item.vertex->arguments) {
         write_word(state.control_data, at, word_of(argument));
         at += sizeof(std::uint32_t);
       }
@@ -235,9 +241,8 @@ void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
 void Compiler::finish_tiles() {
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     TileState& state = tiles_[tile];
-    const auto expected = static_cast<std::size_t>(
-        std::count_if(state.work.begin(), state.work.end(),
-                      [](const Work& item) { return item.vertex == nullptr; }));
+    const auto expected = static_cast<std::size_t>(std::count_if(
+        state.work.begin(), state.work.end(), [](const Work& item) { return item.exchanges(); }));
     check(state.exchanges == expected, "program: tile {} has {} descriptor lists of {}", tile,
           state.exchanges, expected);
     TileImage& image = images_.tiles[tile];

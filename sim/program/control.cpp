@@ -56,12 +56,15 @@ class ControlWriter {
     for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
       for (; next_loop < flow_.loops.size() && flow_.loops[next_loop].begin == step; ++next_loop) {
         const FlatLoop& loop = flow_.loops[next_loop];
-        out_.load_immediate(counter(loop), loop.count);
+        if (loop.condition == nullptr) out_.load_immediate(counter(loop), loop.count);
         open.push_back({&loop, out_.here()});
       }
       write_step(step);
-      for (; !open.empty() && open.back().loop->end == step + 1; open.pop_back()) {
-        out_.loop(counter(*open.back().loop), open.back().top);
+      for (; !open.empty(); open.pop_back()) {
+        if (open.back().loop->condition != nullptr && open.back().loop->body == step + 1)
+          open.back().branch = write_branch();
+        if (open.back().loop->end != step + 1) break;
+        close(open.back());
       }
     }
     // The last superstep ends as every other: by a barrier, so that its sync is measured too.
@@ -70,6 +73,26 @@ class ControlWriter {
       out_.control(kSync);
     }
     out_.control(kEnd);
+  }
+
+  struct OpenLoop {
+    const FlatLoop* loop;
+    std::uint32_t top;
+    std::uint32_t branch = 0;  ///< that leaves it
+  };
+
+  /// Reads the tile's decision; returns the jump that leaves the loop.
+  std::uint32_t write_branch() {
+    load_data_word(Reg::t0, data_.offset[next_work_]);
+    ++next_work_;
+    out_.load_word(Reg::t0, Reg::t0, 0);
+    return out_.leave_if_zero(Reg::t0);
+  }
+
+  void close(const OpenLoop& open) {
+    if (open.loop->condition == nullptr) return out_.loop(counter(*open.loop), open.top);
+    out_.jump(open.top);
+    out_.land_here(open.branch);
   }
 
   void write_set_up() {
@@ -84,7 +107,7 @@ class ControlWriter {
   void write_step(std::uint32_t step) {
     const std::uint32_t begin = out_.here();
     const FlatStep& flat = flow_.steps[step];
-    const bool takes_part = next_work_ < work_.size() && work_[next_work_].step == step;
+    const bool takes_part = works_in(step);
     const bool exchanges = takes_part && flat.exchange != nullptr;
     // Loaded before the barrier: there the load's delay costs nothing.
     if (exchanges) load_data_word(Reg::t2, data_.offset[next_work_]);
@@ -99,9 +122,15 @@ class ControlWriter {
     if (out_.here() != begin) code_.image.steps.emplace_back(Address(begin), step);
   }
 
+  /// Whether the next work is a vertex or an exchange of `step`.
+  [[nodiscard]] bool works_in(std::uint32_t step) const {
+    return next_work_ < work_.size() && work_[next_work_].step == step &&
+           work_[next_work_].decision == nullptr;
+  }
+
   void write_vertices(std::uint32_t step) {
     const Vertex* running = nullptr;
-    for (; next_work_ < work_.size() && work_[next_work_].step == step; ++next_work_) {
+    for (; works_in(step); ++next_work_) {
       const Vertex& vertex = *work_[next_work_].vertex;
       const bool together = running != nullptr && running->executor == Executor::one_worker &&
                             vertex.executor == Executor::one_worker;
@@ -160,10 +189,6 @@ class ControlWriter {
     for (const FarAddress& far : far_) out_.patch_address(far.at, far.to, top + far.offset);
   }
 
-  struct OpenLoop {
-    const FlatLoop* loop;
-    std::uint32_t top;
-  };
   struct FarAddress {
     std::uint32_t at;
     Reg to;

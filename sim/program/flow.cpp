@@ -1,5 +1,7 @@
 #include "sim/program/flow.h"
 
+#include "sim/base/errors.h"
+
 namespace tessera::program {
 namespace {
 
@@ -11,6 +13,8 @@ class Flattener {
     for (const Step& step : sequence.steps) {
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         add_loop(*repeat, depth);
+      } else if (const auto* condition = std::get_if<While>(&step.action)) {
+        add_while(*condition, depth);
       } else {
         add_step(step);
       }
@@ -44,6 +48,24 @@ class Flattener {
       flow_.loops.resize(slot);
       at_loop_start_ = outer_start;
     }
+  }
+
+  /// A barrier begins the test, the body and what comes behind: each is reached by a branch.
+  void add_while(const While& loop, std::uint32_t depth) {
+    const auto begin = static_cast<std::uint32_t>(flow_.steps.size());
+    const std::size_t slot = flow_.loops.size();
+    flow_.loops.push_back({begin, begin, 0, depth, &loop, begin});
+    add_behind_branch(loop.test, depth);
+    flow_.loops[slot].body = static_cast<std::uint32_t>(flow_.steps.size());
+    check(flow_.loops[slot].body > begin, "program: {}: a test of no steps", loop.name);
+    add_behind_branch(loop.body, depth);
+    flow_.loops[slot].end = static_cast<std::uint32_t>(flow_.steps.size());
+    at_loop_start_ = true;
+  }
+
+  void add_behind_branch(const Sequence& sequence, std::uint32_t depth) {
+    at_loop_start_ = true;
+    add(sequence, depth);
   }
 
   Flow& flow_;

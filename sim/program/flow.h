@@ -17,12 +17,15 @@ struct FlatStep {
   bool sync = true;
 };
 
-/// Steps [begin, end) run `count` times. Loops of one or no iteration and empty ones are gone.
+/// Steps [begin, end) run `count` times, or as long as `condition` says: then [begin, body) test it
+/// and every tile branches behind them. Repeats of one or no iteration and empty ones are gone.
 struct FlatLoop {
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t count;
-  std::uint32_t depth;  ///< 0: the outermost
+  std::uint32_t depth;  ///< of the counters: repeats around it
+  const While* condition = nullptr;
+  std::uint32_t body = 0;  ///< the step behind the test
 };
 
 struct Flow {

@@ -26,6 +26,12 @@ class Lifetimes {
     for (std::size_t step = 0; step < flow.steps.size(); ++step) {
       visit(flow.steps[step], static_cast<std::int32_t>(step));
     }
+    // A tile reads its decision behind the last step of the test.
+    for (const FlatLoop& loop : flow.loops) {
+      if (loop.condition == nullptr) continue;
+      for (Place place : loop.condition->decisions)
+        use(place, static_cast<std::int32_t>(loop.body) - 1);
+    }
     const auto end = static_cast<std::int32_t>(flow.steps.size());
     for (std::size_t id = 0; id < all_.size(); ++id) {
       const Buffer& buffer = program.buffers()[id];
@@ -82,16 +88,24 @@ class Lifetimes {
   // both and with them the whole life, or holds one of them.
   static std::int32_t begin_of_outermost(const std::vector<const FlatLoop*>& loops, Lifetime uses) {
     for (const FlatLoop* loop : loops) {
-      if (!within(*loop, uses.last)) return static_cast<std::int32_t>(loop->begin);
+      if (lives_throughout(*loop, uses)) return static_cast<std::int32_t>(loop->begin);
     }
     return uses.first;
   }
 
   static std::int32_t end_of_outermost(const std::vector<const FlatLoop*>& loops, Lifetime uses) {
     for (const FlatLoop* loop : loops) {
-      if (!within(*loop, uses.first)) return static_cast<std::int32_t>(loop->end) - 1;
+      if (lives_throughout(*loop, uses)) return static_cast<std::int32_t>(loop->end) - 1;
     }
     return uses.last;
+  }
+
+  /// Whether something used in `loop` (at one end at least) is live during all of it: if it is used
+  /// outside too, or passes between the test of a While and its body, which may go both ways.
+  static bool lives_throughout(const FlatLoop& loop, Lifetime uses) {
+    if (!within(loop, uses.first) || !within(loop, uses.last)) return true;
+    const auto body = static_cast<std::int32_t>(loop.body);
+    return loop.condition != nullptr && uses.first < body && uses.last >= body;
   }
 
   const Flow& flow_;

@@ -8,6 +8,8 @@
 namespace tessera::program {
 namespace {
 
+constexpr std::uint32_t kWordBytes = 4;
+
 /// Walks a program and checks each id and range against what the program holds.
 class Validator {
  public:
@@ -19,9 +21,11 @@ class Validator {
         for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         check_exchange(*exchange);
-      } else {
+      } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         check(depth < kMaxLoopDepth, "program: loops nest more than {} deep", kMaxLoopDepth);
-        check_sequence(std::get<Repeat>(step.action).body, depth + 1);
+        check_sequence(repeat->body, depth + 1);
+      } else {
+        check_while(std::get<While>(step.action), depth);
       }
     }
   }
@@ -31,6 +35,22 @@ class Validator {
   }
 
  private:
+  void check_while(const While& loop, std::uint32_t depth) const {
+    check_sequence(loop.test, depth);
+    check_sequence(loop.body, depth);
+    check(loop.decisions.size() == program_.tiles(), "program: {}: {} decisions for {} tiles",
+          loop.name, loop.decisions.size(), program_.tiles());
+    for (std::uint32_t i = 0; i < program_.tiles(); ++i) {
+      const Place place = loop.decisions[i];
+      check_range(loop.name, place, kWordBytes);
+      const Buffer& buffer = program_.buffer(place.buffer);
+      check(index(buffer.tile) == i, "program: {}: the decision of tile {} lies on tile {}",
+            loop.name, i, index(buffer.tile));
+      check(place.offset % kWordBytes == 0 && buffer.align % kWordBytes == 0,
+            "program: {}: the decision of tile {} is not aligned", loop.name, i);
+    }
+  }
+
   void check_vertex(const ComputeSet& set, const Vertex& vertex) const {
     check(index(vertex.tile) < program_.tiles(), "program: {}: a vertex on tile {} of {}", set.name,
           index(vertex.tile), program_.tiles());

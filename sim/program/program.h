@@ -94,8 +94,18 @@ struct Repeat {
   std::uint32_t count;
   Sequence body;
 };
+/// Runs `test`; then, for as long as the word of each tile at `decisions` is not zero, `body` and
+/// `test` again. Every tile branches on its own word (any_flag.h makes words that agree); tiles
+/// that branch apart end the run as NoProgress. As in Repeat, a buffer used only inside carries
+/// nothing from one iteration to the next, but from `test` to `body` and back it does.
+struct While {
+  std::string name;
+  Sequence test;  ///< one step at least
+  Sequence body;
+  std::vector<Place> decisions;  ///< a 32-bit word on each tile of the program, by tile
+};
 struct Step {
-  std::variant<ComputeSet, Exchange, Repeat> action;
+  std::variant<ComputeSet, Exchange, Repeat, While> action;
   bool measured = true;  ///< inside the measured region
 };
 

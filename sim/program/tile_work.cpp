@@ -21,6 +21,14 @@ void add_exchange(const Program& program, const Exchange& exchange, std::uint32_
   }
 }
 
+/// Where the test of an inner loop ends that of an outer one, the inner one decides first.
+void add_decisions(const Flow& flow, std::uint32_t step, std::vector<TileWork>& tiles) {
+  for (auto loop = flow.loops.rbegin(); loop != flow.loops.rend(); ++loop) {
+    if (loop->condition == nullptr || loop->body != step + 1) continue;
+    for (TileWork& work : tiles) work.push_back({step, nullptr, loop->condition});
+  }
+}
+
 }  // namespace
 
 std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
@@ -32,6 +40,7 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
     } else {
       add_exchange(program, *flat.exchange, step, tiles);
     }
+    add_decisions(flow, step, tiles);
   }
   return tiles;
 }
@@ -41,7 +50,7 @@ std::vector<std::uint32_t> control_signature(const TileWork& work) {
   signature.reserve(work.size() * 2);
   for (const Work& item : work) {
     signature.push_back(item.step);
-    if (item.vertex == nullptr) continue;  // its step is an exchange for every tile
+    if (item.vertex == nullptr) continue;  // its step says what it is, the same for every tile
     const Vertex& vertex = *item.vertex;
     signature.push_back(vertex.codelet);
     signature.push_back(static_cast<std::uint32_t>(vertex.executor));
@@ -54,17 +63,18 @@ std::vector<std::uint32_t> control_signature(const TileWork& work) {
 ControlData layout_control_data(const TileWork& work) {
   constexpr std::uint32_t kWord = 4;
   ControlData data;
-  for (const Work& item : work) data.table_bytes += item.vertex == nullptr ? kWord : 0;
+  for (const Work& item : work) data.table_bytes += item.exchanges() ? kWord : 0;
   data.table_bytes = round_up(data.table_bytes, ControlData::kAlign);
   data.bytes = data.table_bytes;
   std::uint32_t entry = 0;
   for (const Work& item : work) {
-    if (item.vertex == nullptr) {
+    if (item.exchanges()) {
       data.offset.push_back(entry);
       entry += kWord;
     } else {
       data.offset.push_back(data.bytes);
-      const auto words = static_cast<std::uint32_t>(item.vertex->arguments.size());
+      const auto words =
+          item.vertex == nullptr ? 1U : static_cast<std::uint32_t>(item.vertex->arguments.size());
       data.bytes += round_up(words * kWord, ControlData::kAlign);
     }
   }

@@ -8,10 +8,13 @@
 /// A program seen from its tiles.
 namespace tessera::program {
 
-/// One thing that a tile does in a step: run a vertex, or (no vertex) take part in the exchange.
+/// One thing that a tile does in a step: run a vertex, take part in the exchange (neither vertex
+/// nor decision), or, behind the last step of a While's test, branch on its word.
 struct Work {
   std::uint32_t step;
   const Vertex* vertex = nullptr;
+  const While* decision = nullptr;
+  [[nodiscard]] bool exchanges() const { return vertex == nullptr && decision == nullptr; }
 };
 
 /// All that one tile does, by step; the vertices of a step in the order given.
@@ -25,10 +28,10 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow);
 std::vector<std::uint32_t> control_signature(const TileWork& work);
 
 /// Where a tile's control data lies, as offsets from its beginning: a table with the address of
-/// each descriptor list, then the argument blocks.
+/// each descriptor list, then the argument blocks and the addresses of decisions.
 struct ControlData {
   static constexpr std::uint32_t kAlign = 8;
-  std::vector<std::uint32_t> offset;  ///< by Work: its argument block, or its entry in the table
+  std::vector<std::uint32_t> offset;  ///< by Work: its block, or its entry in the table
   std::uint32_t table_bytes = 0;
   std::uint32_t bytes = 0;
 };

@@ -115,6 +115,49 @@ TEST_SUITE("unit") {
     CHECK(events.back() == "call w 4");
   }
 
+  TEST_CASE("a while runs its test once more than its body, which may be never") {
+    Program program(2);
+    add_codelet(program, "w", 4);
+    const auto step = [](std::uint32_t argument) {
+      return compute({call(0, 0, Executor::supervisor, argument)});
+    };
+    program.main().steps = {loop_while(decision_words(program), {step(1)}, {step(2)}), step(3)};
+    const Images images = compiled(program);
+    for (int times = 0; times < 4; ++times) {
+      for (std::uint32_t tile = 0; tile < 2; ++tile) {
+        Events expected;
+        const auto add = [&](int number, int argument) {
+          expected.push_back(fmt::format("sync {}", number));
+          if (tile == 0) expected.push_back(fmt::format("call w {}", argument));
+        };
+        for (int i = 0; i < times; ++i) {
+          add(0, 1);
+          add(1, 2);
+        }
+        add(0, 1);
+        add(2, 3);
+        expected.emplace_back("sync at the end");
+        int left = times;
+        CHECK(ControlTrace(images.tiles[tile], kSram, [&] { return left-- > 0; }).run() ==
+              expected);
+      }
+    }
+  }
+
+  TEST_CASE("a while branches on the word of its own tile") {
+    Program program(2);
+    add_codelet(program, "w", 4);
+    add_buffer(program, 1, 24);
+    program.main().steps = {loop_while(decision_words(program), {compute({})}, {compute({})})};
+    const Images images = compiled(program);
+    for (std::uint32_t tile = 0; tile < 2; ++tile) {
+      std::uint32_t address = 0;
+      REQUIRE(images.tiles[tile].segments.size() == 1);
+      std::memcpy(&address, images.tiles[tile].segments[0].bytes.data(), sizeof address);
+      CHECK(address == images.buffer_address[tile + 1].count());
+    }
+  }
+
   TEST_CASE("a loop whose body is beyond a branch's reach still counts") {
     Program program(1);
     add_codelet(program, "w", 4);

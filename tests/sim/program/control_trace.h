@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace tessera::program::samples {
 
 class ControlTrace {
  public:
-  ControlTrace(const TileImage& image, std::size_t sram_bytes)
-      : code_(*image.code), sram_(sram_bytes) {
+  /// `decide` answers for the word that a tile branches on, decision by decision.
+  ControlTrace(const TileImage& image, std::size_t sram_bytes, std::function<bool()> decide = {})
+      : code_(*image.code), sram_(sram_bytes), decide_(std::move(decide)) {
     write(0, code_.bytes);
     for (const Segment& segment : image.segments) write(segment.address.count(), segment.bytes);
     pc_ = code_.entry.count();
@@ -70,6 +72,9 @@ class ControlTrace {
       case isa::Mnemonic::beq:
         pc_ = x_[in.rs1] == x_[in.rs2] ? target : pc_;
         break;
+      case isa::Mnemonic::bne:
+        pc_ = decide_() ? target : pc_;
+        break;
       case isa::Mnemonic::bdnz:
         pc_ = --x_[in.rs1] != 0 ? target : pc_;
         break;
@@ -119,6 +124,7 @@ class ControlTrace {
 
   const CodeImage& code_;
   std::vector<std::byte> sram_;
+  std::function<bool()> decide_;
   std::array<std::uint32_t, 32> x_{};
   std::uint32_t pc_ = 0;
   bool ended_ = false;

@@ -91,6 +91,45 @@ TEST_SUITE("unit") {
     CHECK(life_of(program, around) == Lifetime{0, 6});
   }
 
+  TEST_CASE("what passes between the test of a while and its body lives during all of it") {
+    Program program = with_codelet(1);
+    const BufferId flag = add_buffer(program, 0, 8);
+    const BufferId in_test = add_buffer(program, 0, 8);
+    const BufferId in_body = add_buffer(program, 0, 8);
+    const BufferId before = add_buffer(program, 0, 8);
+    const std::vector<Place> decisions = decision_words(program);
+    program.main().steps = {compute({vertex(0, {before})}),
+                            loop_while(decisions,
+                                       {compute({}), compute({vertex(0, {flag})}),
+                                        compute({vertex(0, {in_test})}), compute({})},
+                                       {compute({}), compute({vertex(0, {flag, before})}),
+                                        compute({vertex(0, {in_body})}), compute({})}),
+                            compute({})};
+    CHECK(life_of(program, flag) == Lifetime{1, 8});
+    CHECK(life_of(program, in_test) == Lifetime{3, 3});
+    CHECK(life_of(program, in_body) == Lifetime{7, 7});
+    CHECK(life_of(program, before) == Lifetime{0, 8});
+    CHECK(life_of(program, decisions[0].buffer) == Lifetime{4, 4});
+  }
+
+  TEST_CASE("a barrier begins a while's test, its body and what follows") {
+    Program program = with_codelet(2);
+    const BufferId a = add_buffer(program, 0, 8);
+    const BufferId b = add_buffer(program, 1, 8);
+    const Step copy = exchange(a, {b}, 8);
+    program.main().steps = {
+        copy,
+        loop_while(decision_words(program), {compute({}), copy, compute({})}, {compute({}), copy}),
+        compute({})};
+    const Flow flow = flatten(program);
+    const std::vector<bool> expected = {true, true, true, false, true, true, true};
+    REQUIRE(flow.steps.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) CHECK(flow.steps[i].sync == expected[i]);
+    REQUIRE(flow.loops.size() == 1);
+    CHECK(flow.loops[0].body == 4);
+    CHECK(flow.loops[0].end == 6);
+  }
+
   TEST_CASE("a compute set after an exchange needs no barrier of its own") {
     Program program = with_codelet(2);
     const BufferId a = add_buffer(program, 0, 8);

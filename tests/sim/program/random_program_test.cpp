@@ -18,6 +18,16 @@ constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kBuffers = 15;
 constexpr std::size_t kSram = 262144;
 
+/// Whether the n-th decision of a run is to go on: the same for every tile.
+class Decisions {
+ public:
+  explicit Decisions(std::uint32_t seed) : random_(seed) {}
+  bool next() { return random_() % 5 < 2; }
+
+ private:
+  std::mt19937 random_;
+};
+
 /// Draws programs of nested loops, compute sets and exchanges over a few buffers.
 class ProgramMaker {
  public:
@@ -59,10 +69,20 @@ class ProgramMaker {
     for (std::uint32_t i = 0; i < steps; ++i) {
       if (depth < 3 && below(3) == 0) {
         made.steps.push_back({Repeat{below(4), sequence(depth + 1)}, true});
+      } else if (depth < 3 && below(5) == 0) {
+        made.steps.push_back({loop(depth)});
       } else {
         made.steps.push_back(step());
       }
     }
+    return made;
+  }
+
+  While loop(std::uint32_t depth) {
+    While made{"loop", sequence(depth + 1), {}, {}};
+    made.test.steps.push_back(step());  // one at least
+    if (below(4) != 0) made.body = sequence(depth + 1);
+    for (std::uint32_t tile = 0; tile < kTiles; ++tile) made.decisions.push_back({on_tile(tile)});
     return made;
   }
 
@@ -98,8 +118,8 @@ std::set<BufferId> touched_by(const Step& step) {
 /// buffer owns its bytes; if it held something, it must still own them then.
 class OwnershipCheck {
  public:
-  OwnershipCheck(const Program& program, const Images& images)
-      : program_(program), images_(images) {
+  OwnershipCheck(const Program& program, const Images& images, std::uint32_t seed)
+      : program_(program), images_(images), decisions_(seed) {
     count_uses(program.main(), uses_);
   }
 
@@ -122,10 +142,18 @@ class OwnershipCheck {
     for (const Step& step : sequence.steps) {
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         if (repeat->count > 0) count_uses(repeat->body, uses);
+      } else if (const auto* loop = std::get_if<While>(&step.action)) {
+        count_uses(*loop, uses);
       } else {
         for (BufferId id : touched_by(step)) ++uses[id];
       }
     }
+  }
+
+  static void count_uses(const While& loop, Uses& uses) {
+    count_uses(loop.test, uses);
+    for (Place place : loop.decisions) ++uses[place.buffer];
+    count_uses(loop.body, uses);
   }
 
   void walk(const Sequence& sequence) {
@@ -135,17 +163,38 @@ class OwnershipCheck {
           forget_local(repeat->body);
           walk(repeat->body);
         }
+      } else if (const auto* loop = std::get_if<While>(&step.action)) {
+        walk(*loop);
       } else {
-        const std::set<BufferId> touched = touched_by(step);
-        for (BufferId id : touched) inspect(id);
-        for (BufferId id : touched) take(id);
-        for (BufferId id : touched) inspect(id);
+        touch(touched_by(step));
       }
     }
   }
 
+  void walk(const While& loop) {
+    const While test{loop.name, loop.test, {}, loop.decisions};
+    const While body{loop.name, {}, loop.body, {}};
+    std::set<BufferId> words;
+    for (Place place : loop.decisions) words.insert(place.buffer);
+    do {
+      forget_local(test);
+      walk(loop.test);
+      touch(words);
+      if (!decisions_.next()) return;
+      forget_local(body);
+      walk(loop.body);
+    } while (true);
+  }
+
+  void touch(const std::set<BufferId>& touched) {
+    for (BufferId id : touched) inspect(id);
+    for (BufferId id : touched) take(id);
+    for (BufferId id : touched) inspect(id);
+  }
+
   /// Buffers used in this body only carry nothing from one iteration to the next.
-  void forget_local(const Sequence& body) {
+  template <class Part>
+  void forget_local(const Part& body) {
     Uses inside;
     count_uses(body, inside);
     for (const auto& [id, count] : inside) {
@@ -176,6 +225,7 @@ class OwnershipCheck {
 
   const Program& program_;
   const Images& images_;
+  Decisions decisions_;
   Uses uses_;
   std::set<BufferId> holding_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, BufferId> owner_;
@@ -185,11 +235,19 @@ class OwnershipCheck {
 /// What the control code of `tile` has to do, from the program alone: calls with the address of
 /// their first argument, exchanges.
 void expect_events(const Program& program, const Images& images, const Sequence& sequence,
-                   std::uint32_t tile, std::vector<std::string>& events) {
+                   std::uint32_t tile, Decisions& decisions, std::vector<std::string>& events) {
   for (const Step& step : sequence.steps) {
     if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
       for (std::uint32_t turn = 0; turn < repeat->count; ++turn) {
-        expect_events(program, images, repeat->body, tile, events);
+        expect_events(program, images, repeat->body, tile, decisions, events);
+      }
+      continue;
+    }
+    if (const auto* loop = std::get_if<While>(&step.action)) {
+      expect_events(program, images, loop->test, tile, decisions, events);
+      while (decisions.next()) {
+        expect_events(program, images, loop->body, tile, decisions, events);
+        expect_events(program, images, loop->test, tile, decisions, events);
       }
       continue;
     }
@@ -251,7 +309,7 @@ TEST_SUITE("unit") {
     for (std::uint32_t seed = 0; seed < 2000; ++seed) {
       const Program program = ProgramMaker(seed).make();
       const Images images = compile(program, machine(kTiles), CountingExchanges());
-      REQUIRE_MESSAGE(OwnershipCheck(program, images).violations() == 0, "seed ", seed);
+      REQUIRE_MESSAGE(OwnershipCheck(program, images, seed).violations() == 0, "seed ", seed);
       sharing += placed_bytes(images) < used_bytes(program) ? 1 : 0;
     }
     CHECK(sharing > 500);  // the check above is of programs that do share
@@ -263,9 +321,12 @@ TEST_SUITE("unit") {
       const Images images = compile(program, machine(kTiles), CountingExchanges());
       std::vector<std::string> first_barriers;
       for (std::uint32_t tile = 0; tile < kTiles; ++tile) {
-        const std::vector<std::string> events = ControlTrace(images.tiles[tile], kSram).run();
+        Decisions decisions(seed);
+        const std::vector<std::string> events =
+            ControlTrace(images.tiles[tile], kSram, [&] { return decisions.next(); }).run();
+        Decisions same(seed);
         std::vector<std::string> expected;
-        expect_events(program, images, program.main(), tile, expected);
+        expect_events(program, images, program.main(), tile, same, expected);
         REQUIRE(without_barriers(events) == expected);
         if (tile == 0) first_barriers = barriers(events);
         REQUIRE(barriers(events) == first_barriers);

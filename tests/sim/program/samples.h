@@ -83,6 +83,19 @@ inline Step exchange(BufferId from, const std::vector<BufferId>& to, std::uint32
   return {Exchange{"exchange", {copy}}, true};
 }
 
+/// One word on every tile for the decisions of `loop_while`.
+inline std::vector<Place> decision_words(Program& program) {
+  std::vector<Place> words;
+  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)
+    words.push_back({add_buffer(program, tile, 4)});
+  return words;
+}
+
+inline Step loop_while(std::vector<Place> decisions, std::vector<Step> test,
+                       std::vector<Step> body) {
+  return {While{"loop", {std::move(test)}, {std::move(body)}, std::move(decisions)}, true};
+}
+
 inline Step repeat(std::uint32_t count, std::vector<Step> body) {
   return {Repeat{count, {std::move(body)}}, true};
 }
