@@ -43,6 +43,23 @@ class ConfigError : public UserError {
                               problem)) {}
 };
 
+/// The user's mistake in a key of the config that shows only after reading, when a kernel plans:
+/// the whole key path (`workload.plan.cuts`), what was found, what is allowed. Whoever holds the
+/// config makes a ConfigError of it.
+class KeyError : public UserError {
+ public:
+  KeyError(const std::string& key_path, const std::string& problem)
+      : UserError(fmt::format("{}: {}", key_path, problem)),
+        key_path_(key_path),
+        problem_(problem) {}
+  [[nodiscard]] const std::string& key_path() const { return key_path_; }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  std::string key_path_;
+  std::string problem_;
+};
+
 /// The machine stands still or runs past its limit; the message holds the state of every stuck
 /// tile.
 class NoProgress : public Error {

@@ -24,6 +24,15 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   return config;
 }
 
+/// Mistakes that planning finds name the file too.
+report::Built build(const config::Config& config, const Simulator& simulator) {
+  try {
+    return simulator.build(config);
+  } catch (const KeyError& error) {
+    throw config.located(error);
+  }
+}
+
 }  // namespace
 
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
@@ -32,7 +41,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   report::require_writable(folder);
   Progress progress(request.quiet);
   progress.show("planning and building");
-  const report::Built built = simulator.build(config);
+  const report::Built built = build(config, simulator);
   progress.show("running");
   const report::Outcome outcome = simulator.run(config, built);
   progress.clear();
@@ -49,7 +58,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
 
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
-  const report::Built built = simulator.build(config);
+  const report::Built built = build(config, simulator);
   const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
   fmt::print("{}\n{}", report::static_summary(report::static_report(config, built)),
              program::memory_table(built.images, capacity));

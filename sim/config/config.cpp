@@ -14,14 +14,29 @@ namespace {
 
 constexpr std::string_view kSections[] = {"machine", "workload", "run", "report"};
 
+void refuse_unknown_section(const std::string& key, const std::string& origin) {
+  const bool known =
+      std::find(std::begin(kSections), std::end(kSections), key) != std::end(kSections);
+  if (known || key.starts_with("//")) return;
+  if (key == "extends") {
+    throw ConfigError(origin, key, "allowed in a config file only; a machine has machine.extends");
+  }
+  throw ConfigError(origin, key,
+                    fmt::format("found an unknown key, allowed extends, {}{}", list_of(kSections),
+                                did_you_mean(key, kSections)));
+}
+
 void refuse_unknown_sections(const Layers& layers) {
   for (const auto& [key, value] : layers.value().items()) {
-    const bool known =
-        std::find(std::begin(kSections), std::end(kSections), key) != std::end(kSections);
-    if (known || key.starts_with("//")) continue;
-    throw ConfigError(layers.origin(key), key,
-                      fmt::format("found an unknown key, allowed extends, {}{}", list_of(kSections),
-                                  did_you_mean(key, kSections)));
+    refuse_unknown_section(key, layers.origin(key));
+  }
+}
+
+/// `--set` through a section that does not exist says so rather than what is missing below it.
+void refuse_unknown_target(const std::string& assignment) {
+  const std::string first = assignment.substr(0, assignment.find_first_of(".[="));
+  if (!first.empty() && assignment.find('=') != std::string::npos) {
+    refuse_unknown_section(first, "--set " + assignment);
   }
 }
 
@@ -101,6 +116,7 @@ Config read_config(const Layers& given, const std::string& name, const Catalogue
   Reader(layers, section(layers, "report", nothing), "report").read(config.report);
   config.name = name.empty() ? config.kernel : name;
   config.resolved = resolved_of(config);
+  config.layers = std::move(layers);
   return config;
 }
 
@@ -108,6 +124,7 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
                    const Catalogue& catalogue, Presets machines, const std::string& seed) {
   Layers layers = load_layers(file);
   for (const std::string& assignment : sets) {
+    refuse_unknown_target(assignment);
     layers.set(assignment);
     machine_name_to_extends(layers);
   }
@@ -118,8 +135,9 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
 
 MachineConfig load_machine(const std::string& name, Presets machines) {
   const Layers named(Json::object({{"extends", name}}), "--machine");
-  const Layers layers = extend_machine(named, machines);
-  return read_machine(layers, layers.value());
+  Layers layers;
+  layers.replace_section("machine", extend_machine(named, machines));
+  return read_machine(layers, layers.value()["machine"]);
 }
 
 }  // namespace tessera::config

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "sim/base/errors.h"
 #include "sim/config/json_text.h"
 #include "sim/config/layers.h"
 #include "sim/config/run_config.h"
@@ -21,6 +22,12 @@ struct Config {
   RunConfig run;
   ReportConfig report;
   Json resolved;  ///< every key with its value, defaults included
+  Layers layers;  ///< what was given, with where each value came from
+
+  /// The same mistake with the file, preset or option that the value came from.
+  [[nodiscard]] ConfigError located(const KeyError& error) const {
+    return {layers.origin(error.key_path()), error.key_path(), error.problem()};
+  }
 };
 
 /// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order and

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera::config {
@@ -35,12 +36,16 @@ Json& descend(Json& at, const std::string& key, const std::string& path) {
 }
 
 Json& descend(Json& at, std::size_t element, const std::string& path) {
+  if (at.is_null()) {
+    throw UserError(fmt::format("{} is not given: it has no element [{}]", path, element));
+  }
   if (!at.is_array()) {
     throw UserError(fmt::format("{} is {}, not a list: it has no element [{}]",
                                 path.empty() ? "the config" : path, shown(at), element));
   }
   if (element >= at.size()) {
-    throw UserError(fmt::format("{} has {} elements: there is no [{}]", path, at.size(), element));
+    throw UserError(
+        fmt::format("{} has {}: there is no [{}]", path, counted(at.size(), "element"), element));
   }
   return at[element];
 }

@@ -31,8 +31,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
   std::string_view best;
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  constexpr std::size_t kShortestStem = 3;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(name, candidate);
+    const bool begun = name.size() >= kShortestStem && candidate.starts_with(name);
+    const std::size_t distance = begun ? 1 : edit_distance(name, candidate);
     if (distance < least && distance < candidate.size()) {
       least = distance;
       best = candidate;

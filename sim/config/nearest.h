@@ -12,7 +12,7 @@ namespace tessera::config {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate most like `name`, or an empty string if none is near (more than a third of the
-/// letters differ).
+/// letters differ). One that begins with `name` is as near as one letter.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
 
 /// "; did you mean sram_kib?", or an empty string if no candidate is near.

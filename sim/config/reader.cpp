@@ -1,7 +1,9 @@
 #include "sim/config/reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -56,6 +58,17 @@ std::string allowed_number(Range<double> range, std::string_view unit) {
   return with_unit(text, unit);
 }
 
+constexpr double kLargestExact = 0x1p53;  // below, doubles hold every integer
+
+/// The integer that `value` is; 1e3 and 100.0 are integers too, as in JSON Schema.
+std::optional<std::uint64_t> whole(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (!value.is_number() || value.get<double>() < 0) return std::nullopt;
+  const auto number = value.get<double>();
+  if (number > kLargestExact || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
 }  // namespace
 
 void Reader::read_members(const Members& members, const std::vector<std::string>& also) {
@@ -103,13 +116,11 @@ void Reader::wrong(const std::string& path, const Json& found, const std::string
 
 std::uint64_t Reader::integer(const std::string& path, const Json& value,
                               Range<std::uint64_t> range, std::string_view unit) const {
-  const bool negative =
-      value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
-  if (!value.is_number_integer() || negative || value.get<std::uint64_t>() < range.low ||
-      value.get<std::uint64_t>() > range.high) {
-    wrong(path, value, allowed_integer(range, unit));
-  }
-  return value.get<std::uint64_t>();
+  const std::optional<std::uint64_t> number = whole(value);
+  if (number && *number >= range.low && *number <= range.high) return *number;
+  const bool inexact = value.is_number_float() && value.get<double>() > kLargestExact;
+  wrong(path, value,
+        allowed_integer(range, unit) + (inexact ? "; above 2^53 written with all its digits" : ""));
 }
 
 void Reader::visit_flag(const Field& info, bool& value) {

@@ -107,7 +107,7 @@ TEST_SUITE("unit") {
     const config::Config config = load(file, {"workload.sizes=[4,5]", "workload.sizes[1]=6"});
     CHECK(config.resolved["workload"]["sizes"].dump() == "[4,6]");
     CHECK(error_of(file, {"workload.sizes=[4]", "workload.sizes[1]=6"}) ==
-          "--set workload.sizes[1]=6: workload.sizes has 1 elements: there is no [1]");
+          "--set workload.sizes[1]=6: workload.sizes has 1 element: there is no [1]");
     CHECK(error_of(file, {"workload.kernel.x=6"}) ==
           "--set workload.kernel.x=6: workload.kernel is \"toy\", not an object: it has no key x");
     CHECK(error_of(file, {"workload..n=6"}) ==
@@ -136,6 +136,20 @@ TEST_SUITE("unit") {
     CHECK(error_of(user) == machine +
                                 ": machine.tiles: found 0, allowed an integer from 1 to "
                                 "1048576");
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(config::load_machine(machine, config::machine_presets())),
+        (machine + ": machine.tiles: found 0, allowed an integer from 1 to 1048576").c_str(),
+        ConfigError);
+  }
+
+  TEST_CASE("a mistake found while planning is located in the file or option it came from") {
+    const Folder folder;
+    const std::string file = folder.write("a.json", kToy);
+    const KeyError error("workload.n", "found 3, allowed 2");
+    CHECK(std::string(load(file).located(error).what()) ==
+          file + ": workload.n: found 3, allowed 2");
+    CHECK(std::string(load(file, {"workload.n=3"}).located(error).what()) ==
+          "--set workload.n=3: workload.n: found 3, allowed 2");
   }
 
   TEST_CASE("extends refuses cycles, missing files and unknown presets") {

@@ -77,13 +77,26 @@ TEST_SUITE("unit") {
     CHECK(!read("{}").has_plan);
   }
 
+  TEST_CASE("a whole number may be written with a point or an exponent") {
+    CHECK(read(R"({"count": 2.0})").count == 2);
+    CHECK(read(R"({"count": 1e1})").count == 10);
+    CHECK(read(R"({"sizes": [80e-1]})").sizes == std::vector<std::uint32_t>{8});
+    CHECK(config::resolved(read(R"({"seed": 5e9})")).dump() ==
+          config::resolved(read(R"({"seed": 5000000000})")).dump());
+  }
+
   TEST_CASE("wrong values say what was found and what is allowed") {
     CHECK(error_of(R"({"count": 11})") ==
           "a.json: workload.count: found 11, allowed an integer from 1 to 10");
     CHECK(error_of(R"({"count": 1.5})") ==
           "a.json: workload.count: found 1.5, allowed an integer from 1 to 10");
-    CHECK(error_of(R"({"count": 2.0})") ==
-          "a.json: workload.count: found 2.0, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"count": 20.0})") ==
+          "a.json: workload.count: found 20.0, allowed an integer from 1 to 10");
+    CHECK(error_of(R"({"seed": 1e16})") ==
+          "a.json: workload.seed: found 1e+16, allowed an integer from 0; above 2^53 written with "
+          "all its digits");
+    CHECK(error_of(R"({"seed": -1.0})") ==
+          "a.json: workload.seed: found -1.0, allowed an integer from 0");
     CHECK(error_of(R"({"count": -1})") ==
           "a.json: workload.count: found -1, allowed an integer from 1 to 10");
     CHECK(error_of(R"({"seed": "x"})") ==
