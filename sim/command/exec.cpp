@@ -20,7 +20,7 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   elf::refuse_double_arithmetic(program);
   const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
-  fmt::print("{}: exit code {}, {} cycles, {} slots, {} instructions\n", request.file,
+  fmt::print(stderr, "{}: exit code {}, {} cycles, {} slots, {} instructions\n", request.file,
              result.exit_code, result.cycles, result.slots, result.instructions);
   return static_cast<ExitCode>(result.exit_code & 0xff);
 }

@@ -10,11 +10,11 @@ namespace tessera::command {
 struct ExecRequest {
   std::string file;
   std::string machine = "bow";  ///< a preset or a file: whose tile runs the program
-  std::uint64_t max_cycles = 100'000'000'000;
+  std::uint64_t max_cycles = 10'000'000'000;
 };
 
 /// Runs a bare RV32 program on one worker of one tile; what it writes goes to stdout and stderr,
-/// its exit code, cycles and instructions follow on stdout.
+/// its exit code, cycles and instructions follow on stderr. Throws NoProgress past max_cycles.
 ExitCode exec(const ExecRequest& request, const Simulator& simulator);
 
 }  // namespace tessera::command

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <type_traits>
 
 #include "sim/base/errors.h"
+#include "sim/data/read_file.h"
 #include "sim/elf/format.h"
 
 namespace tessera::elf {
@@ -179,12 +179,7 @@ Program read(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 Program read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw UserError(fmt::format("{}: cannot be read", path.string()));
-  }
-  const std::vector<char> text{std::istreambuf_iterator<char>(file),
-                               std::istreambuf_iterator<char>()};
+  const std::string text = data::read_file(path);
   return read(std::as_bytes(std::span(text)), path.string());
 }
 

@@ -48,9 +48,9 @@ class BareTile {
                             weights_};
       const std::uint64_t used = std::min(context_.slots, options_.slot_limit);
       const Exit exit = engine::run(*code_, context_, view, options_.slot_limit - used);
-      if (exit.stop == Stop::limit) {
-        throw NoProgress(fmt::format("{}: still running after {} slots, at {:#x}", program_.name,
-                                     context_.slots, exit.pc));
+      // Straight code may run over the limit before the engine looks.
+      if (exit.stop == Stop::limit || context_.slots > options_.slot_limit) {
+        throw NoProgress(no_progress_message(exit.pc));
       }
       if (exit.stop == Stop::end_worker) return result(context_.x[kA0]);
       if (exit.stop != Stop::environment_call) throw UserError(fault_message(exit));
@@ -93,13 +93,33 @@ class BareTile {
     return bytes;
   }
 
-  [[nodiscard]] std::string fault_message(const Exit& exit) const {
-    std::string instruction = "no instruction";
-    if (exit.pc % 4 == 0 && std::uint64_t{exit.pc} + 4 <= memory_.size()) {
-      std::uint32_t word;
-      std::memcpy(&word, memory_.data() + exit.pc, sizeof(word));
-      instruction = isa::disassemble(word, exit.pc);
+  [[nodiscard]] std::string instruction_at(std::uint32_t pc) const {
+    if (pc % 4 != 0 || std::uint64_t{pc} + 4 > memory_.size()) return "no instruction";
+    std::uint32_t word;
+    std::memcpy(&word, memory_.data() + pc, sizeof(word));
+    return isa::disassemble(word, pc);
+  }
+
+  /// With the state of the hart: where it is, and its integer registers.
+  [[nodiscard]] std::string no_progress_message(std::uint32_t pc) const {
+    const auto after = std::find_if(program_.symbols.begin(), program_.symbols.end(),
+                                    [pc](const elf::Symbol& one) { return one.address > pc; });
+    const bool known = after != program_.symbols.begin();
+    std::string text = fmt::format(
+        "{}: still running after {} cycles, the limit (--max-cycles)\n"
+        "  pc {:#x}{}: {}",
+        program_.name, context_.slots * tile_.contexts, pc,
+        known ? fmt::format(" ({})", std::prev(after)->name) : "", instruction_at(pc));
+    constexpr unsigned kRow = 6;
+    for (unsigned i = 1; i < 32; ++i) {
+      text += fmt::format("{}{:>4} {:#010x}", i % kRow == 1 ? "\n " : " ",
+                          isa::integer_register_name(i), context_.x[i]);
     }
+    return text;
+  }
+
+  [[nodiscard]] std::string fault_message(const Exit& exit) const {
+    const std::string instruction = instruction_at(exit.pc);
     if (exit.stop != Stop::fault) {
       return fmt::format("{}: at {:#x}: {}: only a machine's supervisor can do this", program_.name,
                          exit.pc, instruction);

@@ -1,11 +1,11 @@
 #include "sim/isa/disassemble.h"
 
 #include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "sim/isa/decode.h"
+#include "sim/isa/registers.h"
 #include "sim/isa/table.h"
 
 namespace tessera::isa {
@@ -52,23 +52,8 @@ std::string fence_sets(std::uint32_t imm) {
   return set((imm >> 4) & 15U) + ", " + set(imm & 15U);
 }
 
-std::uint8_t field(Field which, const Instruction& instruction) {
-  switch (which) {
-    case Field::rd:
-      return instruction.rd;
-    case Field::rs1:
-      return instruction.rs1;
-    case Field::rs2:
-      return instruction.rs2;
-    case Field::rs3:
-      return instruction.rs3;
-    default:
-      return 0;
-  }
-}
-
 std::string text_of(const Operand& operand, const Instruction& instruction, std::uint32_t address) {
-  const std::uint8_t number = field(operand.field, instruction);
+  const std::uint32_t number = register_number(operand.field, instruction);
   const auto imm = static_cast<std::uint32_t>(instruction.imm);
   switch (operand.shape) {
     case Shape::x_register:
@@ -107,6 +92,8 @@ bool shown(const Operand& operand, const Instruction& instruction) {
 }
 
 }  // namespace
+
+std::string_view integer_register_name(std::uint32_t number) { return kIntegerNames[number]; }
 
 std::string disassemble(const Instruction& instruction, std::uint32_t address) {
   const InstructionInfo& known = info(instruction.mnemonic);

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sim/isa/mnemonic.h"
 
 namespace tessera::isa {
+
+/// The ABI name of an integer register, 0 to 31.
+std::string_view integer_register_name(std::uint32_t number);
 
 /// Assembly text: ABI register names, no aliases, targets as absolute addresses. xtile.h's macros
 /// read Xtile lines back. `address` is the instruction's own.

@@ -3,7 +3,6 @@
 #include "sim/isa/table.h"
 
 namespace tessera::isa {
-namespace {
 
 std::uint32_t register_number(Field field, const Instruction& instruction) {
   switch (field) {
@@ -26,6 +25,8 @@ std::uint32_t register_number(Field field, const Instruction& instruction) {
   }
   return 0;
 }
+
+namespace {
 
 bool pairs_with_floating(IssueClass issue) {
   return issue == IssueClass::integer || issue == IssueClass::memory || issue == IssueClass::branch;

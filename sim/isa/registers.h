@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sim/isa/mnemonic.h"
+#include "sim/isa/table.h"
 
 namespace tessera::isa {
 
@@ -13,6 +14,9 @@ struct RegisterSets {
   std::uint32_t writes_x = 0;
   std::uint32_t writes_f = 0;
 };
+
+/// The number of the register that stands in `field`; 0 where there is none.
+std::uint32_t register_number(Field field, const Instruction& instruction);
 
 /// What `instruction` reads and writes: advanced address registers, second destinations, register
 /// groups and the fixed registers of ld2st included. fcsr and the accumulators are not.

@@ -43,8 +43,16 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const Answer answer = folder.call("exec " + path_of("exit_three"));
     CHECK(answer.code == 3);
-    CHECK(answer.out.find("exit code 3, 18 cycles, 3 slots, 3 instructions") != std::string::npos);
-    CHECK(answer.err.empty());
+    CHECK(answer.out.empty());
+    CHECK(answer.err.find("exit code 3, 18 cycles, 3 slots, 3 instructions") != std::string::npos);
+  }
+
+  TEST_CASE("stdout holds what a bare program writes and nothing else") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("exec " + path_of("hello"));
+    CHECK(answer.code == 0);
+    CHECK(answer.out == "hello\n");
+    CHECK(answer.err.find("exit code 0, ") != std::string::npos);
   }
 
   TEST_CASE("a broken ELF file is refused with what it is") {
@@ -68,8 +76,10 @@ TEST_SUITE("cli") {
       check_refused(folder, "exec a.elf", {message});
       check_refused(folder, "disasm a.elf", {message});
     }
-    check_refused(folder, "exec no.elf", {"no.elf: cannot be read"});
-    check_refused(folder, "disasm .", {".: cannot be read"});
+    check_refused(folder, "exec no.elf", {"no.elf: cannot be read: No such file or directory"});
+    check_refused(folder, "disasm no.elf", {"no.elf: cannot be read: No such file or directory"});
+    check_refused(folder, "exec .", {".: found a directory, expected a file"});
+    check_refused(folder, "disasm .", {".: found a directory, expected a file"});
   }
 
   TEST_CASE("a program that faults is stopped with address and instruction") {
@@ -90,7 +100,14 @@ TEST_SUITE("cli") {
   TEST_CASE("a program that never ends is given up at the limit") {
     const CommandFolder folder;
     check_refused(folder, "exec --max-cycles 60000 " + path_of("endless"),
-                  {"endless.elf: still running after 10000 slots, at 0x"}, 3);
+                  {"endless.elf: still running after 60000 cycles, the limit (--max-cycles)",
+                   "pc 0x", "(_start): jal zero, 0x", "ra 0x00000000", "t6 0x00000000"},
+                  3);
+    check_refused(folder, "exec --max-cycles 12 " + path_of("exit_three"),
+                  {"exit_three.elf: still running after 18 cycles, the limit (--max-cycles)",
+                   "a0 0x00000003", "a7 0x0000005d"},
+                  3);
+    check_refused(folder, "exec --max-cycles 0 " + path_of("exit_three"), {"--max-cycles", "0"});
     check_refused(folder, "exec --max-cycles none " + path_of("endless"), {"--max-cycles", "none"});
   }
 
@@ -99,6 +116,9 @@ TEST_SUITE("cli") {
     const std::string program = path_of("exit_three");
     check_refused(folder, "exec --machine bwo " + program,
                   {"found \"bwo\", allowed a preset (bow, gc2, gc200)", "did you mean bow?"});
+    folder.write("m.json", R"({"extends": "bow", "tiels": 4})");
+    check_refused(folder, "exec --machine m.json " + program,
+                  {"m.json: machine.tiels: found an unknown key", "did you mean tiles?"});
     check_refused(folder, "disasm --symbol _strat " + program,
                   {"has no symbol _strat; did you mean _start?"});
   }

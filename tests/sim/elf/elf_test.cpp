@@ -176,8 +176,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file that is not there is named") {
-    CHECK_THROWS_WITH_AS(elf::read_file("/nowhere/a.elf"), "/nowhere/a.elf: cannot be read",
-                         UserError);
+    CHECK_THROWS_WITH_AS(elf::read_file("/nowhere/a.elf"),
+                         "/nowhere/a.elf: cannot be read: No such file or directory", UserError);
     const auto folder = std::filesystem::temp_directory_path();
     CHECK_THROWS_AS(elf::read_file(folder), UserError);
   }

@@ -72,8 +72,15 @@ TEST_SUITE("unit") {
     CHECK(error_of(linked({i_type(xctl, 0, 0, 1)})).find("not allowed") != std::string::npos);
     ExecOptions options;
     options.slot_limit = 1000;
-    CHECK(error_of(linked({i_type(jal, 0, 0, 0)}), options) ==
-          "bare.elf: still running after 1000 slots, at 0x11000");
+    CHECK(error_of(linked({i_type(jal, 0, 0, 0)}), options)
+              .starts_with("bare.elf: still running after 6000 cycles, the limit (--max-cycles)\n"
+                           "  pc 0x11000: jal zero, 0x11000\n   ra 0x00000000"));
+    options.slot_limit = 2;
+    CHECK(error_of(linked({nop(), i_type(addi, 17, 0, 93), kCall}), options)
+              .starts_with("bare.elf: still running after 18 cycles, the limit"));
+    options.slot_limit = 3;
+    CHECK(error_of(linked({nop(), i_type(addi, 17, 0, 93), kCall}), options).empty());
+    options.slot_limit = 1000;
     options.memory_bytes = 0x12800;
     CHECK(error_of(linked({nop()}), options) ==
           "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800");
