@@ -14,8 +14,8 @@ class DenseOperand {
   /// Uniform in [-1, 1), exact in `type`; `stream` tells operands of one seed apart.
   DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type, std::uint64_t seed,
                std::uint64_t stream);
-  /// A .npy file of this shape, rounded to `type`. Throws ConfigError naming workload.`key` for
-  /// another shape.
+  /// A .npy file of this shape, rounded to `type`. Throws KeyError naming workload.`key` for
+  /// another shape, UserError for values beyond `type`.
   DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
                const std::string& file, const std::string& key);
 

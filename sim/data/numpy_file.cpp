@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 #include "sim/data/read_file.h"
 
 namespace tessera::data {
@@ -174,6 +175,20 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name) {
     array.values[i] = type.to_double(bytes.data() + begin + from * type.bytes);
   }
   return array;
+}
+
+void require_finite(const NumpyArray& array, program::Type type, std::string_view name) {
+  const auto bad = std::find_if(array.values.begin(), array.values.end(), [type](double value) {
+    return !std::isfinite(rounded(type, value));
+  });
+  if (bad == array.values.end()) return;
+  std::vector<std::uint64_t> index(array.shape.size());
+  auto place = static_cast<std::uint64_t>(bad - array.values.begin());
+  for (std::size_t d = index.size(); d-- > 0; place /= array.shape[d]) {
+    index[d] = place % array.shape[d];
+  }
+  fail(name, "element [{}]: found {}, allowed finite numbers up to {}", fmt::join(index, ", "),
+       *bad, largest_finite(type));
 }
 
 NumpyArray read_numpy(const std::filesystem::path& path) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/program/program.h"
+
 namespace tessera::data {
 
 /// A dense array of a .npy file, in C order, as doubles (every f16, f32, f64, and integer below
@@ -23,5 +25,9 @@ NumpyArray read_numpy(const std::filesystem::path& path);
 
 /// The same from bytes; `name` stands in messages.
 NumpyArray parse_numpy(std::string_view bytes, std::string_view name);
+
+/// Refuses infinities, NaN and what is beyond `type` (f16 or f32) once rounded: UserError with
+/// `name`, the element's index and its value.
+void require_finite(const NumpyArray& array, program::Type type, std::string_view name);
 
 }  // namespace tessera::data

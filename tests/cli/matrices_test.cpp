@@ -1,3 +1,4 @@
+#include <cstring>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -21,6 +22,14 @@ const std::string kGeneral = "%%MatrixMarket matrix coordinate real general\n";
 std::string npy(std::string header, std::size_t bytes) {
   header.resize(118, ' ');
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(bytes, '\0');
+}
+
+/// The same of 64 elements of `width` bytes, all zero but for number `at` of the file.
+template <class Number>
+std::string npy_with(const std::string& header, std::size_t width, std::size_t at, Number value) {
+  std::string bytes = npy(header, 64 * width);
+  std::memcpy(bytes.data() + bytes.size() - (64 - at) * width, &value, sizeof value);
+  return bytes;
 }
 
 }  // namespace
@@ -95,5 +104,26 @@ TEST_SUITE("cli") {
     }
     folder.write("a.npy", npy(header, 128));
     CHECK(folder.call("run a.json").code == 0);
+  }
+
+  TEST_CASE("a value that dtype cannot hold is refused with file, index and value") {
+    const std::string half = "{'descr': '<f2', 'fortran_order': False, 'shape': (8, 8), }";
+    const std::string wide = "{'descr': '<f8', 'fortran_order': True, 'shape': (8, 8), }";
+    const CommandFolder folder;
+    folder.write("a.json", kDense);
+    const auto refused = [&](const std::string& bytes, const char* message) {
+      folder.write("a.npy", bytes);
+      check_refused(folder, "run a.json", {message});
+      check_refused(folder, "check a.json", {message});
+    };
+    refused(npy_with(half, 2, 19, std::uint16_t{0x7c00}), "a.npy: element [2, 3]: found inf");
+    refused(npy_with(half, 2, 63, std::uint16_t{0x7e00}), "a.npy: element [7, 7]: found nan");
+    refused(npy_with(wide, 8, 1, 65520.0),
+            "a.npy: element [1, 0]: found 65520, allowed finite numbers up to 65504");
+    folder.write("a.npy", npy_with(wide, 8, 1, 65519.0));
+    CHECK(folder.call("run a.json --set workload.partials=f32").code == 0);
+    CHECK(folder.call("run a.json --set workload.dtype=f32").code == 0);
+    folder.write("a.npy", npy_with(wide, 8, 0, 1e39));
+    check_refused(folder, "run a.json --set workload.dtype=f32", {"[0, 0]: found 1e+39"});
   }
 }
