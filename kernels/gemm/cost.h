@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/gemm/geometry.h"
+#include "sim/program/image.h"
 
 namespace tessera::gemm {
 
@@ -9,8 +10,8 @@ namespace tessera::gemm {
 /// code from worker_code.h.
 Prediction predict(const Geometry& geometry, const MachineConfig& machine);
 
-/// SRAM that the fullest tile needs at least: tensors live together, argument blocks, descriptor
-/// lists (sized as the scheduled fabric's) and code.
-std::uint64_t tile_bytes(const Geometry& geometry, const MachineConfig& machine);
+/// SRAM that the fullest tile, number 0, needs at least: tensors live together, argument blocks,
+/// descriptor lists (sized as the scheduled fabric's) and code.
+program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig& machine);
 
 }  // namespace tessera::gemm

@@ -24,12 +24,12 @@ Problem problem_of(const Options& options) {
 
 Candidate plan_for(const Options& options, const MachineConfig& machine) {
   if (options.dtype == Type::f32 && options.partials == PartialsChoice::f16) {
-    throw ConfigError("workload", "partials", "found f16, allowed auto or f32 for dtype f32");
+    throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
   }
   const Problem problem = problem_of(options);
   if (!options.pinned) return choose_plan(problem, machine);
   if (!problem.any_partials && options.plan.partials != problem.partials) {
-    throw ConfigError("workload", "plan.partials", "found another type than in workload.partials");
+    throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
   }
   return pinned_plan(options.plan, problem, machine);
 }

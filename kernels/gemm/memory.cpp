@@ -152,30 +152,37 @@ Entries relayout_entries(const Geometry& geometry, const MachineConfig& machine)
 
 }  // namespace
 
-std::uint64_t tile_bytes(const Geometry& geometry, const MachineConfig& machine) {
+program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig& machine) {
   const Plan& plan = geometry.plan();
   const std::uint64_t x_stored = stored_bytes(geometry.x_bytes(), machine.tiles);
   const std::uint64_t w_stored = stored_bytes(geometry.w_bytes(), machine.tiles);
   const std::uint64_t x = geometry.x_bytes(kFullest, 0);
   const std::uint64_t w = geometry.w_bytes(kFullest, 0);
   const std::uint64_t steps = plan.cuts + 1;
-  const std::uint64_t arguments =
-      steps * (kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts);
   const std::uint64_t pieces = plan.cuts * (x / x_stored + w / w_stored + 4) + plan.split_k;
   std::uint64_t lists =
       steps * kListBytes + pieces * kReceiveBytes + (2 * steps + plan.split_k) * kSendBytes;
-  std::uint64_t regrouping = 0;
+  std::uint64_t vertices = steps;
   if (geometry.natural()) {
-    constexpr std::uint64_t kVertices = 5;  // two panels of X and W each, and Y
-    regrouping = kVertices * (kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts +
-                              kControlBytesPerStep);
+    vertices += 5;  // two panels of X and W each, and Y
     const Entries more = relayout_entries(geometry, machine);
     lists += more.sent * kSendBytes + more.received * kReceiveBytes;
   }
-  const std::uint64_t code = kCodeBytes + steps * kControlBytesPerStep +
-                             machine.tile.supervisor_stack_bytes +
-                             std::uint64_t{machine.tile.worker_stack_bytes} * machine.tile.contexts;
-  return tensor_bytes(geometry, machine) + arguments + regrouping + lists + code + kSpare;
+  const std::uint64_t argument_block =
+      kArgumentBytes + kWorkerArgumentBytes * machine.tile.contexts;
+  program::CategoryBytes memory{};
+  const auto of = [&](program::Category category) -> std::uint64_t& {
+    return memory[static_cast<std::size_t>(category)];
+  };
+  of(program::Category::code) = kCodeBytes;
+  of(program::Category::control) = vertices * kControlBytesPerStep;
+  of(program::Category::exchange) = lists;
+  of(program::Category::arguments) = vertices * argument_block;
+  of(program::Category::tensors) = tensor_bytes(geometry, machine) + kSpare;
+  of(program::Category::stack) =
+      machine.tile.supervisor_stack_bytes +
+      std::uint64_t{machine.tile.worker_stack_bytes} * machine.tile.contexts;
+  return memory;
 }
 
 }  // namespace tessera::gemm

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/cost.h"
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera::gemm {
@@ -101,14 +102,17 @@ class Search {
       const Geometry geometry(problem_, plan);
       const Prediction prediction = predict(geometry, machine_);
       if (best_ && prediction.cycles >= best_->prediction.cycles) continue;
-      best_ = Candidate{plan, prediction, tile_bytes(geometry, machine_)};
+      best_ = Candidate{plan, prediction, program::total(tile_memory(geometry, machine_))};
     }
   }
 
   [[nodiscard]] bool fits(Plan plan, std::uint32_t cuts) {
     plan.cuts = cuts;
-    const std::uint64_t bytes = tile_bytes(Geometry(problem_, plan), machine_);
-    least_bytes_ = std::min(least_bytes_, bytes);
+    const std::uint64_t bytes = program::total(tile_memory(Geometry(problem_, plan), machine_));
+    if (bytes < least_bytes_) {
+      least_bytes_ = bytes;
+      closest_ = plan;
+    }
     return bytes <= capacity(machine_);
   }
 
@@ -121,26 +125,30 @@ class Search {
 
   [[noreturn]] void fail() const {
     const Product& p = problem_.product;
-    if (least_bytes_ == ~std::uint64_t{0}) {
-      throw UserError(fmt::format("gemm: machine {} has no matrix unit for dtype {}", machine_.name,
-                                  name_of(kTypes, problem_.dtype)));
+    if (!closest_) {
+      throw KeyError(
+          "workload.dtype",
+          fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
+                      name_of(kTypes, problem_.dtype)));
     }
-    throw UserError(fmt::format(
-        "gemm: m={} n={} k={} does not fit {} tiles of {} KiB: the smallest plan found needs {} "
-        "bytes a tile",
-        p.m, p.n, p.k, machine_.tiles, machine_.tile.sram_kib, least_bytes_));
+    const std::string what =
+        fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
+                    counted(machine_.tiles, "tile"), to_json(*closest_).dump());
+    const program::CategoryBytes need = tile_memory(Geometry(problem_, *closest_), machine_);
+    throw UserError(program::overflow_message(what, {&need, 1}, machine_));
   }
 
   const Problem& problem_;
   const MachineConfig& machine_;
   std::optional<Candidate> best_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
+  std::optional<Plan> closest_;  ///< the one of least_bytes_, while nothing fits
 };
 
 void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
   if (found >= 1 && found <= most) return;
-  throw ConfigError("workload", fmt::format("plan.{}", key),
-                    fmt::format("found {}, allowed 1 to {} ({})", found, most, what));
+  throw KeyError(fmt::format("workload.plan.{}", key),
+                 fmt::format("found {}, allowed 1 to {} ({})", found, most, what));
 }
 
 }  // namespace
@@ -173,16 +181,16 @@ Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
   if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
-    throw ConfigError("workload", "plan.partials", "found f16, allowed f32 for dtype f32");
+    throw KeyError("workload.plan.partials", "found f16, allowed f32 for dtype f32");
   }
   if (!allows(problem.layout, plan.stationary)) {
-    throw ConfigError("workload", "plan.stationary", "found a, allowed b for layout natural");
+    throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
   }
   const BlockShape block = block_shape(problem.dtype, plan.partials);
   if (macs_per_slot(machine.tile.matrix_unit, block) == 0) {
-    throw ConfigError("workload", "plan.partials",
-                      fmt::format("found {}, which the matrix unit of {} does not have",
-                                  name_of(kTypes, plan.partials), machine.name));
+    throw KeyError("workload.plan.partials",
+                   fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
+                               name_of(kTypes, plan.partials)));
   }
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
@@ -191,13 +199,13 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineCon
   check_parts("cuts", plan.cuts, most.k / plan.split_k, "blocks of a part of k");
   const std::uint64_t tiles = std::uint64_t{plan.split_m} * plan.split_n * plan.split_k;
   if (tiles > machine.tiles) {
-    throw ConfigError("workload", "plan",
-                      fmt::format("found {} x {} x {} = {} parts, allowed at most one for each of "
-                                  "{} tiles",
-                                  plan.split_m, plan.split_n, plan.split_k, tiles, machine.tiles));
+    throw KeyError("workload.plan",
+                   fmt::format("found {} x {} x {} = {} parts, allowed at most one for each of {}",
+                               plan.split_m, plan.split_n, plan.split_k, tiles,
+                               counted(machine.tiles, "tile")));
   }
   const Geometry geometry(problem, plan);
-  return {plan, predict(geometry, machine), tile_bytes(geometry, machine)};
+  return {plan, predict(geometry, machine), program::total(tile_memory(geometry, machine))};
 }
 
 }  // namespace tessera::gemm

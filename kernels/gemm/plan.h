@@ -44,7 +44,7 @@ struct Candidate {
 /// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
 Candidate choose_plan(const Problem& problem, const MachineConfig& machine);
 
-/// A pinned plan with its costs. Throws ConfigError if it cannot be carried out (more parts than
+/// A pinned plan with its costs. Throws KeyError if it cannot be carried out (more parts than
 /// there are tiles, rows or blocks; partials that the type does not have).
 Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine);
 

@@ -261,12 +261,10 @@ void Compiler::finish_tiles() {
 bool Compiler::fits() const { return summarise_memory(images_).max_bytes <= capacity_.count(); }
 
 std::string Compiler::overflow() const {
-  const MemorySummary summary = summarise_memory(images_);
-  return fmt::format(
-      "the program does not fit: tile {} needs {} bytes of {} (tile.sram_kib = {}), "
-      "{} over\n{}",
-      index(summary.max_tile), summary.max_bytes, capacity_.count(), machine_.tile.sram_kib,
-      summary.max_bytes - capacity_.count(), memory_table(images_, capacity_));
+  std::vector<CategoryBytes> needs;
+  needs.reserve(images_.tiles.size());
+  for (const TileImage& tile : images_.tiles) needs.push_back(tile.memory);
+  return overflow_message("the program does not fit", needs, machine_);
 }
 
 }  // namespace

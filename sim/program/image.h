@@ -3,7 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/machine/machine_config.h"
@@ -83,6 +85,14 @@ MemorySummary summarise_memory(const Images& images);
 
 /// The need of the fullest tiles by category, one row a tile, and what is over `capacity`.
 std::string memory_table(const Images& images, Bytes capacity);
+
+/// Why tiles do not fit, `what` first: the fullest, the bytes over, the table as above. `needs`
+/// begins at tile 0; a planner that knows the fullest tiles only gives those.
+std::string overflow_message(std::string_view what, std::span<const CategoryBytes> needs,
+                             const MachineConfig& machine);
+
+/// The bytes of all categories together.
+std::uint64_t total(const CategoryBytes& bytes);
 
 /// The name of a category as in report.json.
 std::string_view category_name(Category category);

@@ -42,13 +42,41 @@ TEST_SUITE("cli") {
     const std::string small =
         "--set workload.m=64 --set workload.n=64 --set workload.k=64 --set machine.tiles=8 ";
     check_refused(folder, run("gemm", small + "--set workload.plan.split_m=100"),
-                  {"plan.split_m: found 100, allowed 1 to 64"});
+                  {"--set workload.plan.split_m=100: workload.plan.split_m: found 100, allowed 1 "
+                   "to 64"});
     check_refused(
         folder,
         run("gemm", small + "--set workload.plan.split_m=3 " + "--set workload.plan.split_n=4"),
         {"12", "8"});
     check_refused(folder, run("gemm", small + "--set workload.plan.cuts=1000"), {"plan.cuts"});
-    check_refused(folder, run("gemm", "--set machine.tiles=1"), {"does not fit 1 tiles"});
+  }
+
+  TEST_CASE("a mistake that planning finds names the file and the whole key path") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 4},
+      "workload": {"kernel": "gemm", "m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16"}})");
+    const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
+    check_refused(folder, "run a.json", message);
+    check_refused(folder, "check a.json", message);
+    check_refused(folder,
+                  "run a.json --set workload.partials=auto --set "
+                  "machine.tile.matrix_unit.f32_macs=0",
+                  {"a.json: workload.dtype: found f32, for which machine.tile.matrix_unit has no"});
+  }
+
+  TEST_CASE("a product of which no plan fits shows the memory of the closest") {
+    const CommandFolder folder;
+    const std::vector<std::string> message = {
+        "no plan of gemm for m=4096 n=4096 k=4096 fits 1 tile; of the closest, {\"split_m\":1,",
+        "tile 0 needs ",
+        " bytes of 638976 (machine.tile.sram_kib = 624), ",
+        " over",
+        "code    control   exchange  arguments    tensors      stack      bytes    over by",
+        "the fullest of 1 tile, in bytes of 638976 each"};
+    check_refused(folder, run("gemm", "--set machine.tiles=1"), message);
+    const std::string check =
+        fmt::format("check {}/configs/runs/gemm.json --set machine.tiles=1", TESSERA_SOURCE);
+    check_refused(folder, check, message);
   }
 
   TEST_CASE("an interrupted run ends with 130 and leaves nothing") {

@@ -142,16 +142,16 @@ TEST_SUITE("unit") {
     problem.partials = Type::f32;
     CHECK(choose_plan(problem, machine_of(4)).plan.partials == Type::f32);
     CHECK_THROWS_AS(pinned_plan(plan_of(1, 1, 1), problem_of(16, 16, 16, Type::f32), machine_of(4)),
-                    ConfigError);
+                    KeyError);
   }
 
-  TEST_CASE("impossible plans are config errors that name the key") {
+  TEST_CASE("impossible plans are errors that name the key") {
     const Problem problem = problem_of(64, 64, 64);
     const MachineConfig machine = machine_of(8);
     auto message = [&](const Plan& plan) -> std::string {
       try {
         pinned_plan(plan, problem, machine);
-      } catch (const ConfigError& error) {
+      } catch (const KeyError& error) {
         return error.what();
       }
       return "";
@@ -179,7 +179,7 @@ TEST_SUITE("unit") {
     Plan transposed = chosen.plan;
     transposed.stationary = Stationary::a;
     CHECK_THROWS_WITH_AS(pinned_plan(transposed, problem, machine_of(16)),
-                         doctest::Contains("plan.stationary: found a, allowed b"), ConfigError);
+                         doctest::Contains("plan.stationary: found a, allowed b"), KeyError);
   }
 
   TEST_CASE("an even split knows which part holds a thing") {
@@ -193,14 +193,17 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a product too large for the machine is the user's error") {
     CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
-                         doctest::Contains("does not fit 4 tiles of 624 KiB"), UserError);
+                         doctest::Contains("fits 4 tiles; of the closest, {\"split_m\":"),
+                         UserError);
+    CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 4096), machine_of(4)),
+                         doctest::Contains("of 638976 (machine.tile.sram_kib = 624), "), UserError);
   }
 
   TEST_CASE("a machine without a matrix unit for the type is the user's error") {
     MachineConfig machine = machine_of(4);
     machine.tile.matrix_unit.f32_macs = 0;
     CHECK_THROWS_WITH_AS(choose_plan(problem_of(16, 16, 16, Type::f32), machine),
-                         doctest::Contains("no matrix unit for dtype f32"), UserError);
+                         doctest::Contains("workload.dtype: found f32, for which"), KeyError);
   }
 
   TEST_CASE("a large plan is found within a second") {

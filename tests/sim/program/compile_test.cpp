@@ -141,7 +141,7 @@ TEST_SUITE("unit") {
     const std::string message =
         message_of([&] { compile(program, machine(3), CountingExchanges()); });
     CHECK(message.find("2 the program does not fit: tile 1 needs") == 0);
-    CHECK(message.find("of 262144 (tile.sram_kib = 256)") != std::string::npos);
+    CHECK(message.find("of 262144 (machine.tile.sram_kib = 256)") != std::string::npos);
     CHECK(message.find("tensors") != std::string::npos);
     CHECK(message.find("the fullest of 3 tiles, in bytes of 262144 each; 1 of them over") !=
           std::string::npos);
