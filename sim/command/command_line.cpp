@@ -85,10 +85,12 @@ Action add_validate(CLI::App& app, const Simulator& simulator) {
 }
 
 Action add_report(CLI::App& app) {
-  CLI::App* const report = app.add_subcommand("report", "where the time of a finished run went");
+  CLI::App* const report =
+      app.add_subcommand("report", "an HTML page of one finished run, or of two compared");
   const auto request = std::make_shared<ReportRequest>();
   report->add_option("RUN", request->runs, "a folder of results; two are compared")->required();
-  report->add_flag("--top", request->top, "print it on the terminal");
+  report->add_option("--out", request->out, "the page (default: report.html in the run's folder)");
+  report->add_flag("--top", request->top, "print where the time went; write no page");
   return [request] { return command::report(*request); };
 }
 

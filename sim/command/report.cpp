@@ -1,12 +1,25 @@
 #include "sim/command/report.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "sim/base/whole_file.h"
 #include "sim/report/analysis.h"
+#include "sim/report/page.h"
+#include "sim/report/units.h"
 
 namespace tessera::command {
+namespace {
+
+std::string page_file(const ReportRequest& request) {
+  if (!request.out.empty()) return request.out;
+  const char* name = request.runs.size() == 1 ? "report.html" : "comparison.html";
+  return (std::filesystem::path(request.runs.back()) / name).string();
+}
+
+}  // namespace
 
 ExitCode report(const ReportRequest& request) {
   constexpr std::size_t kMostRuns = 2;
@@ -16,9 +29,16 @@ ExitCode report(const ReportRequest& request) {
   }
   std::vector<report::RunFolder> runs;
   for (const std::string& folder : request.runs) runs.push_back(report::read_run(folder));
-  for (const report::RunFolder& run : runs) {
-    fmt::print("{}{}", &run == runs.data() ? "" : "\n", report::top(run, report::analyse(run)));
+  if (request.top) {
+    for (const report::RunFolder& run : runs) {
+      fmt::print("{}{}", &run == runs.data() ? "" : "\n", report::top(run, report::analyse(run)));
+    }
+    return ExitCode::done;
   }
+  const std::string file = page_file(request);
+  const std::string page = report::page(runs);
+  write_whole(file, page);
+  fmt::print("{}  {}\n", file, report::scaled(static_cast<double>(page.size()), "B"));
   return ExitCode::done;
 }
 

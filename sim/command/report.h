@@ -10,10 +10,11 @@ namespace tessera::command {
 /// The arguments of `tessera report`.
 struct ReportRequest {
   std::vector<std::string> runs;  ///< folders: one, or two to compare
+  std::string out;                ///< the page; empty: in the folder of the last run
   bool top = false;
 };
 
-/// Prints where the time of each run went.
+/// Writes the HTML page of the runs; with `top` prints where their time went instead.
 ExitCode report(const ReportRequest& request);
 
 }  // namespace tessera::command

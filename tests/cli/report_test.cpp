@@ -21,6 +21,14 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_SUITE("cli") {
@@ -34,6 +42,38 @@ TEST_SUITE("cli") {
     CHECK(one.out.find("supersteps, memory bound") != std::string::npos);
     CHECK(one.out.find("\n  triad ") != std::string::npos);
     CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
+  }
+
+  TEST_CASE("the page is one file that names no other, in the run's folder or where --out says") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out '</script><b>'", kStream).code == 0);
+    const Answer one = folder.call("report '</script><b>'");
+    CHECK(one.code == 0);
+    CHECK(one.err.empty());
+    CHECK(one.out.starts_with("</script><b>/report.html  "));
+    const std::string page = folder.read("</script><b>/report.html");
+    CHECK(page.starts_with("<!doctype html>"));
+    CHECK(page.find("default-src 'none'") != std::string::npos);
+    CHECK(page.find("http:") == std::string::npos);
+    CHECK(page.find("https:") == std::string::npos);
+    CHECK(page.find("src=") == std::string::npos);
+    CHECK(page.find("<link") == std::string::npos);
+    CHECK(page.find("<!-- ") == std::string::npos);
+    CHECK(count(page, "<script") == count(page, "</script>"));
+    CHECK(page.find("<b>") == std::string::npos);
+    CHECK(folder.call("report '</script><b>' --out again.html").code == 0);
+    CHECK(folder.read("again.html") == page);
+  }
+
+  TEST_CASE("the page of two runs holds both, in the second's folder") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out one", kStream).code == 0);
+    REQUIRE(folder.call("run - --out two --set machine.tiles=5", kStream).code == 0);
+    CHECK(folder.call("report one two").out.starts_with("two/comparison.html  "));
+    const std::string page = folder.read("two/comparison.html");
+    CHECK(page.find("\"tiles\":3,") != std::string::npos);
+    CHECK(page.find("\"tiles\":5,") != std::string::npos);
+    check_refused(folder, "report one --out none/page.html", {"none/page.html", "No such file"});
   }
 
   TEST_CASE("a folder that holds no run is refused with file and what is missing") {

@@ -1,0 +1,75 @@
+#include "sim/report/page.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sim/base/embedded.h"
+#include "sim/base/errors.h"
+#include "sim/report/analysis.h"
+#include "sim/report/pack.h"
+
+namespace tessera::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view viewer_file(std::string_view name) {
+  const auto bytes = embedded::find(fmt::format("tools/viewer/{}", name));
+  check(!bytes.empty(), "report: tools/viewer/{} is not part of the program", name);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Json run_json(const RunFolder& run) {
+  return {{"folder", run.folder},
+          {"report", run.report},
+          {"analysis", to_json(run, analyse(run))},
+          {"steps", pack_table(run.steps)},
+          {"tiles", pack_table(run.tiles)}};
+}
+
+/// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
+std::string data_script(std::span<const RunFolder> runs) {
+  Json all = Json::array();
+  for (const RunFolder& run : runs) all.push_back(run_json(run));
+  const std::string text = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string script = "<script id=\"runs\" type=\"application/json\">";
+  for (const char c : text) {
+    if (c == '<') {
+      script += "\\u003c";
+    } else {
+      script += c;
+    }
+  }
+  return script + "</script>";
+}
+
+/// What stands in the page for `<!-- NAME -->`.
+std::string part(std::string_view name, std::span<const RunFolder> runs) {
+  if (name == "runs") return data_script(runs);
+  const char* tag = name.ends_with(".css") ? "style" : "script";
+  return fmt::format("<{0}>\n{1}</{0}>", tag, viewer_file(name));
+}
+
+}  // namespace
+
+std::string page(std::span<const RunFolder> runs) {
+  constexpr std::string_view kOpen = "<!-- ";
+  constexpr std::string_view kClose = " -->";
+  const std::string_view frame = viewer_file("page.html");
+  std::string text;
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t open = frame.find(kOpen, at);
+    if (open == std::string_view::npos) break;
+    const std::size_t close = frame.find(kClose, open);
+    check(close != std::string_view::npos, "report: tools/viewer/page.html: an open comment");
+    const std::size_t name = open + kOpen.size();
+    text += frame.substr(at, open - at);
+    text += part(frame.substr(name, close - name), runs);
+    at = close + kClose.size();
+  }
+  return text += frame.substr(at);
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "sim/report/run_folder.h"
+
+namespace tessera::report {
+
+/// One HTML file with everything in it: the runs' data and the viewer of tools/viewer, which is
+/// part of this program. Needs no network and no other file. One run, or two to compare.
+std::string page(std::span<const RunFolder> runs);
+
+}  // namespace tessera::report

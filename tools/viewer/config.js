@@ -1,0 +1,32 @@
+'use strict';
+// The resolved config and the plan, as paths and values.
+
+/** [[path, value]] of a nested object. */
+function flattened(value, path = '') {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [[path, value]];
+  return Object.entries(value).flatMap(([key, inner]) => flattened(inner, path ? `${path}.${key}` : key));
+}
+
+const shownValue = value => typeof value === 'string' ? value : JSON.stringify(value);
+
+const pathTable = rows => tableOf([{name: 'key', class: 'path'}, {name: 'value', class: 'value'}],
+  rows.map(([path, value]) => [path, shownValue(value)]), () => ({class: 'more'}));
+
+function configView(run) {
+  const {config, plan, prediction, check, host, work, traffic, rate, tessera} = run.report;
+  const part = (title, value) => element('div', {class: 'grow', style: {flexBasis: '280px'}},
+    element('h3', {}, title), pathTable(flattened(value)));
+  const csv = () => csvRow(['key', 'value']) + flattened(run.report).map(row => csvRow([row[0], shownValue(row[1])])).join('');
+  const {machine, ...others} = config;
+  return section('config', 'Config, resolved', run.folder, [csvButton('report.csv', csv)],
+    element('div', {class: 'columns'},
+      part('Machine', machine),
+      element('div', {class: 'grow', style: {flexBasis: '280px'}},
+        element('h3', {}, 'Workload and run'), pathTable(flattened(others)),
+        element('h3', {style: {marginTop: '18px'}}, 'Plan'), pathTable(flattened(plan)),
+        element('h3', {style: {marginTop: '18px'}}, 'Prediction'), pathTable(flattened(prediction))),
+      element('div', {class: 'grow', style: {flexBasis: '280px'}},
+        element('h3', {}, 'Check'), pathTable(flattened(check)),
+        element('h3', {style: {marginTop: '18px'}}, 'Work, rate and traffic'), pathTable(flattened({work, rate, traffic})),
+        element('h3', {style: {marginTop: '18px'}}, 'Host'), pathTable(flattened({tessera, host})))));
+}

@@ -1,0 +1,98 @@
+'use strict';
+// Reads the runs of the page, builds the views, listens to the keyboard.
+
+async function readRun(packed) {
+  const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder};
+  [run.steps, run.tiles, run.traffic] = await Promise.all(
+    [packed.steps, packed.tiles, packed.traffic].map(table => table ? Table.read(table) : null));
+  run.history = new History(run.steps);
+  const machine = run.report.config.machine;
+  run.busy = sumOf(run.tiles.of('compute_cycles')) / Math.max(1, run.tiles.rows * run.report.time.cycles);
+  run.tileMemory = new Float64Array(run.tiles.rows);
+  for (const category of CATEGORIES) {
+    const column = run.tiles.find(category + '_bytes');
+    if (column) for (let i = 0; i < run.tiles.rows; ++i) run.tileMemory[i] += column.values[i];
+  }
+  run.title = `${run.report.config.workload.kernel} on ${machine.name || 'a machine of its own'}`;
+  return run;
+}
+
+const SECTIONS = [['achieved', 'Achieved'], ['where', 'Where time goes'], ['tiles', 'Tiles'],
+  ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['roofline', 'Roofline'],
+  ['config', 'Config']];
+
+function theme() { return document.documentElement.dataset.theme; }
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  themeColours = new Map();
+  changed('look');
+}
+
+function head(run) {
+  const {time, config, check} = run.report;
+  const verdict = check?.passed === true ? element('span', {}, 'check passed')
+    : check?.passed === false ? element('span', {class: 'verdict-bad'}, 'check FAILED') : element('span', {}, 'check off');
+  const facts = element('p', {class: 'facts'},
+    element('span', {}, element('b', {}, grouped(time.cycles)), ' cycles'),
+    element('span', {}, element('b', {}, seconds(time.seconds))),
+    element('span', {}, `${grouped(time.supersteps)} supersteps`),
+    element('span', {}, `${grouped(config.machine.tiles)} tiles at ${config.machine.clock_ghz} GHz`), verdict);
+  const pick = state.runs.length < 2 ? [] : state.runs.map((each, at) =>
+    element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, 'AB'[at]));
+  return [
+    element('div', {class: 'title'}, element('h1', {}, run.title), facts),
+    element('div', {class: 'tools'}, ...pick, element('button',
+      {title: 'Light or dark (d)', click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark'))];
+}
+
+function foot(run) {
+  const key = name => element('kbd', {}, name);
+  return element('footer', {}, element('p', {}, key('1'), '\u2013', key('9'), ' sections  ', key('+'), key('\u2212'),
+    ' zoom  ', key('\u2190'), key('\u2192'), ' move  ', key('['), key(']'), ' supersteps  ', key('0'), ' whole run  ',
+    key('\u2191'), key('\u2193'), ' tiles  ', key('d'), ' dark  ', state.runs.length > 1 ? [key('r'), ' other run'] : []),
+    element('p', {style: {marginTop: '6px'}}, `tessera ${run.report.tessera?.version ?? ''} (${run.report.tessera?.commit ?? ''})`));
+}
+
+function showRun(at) {
+  state.at = at;
+  const run = theRun();
+  forgetViews();
+  state.tile = Math.min(run.analysis.whole.critical_tile, run.tiles.rows - 1);
+  [state.from, state.to] = [run.history.begin, run.history.end];
+  const two = state.runs.length > 1;
+  const sections = two ? [['compare', 'Comparison'], ...SECTIONS] : SECTIONS;
+  document.getElementById('head').replaceChildren(...head(run));
+  document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
+    element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
+  const views = [achievedView, whereView, tileMapView, timelineView, memoryView, exchangeView, rooflineView, configView];
+  document.getElementById('main').replaceChildren(...(two ? [compareView(state.runs)] : []),
+    ...views.map(view => view(run)), foot(run));
+  document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;
+  requestAnimationFrame(drawWaiting);
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || /INPUT|SELECT|TEXTAREA/.test(event.target.tagName)) return;
+  const links = document.querySelectorAll('#sections a');
+  if (/^[1-9]$/.test(event.key) && links[event.key - 1]) links[event.key - 1].click();
+  else if (event.key === 'd') setTheme(theme() === 'dark' ? 'light' : 'dark');
+  else if (event.key === 'r' && state.runs.length > 1) showRun(1 - state.at);
+  else if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') timelineKey(event, theRun());
+}
+
+async function start() {
+  const wanted = matchMedia('(prefers-color-scheme: dark)');
+  setTheme(wanted.matches ? 'dark' : 'light');
+  wanted.addEventListener('change', () => setTheme(wanted.matches ? 'dark' : 'light'));
+  const packed = JSON.parse(document.getElementById('runs').textContent);
+  state.runs = await Promise.all(packed.map(readRun));
+  showRun(0);
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  addEventListener('keydown', pressed);
+  addEventListener('resize', () => changed('look'));
+  // Twice: the first frame draws, by the second it is on the screen.
+  requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
+}
+
+start();

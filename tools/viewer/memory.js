@@ -1,0 +1,90 @@
+'use strict';
+// Memory: by category on the fullest tile, over the tiles, and over time.
+
+function drawTileMemory(canvas, run, order) {
+  const {context, width, height} = prepare(canvas, 190);
+  const plot = width - GUTTER;
+  const base = height - 24;
+  const capacity = run.report.memory.capacity_bytes_per_tile;
+  const most = largestOf(run.tileMemory);
+  const high = capacity < 1.6 * most ? Math.max(capacity, most) : most * 1.08;
+  const columns = CATEGORIES.map(name => run.tiles.of(name + '_bytes'));
+  for (let x = 0; x < plot; ++x) {
+    // Of the tiles in this column of pixels, the fullest: peaks must not vanish.
+    const first = Math.floor(x / plot * order.length);
+    const last = Math.max(first + 1, Math.floor((x + 1) / plot * order.length));
+    let tile = order[first];
+    for (let i = first; i < last; ++i)
+      if (run.tileMemory[order[i]] > run.tileMemory[tile]) tile = order[i];
+    let y = base;
+    columns.forEach((bytes, at) => {
+      const tall = bytes[tile] / high * (base - 6);
+      context.fillStyle = colour(categoryColour(CATEGORIES[at]));
+      context.fillRect(GUTTER + x, y - tall, 1, tall);
+      y -= tall;
+    });
+  }
+  context.fillStyle = colour('--soft');
+  for (const at of ticks(0, high, 4)) {
+    const y = base - at / high * (base - 6);
+    context.fillStyle = colour('--soft');
+    context.fillText(kibibytes(at), 0, y);
+    context.fillStyle = colour('--faint');
+    context.fillRect(GUTTER - 6, y, 4, 1);
+  }
+  if (capacity <= high) {
+    context.fillStyle = colour('--ink');
+    context.fillRect(GUTTER, base - capacity / high * (base - 6), plot, 1);
+    context.fillText('capacity', GUTTER + 6, base - capacity / high * (base - 6) + 9);
+  }
+  context.fillStyle = colour('--soft');
+  context.fillText(order === run.byMemory ? 'tiles, fullest first' : 'tiles by number', GUTTER, height - 9);
+}
+
+function drawLive(canvas, run) {
+  const {context, width, height} = prepare(canvas, 96);
+  const stretch = new Stretch(run.history, state.from, state.to, width);
+  const live = run.steps.of('live_bytes');
+  const most = largestOf(live);
+  const base = height - 20;
+  context.fillStyle = colour('--grid');
+  context.fillRect(GUTTER, 4, stretch.plot, base - 4);
+  drawLevel(context, stretch, 4, base - 4, most * 1.05, (from, to) => run.history.largest(live, from, to), '--tensors');
+  context.fillStyle = colour('--soft');
+  context.fillText(kibibytes(most), 0, 10);
+  context.fillText(`cycle ${grouped(state.from)}`, GUTTER, height - 7);
+  context.textAlign = 'right';
+  context.fillText(grouped(state.to), width, height - 7);
+  context.textAlign = 'left';
+}
+
+function memoryView(run) {
+  const {memory} = run.report;
+  const pieces = CATEGORIES.map(name => ({value: memory.categories[name], colour: categoryColour(name),
+    title: `${name}: ${grouped(memory.categories[name])} B`}));
+  run.byMemory ??= Array.from(run.tileMemory.keys()).sort((a, b) => run.tileMemory[b] - run.tileMemory[a] || a - b);
+  const byNumber = Array.from(run.tileMemory.keys());
+  let order = run.byMemory;
+  const tiles = element('canvas', {'aria-label': 'Memory of each tile by category'});
+  const time = element('canvas', {'aria-label': 'Live buffers over time'});
+  const drawTiles = () => { if (tiles.isConnected) drawTileMemory(tiles, run, order); };
+  drawn(drawTiles);
+  drawn(() => { if (time.isConnected) drawLive(time, run); }, 'range');
+  const select = element('select', {'aria-label': 'Order of the tiles',
+    change: () => { order = select.selectedIndex === 0 ? run.byMemory : byNumber; drawTiles(); }},
+    element('option', {}, 'fullest first'), element('option', {}, 'by number'));
+  const csv = () => csvRow(['category', 'bytes']) + CATEGORIES.map(name => csvRow([name, memory.categories[name]])).join('');
+  const share = memory.max_tile_bytes / memory.capacity_bytes_per_tile;
+  return section('memory', 'Memory',
+    `${kibibytes(memory.max_tile_bytes)} of ${kibibytes(memory.capacity_bytes_per_tile)} on tile ${memory.max_tile}, the fullest`,
+    [select, csvButton('memory.csv', csv)],
+    element('h3', {}, 'The fullest tile, by category'),
+    stackedBar(pieces, share > 0.5 ? memory.capacity_bytes_per_tile : memory.max_tile_bytes),
+    element('div', {class: 'legend'}, CATEGORIES.filter(name => memory.categories[name] > 0).map(name =>
+      element('span', {}, element('i', {style: {background: `var(${categoryColour(name)})`}}), name + ' ',
+        element('b', {}, kibibytes(memory.categories[name])), ' ' + percent(memory.categories[name] / memory.max_tile_bytes)))),
+    element('h3', {style: {marginTop: '18px'}}, 'All tiles'), element('div', {}, tiles),
+    element('h3', {style: {marginTop: '14px'}}, 'Live buffers over time, on the tile where they are most'),
+    element('div', {}, time),
+    element('p', {class: 'note'}, 'Follows the timeline\u2019s stretch. A tile\u2019s memory is its peak: buffers that are never live together share bytes.'));
+}

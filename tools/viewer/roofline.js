@@ -1,0 +1,137 @@
+'use strict';
+// Roofline: operations a byte against operations a second, under the machine's roofs.
+
+function rooflineOf(run) {
+  const {config, rate, time, work, traffic} = run.report;
+  const {tile, fabric, tiles, clock_ghz: ghz} = config.machine;
+  const hertz = ghz * 1e9;
+  const all = tiles * hertz;
+  const unit = tile?.matrix_unit ?? {};
+  const flats = [['f16', unit.f16_macs], ['f16, f32 partials', unit.f16_f32_macs], ['f32', unit.f32_macs]]
+    .filter(([, macs]) => macs > 0).map(([name, macs]) => ({name, flops: 2 * macs * all}));
+  const slopes = [{name: 'exchange', bytes: fabric.receive_bytes_per_cycle * all, ink: '--exchange'}];
+  const points = [];
+  const add = (name, flops, bytes, rateOf, ink, whole) => {
+    if (flops > 0 && rateOf > 0) points.push({name, intensity: bytes > 0 ? flops / bytes : Infinity, rate: rateOf, ink, whole});
+  };
+  add('run, by exchanged bytes', work.useful_flops || work.flops, traffic.exchange_bytes,
+      rate.useful_flops_per_second || rate.flops_per_second, '--exchange', true);
+  for (const phase of run.analysis.phases.slice(0, 12))
+    add(phase.name, phase.flops, phase.exchange_bytes, phase.flops / (phase.cycles / hertz), '--exchange', false);
+  if (rate.useful_bytes_per_second > 0) {
+    slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
+    const flops = rate.useful_flops_per_second || rate.flops_per_second;
+    add('run, by bytes of local memory', flops, rate.useful_bytes_per_second, flops, '--tensors', true);
+  }
+  return {flats, slopes, points, hertz, time};
+}
+
+function drawRoofline(canvas, model) {
+  const {context, width, height} = prepare(canvas, 380);
+  const finite = model.points.filter(point => Number.isFinite(point.intensity)).map(point => point.intensity);
+  const top = Math.max(...model.flats.map(flat => flat.flops), ...model.points.map(point => point.rate));
+  const ridges = model.slopes.map(slope => top / slope.bytes);
+  const xLow = Math.floor(Math.log10(Math.min(...finite, ...ridges, 1) / 3));
+  const xHigh = Math.ceil(Math.log10(Math.max(...finite, ...ridges) * 4));
+  const yHigh = Math.ceil(Math.log10(top * 1.6));
+  const yLow = Math.min(yHigh - 3, Math.floor(Math.log10(Math.min(...model.points.map(point => point.rate), top) / 2)));
+  const box = {x: 74, y: 8, width: width - 84, height: height - 46};
+  const x = value => box.x + (Math.log10(value) - xLow) / (xHigh - xLow) * box.width;
+  const y = value => box.y + box.height - (Math.log10(value) - yLow) / (yHigh - yLow) * box.height;
+  for (let power = xLow; power <= xHigh; ++power) {
+    context.fillStyle = colour('--grid');
+    context.fillRect(x(10 ** power), box.y, 1, box.height);
+    context.fillStyle = colour('--soft');
+    context.textAlign = 'center';
+    context.fillText(10 ** power >= 0.01 && power < 5 ? String(10 ** power) : `1e${power}`, x(10 ** power), box.y + box.height + 12);
+  }
+  context.textAlign = 'right';
+  for (let power = yLow; power <= yHigh; ++power) {
+    context.fillStyle = colour('--grid');
+    context.fillRect(box.x, y(10 ** power), box.width, 1);
+    context.fillStyle = colour('--soft');
+    context.fillText(scaled(10 ** power, 'F/s').replace('.00', '').replace(/\.0 /, ' '), box.x - 6, y(10 ** power));
+  }
+  context.textAlign = 'left';
+  context.fillText('operations a byte', box.x, height - 8);
+  drawRoofs(context, model, box, x, y, top);
+  drawPoints(context, model, box, x, y);
+}
+
+function drawRoofs(context, model, box, x, y, top) {
+  context.save();
+  context.beginPath();
+  context.rect(box.x, box.y, box.width, box.height);
+  context.clip();
+  context.lineWidth = 2;
+  const steepest = Math.max(...model.slopes.map(slope => slope.bytes));
+  for (const slope of model.slopes) {
+    context.strokeStyle = colour(slope.ink);
+    context.beginPath();
+    context.moveTo(x(1e-9), y(slope.bytes * 1e-9));
+    context.lineTo(x(top / slope.bytes), y(top));
+    context.stroke();
+    // The name lies along the slope, where the plot shows it.
+    const at = top / slope.bytes / 30;
+    const angle = Math.atan2(y(slope.bytes * at * 10) - y(slope.bytes * at), x(at * 10) - x(at));
+    context.save();
+    context.translate(x(at), y(slope.bytes * at));
+    context.rotate(angle);
+    context.fillStyle = colour(slope.ink);
+    context.fillText(`${slope.name} ${scaled(slope.bytes, 'B/s')}`, 0, -9);
+    context.restore();
+  }
+  context.strokeStyle = colour('--compute');
+  context.textAlign = 'right';
+  for (const flat of model.flats) {
+    context.beginPath();
+    context.moveTo(x(flat.flops / steepest), y(flat.flops));
+    context.lineTo(box.x + box.width, y(flat.flops));
+    context.stroke();
+    context.fillStyle = colour('--compute');
+    context.fillText(`${flat.name} ${scaled(flat.flops, 'FLOP/s')}`, box.x + box.width - 6, y(flat.flops) - 9);
+  }
+  context.restore();
+  context.textAlign = 'left';
+}
+
+function drawPoints(context, model, box, x, y) {
+  for (const point of [...model.points].sort((a, b) => a.whole - b.whole)) {
+    const finite = Number.isFinite(point.intensity);
+    const px = finite ? x(point.intensity) : box.x + box.width - 8;
+    const py = Math.min(y(point.rate), box.y + box.height);
+    context.beginPath();
+    if (point.whole) context.arc(px, py, 6, 0, 2 * Math.PI);
+    else context.rect(px - 3.5, py - 3.5, 7, 7);
+    context.fillStyle = point.whole ? colour('--ink') : colour(point.ink);
+    context.fill();
+    context.lineWidth = 2;
+    context.strokeStyle = colour('--card');
+    context.stroke();
+    context.fillStyle = colour(point.whole ? '--ink' : '--soft');
+    const left = px > box.x + box.width * 0.72;
+    context.textAlign = left ? 'right' : 'left';
+    context.fillText(point.name + (finite ? '' : ' (no byte)'), px + (left ? -11 : 11), py + (point.whole ? -9 : 9));
+  }
+  context.textAlign = 'left';
+}
+
+function rooflineView(run) {
+  const model = rooflineOf(run);
+  if (model.points.length === 0)
+    return section('roofline', 'Roofline', 'no floating-point operation was executed', []);
+  const canvas = element('canvas', {'aria-label': 'Roofline; the table beside it holds the same numbers'});
+  drawn(() => { if (canvas.isConnected) drawRoofline(canvas, model); });
+  const roofAt = point => Math.min(Math.max(...model.flats.map(flat => flat.flops)),
+    (model.slopes.find(slope => slope.ink === point.ink) ?? model.slopes[0]).bytes * point.intensity);
+  const rows = model.points.map(point => [point.name,
+    Number.isFinite(point.intensity) ? point.intensity.toPrecision(3) : 'no byte',
+    scaled(point.rate, 'FLOP/s'), percent(point.rate / roofAt(point))]);
+  const csv = () => csvRow(['point', 'flops_per_byte', 'flops_per_second', 'roof_flops_per_second']) +
+    model.points.map(point => csvRow([point.name, point.intensity, point.rate, roofAt(point)])).join('');
+  return section('roofline', 'Roofline', 'squares: phases, executed operations by exchanged bytes; discs: the run, useful ones',
+    [csvButton('roofline.csv', csv)],
+    element('div', {class: 'columns'}, element('div', {class: 'grow'}, element('div', {}, canvas)),
+      element('div', {style: {flex: '0 1 430px'}}, tableOf([{name: ''}, {name: 'FLOP a byte', n: true},
+        {name: 'achieved', n: true}, {name: 'of its roof', n: true}], rows, () => ({class: 'more'})))));
+}

@@ -1,0 +1,78 @@
+'use strict';
+// Beside the map: how a metric spreads over the tiles, and the numbers of the chosen tile.
+
+/** Least, largest and mean of a metric. */
+function spread(values) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return {low, high, mean: sumOf(values) / Math.max(1, values.length)};
+}
+
+/** How many tiles lie in each of `bins` equal ranges from low to high. */
+function histogram(values, low, high, bins) {
+  const counts = new Uint32Array(bins);
+  for (const value of values)
+    ++counts[Math.min(bins - 1, Math.floor((value - low) / (high - low || 1) * bins))];
+  return counts;
+}
+
+function drawHistogram(canvas, metric) {
+  const {context, width, height} = prepare(canvas, 92);
+  const {low, high} = spread(metric.values);
+  const bins = Math.min(48, Math.floor(width / 6));
+  const counts = histogram(metric.values, low, high, bins);
+  const most = largestOf(counts);
+  const chosen = Math.min(bins - 1, Math.floor((metric.values[state.tile] - low) / (high - low || 1) * bins));
+  const base = height - 20;
+  for (let i = 0; i < bins; ++i) {
+    // A bin of one tile among thousands must show.
+    const tall = counts[i] === 0 ? 0 : Math.max(2, counts[i] / most * (base - 4));
+    context.fillStyle = rgb(heat(high > low ? (i + 0.5) / bins : 0.5));
+    context.fillRect(i * width / bins, base - tall, width / bins - 1, tall);
+    if (i !== chosen) continue;
+    context.fillStyle = colour('--ink');
+    context.beginPath();
+    context.moveTo((i + 0.5) * width / bins, base + 2);
+    context.lineTo((i + 0.5) * width / bins - 4, base + 8);
+    context.lineTo((i + 0.5) * width / bins + 4, base + 8);
+    context.fill();
+  }
+  context.fillStyle = colour('--faint');
+  context.fillText(metric.shown(low), 0, height - 5);
+  context.textAlign = 'right';
+  context.fillText(metric.shown(high), width, height - 5);
+  context.textAlign = 'left';
+}
+
+function tileFacts(run, metric) {
+  const tile = state.tile;
+  const {mean, high} = spread(metric.values);
+  const canvas = element('canvas', {'aria-label': `How ${metric.title} spreads over the tiles`});
+  requestAnimationFrame(() => { if (canvas.isConnected) drawHistogram(canvas, metric); });
+  const cell = (name, shown) => [name, shown];
+  const of = name => run.tiles.of(name)[tile];
+  const cycles = run.report.time.cycles;
+  const rows = [
+    cell('computing', `${grouped(of('compute_cycles'))} cycles`),
+    cell('in exchanges', `${grouped(of('exchange_cycles'))} cycles`),
+    cell('at barriers', `${grouped(of('sync_cycles'))} cycles`),
+    cell('instructions', grouped(of('instructions'))),
+    cell('floating-point operations', grouped(of('flops'))),
+    cell('sent', `${grouped(of('sent_bytes'))} B`),
+    cell('received', `${grouped(of('received_bytes'))} B`),
+    cell('memory', `${grouped(run.tileMemory[tile])} B`)];
+  return [
+    element('h3', {}, metric.title),
+    element('div', {}, canvas),
+    element('p', {class: 'note', style: {margin: '4px 0 16px'}},
+      `mean ${metric.shown(mean)}; largest over mean ${mean > 0 ? (high / mean).toFixed(2) : '1.00'}`),
+    element('h3', {}, `Tile ${grouped(tile)}`),
+    stackedBar(['compute', 'exchange', 'sync'].map(part => ({value: of(part + '_cycles'), colour: '--' + part,
+      title: part})), cycles, 'thin'),
+    element('div', {style: {height: '6px'}}),
+    tableOf([{name: ''}, {name: '', n: true}], rows)];
+}

@@ -1,0 +1,109 @@
+'use strict';
+// All tiles as a map, coloured by a metric; one tile is chosen.
+
+/** What the map can show: {name, title, values, shown: number -> text}. */
+function tileMetrics(run) {
+  const {tiles, report} = run;
+  const cycles = report.time.cycles;
+  const ofCycles = value => `${grouped(value)} cycles`;
+  const metric = (name, title, values, shown) => ({name, title, values, shown});
+  const found = [
+    metric('compute', 'Cycles computing', tiles.of('compute_cycles'), ofCycles),
+    metric('exchange', 'Cycles in exchanges', tiles.of('exchange_cycles'), ofCycles),
+    metric('sync', 'Cycles waiting at barriers', tiles.of('sync_cycles'), ofCycles),
+    metric('instructions', 'Instructions a cycle', tiles.of('instructions').map(value => value / cycles),
+      value => value.toFixed(3)),
+    metric('flops', 'Floating-point operations a cycle', tiles.of('flops').map(value => value / cycles),
+      value => value.toFixed(2)),
+    metric('sent', 'Bytes sent', tiles.of('sent_bytes'), value => scaled(value, 'B')),
+    metric('received', 'Bytes received', tiles.of('received_bytes'), value => scaled(value, 'B')),
+    metric('memory', 'Memory', run.tileMemory, kibibytes)];
+  for (const category of CATEGORIES) {
+    const column = tiles.find(category + '_bytes');
+    if (column) found.push(metric('memory-' + category, `Memory: ${category}`, column.values, kibibytes));
+  }
+  return found;
+}
+
+/** A grid as near to 3:2 as fills its rows. */
+function tileGrid(count, width) {
+  const columns = Math.min(count, Math.max(1, Math.ceil(Math.sqrt(count * 1.6))));
+  const rows = Math.ceil(count / columns);
+  const cell = Math.min(40, width / columns);
+  return {columns, rows, cell: cell >= 4 ? Math.floor(cell) : cell};
+}
+
+function tileMapView(run) {
+  const metrics = tileMetrics(run);
+  const count = run.tiles.rows;
+  let metric = metrics[0];
+  let grid = null;
+  const canvas = element('canvas', {tabindex: 0, 'aria-label': 'Map of the tiles; arrow keys choose one'});
+  const facts = element('div', {class: 'side'});
+  const select = element('select', {'aria-label': 'Metric of the map', id: 'metric',
+    change: () => { metric = metrics[select.selectedIndex]; draw(); drawFacts(); }},
+    metrics.map(each => element('option', {value: each.name}, each.title)));
+
+  function draw() {
+    if (!canvas.isConnected) return;
+    grid = tileGrid(count, canvas.parentElement.clientWidth);
+    const {context} = prepare(canvas, grid.rows * grid.cell + 32);
+    const {low, high} = spread(metric.values);
+    const share = tile => high > low ? (metric.values[tile] - low) / (high - low) : 0.5;
+    const {columns, rows, cell} = grid;
+    if (cell < 5) {
+      paintGrid(context, columns, rows, {x: 0, y: 0, width: columns * cell, height: rows * cell},
+        (x, y) => y * columns + x < count ? heat(share(y * columns + x)) : null);
+    } else {
+      for (let tile = 0; tile < count; ++tile) {
+        context.fillStyle = rgb(heat(share(tile)));
+        context.fillRect((tile % columns) * cell, Math.floor(tile / columns) * cell, cell - 1, cell - 1);
+      }
+    }
+    mark(context, state.tile, colour('--ink'));
+    heatStrip(context, 0, rows * cell + 8, Math.min(220, columns * cell), metric.shown(low), metric.shown(high));
+  }
+  function mark(context, tile, ink) {
+    const {columns, cell} = grid;
+    const size = Math.max(cell, 7);
+    const x = (tile % columns + 0.5) * cell - size / 2;
+    const y = (Math.floor(tile / columns) + 0.5) * cell - size / 2;
+    context.lineWidth = 4;
+    context.strokeStyle = colour('--card');
+    context.strokeRect(x - 0.5, y - 0.5, size, size);
+    context.lineWidth = 2;
+    context.strokeStyle = ink;
+    context.strokeRect(x - 0.5, y - 0.5, size, size);
+  }
+  function tileUnder(event) {
+    const box = canvas.getBoundingClientRect();
+    const x = Math.floor((event.clientX - box.left) / grid.cell);
+    const y = Math.floor((event.clientY - box.top) / grid.cell);
+    const tile = y * grid.columns + x;
+    return x >= 0 && x < grid.columns && y >= 0 && y < grid.rows && tile < count ? tile : null;
+  }
+  function drawFacts() { facts.replaceChildren(...tileFacts(run, metric)); }
+
+  canvas.addEventListener('pointermove', event => {
+    const tile = tileUnder(event);
+    if (tile === null) return tip.hide();
+    tip.show(event, `tile ${grouped(tile)}`, [[metric.title, metric.shown(metric.values[tile])]]);
+  });
+  canvas.addEventListener('pointerleave', tip.hide);
+  canvas.addEventListener('click', event => {
+    const tile = tileUnder(event);
+    if (tile !== null) chooseTile(tile);
+  });
+  canvas.addEventListener('keydown', event => {
+    const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns}[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    chooseTile(state.tile + step);
+  });
+  drawn(draw, 'tile');
+  drawn(drawFacts, 'tile');
+  return section('tiles', 'Tiles', `${grouped(count)}, numbered along the rows`,
+    [select, csvButton('tiles.csv', () => run.tiles.csv())],
+    element('div', {class: 'columns'}, element('div', {class: 'grow'}, canvas), facts));
+}

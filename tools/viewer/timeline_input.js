@@ -1,0 +1,107 @@
+'use strict';
+// The timeline on the page: wheel and drag, keys, what the tip says.
+
+function superstepTip(event, run, i) {
+  const {steps} = run;
+  const of = name => steps.of(name)[i];
+  const rows = [['cycles', grouped(of('cycles'))]];
+  for (const part of PARTS)
+    if (of(part + '_cycles') > 0) rows.push([part, `${grouped(of(part + '_cycles'))}  (${percent(of(part + '_cycles') / of('cycles'))})`]);
+  rows.push(['last tile', grouped(of('last_tile'))]);
+  if (of('mean_compute_cycles') > 0) rows.push(['imbalance', (of('most_compute_cycles') / of('mean_compute_cycles')).toFixed(2)]);
+  if (of('exchange_bytes') > 0) rows.push(['exchanged', scaled(of('exchange_bytes'), 'B')]);
+  if (of('flops') > 0) rows.push(['operations', scaled(of('flops'), 'FLOP')]);
+  rows.push(['live buffers', kibibytes(of('live_bytes'))]);
+  tip.show(event, `${grouped(i)}  ${steps.word('name', i)}`, rows);
+}
+
+/** Zooms by `factor` (below 1: nearer) around a cycle. */
+function zoomAround(cycle, factor) {
+  showRange(cycle - (cycle - state.from) * factor, cycle + (state.to - cycle) * factor);
+}
+
+function listenToTimeline(canvas, run, view) {
+  let drag = null;
+  const xOf = event => event.clientX - canvas.getBoundingClientRect().left;
+  const yOf = event => event.clientY - canvas.getBoundingClientRect().top;
+  const moveWindow = event => {
+    const all = new Stretch(run.history, run.history.begin, run.history.end, view().stretch.width);
+    const half = (state.to - state.from) / 2;
+    showRange(all.cycle(xOf(event)) - half, all.cycle(xOf(event)) + half);
+  };
+  const overTiles = event => run.tileHistory && yOf(event) >= view().tilesTop &&
+    yOf(event) < view().tilesTop + view().tileTall;
+  canvas.addEventListener('wheel', event => {
+    event.preventDefault();
+    const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
+    if (event.shiftKey && overTiles(event)) zoomTiles(run, (yOf(event) - view().tilesTop) / view().tileTall, factor);
+    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      const by = event.deltaX / view().stretch.scale;
+      showRange(state.from + by, state.to + by);
+    } else zoomAround(view().stretch.cycle(Math.max(GUTTER, xOf(event))), factor);
+  }, {passive: false});
+  canvas.addEventListener('pointerdown', event => {
+    canvas.setPointerCapture(event.pointerId);
+    drag = {x: xOf(event), from: state.from, to: state.to, overview: yOf(event) < NAMES_TOP - 6};
+    if (drag.overview) moveWindow(event);
+    if (overTiles(event)) chooseTile(tileAt(run, (yOf(event) - view().tilesTop) / view().tileTall));
+  });
+  canvas.addEventListener('pointerup', () => { drag = null; });
+  canvas.addEventListener('pointerleave', tip.hide);
+  canvas.addEventListener('pointermove', event => {
+    if (drag?.overview) return moveWindow(event);
+    if (drag) {
+      const by = (drag.x - xOf(event)) / view().stretch.scale;
+      return showRange(drag.from + by, drag.to + by);
+    }
+    const i = run.history.at(view().stretch.cycle(xOf(event)));
+    if (xOf(event) < GUTTER || i < 0) return tip.hide();
+    if (overTiles(event)) tileStepTip(event, run, i, tileAt(run, (yOf(event) - view().tilesTop) / view().tileTall));
+    else superstepTip(event, run, i);
+  });
+  canvas.addEventListener('dblclick', event => {
+    const i = run.history.at(view().stretch.cycle(xOf(event)));
+    if (i >= 0) showSuperstep(i);
+  });
+  canvas.addEventListener('keydown', event => timelineKey(event, run));
+}
+
+function timelineKey(event, run) {
+  const {history} = run;
+  const length = state.to - state.from;
+  const middle = (state.from + state.to) / 2;
+  const at = Math.max(0, history.at(middle));
+  const acts = {
+    ArrowLeft: () => showRange(state.from - length / 4, state.to - length / 4),
+    ArrowRight: () => showRange(state.from + length / 4, state.to + length / 4),
+    ArrowUp: () => chooseTile(state.tile - 1),
+    ArrowDown: () => chooseTile(state.tile + 1),
+    '+': () => zoomAround(middle, 0.5), '=': () => zoomAround(middle, 0.5),
+    '-': () => zoomAround(middle, 2),
+    '0': () => showRange(history.begin, history.end),
+    '[': () => showSuperstep(Math.max(0, at - 1)),
+    ']': () => showSuperstep(Math.min(history.count - 1, at + 1)),
+  };
+  if (!acts[event.key] || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  acts[event.key]();
+}
+
+function timelineView(run) {
+  const canvas = element('canvas', {tabindex: 0, id: 'timeline-canvas',
+    'aria-label': 'Supersteps over time; plus and minus zoom, arrows move, 0 shows all'});
+  let view = null;
+  const draw = () => { if (canvas.isConnected) view = drawTimeline(canvas, run); };
+  drawn(draw, 'range', ...(run.tileHistory ? ['tile'] : []));
+  listenToTimeline(canvas, run, () => view);
+  const button = (text, title, click) => element('button', {title, click}, text);
+  const middle = () => (state.from + state.to) / 2;
+  const note = run.tileHistory ? null :
+    'Parts are those along the last-arriving tile; their order within a superstep is not recorded.';
+  return section('timeline', 'Timeline', `${grouped(run.history.count)} supersteps; wheel zooms, drag moves`,
+    [button('+', 'Nearer', () => zoomAround(middle(), 0.5)), button('\u2212', 'Farther', () => zoomAround(middle(), 2)),
+      button('all', 'The whole run', () => showRange(run.history.begin, run.history.end)),
+      csvButton('steps.csv', () => run.steps.csv())],
+    element('div', {}, canvas), note ? element('p', {class: 'note'}, note) : null);
+}
