@@ -83,6 +83,9 @@ class Fields {
   void optional_group(const Field& info, bool& present, Struct& value) {
     visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
   }
+  /// Whether the config gives `key` of this group; never, unless it is being read. For rules
+  /// between fields and for values that follow from other keys.
+  [[nodiscard]] virtual bool given(std::string_view /*key*/) const { return false; }
   /// A rule between fields of this group, checked when reading; `problem` says what was found and
   /// what is allowed.
   virtual void require(bool /*holds*/, std::string_view /*key*/, const std::string& /*problem*/) {}

@@ -26,6 +26,7 @@ class Reader : public Fields {
   void read_members(const Members& members, const std::vector<std::string>& also = {});
   using Fields::Members;
 
+  [[nodiscard]] bool given(std::string_view key) const override { return values_->contains(key); }
   void require(bool holds, std::string_view key, const std::string& problem) override;
 
  protected:

@@ -2,80 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
 
 #include "sim/base/errors.h"
+#include "sim/data/lines.h"
 #include "sim/data/read_file.h"
 
 namespace tessera::data {
 
 namespace {
-
-constexpr std::string_view kBlank = " \t\r";
-
-/// Walks over the lines of a file and the words of a line.
-class Lines {
- public:
-  Lines(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
-
-  /// Goes to the next line; false at the end of the file.
-  bool next() {
-    if (rest_.empty()) return false;
-    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    line_ = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    ++number_;
-    return true;
-  }
-  /// Goes to the next line that holds more than a comment.
-  bool next_with_data() {
-    while (next()) {
-      const std::size_t first = line_.find_first_not_of(kBlank);
-      if (first != std::string_view::npos && line_[first] != '%') return true;
-    }
-    return false;
-  }
-  /// The next word of this line, empty at its end.
-  std::string_view word() {
-    line_.remove_prefix(std::min(line_.find_first_not_of(kBlank), line_.size()));
-    const std::size_t end = std::min(line_.find_first_of(kBlank), line_.size());
-    const std::string_view found = line_.substr(0, end);
-    line_.remove_prefix(end);
-    return found;
-  }
-  template <class... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(fmt::format("{}:{}: {}", name_, std::max<std::size_t>(number_, 1),
-                                fmt::format(problem, std::forward<Args>(args)...)));
-  }
-  template <class Number>
-  Number number(std::string_view what, std::string_view allowed) {
-    const std::string_view text = word();
-    if (text.empty()) fail("{} is missing; expected {}", what, allowed);
-    Number value{};
-    const char* begin = text.data() + (text.front() == '+' ? 1 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-      fail("{}: found '{}', expected {}", what, text, allowed);
-    }
-    return value;
-  }
-  void expect_end() {
-    if (const std::string_view extra = word(); !extra.empty()) {
-      fail("found '{}' after the last value of the line", extra);
-    }
-  }
-
- private:
-  std::string_view rest_;
-  std::string_view name_;
-  std::string_view line_;
-  std::size_t number_ = 0;
-};
 
 struct Header {
   bool array = false;
@@ -191,6 +129,14 @@ SparseMatrix parse_matrix_market(std::string_view text, std::string_view name) {
       header.array ? read_array(lines, header) : read_coordinates(lines, header);
   if (lines.next_with_data()) lines.fail("found more lines than the size line announces");
   return from_entries(header.rows, header.columns, std::move(entries));
+}
+
+MatrixSize matrix_market_size(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  const std::string name = path.string();
+  Lines lines(text, name);
+  const Header header = read_header(lines);
+  return {header.rows, header.columns};
 }
 
 SparseMatrix read_matrix_market(const std::filesystem::path& path) {

@@ -16,4 +16,7 @@ SparseMatrix read_matrix_market(const std::filesystem::path& path);
 /// The same from text; `name` stands in messages.
 SparseMatrix parse_matrix_market(std::string_view text, std::string_view name);
 
+/// What the file's header says.
+MatrixSize matrix_market_size(const std::filesystem::path& path);
+
 }  // namespace tessera::data

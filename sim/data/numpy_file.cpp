@@ -191,6 +191,12 @@ void require_finite(const NumpyArray& array, program::Type type, std::string_vie
        *bad, largest_finite(type));
 }
 
+std::vector<std::uint64_t> numpy_shape(const std::filesystem::path& path) {
+  const std::string bytes = read_file(path);
+  const std::string name = path.string();
+  return parse_shape(after_key(find_header(bytes, name).first, "shape", name), name);
+}
+
 NumpyArray read_numpy(const std::filesystem::path& path) {
   return parse_numpy(read_file(path), path.string());
 }

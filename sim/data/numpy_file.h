@@ -30,4 +30,7 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name);
 /// `name`, the element's index and its value.
 void require_finite(const NumpyArray& array, program::Type type, std::string_view name);
 
+/// The shape that the file's header gives.
+std::vector<std::uint64_t> numpy_shape(const std::filesystem::path& path);
+
 }  // namespace tessera::data

@@ -18,6 +18,12 @@ struct SparseMatrix {
   [[nodiscard]] std::uint64_t entries() const { return column.size(); }
 };
 
+/// Rows and columns of a matrix.
+struct MatrixSize {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+};
+
 /// One entry of a matrix given in any order.
 struct Entry {
   std::uint32_t row;

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "sim/data/sparse_matrix.h"
+
+namespace tessera::data {
+
+/// Reads a .smtx file of the Deep Learning Matrix Collection (Gale, Zaharia, Young, Elsen, SC'20):
+/// "rows, columns, nonzeros", then a line of rows + 1 offsets, then a line of column indices from
+/// 0. It gives the pattern only: every value is 1. Rows may be in any order of columns. Every error
+/// is a UserError `path:line: ...`.
+SparseMatrix read_smtx(const std::filesystem::path& path);
+
+/// The same from text; `name` stands in messages.
+SparseMatrix parse_smtx(std::string_view text, std::string_view name);
+
+/// What the file's first line says.
+MatrixSize smtx_size(const std::filesystem::path& path);
+
+}  // namespace tessera::data
