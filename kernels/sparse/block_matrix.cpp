@@ -20,6 +20,15 @@ std::vector<std::uint32_t> columns_of(const data::SparseMatrix& w, std::uint32_t
 
 }  // namespace
 
+std::uint64_t count_blocks(const data::SparseMatrix& w, std::uint32_t block) {
+  if (block == 1) return w.entries();
+  std::uint64_t blocks = 0;
+  for (std::uint32_t first = 0; first < w.rows; first += block) {
+    blocks += columns_of(w, first, std::min(first + block, w.rows), block).size();
+  }
+  return blocks;
+}
+
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
   BlockMatrix blocks{w.rows, w.columns, block, {0}, {}, {}, w.entries()};
   for (std::uint32_t first = 0; first < w.rows; first += block) {

@@ -30,6 +30,9 @@ struct BlockMatrix {
   }
 };
 
+/// How many blocks of side `block` hold entries of `w`.
+std::uint64_t count_blocks(const data::SparseMatrix& w, std::uint32_t block);
+
 /// The blocks of side `block` that hold entries of `w`; all entries count as nonzeros.
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
 

@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/sparse/streams.h"
+#include "sim/base/types.h"
 #include "sim/data/random.h"
 
 namespace tessera::sparse {
 
 namespace {
+
+/// Streams of their own for rows, so that each is drawn like a matrix of one row.
+std::uint64_t row_seed(std::uint64_t seed, std::uint64_t row) {
+  return data::random_bits(seed, kRowStream, row);
+}
+
+BlockPattern empty_pattern(std::uint32_t rows, std::uint32_t columns) {
+  BlockPattern pattern{rows, columns, {0}, {}};
+  pattern.row_begin.reserve(rows + std::size_t{1});
+  return pattern;
+}
+
+void end_row(BlockPattern& pattern) { pattern.row_begin.push_back(pattern.column.size()); }
 
 /// One draw a place decides whether it is taken (Knuth 3.4.2 S).
 std::vector<std::uint64_t> subset_by_places(std::uint64_t places, std::uint64_t wanted,
@@ -42,6 +57,44 @@ std::vector<std::uint64_t> subset_by_draws(std::uint64_t places, std::uint64_t w
   return chosen;
 }
 
+/// Rows in a seeded order.
+std::vector<std::uint32_t> shuffled_rows(std::uint32_t rows, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(rows);
+  std::iota(order.begin(), order.end(), 0U);
+  for (std::uint32_t i = rows; i > 1; --i) {
+    std::swap(order[i - 1], order[data::random_below(seed, kRowStream, i, i)]);
+  }
+  return order;
+}
+
+/// How many of `wanted` blocks the rows get by rank: the largest scale whose sizes, cut at
+/// `columns` and rounded down, do not exceed `wanted`; what is left goes to the first rows with
+/// space.
+std::vector<std::uint32_t> skewed_sizes(std::uint32_t rows, std::uint32_t columns, double skew,
+                                        std::uint64_t wanted) {
+  std::vector<double> share(rows);
+  for (std::uint32_t r = 0; r < rows; ++r) share[r] = std::pow(r + 1.0, -skew);
+  const auto size = [&](std::uint32_t r, double scale) {
+    return static_cast<std::uint32_t>(std::min(static_cast<double>(columns), scale * share[r]));
+  };
+  double low = 0;
+  double high = static_cast<double>(columns) / share.back();
+  for (int step = 0; step < 64; ++step) {
+    const double middle = (low + high) / 2;
+    std::uint64_t total = 0;
+    for (std::uint32_t r = 0; r < rows; ++r) total += size(r, middle);
+    (total <= wanted ? low : high) = middle;
+  }
+  std::vector<std::uint32_t> sizes(rows);
+  for (std::uint32_t r = 0; r < rows; ++r) wanted -= sizes[r] = size(r, low);
+  for (std::uint32_t r = 0; wanted > 0; r = (r + 1) % rows) {
+    if (sizes[r] == columns) continue;
+    ++sizes[r];
+    --wanted;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::uint64_t share_of(std::uint64_t places, double density) {
@@ -60,15 +113,78 @@ std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wan
 
 BlockPattern uniform_pattern(std::uint32_t rows, std::uint32_t columns, double density,
                              std::uint64_t seed) {
-  BlockPattern pattern{rows, columns, {}, {}};
-  pattern.row_begin.assign(rows + std::size_t{1}, 0);
+  BlockPattern pattern = empty_pattern(rows, columns);
   const std::uint64_t places = pattern.places();
-  for (const std::uint64_t place : random_subset(places, share_of(places, density), seed)) {
-    ++pattern.row_begin[place / columns + 1];
-    pattern.column.push_back(static_cast<std::uint32_t>(place % columns));
+  const std::vector<std::uint64_t> chosen = random_subset(places, share_of(places, density), seed);
+  std::size_t next = 0;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (; next < chosen.size() && chosen[next] / columns == row; ++next) {
+      pattern.column.push_back(static_cast<std::uint32_t>(chosen[next] % columns));
+    }
+    end_row(pattern);
   }
-  for (std::size_t i = 1; i < pattern.row_begin.size(); ++i) {
-    pattern.row_begin[i] += pattern.row_begin[i - 1];
+  return pattern;
+}
+
+BlockPattern row_skewed_pattern(std::uint32_t rows, std::uint32_t columns, double density,
+                                double skew, std::uint64_t seed) {
+  BlockPattern pattern = empty_pattern(rows, columns);
+  const std::vector<std::uint32_t> by_rank =
+      skewed_sizes(rows, columns, skew, share_of(pattern.places(), density));
+  const std::vector<std::uint32_t> order = shuffled_rows(rows, seed);
+  std::vector<std::uint32_t> sizes(rows);
+  for (std::uint32_t r = 0; r < rows; ++r) sizes[order[r]] = by_rank[r];
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (const std::uint64_t column : random_subset(columns, sizes[row], row_seed(seed, row))) {
+      pattern.column.push_back(static_cast<std::uint32_t>(column));
+    }
+    end_row(pattern);
+  }
+  return pattern;
+}
+
+BlockPattern n_of_m_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t keep,
+                            std::uint32_t group, std::uint64_t seed) {
+  BlockPattern pattern = empty_pattern(rows, columns);
+  const std::uint32_t groups = ceil_div(columns, group);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      const std::uint32_t first = g * group;
+      const std::uint32_t size = std::min(group, columns - first);
+      const std::uint64_t own = row_seed(seed, std::uint64_t{row} * groups + g);
+      for (const std::uint64_t at : random_subset(size, std::min(keep, size), own)) {
+        pattern.column.push_back(first + static_cast<std::uint32_t>(at));
+      }
+    }
+    end_row(pattern);
+  }
+  return pattern;
+}
+
+BlockPattern banded_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t bandwidth) {
+  BlockPattern pattern = empty_pattern(rows, columns);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    const std::uint64_t middle = row * columns / rows;
+    const std::uint64_t end = std::min<std::uint64_t>(columns, middle + bandwidth + 1);
+    for (std::uint64_t column = middle - std::min<std::uint64_t>(middle, bandwidth); column < end;
+         ++column) {
+      pattern.column.push_back(static_cast<std::uint32_t>(column));
+    }
+    end_row(pattern);
+  }
+  return pattern;
+}
+
+BlockPattern tile_wise_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t strip,
+                               double density, std::uint64_t seed) {
+  const BlockPattern strips = uniform_pattern(ceil_div(rows, strip), columns, density, seed);
+  BlockPattern pattern = empty_pattern(rows, columns);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const auto at = [&](std::uint32_t i) {
+      return strips.column.begin() + static_cast<std::ptrdiff_t>(strips.row_begin[i]);
+    };
+    pattern.column.insert(pattern.column.end(), at(row / strip), at(row / strip + 1));
+    end_row(pattern);
   }
   return pattern;
 }

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <vector>
 
+/// Where the blocks of a seeded W lie. Sizes are in blocks. The work grows with the blocks that are
+/// made, never with rows x columns, and nothing depends on host threads.
 namespace tessera::sparse {
 
 /// Which blocks of a matrix hold nonzeros, by block rows.
 struct BlockPattern {
-  std::uint32_t rows = 0;  ///< of blocks
+  std::uint32_t rows = 0;
   std::uint32_t columns = 0;
   std::vector<std::uint64_t> row_begin;  ///< rows + 1 offsets
   std::vector<std::uint32_t> column;     ///< ascending in a row
@@ -19,12 +21,30 @@ struct BlockPattern {
 std::uint64_t share_of(std::uint64_t places, double density);
 
 /// A set of `wanted` of the numbers below `places`, each such set equally likely, ascending. The
-/// work is that of the smaller of wanted (times its logarithm) and places.
+/// work is that of `wanted` (times its logarithm) or 64 x wanted draws.
 std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wanted,
                                          std::uint64_t seed);
 
 /// Exactly share_of(rows x columns, density) blocks, anywhere.
 BlockPattern uniform_pattern(std::uint32_t rows, std::uint32_t columns, double density,
                              std::uint64_t seed);
+
+/// As many blocks, of which the row of rank r (a seeded order of the rows) gets a share
+/// proportional to (r + 1)^-skew, at most `columns`; anywhere in the row.
+BlockPattern row_skewed_pattern(std::uint32_t rows, std::uint32_t columns, double density,
+                                double skew, std::uint64_t seed);
+
+/// `keep` seeded blocks of every `group` neighbours in a row; of a last group that is shorter, all
+/// up to `keep`.
+BlockPattern n_of_m_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t keep,
+                            std::uint32_t group, std::uint64_t seed);
+
+/// All blocks at most `bandwidth` columns from the diagonal, which goes from corner to corner.
+BlockPattern banded_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t bandwidth);
+
+/// Strips of `strip` rows, in each of which whole columns are kept: share_of(strips x columns,
+/// density) of all, anywhere.
+BlockPattern tile_wise_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t strip,
+                               double density, std::uint64_t seed);
 
 }  // namespace tessera::sparse

@@ -9,26 +9,45 @@
 
 namespace tessera::sparse {
 
-enum class Pattern : std::uint8_t { uniform };
+enum class Pattern : std::uint8_t {
+  uniform,
+  row_skewed,
+  n_of_m,
+  banded,
+  tile_wise,
+  poisson_2d,
+  poisson_3d,
+  rmat
+};
+
+enum class Prune : std::uint8_t { none, blocks };
 
 /// What W[m, k] is: a file's matrix or a seeded one. Kernels keep it as a member and describe it
-/// among their own keys.
+/// among their own keys; sentences, ranges and who uses what stand in weights.cpp.
 struct WeightOptions {
-  std::uint32_t m = 1024;
-  std::uint32_t k = 1024;
-  std::uint32_t block = 1;  ///< 1, 4, 8 or 16
+  std::uint32_t m = 4096;
+  std::uint32_t k = 4096;
+  std::uint32_t block = 1;
   Pattern pattern = Pattern::uniform;
   double density = 0.0625;
-  std::string matrix;  ///< a file instead of a pattern; gives m and k
+  double skew = 1;
+  std::uint32_t keep = 2;
+  std::uint32_t group = 4;
+  std::uint32_t bandwidth = 8;
+  std::uint32_t granularity = 128;
+  std::string matrix;  ///< a file instead of a pattern; its header gives m and k
+  Prune prune = Prune::none;
   program::Type dtype = program::Type::f32;
   std::uint64_t seed = 1;
 };
 
-/// The keys of `weights`; they stand flat in `workload`.
+/// The keys of `weights`; they stand flat in `workload`. While reading, m and k become those of the
+/// matrix file, or of a square pattern; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights);
 
-/// W: values rounded to dtype, those of a pattern's blocks uniform in [-1, 1). Throws UserError
-/// naming the key or file:line. Its rows and columns are the effective m and k.
+/// W: a file's or seeded values, rounded to dtype. Throws UserError naming the key or file:line; a
+/// W of too many elements is refused before it is made. Its rows and columns are the effective m
+/// and k.
 BlockMatrix make_weights(const WeightOptions& weights);
 
 }  // namespace tessera::sparse

@@ -1,49 +1,17 @@
 #include "kernels/sparse/weights.h"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include <doctest/doctest.h>
 
 #include "kernels/sparse/pattern.h"
+#include "kernels/sparse/values.h"
+#include "sim/base/errors.h"
 
 using namespace tessera;
 using namespace tessera::sparse;
 
 TEST_SUITE("unit") {
-  TEST_CASE("a random subset has as many different numbers as wanted, evenly spread") {
-    for (const std::uint64_t wanted : {0ULL, 1ULL, 100ULL, 9000ULL, 30000ULL, 90000ULL}) {
-      CAPTURE(wanted);
-      constexpr std::uint64_t kPlaces = 90000;
-      const std::vector<std::uint64_t> chosen = random_subset(kPlaces, wanted, 3);
-      CHECK(chosen.size() == wanted);
-      CHECK(std::is_sorted(chosen.begin(), chosen.end()));
-      CHECK(std::set<std::uint64_t>(chosen.begin(), chosen.end()).size() == wanted);
-      CHECK((chosen.empty() || chosen.back() < kPlaces));
-      const auto low = std::lower_bound(chosen.begin(), chosen.end(), kPlaces / 2);
-      const auto half = static_cast<double>(wanted) / 2;
-      // Five standard deviations of a fair coin: a hypergeometric count strays less.
-      CHECK(std::abs(static_cast<double>(low - chosen.begin()) - half) <= 5 * std::sqrt(half / 2));
-      if (wanted > 0 && wanted < kPlaces) CHECK(chosen != random_subset(kPlaces, wanted, 4));
-    }
-  }
-
-  TEST_CASE("a share of the places is rounded up, but not for the sake of a rounding error") {
-    CHECK(share_of(100, 0.07) == 7);
-    CHECK(share_of(100, 0.071) == 8);
-    CHECK(share_of(100, 0) == 0);
-    CHECK(share_of(100, 1) == 100);
-    CHECK(share_of(7, 1e-9) == 1);
-    CHECK(share_of(std::uint64_t{1} << 40, 0x1p-20) == std::uint64_t{1} << 20);
-  }
-
-  TEST_CASE("a huge matrix of few nonzeros takes work for its nonzeros only") {
-    const BlockPattern pattern = uniform_pattern(1U << 24, 1U << 24, 0x1p-40, 1);
-    CHECK(pattern.column.size() == 256);
-    CHECK(pattern.row_begin.back() == 256);
-  }
-
   TEST_CASE("a uniform W holds exactly the wanted blocks, whole inside the matrix") {
     for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
       CAPTURE(block);
@@ -86,5 +54,50 @@ TEST_SUITE("unit") {
         }
       }
     }
+  }
+
+  TEST_CASE("every pattern is a mask over one dense matrix, in every block size") {
+    for (const Pattern pattern : {Pattern::uniform, Pattern::row_skewed, Pattern::n_of_m,
+                                  Pattern::banded, Pattern::tile_wise, Pattern::rmat}) {
+      for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
+        CAPTURE(block);
+        WeightOptions options;
+        options.m = options.k = 90;
+        options.density = 0.2;
+        options.block = block;
+        options.pattern = pattern;
+        const BlockMatrix w = make_weights(options);
+        CHECK(w.blocks() > 0);
+        std::uint64_t nonzeros = 0;
+        for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
+          for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
+            for (std::uint32_t i = 0; i < block * block; ++i) {
+              if (w.values(e)[i] == 0) continue;
+              ++nonzeros;
+              CHECK(static_cast<double>(w.values(e)[i]) ==
+                    seeded_value(options, row * block + i / block, w.column[e] * block + i % block,
+                                 90));
+            }
+          }
+        }
+        CHECK(nonzeros <= w.nonzeros);
+        CHECK(nonzeros + 5 >= w.nonzeros);  // a seeded value may be zero
+      }
+    }
+  }
+
+  TEST_CASE("a W of too many elements is refused before it is made") {
+    WeightOptions options;
+    options.m = options.k = 1U << 24;
+    options.density = 1;
+    for (const Pattern pattern : {Pattern::uniform, Pattern::row_skewed, Pattern::tile_wise,
+                                  Pattern::n_of_m, Pattern::rmat, Pattern::banded}) {
+      options.pattern = pattern;
+      options.bandwidth = 1000;
+      CHECK_THROWS_AS(make_weights(options), UserError);
+    }
+    options.pattern = Pattern::poisson_3d;
+    options.block = 16;
+    CHECK_THROWS_WITH(make_weights(options), doctest::Contains("allowed up to 536870912"));
   }
 }

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <array>
+
+#include "kernels/sparse/matrix_file.h"
+#include "kernels/sparse/weights.h"
+#include "sim/base/errors.h"
+
+namespace tessera::sparse {
+
+using program::Type;
+
+namespace {
+
+constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
+constexpr config::Names<Prune, 2> kPrunes{{{"none", Prune::none}, {"blocks", Prune::blocks}}};
+constexpr config::Names<Pattern, 8> kPatterns{{{"uniform", Pattern::uniform},
+                                               {"row_skewed", Pattern::row_skewed},
+                                               {"n_of_m", Pattern::n_of_m},
+                                               {"banded", Pattern::banded},
+                                               {"tile_wise", Pattern::tile_wise},
+                                               {"poisson_2d", Pattern::poisson_2d},
+                                               {"poisson_3d", Pattern::poisson_3d},
+                                               {"rmat", Pattern::rmat}}};
+constexpr std::array<std::uint32_t, 4> kBlocks{1, 4, 8, 16};
+
+/// The keys that one pattern only uses.
+constexpr config::Names<Pattern, 5> kParameters{{{"skew", Pattern::row_skewed},
+                                                 {"keep", Pattern::n_of_m},
+                                                 {"group", Pattern::n_of_m},
+                                                 {"bandwidth", Pattern::banded},
+                                                 {"granularity", Pattern::tile_wise}}};
+
+std::string_view name_of(Pattern pattern) {
+  return std::find_if(kPatterns.begin(), kPatterns.end(),
+                      [&](const auto& named) { return named.second == pattern; })
+      ->first;
+}
+
+bool square(Pattern pattern) {
+  return pattern == Pattern::poisson_2d || pattern == Pattern::poisson_3d ||
+         pattern == Pattern::rmat;
+}
+
+/// m and k as the file's header gives them.
+void take_file_size(config::Fields& fields, WeightOptions& weights) {
+  const data::MatrixSize size = matrix_file_size(weights.matrix);
+  const auto take = [&](std::string_view key, std::string_view what, std::uint32_t& value,
+                        std::uint64_t actual) {
+    fields.require(!fields.given(key) || value == actual, key,
+                   fmt::format("found {}, allowed {} (or no {}): the {} of {}", value, actual, key,
+                               what, weights.matrix));
+    value = static_cast<std::uint32_t>(actual);
+  };
+  take("m", "rows", weights.m, size.rows);
+  take("k", "columns", weights.k, size.columns);
+}
+
+void take_square_size(config::Fields& fields, WeightOptions& weights) {
+  if (fields.given("m") && !fields.given("k")) weights.k = weights.m;
+  if (fields.given("k") && !fields.given("m")) weights.m = weights.k;
+  fields.require(weights.m == weights.k, "k",
+                 fmt::format("found {}, allowed {} (m): pattern {} is square", weights.k, weights.m,
+                             name_of(weights.pattern)));
+}
+
+/// Keys that do not go together.
+void require_use(config::Fields& fields, const WeightOptions& weights) {
+  const bool from_file = !weights.matrix.empty();
+  for (const auto& [key, pattern] : kParameters) {
+    fields.require(!fields.given(key) || (pattern == weights.pattern && !from_file), key,
+                   fmt::format("is used by pattern {} only, found {}", name_of(pattern),
+                               from_file ? "a matrix file"
+                                         : fmt::format("pattern {}", name_of(weights.pattern))));
+  }
+  fields.require(weights.keep <= weights.group, "keep",
+                 fmt::format("found {}, allowed 0 to {} (group)", weights.keep, weights.group));
+  fields.require(weights.prune == Prune::none || from_file, "prune",
+                 "found blocks, allowed none without a matrix file");
+}
+
+void describe_pattern(config::Fields& fields, WeightOptions& weights) {
+  fields.field({"pattern",
+                "where the blocks of a seeded W lie; with poisson_2d, poisson_3d and rmat the "
+                "elements, of which the blocks that hold any are then kept. Not used with a file"},
+               weights.pattern, kPatterns);
+  fields.field(
+      {"density",
+       "blocks of W that are kept, over all its blocks: of pattern uniform, row_skewed, tile_wise, "
+       "and when pruning. rmat: edges drawn over m m. Not used otherwise"},
+      weights.density, {0.0, 1.0});
+  fields.field(
+      {"skew", "row_skewed: the row of rank r holds blocks in proportion to r^-skew, from rank 1"},
+      weights.skew, {0.0, 8.0});
+  fields.field({"keep", "n_of_m: blocks kept of every group of neighbours along k"}, weights.keep,
+               {0, 1u << 24});
+  fields.field({"group", "n_of_m: neighbours along k that share what is kept", "blocks"},
+               weights.group, {1, 1u << 24});
+  fields.field(
+      {"bandwidth", "banded: how far from the diagonal blocks are kept, on each side", "blocks"},
+      weights.bandwidth, {0, 1u << 24});
+  fields.field(
+      {"granularity", "tile_wise: rows of W (columns of its transpose) that keep the same columns",
+       "elements"},
+      weights.granularity, {1, 1u << 24});
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, WeightOptions& weights) {
+  constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
+  fields.field({"m", "rows of W and Y; the matrix file's when one is given"}, weights.m, kSize);
+  fields.field({"k", "columns of W, rows of X; the matrix file's when one is given"}, weights.k,
+               kSize);
+  fields.field({"block", "side of the square blocks of W: 1, 4, 8 or 16", "elements"},
+               weights.block, {1, 16});
+  fields.require(std::find(kBlocks.begin(), kBlocks.end(), weights.block) != kBlocks.end(), "block",
+                 fmt::format("found {}, allowed 1, 4, 8, 16", weights.block));
+  describe_pattern(fields, weights);
+  fields.file({"matrix",
+               "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
+               "Deep Learning Matrix Collection; seeded values) or .npy (what is not zero)"},
+              weights.matrix);
+  fields.field(
+      {"prune",
+       "blocks: of the file's matrix, keep the blocks of the largest L2 norm, `density` of "
+       "all blocks"},
+      weights.prune, kPrunes);
+  fields.field({"dtype", "type of W, X and Y"}, weights.dtype, kTypes);
+  fields.field({"seed", "of the pattern and the values"}, weights.seed);
+  require_use(fields, weights);
+  if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
+  if (weights.matrix.empty() && square(weights.pattern)) take_square_size(fields, weights);
+}
+
+}  // namespace tessera::sparse

@@ -1,0 +1,132 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about W of a sparse product.
+namespace {
+
+constexpr const char* kSeeded = R"({"machine": {"extends": "gc200", "tiles": 4},
+  "workload": {"kernel": "spmm_static", "m": 12, "k": 9, "n": 5, "dtype": "f16"}})";
+constexpr const char* kFile = R"({"machine": {"extends": "gc200", "tiles": 4},
+  "workload": {"kernel": "spmm_static", "matrix": "a.mtx", "n": 5, "dtype": "f16"}})";
+const std::string kMatrix =
+    "%%MatrixMarket matrix coordinate real general\n12 9 2\n1 2 1\n12 9 -2\n";
+
+/// A dense .npy file of so many rows and columns with elements row * columns + column.
+std::string npy(int rows, int columns) {
+  std::string header =
+      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  for (int i = 0; i < rows * columns; ++i) file += static_cast<char>(i);
+  return file;
+}
+
+nlohmann::json report_of(const CommandFolder& folder, const std::string& more) {
+  const Answer answer = folder.call("run a.json --out result " + more);
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+  return nlohmann::json::parse(folder.read("result/report.json"));
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("the report's config shows the m and k of the matrix file") {
+    const CommandFolder folder;
+    folder.write("a.json", kFile);
+    folder.write("a.mtx", kMatrix);
+    folder.write("a.smtx", "3, 4, 2\n0 1 1 2\n3 0\n");
+    folder.write("a.npy", npy(7, 8));
+    const auto sizes = [&](const std::string& file) {
+      const auto config = report_of(folder, "--set workload.matrix=" + file).at("config");
+      return std::pair(config.at("workload").at("m").get<int>(),
+                       config.at("workload").at("k").get<int>());
+    };
+    CHECK(sizes("a.mtx") == std::pair(12, 9));
+    CHECK(sizes("a.smtx") == std::pair(3, 4));
+    CHECK(sizes("a.npy") == std::pair(7, 8));
+    CHECK(report_of(folder, "--set workload.m=12 --set workload.k=9").at("check").at("passed"));
+  }
+
+  TEST_CASE("sizes that contradict the matrix file are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kFile);
+    folder.write("a.mtx", kMatrix);
+    check_refused(folder, "run a.json --set workload.m=13",
+                  {"workload.m: found 13, allowed 12 (or no m): the rows of a.mtx"});
+    check_refused(folder, "run a.json --set workload.k=4096",
+                  {"workload.k: found 4096, allowed 9 (or no k): the columns of a.mtx"});
+  }
+
+  TEST_CASE("a pruned .npy counts the elements of the blocks that are left") {
+    const CommandFolder folder;
+    folder.write("a.json", kFile);
+    folder.write("a.npy", npy(8, 8));
+    const std::string file = "--set workload.matrix=a.npy ";
+    CHECK(report_of(folder, file).at("work").at("useful_flops") == 2 * 63 * 5);
+    CHECK(report_of(folder, file + "--set workload.prune=blocks --set workload.density=0.25")
+              .at("work")
+              .at("useful_flops") == 2 * 16 * 5);
+  }
+
+  TEST_CASE("matrix files of other kinds and malformed ones are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kFile);
+    folder.write("a.mtx", kMatrix);
+    folder.write("a.txt", kMatrix);
+    folder.write("bad.smtx", "2, 3, 2\n0 1 2\n1 3\n");
+    folder.write("none.smtx", "0, 3, 0\n0\n\n");
+    folder.write("bad.npy", "no array");
+    check_refused(folder, "run a.json --set workload.matrix=a.txt",
+                  {"workload.matrix: found a.txt, allowed a .mtx, .smtx or .npy file"});
+    check_refused(folder, "run a.json --set workload.matrix=bad.smtx",
+                  {"bad.smtx:3: column: found 3, allowed 0 to 2"});
+    check_refused(folder, "run a.json --set workload.matrix=none.smtx",
+                  {"none.smtx: found a matrix of 0 x 3, allowed from 1 x 1"});
+    check_refused(folder, "run a.json --set workload.matrix=bad.npy", {"bad.npy: not a .npy file"});
+  }
+
+  TEST_CASE("keys of other patterns and impossible values are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kSeeded);
+    folder.write("a.mtx", kMatrix);
+    const std::vector<std::pair<const char*, const char*>> mistakes{
+        {"pattern=unifrom", "did you mean uniform?"},
+        {"block=2", "workload.block: found 2, allowed 1, 4, 8, 16"},
+        {"density=1.5", "workload.density: found 1.5, allowed a number from 0 to 1"},
+        {"skew=2", "workload.skew: is used by pattern row_skewed only, found pattern uniform"},
+        {"group=2", "workload.group: is used by pattern n_of_m only"},
+        {"bandwidth=2", "workload.bandwidth: is used by pattern banded only"},
+        {"granularity=2", "workload.granularity: is used by pattern tile_wise only"},
+        {"prune=blocks", "workload.prune: found blocks, allowed none without a matrix file"},
+        {"pattern=rmat", "workload.k: found 9, allowed 12 (m): pattern rmat is square"},
+        {"pattern=poisson_2d", "workload.k: found 9, allowed 12 (m): pattern poisson_2d is square"},
+        {"pattern=n_of_m --set workload.keep=5", "workload.keep: found 5, allowed 0 to 4 (group)"},
+    };
+    for (const auto& [option, message] : mistakes) {
+      check_refused(folder, std::string("run a.json --set workload.") + option, {message});
+    }
+    folder.write("a.json", kFile);
+    check_refused(folder, "run a.json --set workload.bandwidth=2",
+                  {"workload.bandwidth: is used by pattern banded only, found a matrix file"});
+  }
+
+  TEST_CASE("a W too large for the host is refused at once, with its size") {
+    const CommandFolder folder;
+    folder.write("a.json", kSeeded);
+    check_refused(folder,
+                  "run a.json --set workload.m=16777216 --set workload.k=16777216 --set "
+                  "workload.density=0.5",
+                  {"140737488355328 elements, allowed up to 536870912"});
+  }
+}
