@@ -23,8 +23,8 @@ Format format_of(const std::string& file) {
   if (ending == ".mtx") return Format::matrix_market;
   if (ending == ".smtx") return Format::smtx;
   if (ending == ".npy") return Format::numpy;
-  throw UserError(
-      fmt::format("workload.matrix: found {}, allowed a .mtx, .smtx or .npy file", file));
+  throw KeyError("workload.matrix",
+                 fmt::format("found {}, allowed a .mtx, .smtx or .npy file", file));
 }
 
 data::MatrixSize header_size(const std::string& file) {
@@ -42,8 +42,9 @@ data::MatrixSize header_size(const std::string& file) {
                               fmt::join(shape, ", ")));
 }
 
-data::SparseMatrix read_dense(const std::string& file) {
+data::SparseMatrix read_dense(const std::string& file, program::Type dtype) {
   const data::NumpyArray array = data::read_numpy(file);
+  data::require_finite(array, dtype, file);
   data::SparseMatrix w{static_cast<std::uint32_t>(array.shape[0]),
                        static_cast<std::uint32_t>(array.shape[1]),
                        {0},
@@ -76,7 +77,7 @@ data::SparseMatrix read(const WeightOptions& weights) {
     case Format::numpy:
       break;
   }
-  return read_dense(weights.matrix);
+  return read_dense(weights.matrix, weights.dtype);
 }
 
 }  // namespace

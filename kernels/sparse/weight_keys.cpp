@@ -43,7 +43,12 @@ bool square(Pattern pattern) {
 
 /// m and k as the file's header gives them.
 void take_file_size(config::Fields& fields, WeightOptions& weights) {
-  const data::MatrixSize size = matrix_file_size(weights.matrix);
+  data::MatrixSize size;
+  try {
+    size = matrix_file_size(weights.matrix);
+  } catch (const KeyError& error) {
+    fields.require(false, "matrix", error.problem());
+  }
   const auto take = [&](std::string_view key, std::string_view what, std::uint32_t& value,
                         std::uint64_t actual) {
     fields.require(!fields.given(key) || value == actual, key,

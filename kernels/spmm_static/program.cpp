@@ -20,7 +20,7 @@ namespace {
 /// The element-wise product takes blocks of 1 only.
 const sparse::WeightOptions& supported(const sparse::WeightOptions& weights) {
   if (weights.block == 1) return weights;
-  throw UserError(fmt::format("workload.block: found {}, allowed 1", weights.block));
+  throw KeyError("workload.block", fmt::format("found {}, allowed 1", weights.block));
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ TEST_SUITE("cli") {
     folder.write("none.smtx", "0, 3, 0\n0\n\n");
     folder.write("bad.npy", "no array");
     check_refused(folder, "run a.json --set workload.matrix=a.txt",
-                  {"workload.matrix: found a.txt, allowed a .mtx, .smtx or .npy file"});
+                  {"--set workload.matrix=a.txt: workload.matrix: found a.txt, allowed a .mtx, "
+                   ".smtx or .npy file"});
     check_refused(folder, "run a.json --set workload.matrix=bad.smtx",
                   {"bad.smtx:3: column: found 3, allowed 0 to 2"});
     check_refused(folder, "run a.json --set workload.matrix=none.smtx",
