@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bit>
+#include <csignal>
+#include <cstdio>
 #include <ctime>
 
 #include <fmt/format.h>
@@ -77,6 +79,7 @@ class Bench {
     const std::string bar = loop.bar == 0 ? "-" : fmt::format("{:.0f}", loop.bar / 1e6);
     fmt::print("{:<10} {:>14} {:>12} {:>12.0f}  {}\n", loop.name, first.instructions, first.slots,
                best / 1e6, bar);
+    std::fflush(stdout);
   }
 
   elf::Program program_;
@@ -90,6 +93,7 @@ class Bench {
 }  // namespace tessera::benchmark
 
 int main() {
+  std::signal(SIGPIPE, SIG_DFL);  // ends when nobody reads any more
   try {
     tessera::benchmark::Bench(TESSERA_GUEST_LOOPS).run();
     return 0;

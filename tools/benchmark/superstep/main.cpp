@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -85,12 +86,12 @@ bool run_apart(const Case& one, unsigned threads) {
   if (pipe(ends) != 0) return false;
   const pid_t child = fork();
   if (child == 0) measure(one, threads, ends[1]);
+  close(ends[1]);  // or its end would not be seen below
   Clock::time_point finished;
   const bool complete = read(ends[0], &finished, sizeof finished) == sizeof finished;
   int status = 0;
   waitpid(child, &status, 0);
   close(ends[0]);
-  close(ends[1]);
   fmt::print(" {:>6.2f}\n", complete ? seconds_since(finished) : 0.0);
   std::fflush(stdout);
   return complete && status == 0;
@@ -104,6 +105,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 /// `tiles supersteps threads`: that one case alone; nothing: all with their bars.
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // ends when nobody reads any more
   if (argc == 4) {
     const auto number = [&](int i) {
       return static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
