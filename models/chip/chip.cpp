@@ -5,7 +5,6 @@
 #include <string>
 
 #include "sim/base/errors.h"
-#include "sim/isa/float/host_environment.h"
 
 namespace tessera {
 namespace {
@@ -31,7 +30,6 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       fabric_("fabric", fabric::make_fabric(config.machine.fabric)),
       steps_(images.steps),
       ledger_(steps_),
-      standings_(config.machine.tiles),
       zones_(sync_.zones()) {
   make_programs(images);
   make_tiles(images);
@@ -86,70 +84,76 @@ void Chip::step() {
 
 void Chip::start_tiles() {
   started_ = true;
-  batch_.resize(tiles_.size());
-  for (std::uint32_t i = 0; i < batch_.size(); ++i) batch_[i] = TileId{i};
-  run_ahead([](Tile&) {});
+  all_.resize(tiles_.size());
+  for (std::uint32_t i = 0; i < all_.size(); ++i) all_[i] = TileId{i};
+  run_ahead(all_, [](Tile&) {});
 }
 
 void Chip::release_zone(std::size_t zone) {
   const ZoneRelease release = zones_[zone];
   zones_[zone].pending = false;
-  batch_.clear();
-  for (std::uint32_t i = 0; i < tiles_.size(); ++i)
-    if (standings_[i].kind == Standing::Kind::sync && standings_[i].zone == zone)
-      batch_.push_back(TileId{i});
-  run_ahead([&](Tile& tile) { tile.pass_barrier(release.at, release.measured); });
+  const auto resume = [&](Tile& tile) { tile.pass_barrier(release.at, release.measured); };
+  if (sync_.barrier(zone).members() == tiles_.size()) return run_ahead(all_, resume);
+  std::vector<TileId> released;
+  for (const TileId tile : all_)
+    if (arrival(tile).kind == Standing::Kind::sync && arrival(tile).zone == zone)
+      released.push_back(tile);
+  run_ahead(released, resume);
 }
 
 void Chip::release_exchanges() {
-  batch_.clear();
+  std::vector<TileId> released;
   auto& waiting = fabric_.waiting;
   while (!waiting.empty() && clock_.time(waiting.begin()->first) <= sc_core::sc_time_stamp()) {
     const std::vector<TileId>& tiles = waiting.begin()->second;
-    batch_.insert(batch_.end(), tiles.begin(), tiles.end());
+    released.insert(released.end(), tiles.begin(), tiles.end());
     waiting.erase(waiting.begin());
   }
-  std::sort(batch_.begin(), batch_.end());
-  if (!batch_.empty()) run_ahead([](Tile&) {});
+  std::sort(released.begin(), released.end());
+  if (!released.empty()) run_ahead(released, [](Tile&) {});
   if (!waiting.empty()) notify_at(fabric_.done, waiting.begin()->first);
 }
 
 /// Runs the tiles of the batch until each needs others; `resume` first lets each go on.
 template <class Resume>
-void Chip::run_ahead(Resume resume) {
-  if (config_.shuffle != 0)
-    std::shuffle(batch_.begin(), batch_.end(),
+void Chip::run_ahead(std::span<const TileId> batch, Resume resume) {
+  std::vector<TileId> shuffled;
+  if (config_.shuffle != 0) {
+    shuffled.assign(batch.begin(), batch.end());
+    std::shuffle(shuffled.begin(), shuffled.end(),
                  std::mt19937_64(config_.shuffle + ledger_.supersteps()));
+    batch = shuffled;
+  }
   const std::size_t wanted = kPiecesAThread * threads_.count();
-  const std::size_t grain = std::clamp<std::size_t>(batch_.size() / wanted, 1, kMostTilesAPiece);
-  pieces_.resize(ceil_div(batch_.size(), grain));
-  const std::span<const TileId> batch(batch_);
+  const std::size_t grain = std::clamp<std::size_t>(batch.size() / wanted, 1, kMostTilesAPiece);
+  pieces_.resize(ceil_div(batch.size(), grain));
   threads_.for_ranges(pieces_.size(), 1, [&](std::size_t begin, std::size_t end) {
-    const fp::HostEnvironment environment;  // once, so that entering the engine costs little
+    engine::Session session;
     for (std::size_t i = begin; i < end; ++i)
-      run_piece(batch.subspan(i * grain, std::min(grain, batch.size() - i * grain)), i, resume);
+      run_piece(batch.subspan(i * grain, std::min(grain, batch.size() - i * grain)), i, session,
+                resume);
   });
   settle();
 }
 
 template <class Resume>
-void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, Resume& resume) {
+void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::Session& session,
+                     Resume& resume) {
   Piece& piece = pieces_[number];
-  piece.group = {};
+  ArrivalGroup group;
   piece.apart.clear();
   const Cycle start = ledger_.start();
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (i + kTilesAhead < tiles.size()) tiles_[index(tiles[i + kTilesAhead])].prefetch();
     Tile& tile = tiles_[index(tiles[i])];
     resume(tile);
-    const Arrival arrival = tile.run();
-    standings_[index(tiles[i])] = static_cast<const Standing&>(arrival);
-    if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange &&
-        piece.group.fits(arrival))
-      piece.group.add(tiles[i], arrival, start);
+    const Arrival& arrival = tile.run(session);
+    if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange && group.fits(arrival))
+      group.add(tiles[i], arrival, start);
     else
-      piece.apart.emplace_back(tiles[i], arrival);
+      piece.apart.push_back(tiles[i]);
   }
+  piece.group = group;
 }
 
 /// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
@@ -157,19 +161,19 @@ void Chip::settle() {
   bool past_limit = false;
   bool exchanging = false;
   for (const Piece& piece : pieces_)
-    for (const auto& [tile, arrival] : piece.apart) {
-      exchanging |= settle_apart(tile, arrival);
-      past_limit |= arrival.kind == Standing::Kind::limit;
+    for (const TileId tile : piece.apart) {
+      exchanging |= settle_apart(tile);
+      past_limit |= arrival(tile).kind == Standing::Kind::limit;
     }
   if (past_limit)
     throw stuck(fmt::format("tiles ran past the limit of {} cycles (--max-cycles)",
                             settings_.max_cycles.count()));
   for (const Piece& piece : pieces_) {
     if (piece.group.arrivals.tiles != 0) settle_sync(piece.group);
-    for (const auto& [tile, arrival] : piece.apart) {
-      if (arrival.kind != Standing::Kind::sync) continue;
+    for (const TileId tile : piece.apart) {
+      if (arrival(tile).kind != Standing::Kind::sync) continue;
       ArrivalGroup alone;
-      alone.add(tile, arrival, ledger_.start());
+      alone.add(tile, arrival(tile), ledger_.start());
       settle_sync(alone);
     }
   }
@@ -177,16 +181,17 @@ void Chip::settle() {
 }
 
 /// Whether the tile has started an exchange.
-bool Chip::settle_apart(TileId tile, const Arrival& arrival) {
-  if (arrival.started_exchange)
-    fabric_.exchanges.start({tile, arrival.list_start, sram_.tile(tile), Address(arrival.list)});
-  if (arrival.kind == Standing::Kind::done) {
+bool Chip::settle_apart(TileId tile) {
+  const Arrival& last = arrival(tile);
+  if (last.started_exchange)
+    fabric_.exchanges.start({tile, last.list_start, sram_.tile(tile), Address(last.list)});
+  if (last.kind == Standing::Kind::done) {
     ArrivalGroup alone;
-    alone.add(tile, arrival, ledger_.start());
+    alone.add(tile, last, ledger_.start());
     ledger_.arrive(alone);
     if (++ended_ == tiles_.size()) end_program();
   }
-  return arrival.started_exchange;
+  return last.started_exchange;
 }
 
 void Chip::settle_sync(const ArrivalGroup& group) {
@@ -212,9 +217,9 @@ void Chip::settle_exchanges() {
       const fabric::Delivery& delivery = finished.outcome.tiles[i];
       tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
                                             delivery.received);
-      if (standings_[index(tile)].kind != Standing::Kind::exchange_wait) continue;
+      if (arrival(tile).kind != Standing::Kind::exchange_wait) continue;
       waiting.push_back(tile);
-      first = std::min(first, std::max(delivery.done, standings_[index(tile)].at));
+      first = std::min(first, std::max(delivery.done, arrival(tile).at));
     }
     ledger_.deliver(finished.outcome.delivered, finished.outcome.multicast);
     if (!waiting.empty()) fabric_.waiting.emplace(first, std::move(waiting));
@@ -224,7 +229,7 @@ void Chip::settle_exchanges() {
 
 void Chip::end_program() {
   Cycle end;
-  for (const Standing& standing : standings_) end = std::max(end, standing.at);
+  for (const Tile& tile : tiles_) end = std::max(end, tile.arrival().at);
   const bool measured = ledger_.close(end);
   for (Tile& tile : tiles_) tile.finish(measured);
 }

@@ -60,15 +60,17 @@ class Chip : public sc_core::sc_module {
   void release_zone(std::size_t zone);
   void release_exchanges();
   template <class Resume>
-  void run_ahead(Resume resume);
+  void run_ahead(std::span<const TileId> batch, Resume resume);
   template <class Resume>
-  void run_piece(std::span<const TileId> tiles, std::size_t piece, Resume& resume);
+  void run_piece(std::span<const TileId> tiles, std::size_t number, engine::Session& session,
+                 Resume& resume);
   void settle();
-  bool settle_apart(TileId tile, const Arrival& arrival);
+  bool settle_apart(TileId tile);
   void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
   void end_program();
 
+  [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
   [[nodiscard]] std::string state(TileId tile) const;
   [[nodiscard]] NoProgress stuck(const std::string& problem) const;
   [[nodiscard]] NoProgress branched_apart(std::size_t zone) const;
@@ -92,12 +94,11 @@ class Chip : public sc_core::sc_module {
   std::vector<Tile> tiles_;
   std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
-  std::vector<Standing> standings_;  ///< how each tile's last run-ahead ended
-  std::vector<TileId> batch_;        ///< the tiles that run ahead now
+  std::vector<TileId> all_;  ///< every tile, in order
   /// What one piece of the batch did. Each is written by one host thread.
   struct alignas(64) Piece {
-    ArrivalGroup group;                             ///< that wait at one barrier for one step
-    std::vector<std::pair<TileId, Arrival>> apart;  ///< the others
+    ArrivalGroup group;         ///< that wait at one barrier for one step
+    std::vector<TileId> apart;  ///< the others
   };
   std::vector<Piece> pieces_;
   struct ZoneRelease {

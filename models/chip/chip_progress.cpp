@@ -10,7 +10,7 @@ void Chip::check_finished() const {
   if (ended_ == tiles_.size()) return;
   std::vector<std::string> ended(tiles_.size());
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
-    const Standing& standing = standings_[i];
+    const Standing& standing = tiles_[i].arrival();
     if (standing.kind == Standing::Kind::done)
       ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
   }
@@ -18,7 +18,7 @@ void Chip::check_finished() const {
 }
 
 std::string Chip::state(TileId tile) const {
-  const Standing& standing = standings_[index(tile)];
+  const Standing& standing = arrival(tile);
   const Tile& self = tiles_[index(tile)];
   const std::string where = "pc " + self.program().where(self.pc());
   switch (standing.kind) {
@@ -50,20 +50,23 @@ NoProgress Chip::stuck(const std::string& problem) const {
 
 /// Names the lowest tile that waits there, and the lowest that waits for another step.
 NoProgress Chip::branched_apart(std::size_t zone) const {
+  const auto standing_of = [this](std::uint32_t tile) -> const Standing& {
+    return tiles_[tile].arrival();
+  };
   const auto next = [&](std::uint32_t tile, auto wanted) {
-    while (standings_[tile].kind != Standing::Kind::sync || standings_[tile].zone != zone ||
-           !wanted(standings_[tile]))
+    while (standing_of(tile).kind != Standing::Kind::sync || standing_of(tile).zone != zone ||
+           !wanted(standing_of(tile)))
       ++tile;
     return tile;
   };
-  const auto step_name = [this](std::uint32_t tile) {
-    const std::uint32_t step = standings_[tile].sync_step;
+  const auto step_name = [&](std::uint32_t tile) {
+    const std::uint32_t step = standing_of(tile).sync_step;
     return step < steps_.size() ? fmt::format("step {} ({})", step, steps_[step].name)
                                 : std::string("no step");
   };
   const std::uint32_t one = next(0, [](const Standing&) { return true; });
   const std::uint32_t other = next(one, [&](const Standing& standing) {
-    return standing.sync_step != standings_[one].sync_step;
+    return standing.sync_step != standing_of(one).sync_step;
   });
   return NoProgress(fmt::format(
       "tiles of sync zone {} branched apart: tile {} waits before {}, tile {} before {}", zone, one,

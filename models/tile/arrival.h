@@ -13,7 +13,6 @@ struct TileSpan {
   Cycle wait;      ///< blocked before the other ends of its exchange had started
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes sent, received;
 };
 
 /// Where a tile's run-ahead ended.
@@ -32,11 +31,11 @@ struct Standing {
 
 /// How it ended, and what the tile did.
 struct Arrival : Standing {
-  bool started_exchange = false;  ///< `list` and `list_start` hold
-  std::uint32_t list = 0;         ///< address of the descriptor list
-  Cycle list_start;
   std::uint32_t step = program::kNoStep;  ///< the last step entered since the barrier
+  bool started_exchange = false;          ///< `list` and `list_start` hold
   TileSpan span;
+  std::uint32_t list = 0;  ///< address of the descriptor list
+  Cycle list_start;
 };
 
 }  // namespace tessera

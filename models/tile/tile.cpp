@@ -16,11 +16,13 @@ constexpr std::size_t kLine = 64;  // of the host's cache
 }  // namespace
 
 Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram)
-    : settings_(&settings), program_(&program), sram_(sram) {
+    : settings_(&settings),
+      program_(&program),
+      memory_{sram, settings.tile.sram_kib * 1024, program.code_bytes(), nullptr} {
   supervisor_.tile = index(id);
   supervisor_.workers = settings.tile.contexts;
   supervisor_.pc = program.image().entry.count();
-  step_ = program.step_of(supervisor_.pc);
+  arrival_.step = program.step_of(supervisor_.pc);
   if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
 }
 
@@ -30,89 +32,87 @@ void Tile::prefetch() const {
   bring(&supervisor_.x[kLine / sizeof(supervisor_.x[0])]);
   bring(&supervisor_.pc);
   bring(&settings_);
-  bring(&span_);
+  bring(&arrival_);
   bring(&record_);
 }
 
-Arrival Tile::run() {
-  Arrival arrival;
-  if (waiting_for_exchange_) take_exchange();
-  bool alone = !past_limit_;
-  while (alone) {
-    alone = serve(run_supervisor(), arrival);
-    if (past_limit_) arrival.kind = Arrival::Kind::limit;
-    alone = alone && !past_limit_;
-  }
-  if (now() > settings_->max_cycles) {
-    past_limit_ = true;
-    arrival.kind = Arrival::Kind::limit;
-  }
-  arrival.at = now();
-  arrival.step = step_;
-  arrival.span = span_;
-  arrival.span.instructions += supervisor_.instructions - instructions_before_;
-  arrival.span.flops += supervisor_.flops - flops_before_;
-  return arrival;
-}
-
-engine::Exit Tile::run_supervisor() {
+[[gnu::always_inline]] inline engine::Exit Tile::run_supervisor(engine::Session& session) {
   const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
   const std::uint64_t limit = left.count() + 1;
   if (!races_ || !races_->in_flight())
-    return engine::run(program_->supervisor(), supervisor_, memory(), limit);
-  const engine::Exit exit = engine::run_recording(program_->supervisor(), supervisor_, memory(),
+    return session.run(program_->supervisor(), supervisor_, memory_, limit);
+  const engine::Exit exit = session.run_recording(program_->supervisor(), supervisor_, memory_,
                                                   limit, races_->supervisor_log());
   if (const auto conflict = races_->check_supervisor()) fail(exit, *conflict);
   return exit;
 }
 
-/// Does what the supervisor stopped for; false if the tile now needs others.
-bool Tile::serve(const engine::Exit& exit, Arrival& arrival) {
-  using engine::Stop;
-  if (exit.stop != Stop::sync) {
-    const std::uint32_t step = program_->step_of(exit.pc);
-    if (step != program::kNoStep) step_ = step;
+inline void Tile::arrive_at_sync(const engine::Exit& exit) {
+  if (exit.operand[0] >= settings_->sync_zones)
+    fail(exit, fmt::format("sync of zone {}, allowed 0 to {}", exit.operand[0],
+                           settings_->sync_zones - 1));
+  spend(settings_->tile.supervisor.plain_cycles);
+  arrival_.kind = Arrival::Kind::sync;
+  arrival_.zone = exit.operand[0];
+  arrival_.sync_step = program_->step_of(exit.pc);
+}
+
+const Arrival& Tile::run(engine::Session& session) {
+  arrival_.kind = Arrival::Kind::done;
+  arrival_.started_exchange = false;
+  if (waiting_for_exchange_) take_exchange();
+  while (!past_limit_) {
+    const engine::Exit exit = run_supervisor(session);
+    if (exit.stop == engine::Stop::sync) {
+      arrive_at_sync(exit);
+      break;
+    }
+    if (!serve(exit, session)) break;
   }
+  arrival_.at = now();
+  if (arrival_.at > settings_->max_cycles) past_limit_ = true;
+  if (past_limit_) arrival_.kind = Arrival::Kind::limit;
+  arrival_.span.instructions = supervisor_.instructions - instructions_before_;
+  arrival_.span.flops = supervisor_.flops - flops_before_;
+  return arrival_;
+}
+
+/// Does what the supervisor stopped for (but sync); false if the tile now needs others.
+bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
+  using engine::Stop;
+  const std::uint32_t step = program_->step_of(exit.pc);
+  if (step != program::kNoStep) arrival_.step = step;
   switch (exit.stop) {
     case Stop::run:
-      return launch(exit), true;
+      return launch(exit, session), true;
     case Stop::join:
       return join(), true;
     case Stop::load_weights:
       return load_weights(exit), true;
     case Stop::exchange_start:
       spend(settings_->tile.supervisor.plain_cycles);
-      return start_exchange(exit, arrival), true;
+      return start_exchange(exit), true;
     case Stop::exchange_wait:
       spend(settings_->tile.supervisor.plain_cycles);
-      arrival.kind = Arrival::Kind::exchange_wait;
+      arrival_.kind = Arrival::Kind::exchange_wait;
       return wait_for_exchange(exit);
-    case Stop::sync:
-      if (exit.operand[0] >= settings_->sync_zones)
-        fail(exit, fmt::format("sync of zone {}, allowed 0 to {}", exit.operand[0],
-                               settings_->sync_zones - 1));
-      spend(settings_->tile.supervisor.plain_cycles);
-      sync_step_ = program_->step_of(exit.pc);
-      arrival.kind = Arrival::Kind::sync;
-      arrival.zone = exit.operand[0];
-      arrival.sync_step = sync_step_;
-      return false;
     case Stop::end_worker:
       if (workers_) wait_until(workers_->all_free_at());
-      arrival.kind = Arrival::Kind::done;
+      arrival_.kind = Arrival::Kind::done;
       return false;
     case Stop::limit:
       past_limit_ = true;
       return false;
     case Stop::environment_call:
       fail(exit, "ecall, which only bare programs have");
+    case Stop::sync:
     case Stop::fault:
       break;
   }
   throw tile_fault(*program_, id(), context_name(engine::Role::supervisor, 0), exit);
 }
 
-void Tile::launch(const engine::Exit& exit) {
+void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   const std::uint32_t worker = exit.operand[2];
   const std::uint32_t count = settings_->tile.contexts;
   Workers& workers = make_workers();
@@ -121,17 +121,18 @@ void Tile::launch(const engine::Exit& exit) {
   wait_until(worker == kAllWorkers ? workers.all_free_at() : workers.free_at(worker));
   spend(settings_->tile.supervisor.launch_cycles);
   const Cycle start = now();
-  if (worker != kAllWorkers) return start_worker(worker, exit, start);
+  if (worker != kAllWorkers) return start_worker(worker, exit, start, session);
   const Cycle stagger(settings_->tile.supervisor.launch_stagger_cycles);
-  for (std::uint32_t i = 0; i < count; ++i) start_worker(i, exit, start + stagger * i);
+  for (std::uint32_t i = 0; i < count; ++i) start_worker(i, exit, start + stagger * i, session);
 }
 
-void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at) {
+void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
+                        engine::Session& session) {
   const Workers::Work work =
       workers_->start({worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at},
-                      memory(), races_.get());
-  span_.instructions += work.instructions;
-  span_.flops += work.flops;
+                      memory_, session, races_.get());
+  instructions_before_ -= work.instructions;
+  flops_before_ -= work.flops;
   if (!work.within_limit) past_limit_ = true;
 }
 
@@ -148,27 +149,27 @@ void Tile::load_weights(const engine::Exit& exit) {
   const std::uint64_t bytes = std::uint64_t{words} * kWordBytes;
   if (address % kWordBytes != 0)
     fail(exit, fmt::format("misaligned access at address {:#x}", address));
-  if (address + bytes > memory().size)
+  if (address + bytes > memory_.size)
     fail(exit, fmt::format("access outside SRAM at address {:#x}", address));
   if (first + words > Workers::kWeightWords) fail(exit, "ldcw beyond the last weight word");
-  std::memcpy(workers.weights() + first, sram_ + address, bytes);
+  std::memcpy(workers.weights() + first, memory_.bytes + address, bytes);
   const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;
   spend(settings_->tile.supervisor.weight_load_cycles + ceil_div(bytes, rate));
 }
 
-void Tile::start_exchange(const engine::Exit& exit, Arrival& arrival) {
+void Tile::start_exchange(const engine::Exit& exit) {
   if (exchange_ != ExchangeState::none)
     fail(exit, "exchange started before the one before was waited for");
   exchange_ = ExchangeState::started;
-  arrival.started_exchange = true;
-  arrival.list = exit.operand[0];
-  arrival.list_start = now();
-  if (races_) guard_transfer(exit, arrival.list);
+  arrival_.started_exchange = true;
+  arrival_.list = exit.operand[0];
+  arrival_.list_start = now();
+  if (races_) guard_transfer(exit, arrival_.list);
 }
 
 /// From now to the wait, the transfer owns the bytes that its descriptors name.
 void Tile::guard_transfer(const engine::Exit& exit, std::uint32_t list) {
-  const fabric::ListView view(id(), {sram_, memory().size}, Address(list));
+  const fabric::ListView view(id(), {memory_.bytes, memory_.size}, Address(list));
   RaceCheck::Ranges sources;
   RaceCheck::Ranges destinations;
   for (std::uint32_t i = 0; i < view.header().sends; ++i) {
@@ -195,8 +196,9 @@ void Tile::complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received
   exchange_ = ExchangeState::complete;
   exchange_begin_ = begin;
   exchange_done_ = done;
-  span_.sent += sent;
-  span_.received += received;
+  exchanged_ = true;
+  sent_ += sent;
+  received_ += received;
 }
 
 /// Blocks until the exchange is done: first for the other ends to start, then for the bytes.
@@ -204,8 +206,9 @@ void Tile::take_exchange() {
   const Cycle from = now();
   const Cycle moving = std::clamp(exchange_begin_, from, std::max(from, exchange_done_));
   wait_until(exchange_done_);
-  span_.wait += moving - from;
-  span_.exchange += now() - moving;
+  exchanged_ = true;
+  arrival_.span.wait += moving - from;
+  arrival_.span.exchange += now() - moving;
   exchange_ = ExchangeState::none;
   if (races_) races_->end_transfer();
   waiting_for_exchange_ = false;
@@ -218,23 +221,33 @@ void Tile::pass_barrier(Cycle release, bool measured) {
   if (measured) record_.sync += release - arrived;
   span_start_ = release;
   supervisor_.superstep += 1;
-  step_ = sync_step_;
+  arrival_.step = arrival_.sync_step;
 }
 
 void Tile::finish(bool measured) { close_span(now(), measured); }
 
 void Tile::close_span(Cycle until, bool measured) {
   if (measured) {
-    record_.exchange += span_.exchange + span_.wait;
-    record_.compute += until - span_start_ - span_.exchange - span_.wait;
-    record_.instructions += span_.instructions + supervisor_.instructions - instructions_before_;
-    record_.flops += span_.flops + supervisor_.flops - flops_before_;
-    record_.sent += span_.sent;
-    record_.received += span_.received;
+    record_.compute += until - span_start_;
+    record_.instructions += arrival_.span.instructions;
+    record_.flops += arrival_.span.flops;
   }
-  span_ = {};
+  if (exchanged_) close_exchanges(measured);
   instructions_before_ = supervisor_.instructions;
   flops_before_ = supervisor_.flops;
+}
+
+void Tile::close_exchanges(bool measured) {
+  const Cycle blocked = arrival_.span.exchange + arrival_.span.wait;
+  if (measured) {
+    record_.compute -= blocked;
+    record_.exchange += blocked;
+    record_.sent += sent_;
+    record_.received += received_;
+  }
+  arrival_.span = {};
+  sent_ = received_ = Bytes(0);
+  exchanged_ = false;
 }
 
 void Tile::wait_until(Cycle time) {
@@ -242,13 +255,11 @@ void Tile::wait_until(Cycle time) {
 }
 
 Workers& Tile::make_workers() {
-  if (!workers_) workers_ = std::make_unique<Workers>(*settings_, *program_, id());
+  if (!workers_) {
+    workers_ = std::make_unique<Workers>(*settings_, *program_, id());
+    memory_.weights = workers_->weights();
+  }
   return *workers_;
-}
-
-engine::TileMemory Tile::memory() {
-  return {sram_, settings_->tile.sram_kib * 1024, program_->code_bytes(),
-          workers_ ? workers_->weights() : nullptr};
 }
 
 void Tile::fail(const engine::Exit& exit, const std::string& problem) const {

@@ -8,7 +8,7 @@
 #include "models/tile/tile_program.h"
 #include "models/tile/tile_settings.h"
 #include "models/tile/workers.h"
-#include "sim/engine/context.h"
+#include "sim/engine/session.h"
 #include "sim/report/run_result.h"
 
 namespace tessera {
@@ -27,7 +27,7 @@ class Tile {
   /// Asks the host's cache for what a short run-ahead touches.
   void prefetch() const;
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
-  Arrival run();
+  const Arrival& run(engine::Session& session);
 
   /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
   void pass_barrier(Cycle release, bool measured);
@@ -37,6 +37,8 @@ class Tile {
   /// `done`. If the tile waits for it, it goes on then.
   void complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received);
 
+  /// How run() ended.
+  [[nodiscard]] const Arrival& arrival() const { return arrival_; }
   [[nodiscard]] Cycle now() const { return Cycle(supervisor_.base_cycle + supervisor_.slots); }
   [[nodiscard]] TileId id() const { return TileId{supervisor_.tile}; }
   [[nodiscard]] const TileRecord& statistics() const { return record_; }
@@ -49,18 +51,20 @@ class Tile {
  private:
   enum class ExchangeState : std::uint8_t { none, started, complete };
 
-  [[nodiscard]] engine::TileMemory memory();
   Workers& make_workers();
-  bool serve(const engine::Exit& exit, Arrival& arrival);
-  void launch(const engine::Exit& exit);
-  void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at);
+  bool serve(const engine::Exit& exit, engine::Session& session);
+  inline void arrive_at_sync(const engine::Exit& exit);
+  void launch(const engine::Exit& exit, engine::Session& session);
+  void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
+                    engine::Session& session);
   void join();
   void load_weights(const engine::Exit& exit);
-  void start_exchange(const engine::Exit& exit, Arrival& arrival);
+  void start_exchange(const engine::Exit& exit);
   bool wait_for_exchange(const engine::Exit& exit);
   void take_exchange();
   void close_span(Cycle until, bool measured);
-  engine::Exit run_supervisor();
+  void close_exchanges(bool measured);
+  inline engine::Exit run_supervisor(engine::Session& session);
   void guard_transfer(const engine::Exit& exit, std::uint32_t list);
   [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
 
@@ -72,20 +76,21 @@ class Tile {
   engine::Context supervisor_;
   const TileSettings* settings_;
   const TileProgram* program_;
-  std::byte* sram_;
-  std::unique_ptr<Workers> workers_;
+  engine::TileMemory memory_;
   std::unique_ptr<RaceCheck> races_;  ///< null unless races are checked
   Cycle span_start_;
-  std::uint32_t step_ = program::kNoStep;
-  std::uint32_t sync_step_ = program::kNoStep;
   ExchangeState exchange_ = ExchangeState::none;
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
-  TileSpan span_;
-  std::uint64_t instructions_before_ = 0;  ///< the supervisor's own, at the span's start
+  bool exchanged_ = false;  ///< whether the span has exchanged anything
+  Arrival arrival_;         ///< its step and span are kept from run to run
+  // The supervisor's own at the span's start, less what workers have done since.
+  std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;
   TileRecord record_;
+  Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
+  std::unique_ptr<Workers> workers_;
 };
 
 }  // namespace tessera

@@ -40,7 +40,7 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
 }
 
 Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& memory,
-                             RaceCheck* races) {
+                             engine::Session& session, RaceCheck* races) {
   engine::Context& context = contexts_[launch.worker];
   const std::uint64_t instructions = context.instructions;
   const std::uint64_t flops = context.flops;
@@ -52,8 +52,8 @@ Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& mem
   const Cycle left = launch.at < settings_.max_cycles ? settings_.max_cycles - launch.at : Cycle(0);
   const std::uint64_t limit = settings_.issue->slots_within(left);
   const engine::Exit exit = races == nullptr
-                                ? engine::run(program_.worker(), context, memory, limit)
-                                : engine::run_recording(program_.worker(), context, memory, limit,
+                                ? session.run(program_.worker(), context, memory, limit)
+                                : session.run_recording(program_.worker(), context, memory, limit,
                                                         races->log(launch.worker));
   free_at_[launch.worker] = launch.at + settings_.issue->cycles(context.slots);
   if (exit.stop == engine::Stop::limit)

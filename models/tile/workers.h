@@ -8,7 +8,7 @@
 #include "models/tile/tile_program.h"
 #include "models/tile/tile_settings.h"
 #include "sim/base/errors.h"
-#include "sim/engine/context.h"
+#include "sim/engine/session.h"
 
 namespace tessera {
 
@@ -38,7 +38,8 @@ class Workers {
 
   /// Runs a worker to its end; `races` (may be null) records what it touches. Throws UserError for
   /// a fault or a race.
-  Work start(const Launch& launch, const engine::TileMemory& memory, RaceCheck* races);
+  Work start(const Launch& launch, const engine::TileMemory& memory, engine::Session& session,
+             RaceCheck* races);
 
   /// When `worker` has ended what it was last given.
   [[nodiscard]] Cycle free_at(std::uint32_t worker) const { return free_at_[worker]; }

@@ -17,6 +17,7 @@ namespace {
 // Longer blocks gain nothing; their tails would be decoded once for every entry.
 constexpr std::size_t kLongest = 96;
 constexpr std::uint32_t kClearBanks = 8;  // xctl
+constexpr std::int32_t kFirstZone = 16;
 
 bool is_csr(Mnemonic mnemonic) {
   return mnemonic >= Mnemonic::csrrw && mnemonic <= Mnemonic::csrrci;
@@ -78,6 +79,25 @@ void set_operands(Op& op, const Instruction& instruction, std::uint32_t pc) {
   if (instruction.mnemonic == Mnemonic::auipc)
     op.imm = static_cast<std::int32_t>(pc + static_cast<std::uint32_t>(op.imm));
   if (instruction.mnemonic == Mnemonic::jal) op.imm = static_cast<std::int32_t>(pc + 4);
+}
+
+Stop stop_of(const Instruction& instruction) {
+  switch (instruction.mnemonic) {
+    case Mnemonic::run:
+      return Stop::run;
+    case Mnemonic::exch:
+      return Stop::exchange_start;
+    case Mnemonic::exch_wait:
+      return Stop::exchange_wait;
+    case Mnemonic::ldcw:
+      return Stop::load_weights;
+    case Mnemonic::xctl:
+      return instruction.imm == 0   ? Stop::end_worker
+             : instruction.imm == 1 ? Stop::join
+                                    : Stop::sync;
+    default:
+      return Stop::environment_call;
+  }
 }
 
 std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
@@ -174,6 +194,10 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
   Edge& edge = leave(op, pc + 4);
   edge.before = cost_.total();
   edge.instruction = instruction;
+  edge.stop = stop_of(instruction);
+  edge.has_operands = edge.stop == Stop::run || edge.stop == Stop::exchange_start ||
+                      edge.stop == Stop::load_weights;
+  if (edge.stop == Stop::sync) edge.zone = static_cast<std::uint32_t>(instruction.imm - kFirstZone);
   cost_.add(instruction, pc);
   edge.cost = cost_.total();
   return false;
@@ -248,7 +272,6 @@ bool BlockBuilder::is_loop_body(std::uint32_t begin, std::uint32_t end) const {
 std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) const {
   if (!timing_->exists(instruction)) return Fault::illegal_instruction;
   constexpr std::int32_t kJoin = 1;
-  constexpr std::int32_t kFirstZone = 16;
   bool supervisor_only = false;
   switch (instruction.mnemonic) {
     case Mnemonic::xctl:

@@ -43,7 +43,7 @@ std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
 template <bool kAccumulates>
 bool applies(const Stream& s, const Op* op, const Context& context, const std::byte* memory,
              const Frame& frame) {
-  const std::uint32_t size = frame.memory.size;
+  const std::uint32_t size = frame.size;
   if (!inside(s.x, s.x_bytes + kWordBytes, kWordBytes, size) ||
       !inside(s.out, s.bytes + kWordBytes, frame.store_base, size)) {
     return false;
@@ -70,7 +70,7 @@ constexpr auto kKindOf = M == Mnemonic::amp_h    ? packed::AmpKind::h
 
 template <Mnemonic M, bool kAccumulates>
 void compute(const Stream& s, const Op* op, Context& context, std::byte* memory, Frame& frame) {
-  const float* rows = frame.weight_rows.rows(kKindOf<M>, frame.weights);
+  const float* rows = frame.weight_rows.rows(kKindOf<M>, frame.memory->weights);
   const std::byte* x = memory + s.x - kWordBytes;
   std::byte* out = memory + s.out + kWordBytes;
   if constexpr (kAccumulates) {

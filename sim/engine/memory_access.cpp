@@ -7,8 +7,8 @@ namespace {
 
 constexpr unsigned kSizes = 4;
 
-bool in_range(const TileMemory& memory, std::uint32_t address, std::uint32_t bytes) {
-  return std::uint64_t{address} + bytes <= memory.size;
+bool in_range(const Frame& frame, std::uint32_t address, std::uint32_t bytes) {
+  return std::uint64_t{address} + bytes <= frame.size;
 }
 
 bool note(Frame& frame, Fault fault, std::uint32_t address) {
@@ -21,7 +21,8 @@ bool note(Frame& frame, Fault fault, std::uint32_t address) {
 
 void set_bounds(Frame& frame, const TileMemory& memory) {
   constexpr std::uint32_t kGranule = 8;
-  frame.memory = memory;
+  frame.size = memory.size;
+  frame.code_end = memory.code_end;
   frame.store_base = round_up(memory.code_end, kGranule);
   const std::uint32_t writable =
       memory.size > frame.store_base ? memory.size - frame.store_base : 0;
@@ -38,8 +39,8 @@ bool note_load_fault(Frame& frame, std::uint32_t address, std::uint32_t bytes) {
 
 bool check_store(Frame& frame, std::uint32_t address, std::uint32_t bytes) {
   if (address % bytes != 0) return note(frame, Fault::misaligned, address);
-  if (!in_range(frame.memory, address, bytes)) return note(frame, Fault::out_of_range, address);
-  if (address < frame.memory.code_end) return note(frame, Fault::write_to_code, address);
+  if (!in_range(frame, address, bytes)) return note(frame, Fault::out_of_range, address);
+  if (address < frame.code_end) return note(frame, Fault::write_to_code, address);
   return true;
 }
 

@@ -57,6 +57,9 @@ struct Edge {
   // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
   Cost before;  ///< as `cost`, without the instruction itself
   isa::Instruction instruction{};
+  Stop stop = Stop::fault;    ///< what the instruction asks of run()'s caller
+  bool has_operands = false;  ///< in registers
+  std::uint32_t zone = 0;     ///< of sync
 };
 
 /// Which handlers execute: the quick ones, or those that record accesses and round as frm says.
@@ -78,15 +81,16 @@ struct Frame {
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};
   std::uint32_t store_base = 0;
-  std::uint32_t loops_left = 0;  ///< of the running rpt
-  bool overdrawn = false;        ///< inside of rpt, beyond the limit: return when the loop ends
-  std::uint64_t* weights = nullptr;
-  packed::WeightCache weight_rows;                  ///< of `weights`, which stay while workers run
+  std::uint32_t loops_left = 0;     ///< of the running rpt
+  bool overdrawn = false;           ///< inside of rpt, beyond the limit: return when the loop ends
+  packed::WeightCache weight_rows;  ///< of memory->weights, which stay while workers run
   const std::atomic<const Op*>* entries = nullptr;  ///< by pc / 4
   std::uint32_t entry_count = 0;
   const Code* code = nullptr;
   Path path = Path::fast;
-  TileMemory memory;
+  const TileMemory* memory = nullptr;
+  std::uint32_t size = 0;      ///< of the memory that the bounds were set for
+  std::uint32_t code_end = 0;  ///< of it
   AccessLog* log = nullptr;
 
   Reason reason = Reason::due;

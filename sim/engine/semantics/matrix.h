@@ -12,7 +12,7 @@ namespace tessera::engine::semantics {
 
 template <class H>
 const float* rows(H& h, packed::AmpKind kind) {
-  return h.frame().weight_rows.rows(kind, h.frame().weights);
+  return h.frame().weight_rows.rows(kind, h.frame().memory->weights);
 }
 
 // clang-format off
@@ -28,7 +28,7 @@ template <class H> void execute(Is<amp_s>, H& h) {
 template <class H> void execute(Is<amp_b>, H& h) {
   constexpr std::uint32_t kBlockWords = 8;
   constexpr std::uint32_t kClear = 8;
-  const std::uint64_t* block = h.frame().weights + kBlockWords * (h.imm() & 7U);
+  const std::uint64_t* block = h.frame().memory->weights + kBlockWords * (h.imm() & 7U);
   packed::amp_b(h.context().acc, h.context().exc, h.context().f + h.op().rs1, block, (h.imm() & kClear) != 0);
 }
 template <class H> void execute(Is<srs_b>, H& h) {

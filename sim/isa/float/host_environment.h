@@ -61,13 +61,16 @@ class HostEnvironment {
   /// The flags (bits of fflags) accrued since the last call; clears them.
   [[nodiscard]] std::uint32_t
   take_flags() {  // NOLINT(readability-convert-member-functions-to-static)
-    const std::uint32_t flags = flags_of_mxcsr(read_mxcsr());
-    if (flags != 0) write_mxcsr(kGuest);
-    return flags;
+    const std::uint32_t mxcsr = read_mxcsr();
+    if ((mxcsr & kSticky) == 0) [[likely]]
+      return 0;
+    write_mxcsr(kGuest);
+    return flags_of_mxcsr(mxcsr);
   }
 
  private:
   static constexpr std::uint32_t kGuest = 0x1f80;  // all masked, nearest even, no FTZ, no DAZ
+  static constexpr std::uint32_t kSticky = 0x3d;   // but x86's denormal flag
   std::uint32_t outer_;
 };
 

@@ -12,6 +12,12 @@
 
 namespace tessera {
 
+/// Runs a tile until it needs others.
+inline Arrival run_ahead(Tile& tile) {
+  engine::Session session;
+  return tile.run(session);
+}
+
 /// A tile outside any machine, with a hand-assembled program and 16 KiB of SRAM.
 class LoneTile {
  public:
@@ -75,13 +81,13 @@ class LoneTile {
   }
   /// Runs a program that needs nobody to its end.
   std::uint64_t cycles() {
-    const Arrival arrival = tile().run();
+    const Arrival arrival = run_ahead(tile());
     check(arrival.kind == Arrival::Kind::done, "lone tile: it did not end");
     return arrival.at.count();
   }
   std::string fault() {
     try {
-      tile().run();
+      run_ahead(tile());
     } catch (const UserError& error) {
       return error.what();
     }

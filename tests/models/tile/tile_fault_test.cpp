@@ -97,7 +97,7 @@ TEST_SUITE("unit") {
     supervisor.limit(Cycle(1000));
     supervisor.supervisor();
     supervisor.code().emit({.mnemonic = isa::Mnemonic::jal, .imm = 0});
-    Arrival arrival = supervisor.tile().run();
+    Arrival arrival = run_ahead(supervisor.tile());
     CHECK(arrival.kind == Arrival::Kind::limit);
     CHECK(arrival.at >= Cycle(1000));
     CHECK(arrival.at < Cycle(1100));
@@ -110,7 +110,7 @@ TEST_SUITE("unit") {
     worker.run(code, 4);
     worker.join();
     worker.end();
-    arrival = worker.tile().run();
+    arrival = run_ahead(worker.tile());
     CHECK(arrival.kind == Arrival::Kind::limit);
     REQUIRE(worker.loaded().workers() != nullptr);
     CHECK(has(worker.loaded().workers()->endless(), "worker 4 running at cycle 1"));

@@ -104,7 +104,7 @@ TEST_SUITE("timing") {
     lone.nops(2);
     lone.end();
     Tile& tile = lone.tile();
-    const Arrival arrival = tile.run();
+    const Arrival arrival = run_ahead(tile);
     CHECK(arrival.kind == Arrival::Kind::sync);
     CHECK(arrival.zone == 0);
     CHECK(arrival.at == Cycle(5));
@@ -112,7 +112,7 @@ TEST_SUITE("timing") {
     tile.pass_barrier(Cycle(500), true);
     CHECK(tile.now() == Cycle(500));
     CHECK(tile.supervisor().superstep == 1);
-    const Arrival last = tile.run();
+    const Arrival last = run_ahead(tile);
     CHECK(last.kind == Arrival::Kind::done);
     CHECK(last.at == Cycle(503));
     tile.finish(true);
@@ -134,12 +134,12 @@ TEST_SUITE("timing") {
       lone.code().wait_for_exchange();
       lone.end();
       Tile& tile = lone.tile();
-      const Arrival waiting = tile.run();
+      const Arrival waiting = run_ahead(tile);
       CHECK(waiting.kind == Arrival::Kind::exchange_wait);
       CHECK(waiting.started_exchange);
       CHECK(waiting.list_start == Cycle(1));
       tile.complete_exchange(Cycle(c.begin), Cycle(c.done), Bytes(8), Bytes(16));
-      const Arrival last = tile.run();
+      const Arrival last = run_ahead(tile);
       CHECK(last.at == Cycle(c.at));
       CHECK(last.span.wait == Cycle(c.wait));
       CHECK(last.span.exchange == Cycle(c.exchange));
@@ -157,10 +157,10 @@ TEST_SUITE("timing") {
     lone.code().wait_for_exchange();
     lone.end();
     Tile& tile = lone.tile();
-    CHECK(tile.run().kind == Arrival::Kind::sync);
+    CHECK(run_ahead(tile).kind == Arrival::Kind::sync);
     tile.complete_exchange(Cycle(1), Cycle(110), Bytes(0), Bytes(0));
     tile.pass_barrier(Cycle(100), true);
-    const Arrival last = tile.run();
+    const Arrival last = run_ahead(tile);
     CHECK(last.kind == Arrival::Kind::done);
     CHECK(last.at == Cycle(100 + 30 + 1 + 1));
     CHECK(last.span.exchange == Cycle(0));
