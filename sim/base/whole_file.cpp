@@ -41,10 +41,17 @@ WholeFile::~WholeFile() {
   fs::remove(temporary_, ignored);
 }
 
-void WholeFile::commit() {
-  errno = 0;
+void WholeFile::finish() {
+  if (!out_.is_open()) return;
+  if (out_) errno = 0;  // else it tells why the last write failed
+  const bool written = static_cast<bool>(out_.flush());
+  const std::string reason = std::strerror(errno);
   out_.close();
-  if (!out_) throw cannot_be_written(path_, std::strerror(errno));
+  if (!written || !out_) throw cannot_be_written(path_, reason);
+}
+
+void WholeFile::commit() {
+  finish();
   std::error_code failed;
   fs::rename(temporary_, path_, failed);
   if (failed) throw cannot_be_written(path_, failed.message());

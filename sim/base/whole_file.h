@@ -9,13 +9,15 @@ namespace tessera {
 /// by commit(). What is not committed leaves nothing.
 class WholeFile {
  public:
-  /// Throws UserError, naming the file and the reason, as commit() does.
+  /// Throws UserError, naming the file and the reason, as finish() and commit() do.
   explicit WholeFile(std::string path);
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
   ~WholeFile();
 
   [[nodiscard]] std::ostream& out() { return out_; }
+  /// Ends the writing under the temporary name: what can fail for want of room has not failed.
+  void finish();
   void commit();
 
  private:

@@ -1,6 +1,8 @@
 #include "sim/command/command_line.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -158,16 +160,26 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
   return ExitCode::user_error;
 }
 
+/// What was printed must arrive: standard output may be a file on a full disk.
+ExitCode after_printing(ExitCode code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+  fmt::print(stderr, "standard output: cannot be written{}\n", reason);
+  return ExitCode::user_error;
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {
   try {
-    return parse_and_run(argc, argv, simulator);
+    return after_printing(parse_and_run(argc, argv, simulator));
   } catch (const Error& error) {
     const bool ours = error.code() == ExitCode::defect;
     fmt::print(stderr, "{}{}\n", ours ? "tessera: a bug of ours: " : "", error.what());
     return error.code();
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return after_printing(ExitCode::user_error);
     fmt::print(stderr, "tessera: a bug of ours: {}\n", error.what());
     return ExitCode::defect;
   }

@@ -1,7 +1,4 @@
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -25,17 +22,41 @@ void require_writable(const std::string& folder) {
     throw UserError(
         fmt::format("{}: cannot be the folder of the results: {} is a file", folder, at.string()));
   }
-  if (::access(at.c_str(), W_OK | X_OK) != 0) {
-    throw UserError(fmt::format("{}: cannot be the folder of the results: {}: {}", folder,
-                                at.string(), std::strerror(errno)));
+  try {
+    const WholeFile probe(at / "report.json");
+  } catch (const UserError& error) {
+    throw UserError(
+        fmt::format("{}: cannot be the folder of the results: {}", folder, error.what()));
   }
 }
 
+namespace {
+
+/// All or none, but for a failing rename.
+void write_files(const Report& report, const std::string& folder) {
+  WholeFile steps(fs::path(folder) / "steps.csv");
+  WholeFile tiles(fs::path(folder) / "tiles.csv");
+  WholeFile whole(fs::path(folder) / "report.json");
+  steps.out() << report.steps_csv;
+  steps.finish();
+  tiles.out() << report.tiles_csv;
+  tiles.finish();
+  whole.out() << report.json.dump(2) << "\n";
+  whole.finish();
+  for (WholeFile* const file : {&steps, &tiles, &whole}) file->commit();
+}
+
+}  // namespace
+
 void write_report(const Report& report, const std::string& folder) {
   create_folder(folder);
-  write_whole(fs::path(folder) / "steps.csv", report.steps_csv);
-  write_whole(fs::path(folder) / "tiles.csv", report.tiles_csv);
-  write_whole(fs::path(folder) / "report.json", report.json.dump(2) + "\n");
+  try {
+    write_files(report, folder);
+  } catch (const UserError&) {
+    std::error_code ignored;
+    fs::remove(folder, ignored);  // if it is empty
+    throw;
+  }
 }
 
 }  // namespace tessera::report

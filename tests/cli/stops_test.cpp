@@ -25,7 +25,7 @@ TEST_SUITE("cli") {
                   {"tiles ran past the limit of 3000 cycles (--max-cycles)",
                    "tiles 0-2: ", "running at cycle", "pc 0x"},
                   3);
-    check_refused(folder, run("stream", tiles + "--max-cycles 1"), {"limit of 1 cycles"}, 3);
+    check_refused(folder, run("stream", tiles + "--max-cycles 1"), {"limit of 1 cycle ("}, 3);
     check_refused(folder, run("gemm", "--set workload.m=64 --set workload.n=64 --max-cycles 2000"),
                   {"limit of 2000 cycles"}, 3);
   }
@@ -77,6 +77,30 @@ TEST_SUITE("cli") {
     const std::string check =
         fmt::format("check {}/configs/runs/gemm.json --set machine.tiles=1", TESSERA_SOURCE);
     check_refused(folder, check, message);
+  }
+
+  TEST_CASE("results that cannot be written are refused with the reason and leave nothing") {
+    const CommandFolder folder;
+    const std::string small = run("stream", "--set machine.tiles=1 --quiet ");
+    check_refused(
+        folder, small + "--out /proc/results",
+        {"/proc/results: cannot be the folder of the results: /proc/", "cannot be written: "});
+    // A limit on the size of files stands for a full disk: report.json needs more.
+    const std::string limited =
+        fmt::format("trap '' XFSZ; ulimit -f 4; exec {} {}", TESSERA_PROGRAM, small);
+    check_refused(folder, fmt::format("--version >.version && ({} --out full)", limited),
+                  {"full/report.json: cannot be written: File too large"});
+  }
+
+  TEST_CASE("what cannot be printed is told, whatever the command") {
+    const CommandFolder folder;
+    const std::string one_tile = run("stream", "--set machine.tiles=1 --out .full");
+    for (const std::string& command : {one_tile, std::string("schema"), std::string("--help")}) {
+      // In parentheses: the test's own redirection comes after.
+      const std::string full = fmt::format("({} {} >/dev/full)", TESSERA_PROGRAM, command);
+      check_refused(folder, "--version >.version && " + full,
+                    {"standard output: cannot be written"});
+    }
   }
 
   TEST_CASE("an interrupted run ends with 130 and leaves nothing") {
