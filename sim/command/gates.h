@@ -8,6 +8,13 @@
 /// Published beside simulated numbers: the rows of a set's table and the gates that judge them.
 namespace tessera::command {
 
+/// Which share of a run's cycles went to what, from 0 to 1.
+struct Phases {
+  double compute = 0;
+  double exchange = 0;
+  double sync = 0;
+};
+
 /// A point with what the simulation says of it.
 struct Row {
   const ValidationPoint* point;
@@ -15,6 +22,7 @@ struct Row {
   double seconds = 0;
   double baseline_seconds = 0;  ///< 0: the set has none
   double fraction_of_peak = 0;
+  Phases phases;
   std::string error;  ///< why there is no number
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }

@@ -30,6 +30,7 @@ std::string simulate(const std::function<config::Config()>& read, const Metric& 
     answer["value"] = metric_of(metric, report.json);
     answer["seconds"] = report.json["time"]["seconds"];
     answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
+    answer["time"] = report.json["time"];
   } catch (const std::exception& error) {
     answer["error"] = error.what();
   }
@@ -41,6 +42,12 @@ Json parsed(const Children::Finished& finished) {
   return {{"error", "the simulation died: " + finished.death}};
 }
 
+Phases phases_of(const Json& time) {
+  const auto cycles = time.at("cycles").get<double>();
+  const auto share = [&](const char* part) { return time.at(part).get<double>() / cycles; };
+  return {share("compute_cycles"), share("exchange_cycles"), share("sync_cycles")};
+}
+
 /// The set's points, after the distinct baselines that they need.
 class SetRuns {
  public:
@@ -48,7 +55,7 @@ class SetRuns {
       : set_(set), simulator_(simulator) {
     for (const ValidationPoint& point : set.points) {
       if (!point.quick && quick) continue;
-      rows_.push_back({&point, 0, 0, 0, 0, ""});
+      rows_.push_back({&point, 0, 0, 0, 0, {}, ""});
       if (set.baseline.config.is_null()) continue;
       const Json baseline = baseline_of(set, point);
       if (seconds_.try_emplace(baseline.dump(), 0.0).second) baselines_.push_back(baseline);
@@ -97,6 +104,7 @@ class SetRuns {
     row.simulated = answer.value("value", 0.0);
     row.seconds = answer.value("seconds", 0.0);
     row.fraction_of_peak = answer.value("fraction_of_peak", 0.0);
+    if (answer.contains("time")) row.phases = phases_of(answer["time"]);
     if (set_.baseline.config.is_null()) return;
     row.baseline_seconds = seconds_.at(baseline_of(set_, *row.point).dump());
     if (row.error.empty() && row.baseline_seconds == 0) row.error = "its baseline has no number";
@@ -117,9 +125,10 @@ void print_row(const Row& row) {
     fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
                point.fits || point_passes(row) ? "" : "  outside its gate");
   } else {
-    std::string more;
+    std::string more = fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
+                                   100 * row.phases.exchange, 100 * row.phases.sync);
     if (row.baseline_seconds > 0) {
-      more = fmt::format(" {:>9.3g} {:>9.3g}", point.published_speedup, row.speedup());
+      more += fmt::format(" {:>9.3g} {:>9.3g}", point.published_speedup, row.speedup());
     }
     fmt::print("  {:<28} {:>14} {:>14.6g} {:>8.3f}{}{}\n", point.name, published, row.simulated,
                point.fits ? row.ratio() : 0.0, more, point_passes(row) ? "" : "  outside its gate");
@@ -135,7 +144,8 @@ std::string quoted(const std::string& text) {
   return field + "\"";
 }
 
-/// The table as CSV: name, axes, published, simulated, ratio, speed-ups, context.
+/// The table as CSV: name, axes, published, simulated, ratio, shares of the simulated cycles,
+/// speed-ups, context.
 std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   const bool speedups = !set.baseline.config.is_null();
   std::vector<std::string> context;
@@ -148,7 +158,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   }
   std::string text = "name";
   for (const std::string& axis : set.axes) text += "," + quoted(axis);
-  text += ",published,simulated,ratio";
+  text += ",published,simulated,ratio,compute,exchange,sync";
   if (speedups) text += ",published_speedup,simulated_speedup";
   for (const std::string& name : context) text += "," + quoted(name);
   for (const Row& row : rows) {
@@ -161,6 +171,10 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
     text += point.fits ? fmt::format(",{}", point.published) : ",";
     text += row.error.empty() ? fmt::format(",{:.9g}", row.simulated) : ",";
     text += row.error.empty() && point.fits ? fmt::format(",{:.6g}", row.ratio()) : ",";
+    const Phases& phases = row.phases;
+    text += row.error.empty()
+                ? fmt::format(",{:.4g},{:.4g},{:.4g}", phases.compute, phases.exchange, phases.sync)
+                : ",,,";
     if (speedups) {
       text += point.published_speedup > 0 ? fmt::format(",{}", point.published_speedup) : ",";
       text += row.error.empty() ? fmt::format(",{:.6g}", row.speedup()) : ",";
@@ -175,6 +189,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
 void print_heading(const ValidationSet& set) {
   fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}", set.name, set.title, set.citation,
              set.metric.unit, "published", "simulated", "ratio");
+  fmt::print("  compute exchange sync, %");
   fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
 }
 
@@ -191,6 +206,7 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
     write_whole(std::filesystem::path(folder) / (set.name + ".csv"), table_csv(set, rows));
     fmt::print("  table: {}/{}.csv\n", folder, set.name);
   }
+  if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
   return judge(set, rows, request.quick);
 }
 

@@ -54,6 +54,7 @@ void describe(Fields& fields, ValidationPoint& point) {
 void describe(Fields& fields, ValidationSet& set) {
   fields.field({"title", "one line", "", true}, set.title);
   fields.field({"citation", "where the numbers are published", "", true}, set.citation);
+  fields.field({"why", "what makes ours faster or slower"}, set.why);
   fields.group({"metric", "what is compared"}, set.metric);
   fields.group({"gates", "what fails the command"}, set.gates);
 }

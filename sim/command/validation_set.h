@@ -69,6 +69,7 @@ struct ValidationSet {
   std::string name;
   std::string title;
   std::string citation;
+  std::string why;  ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   Gates gates;
   Fit fit;

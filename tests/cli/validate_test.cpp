@@ -8,7 +8,7 @@ namespace {
 
 /// gemm beside gemm on more tiles: both shapes run in a moment.
 constexpr const char* kSet = R"({
-  "title": "a set", "citation": "nobody",
+  "title": "a set", "citation": "nobody", "why": "the mill grinds slowly",
   "base": {"machine": {"extends": "bow", "tiles": 4},
            "workload": {"kernel": "gemm", "m": 16, "k": 16, "dtype": "f16"}},
   "baseline": {"config": {"machine": {"extends": "bow", "tiles": 1},
@@ -40,10 +40,12 @@ TEST_SUITE("cli") {
     CHECK(answer.code == 0);
     CHECK(answer.out.find("100 % of ratios within") != std::string::npos);
     CHECK(answer.out.find("too large") != std::string::npos);
+    CHECK(answer.out.find("compute exchange sync, %") != std::string::npos);
+    CHECK(answer.out.find("why: the mill grinds slowly") != std::string::npos);
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(
-        csv.starts_with("name,workload.n,published,simulated,ratio,published_speedup,"
-                        "simulated_speedup,other machine\nsmall,16,500,"));
+        csv.starts_with("name,workload.n,published,simulated,ratio,compute,exchange,sync,"
+                        "published_speedup,simulated_speedup,other machine\nsmall,16,500,"));
     CHECK(csv.find(",1.5,") != std::string::npos);
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
