@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera {
@@ -166,8 +167,8 @@ void Chip::settle() {
       past_limit |= arrival(tile).kind == Standing::Kind::limit;
     }
   if (past_limit)
-    throw stuck(fmt::format("tiles ran past the limit of {} cycles (--max-cycles)",
-                            settings_.max_cycles.count()));
+    throw stuck(fmt::format("tiles ran past the limit of {} (--max-cycles)",
+                            counted(settings_.max_cycles.count(), "cycle")));
   for (const Piece& piece : pieces_) {
     if (piece.group.arrivals.tiles != 0) settle_sync(piece.group);
     for (const TileId tile : piece.apart) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
+
 namespace tessera {
 namespace {
 
@@ -54,7 +56,7 @@ std::string summarise_tiles(std::span<const std::string> states) {
     else
       left += groups[i].second.tiles;
   }
-  if (left != 0) text += fmt::format("\n  and {} tiles more", left);
+  if (left != 0) text += fmt::format("\n  and {} more", counted(left, "tile"));
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"
 
@@ -20,8 +21,9 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   elf::refuse_double_arithmetic(program);
   const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
-  fmt::print(stderr, "{}: exit code {}, {} cycles, {} slots, {} instructions\n", request.file,
-             result.exit_code, result.cycles, result.slots, result.instructions);
+  fmt::print(stderr, "{}: exit code {}, {}, {}, {}\n", request.file, result.exit_code,
+             counted(result.cycles, "cycle"), counted(result.slots, "slot"),
+             counted(result.instructions, "instruction"));
   return static_cast<ExitCode>(result.exit_code & 0xff);
 }
 

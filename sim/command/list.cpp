@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/nearest.h"
 #include "sim/config/writers.h"
@@ -15,9 +16,9 @@ void list_machines(const Simulator& simulator) {
   for (const config::Preset& preset : simulator.machines) {
     const MachineConfig machine =
         config::load_machine(std::string(preset.name), simulator.machines);
-    fmt::print("{:<12} {} tiles of {} KiB, {} GHz, {} contexts, fabric {}\n", preset.name,
-               machine.tiles, machine.tile.sram_kib, machine.clock_ghz, machine.tile.contexts,
-               machine.fabric.kind);
+    fmt::print("{:<12} {} of {} KiB, {} GHz, {}, fabric {}\n", preset.name,
+               counted(machine.tiles, "tile"), machine.tile.sram_kib, machine.clock_ghz,
+               counted(machine.tile.contexts, "context"), machine.fabric.kind);
   }
 }
 
@@ -29,7 +30,7 @@ void list_fabrics() {
 void list_sets(const Simulator& simulator) {
   for (const config::Preset& preset : simulator.validation) {
     const ValidationSet set = read_validation_set(preset);
-    fmt::print("{:<12} {} ({} points)\n", preset.name, set.title, set.points.size());
+    fmt::print("{:<12} {} ({})\n", preset.name, set.title, counted(set.points.size(), "point"));
   }
 }
 

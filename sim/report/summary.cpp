@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/report/report.h"
 #include "sim/report/units.h"
 
@@ -11,10 +12,10 @@ using Json = nlohmann::ordered_json;
 std::string heading(const Json& report) {
   const Json& machine = report.at("config").at("machine");
   const auto name = machine.at("name").get<std::string>();
-  return fmt::format("{} on {}: {} tiles, {} GHz\n",
+  return fmt::format("{} on {}: {}, {} GHz\n",
                      report.at("config").at("workload").at("kernel").get<std::string>(),
                      name.empty() ? "a machine of its own" : name,
-                     machine.at("tiles").get<std::uint32_t>(),
+                     counted(machine.at("tiles").get<std::uint32_t>(), "tile"),
                      machine.at("clock_ghz").get<double>());
 }
 
@@ -25,9 +26,9 @@ std::uint64_t count(const Json& section, std::string_view key) {
 std::string time_lines(const Json& report) {
   const Json& time = report.at("time");
   const std::uint64_t total = count(time, "cycles");
-  std::string text =
-      fmt::format("  time      {} cycles = {}, {} supersteps\n", grouped(total),
-                  seconds(time.at("seconds").get<double>()), count(time, "supersteps"));
+  std::string text = fmt::format("  time      {} cycles = {}, {}\n", grouped(total),
+                                 seconds(time.at("seconds").get<double>()),
+                                 counted(count(time, "supersteps"), "superstep"));
   for (const std::string_view part : {"compute", "exchange", "sync", "link", "host", "wait"}) {
     const std::uint64_t cycles = count(time, fmt::format("{}_cycles", part));
     if (cycles == 0) continue;
@@ -120,10 +121,11 @@ std::string check_line(const Json& report) {
 std::string host_line(const Json& report) {
   const Json& host = report.at("host");
   return fmt::format(
-      "  host      build {:.2f} s, run {:.2f} s on {} threads ({} instructions/s), "
+      "  host      build {:.2f} s, run {:.2f} s on {} ({} instructions/s), "
       "check {:.2f} s; {} resident\n",
       host.at("build_seconds").get<double>(), host.at("seconds").get<double>(),
-      count(host, "threads"), scaled(host.at("instructions_per_second").get<double>(), ""),
+      counted(count(host, "threads"), "thread"),
+      scaled(host.at("instructions_per_second").get<double>(), ""),
       host.at("check_seconds").get<double>(),
       scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/report/analysis.h"
 #include "sim/report/units.h"
 
@@ -19,11 +20,11 @@ std::string whole_lines(const RunFolder& run, const Phase& whole) {
   const Json& config = run.report.at("config");
   const auto machine = config.at("machine").at("name").get<std::string>();
   const double total = whole.parts.total();
-  std::string text = fmt::format("{} on {}: {} cycles in {} supersteps, {} bound\n ",
+  std::string text = fmt::format("{} on {}: {} cycles in {}, {} bound\n ",
                                  config.at("workload").at("kernel").get<std::string>(),
                                  machine.empty() ? "a machine of its own" : machine,
-                                 grouped(static_cast<std::uint64_t>(total)), whole.supersteps,
-                                 name_of(whole.bound));
+                                 grouped(static_cast<std::uint64_t>(total)),
+                                 counted(whole.supersteps, "superstep"), name_of(whole.bound));
   const Json parts = parts_json(whole.parts);
   for (const auto& [part, cycles] : parts.items()) {
     if (cycles > 0) text += fmt::format(" {} {:.1f} %,", part, 100 * cycles.get<double>() / total);

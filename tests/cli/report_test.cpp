@@ -39,7 +39,7 @@ TEST_SUITE("cli") {
     CHECK(one.code == 0);
     CHECK(one.err.empty());
     CHECK(one.out.starts_with("stream on gc200: "));
-    CHECK(one.out.find("supersteps, memory bound") != std::string::npos);
+    CHECK(one.out.find("1 superstep, memory bound") != std::string::npos);
     CHECK(one.out.find("\n  triad ") != std::string::npos);
     CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
   }
