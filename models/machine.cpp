@@ -77,9 +77,23 @@ RunResult Machine::run() {
   without_systemc_errors([] { sc_core::sc_start(); });
   tree_->chip.check_finished();
   RunResult result = tree_->chip.result();
-  result.time.host = host_cycles_;
-  result.host_seconds = watch.seconds();
+  result.time.host = host_cycles_ * (runs_.size() + 1);
+  RunRecord run{result.time.total(), result.supersteps};
+  for (const RunRecord& before : runs_) {
+    run.cycles = run.cycles - before.cycles;
+    run.supersteps -= before.supersteps;
+  }
+  runs_.push_back(run);
+  result.runs = runs_;
+  host_seconds_ += watch.seconds();
+  result.host_seconds = host_seconds_;
   return result;
+}
+
+RunResult Machine::run_again(const program::Program& program, const program::Images& images) {
+  const auto number = static_cast<std::uint32_t>(runs_.size());
+  tree_->host.write_inputs(program, images, number, tree_->threads);
+  return run();
 }
 
 const MemoryReader& Machine::memory() const { return tree_->host; }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
@@ -37,13 +38,19 @@ class Machine {
   /// the state of every stuck tile. To be called once.
   RunResult run();
 
+  /// Writes the inputs of the next run (Buffer::inputs) where what was loaded has them, and runs
+  /// the same code again; time goes on. Returns the totals of all runs so far.
+  RunResult run_again(const program::Program& program, const program::Images& images);
+
   /// The tiles' memory, through the host's debug access.
   [[nodiscard]] const MemoryReader& memory() const;
 
  private:
   class Tree;
   std::unique_ptr<Tree> tree_;
-  Cycle host_cycles_;
+  Cycle host_cycles_;  ///< of one run
+  std::vector<RunRecord> runs_;
+  double host_seconds_ = 0;
 };
 
 }  // namespace tessera

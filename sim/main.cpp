@@ -33,13 +33,15 @@ report::Outcome run(const config::Config& config, const report::Built& built) {
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
-  report::Outcome outcome{machine->run(), {}, options.threads, 0};
-  const Stopwatch watch;
-  outcome.check.method = "off";
-  if (config.run.check != CheckMode::off) {
-    outcome.check = built.workload->check(machine->memory(), config.run.check);
+  report::Outcome outcome;
+  outcome.threads = options.threads;
+  for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
+    outcome.result = i == 0 ? machine->run() : machine->run_again(built.program, built.images);
+    const Stopwatch watch;
+    if (config.run.check != CheckMode::off)
+      outcome.add(built.workload->check_run(machine->memory(), config.run.check, i));
+    outcome.check_seconds += watch.seconds();
   }
-  outcome.check_seconds = watch.seconds();
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;

@@ -83,6 +83,15 @@ void Chip::step() {
   release_exchanges();
 }
 
+void Chip::start() {
+  if (started_) {
+    for (Tile& tile : tiles_) tile.restart(ledger_.start());
+    started_ = false;
+    ended_ = 0;
+  }
+  begin_.notify(sc_core::SC_ZERO_TIME);
+}
+
 void Chip::start_tiles() {
   started_ = true;
   all_.resize(tiles_.size());

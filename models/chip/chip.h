@@ -42,8 +42,9 @@ class Chip : public sc_core::sc_module {
   /// Host and debug access to SRAM: byte address = tile x SRAM bytes + address within the tile.
   tlm_utils::simple_target_socket<Chip> socket;
 
-  /// Lets every tile begin; to be called between elaboration and sc_start().
-  void start() { begin_.notify(sc_core::SC_ZERO_TIME); }
+  /// Lets every tile begin, again if all have ended; to be called after elaboration, before
+  /// sc_start().
+  void start();
   /// To be called when no event is left: rethrows what ended the run early, and throws NoProgress
   /// if there are tiles that nothing will release.
   void check_finished() const;

@@ -28,21 +28,36 @@ void Host::load(const program::Program& program, const program::Images& images,
   buffers_.reserve(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i)
     buffers_.push_back({buffers[i].tile, images.buffer_address[i]});
-  std::vector<std::span<std::byte>> srams(tiles_);
-  for (std::uint32_t i = 0; i < tiles_; ++i) srams[i] = direct_memory(TileId{i});
+  const std::vector<std::span<std::byte>> srams = direct_memories();
   threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t tile = begin; tile < end; ++tile) {
       const program::TileImage& image = images.tiles[tile];
       write(srams[tile], Address(0), image.code->bytes);
       for (const program::Segment& segment : image.segments)
         write(srams[tile], segment.address, segment.bytes);
-      for (const program::BufferId id : image.initialised) {
+    }
+  });
+  write_inputs(program, images, 0, threads);
+}
+
+void Host::write_inputs(const program::Program& program, const program::Images& images,
+                        std::uint32_t run, HostThreads& threads) {
+  const std::vector<std::span<std::byte>> srams = direct_memories();
+  threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t tile = begin; tile < end; ++tile) {
+      for (const program::BufferId id : images.tiles[tile].initialised) {
         const program::Buffer& buffer = program.buffer(id);
         const std::uint32_t address = buffers_[static_cast<std::size_t>(id)].address.count();
-        buffer.contents(srams[tile].subspan(address, buffer.bytes));
+        buffer.fill(srams[tile].subspan(address, buffer.bytes), run);
       }
     }
   });
+}
+
+std::vector<std::span<std::byte>> Host::direct_memories() {
+  std::vector<std::span<std::byte>> srams(tiles_);
+  for (std::uint32_t i = 0; i < tiles_; ++i) srams[i] = direct_memory(TileId{i});
+  return srams;
 }
 
 Cycle Host::transfer_cycles(Bytes bytes, const MachineConfig& machine) {

@@ -24,8 +24,11 @@ class Host : public sc_core::sc_module, public MemoryReader {
   /// Bound to the chip's SRAM.
   tlm_utils::simple_initiator_socket<Host> socket;
 
-  /// Writes every tile's code, segments and initial buffers. The socket must be bound.
+  /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound.
   void load(const program::Program& program, const program::Images& images, HostThreads& threads);
+  /// Writes the inputs of run `run` of the program that was loaded.
+  void write_inputs(const program::Program& program, const program::Images& images,
+                    std::uint32_t run, HostThreads& threads);
 
   /// What `bytes` take over the host link, rounded up to chip clocks.
   static Cycle transfer_cycles(Bytes bytes, const MachineConfig& machine);
@@ -39,6 +42,7 @@ class Host : public sc_core::sc_module, public MemoryReader {
     Address address;
   };
   std::span<std::byte> direct_memory(TileId tile);
+  std::vector<std::span<std::byte>> direct_memories();
 
   std::uint32_t tiles_;
   std::uint64_t bytes_per_tile_;

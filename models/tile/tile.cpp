@@ -26,6 +26,14 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
   if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
 }
 
+void Tile::restart(Cycle at) {
+  wait_until(at);
+  supervisor_.pc = program_->image().entry.count();
+  step_ = program_->step_of(supervisor_.pc);
+  sync_step_ = program::kNoStep;
+  span_start_ = at;
+}
+
 void Tile::prefetch() const {
   const auto bring = [](const void* line) { __builtin_prefetch(line, 1); };
   bring(&supervisor_.x[0]);

@@ -24,6 +24,8 @@ class Tile {
   /// `sram` outlives the tile and holds its image.
   Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram);
 
+  /// Begins the program again at `at`, after its supervisor has ended.
+  void restart(Cycle at);
   /// Asks the host's cache for what a short run-ahead touches.
   void prefetch() const;
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.

@@ -140,7 +140,7 @@ void Compiler::place_buffers() {
       const Buffer& buffer = program_.buffer(id);
       blocks.push_back(
           {buffer.bytes, buffer.align, lives[static_cast<std::size_t>(id)], buffer.category});
-      if (buffer.contents) images_.tiles[tile].initialised.push_back(id);
+      if (buffer.initialised()) images_.tiles[tile].initialised.push_back(id);
     }
     const std::uint64_t base = state.group->code.data_begin + state.group->data.bytes;
     const auto [entry, is_new] = layouts.try_emplace({base, std::move(blocks)});

@@ -49,7 +49,7 @@ using CategoryBytes = std::array<std::uint64_t, kCategories>;  ///< indexed by C
 struct TileImage {
   std::shared_ptr<const CodeImage> code;
   std::vector<Segment> segments;
-  std::vector<BufferId> initialised;  ///< buffers whose contents() is written at load
+  std::vector<BufferId> initialised;  ///< buffers that the host fills before each run
   CategoryBytes memory{};             ///< peak bytes by category; sums to what the tile needs
 };
 

@@ -35,7 +35,7 @@ class Lifetimes {
     const auto end = static_cast<std::int32_t>(flow.steps.size());
     for (std::size_t id = 0; id < all_.size(); ++id) {
       const Buffer& buffer = program.buffers()[id];
-      if (buffer.contents && (all_[id].used() || buffer.keep)) use(all_[id], -1);
+      if (buffer.initialised() && (all_[id].used() || buffer.keep)) use(all_[id], -1);
       if (buffer.keep) use(all_[id], end);
     }
     widen_over_loops();

@@ -118,7 +118,7 @@ void validate(const Program& program) {
 Bytes host_bytes(const Program& program) {
   Bytes bytes;
   for (const Buffer& buffer : program.buffers()) {
-    if (buffer.contents) bytes += Bytes(buffer.bytes);
+    if (buffer.initialised()) bytes += Bytes(buffer.bytes);
     if (buffer.keep) bytes += Bytes(buffer.bytes);
   }
   return bytes;

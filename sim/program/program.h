@@ -35,6 +35,14 @@ struct Buffer {
   /// Called once per load, from any host thread.
   std::function<void(std::span<std::byte>)> contents;
   std::string_view name;  ///< for the memory table; a literal
+  /// Instead of `contents`, where the program runs several times (Workload::runs): the contents
+  /// before the run of that number.
+  std::function<void(std::span<std::byte>, std::uint32_t)> inputs = {};
+
+  [[nodiscard]] bool initialised() const { return contents || inputs; }
+  void fill(std::span<std::byte> into, std::uint32_t run) const {
+    contents ? contents(into) : inputs(into, run);
+  }
 };
 
 /// A place in a buffer.
@@ -161,8 +169,7 @@ class Program {
 /// Overlapping destinations are the exchange compiler's to find.
 void validate(const Program& program);
 
-/// Bytes that the host writes before the run (buffers with contents) and reads after it (kept
-/// ones).
+/// Bytes that the host writes before a run (initialised buffers) and reads after it (kept ones).
 Bytes host_bytes(const Program& program);
 
 }  // namespace tessera::program

@@ -51,8 +51,18 @@ class Workload {
   /// Which peak `fraction_of_peak` refers to: a type name (f16, f32) or bytes.
   [[nodiscard]] virtual std::string peak_type() const = 0;
   [[nodiscard]] virtual program::Program build() const = 0;
+  /// How often the program runs, without being built anew, each time with the inputs of that number
+  /// (Buffer::inputs). Flops and predicted cycles are those of all runs.
+  [[nodiscard]] virtual std::uint32_t runs() const { return 1; }
+  /// What the report says of one run beside its cycles; nothing by default.
+  [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
   /// Compares the finished tensors with the plain reference.
   [[nodiscard]] virtual CheckResult check(const MemoryReader& memory, CheckMode mode) const = 0;
+  /// The same for the run that has just ended, where there are several.
+  [[nodiscard]] virtual CheckResult check_run(const MemoryReader& memory, CheckMode mode,
+                                              std::uint32_t /*run*/) const {
+    return check(memory, mode);
+  }
 };
 
 }  // namespace tessera

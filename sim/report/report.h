@@ -25,9 +25,11 @@ struct Built {
 /// What is only known after the run.
 struct Outcome {
   RunResult result;
-  CheckResult check;
-  unsigned threads = 1;  ///< of the host
+  CheckResult check{false, 0, 0, "off"};  ///< the worst of all runs
+  std::vector<CheckResult> checks;        ///< by run; empty if off
+  unsigned threads = 1;                   ///< of the host
   double check_seconds = 0;
+  void add(const CheckResult& one);
 };
 
 /// The files of one run as texts, and whether its check passed.

@@ -35,6 +35,13 @@ struct TileRecord {
   Bytes sent, received;
 };
 
+/// One of the runs of a program that runs several times.
+struct RunRecord {
+  Cycle cycles;
+  std::uint64_t supersteps = 0;
+};
+
+/// The totals are those of all runs.
 struct RunResult {
   TimeParts time;  ///< of the measured region
   std::uint64_t supersteps = 0;
@@ -43,9 +50,10 @@ struct RunResult {
   Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
   Bytes max_tile_sent, max_tile_received;
-  std::vector<SuperstepRecord> steps;
+  std::vector<RunRecord> runs;
+  std::vector<SuperstepRecord> steps;  ///< run by run
   std::vector<TileRecord> tiles;
-  double host_seconds = 0;  ///< of the host, from the first cycle to the last
+  double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last
 };
 
 }  // namespace tessera

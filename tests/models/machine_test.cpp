@@ -66,6 +66,47 @@ TEST_SUITE("run") {
     CHECK(run_ring(3, 2, {}, view) == "2:90 0:90 0:90 0:90  4 5 3");
   }
 
+  TEST_CASE("a program runs again on other inputs, in the time that follows") {
+    const std::string text = in_child([&] {
+      const MachineConfig config = sample::machine(3);
+      const sample::Ring ring = sample::ring(3, 2);
+      sample::Program several = ring.program;
+      std::vector<program::BufferId> inputs;
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        program::Buffer buffer{};
+        buffer.tile = TileId{i};
+        buffer.bytes = 4;
+        buffer.keep = true;
+        buffer.name = "inputs";
+        buffer.inputs = [i](std::span<std::byte> bytes, std::uint32_t run) {
+          bytes[0] = std::byte(10 * run + i);
+        };
+        inputs.push_back(several.add_buffer(buffer));
+      }
+      const program::Images images = sample::compile(several, config);
+      Machine machine(config, several, images, {});
+      std::string seen;
+      for (int run = 0; run < 3; ++run) {
+        const RunResult result = run == 0 ? machine.run() : machine.run_again(several, images);
+        Cycle sum;
+        for (const RunRecord& record : result.runs) {
+          check(record.cycles == result.runs[0].cycles, "a run takes another time");
+          check(record.supersteps == 4, "{} supersteps", record.supersteps);
+          sum += record.cycles;
+        }
+        check(sum == result.time.total(), "the runs do not sum to the time");
+        check(result.steps.size() == 4 * result.runs.size(), "steps are missing");
+        for (const program::BufferId id : {inputs[0], inputs[1], inputs[2], ring.words[0]}) {
+          std::uint32_t word = 0;
+          machine.memory().read({id}, std::as_writable_bytes(std::span(&word, 1)));
+          seen += fmt::format("{} ", word);
+        }
+      }
+      return seen;
+    });
+    CHECK(text == "0 1 2 4 10 11 12 4 20 21 22 4 ");
+  }
+
   TEST_CASE("neither threads nor the order of tiles change anything") {
     RunOptions options;
     options.check_races = true;

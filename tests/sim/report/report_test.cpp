@@ -77,7 +77,8 @@ report::Outcome toy_outcome(unsigned threads) {
   result.tiles.resize(2);
   result.tiles[1].sent = Bytes(64);
   result.host_seconds = 0.5 * threads;
-  return {result, {true, 0.25, 1.0, "full"}, threads};
+  result.runs = {{Cycle(1000), 2}};
+  return {result, {true, 0.25, 1.0, "full"}, {}, threads};
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -90,6 +91,23 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("several runs are listed, and the worst check stands for all") {
+    report::Outcome outcome = toy_outcome(1);
+    const report::Built built = toy_built();
+    CHECK(!report::make_report(toy_config(1), built, outcome).json.contains("runs"));
+    outcome.result.runs = {{Cycle(600), 1}, {Cycle(400), 1}};
+    outcome.add({true, 0.5, 1.0, "full"});
+    outcome.add({true, 0.75, 1.0, "full"});
+    CHECK(outcome.check.max_error == 0.75);
+    outcome.add({false, 0.7, 1.0, "full"});
+    CHECK(!outcome.check.passed);
+    const auto json = report::make_report(toy_config(1), built, outcome).json;
+    CHECK(json.at("check").at("passed") == false);
+    REQUIRE(json.at("runs").size() == 2);
+    CHECK(json.at("runs").at(1).at("cycles") == 400);
+    CHECK(json.at("runs").at(1).at("passed") == true);
+  }
+
   TEST_CASE("report.json has its sections in order and its parts add up") {
     const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
     std::vector<std::string> keys;
