@@ -12,6 +12,7 @@
 #include "sim/command/list.h"
 #include "sim/command/report.h"
 #include "sim/command/run.h"
+#include "sim/command/sweep.h"
 #include "sim/command/validate.h"
 #include "sim/config/nearest.h"
 #include "sim/report/version.h"
@@ -41,14 +42,18 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
                               config::did_you_mean(extras.front(), names)));
 }
 
+void add_sets(CLI::App& command, std::vector<std::string>& sets) {
+  command.add_option("--set", sets, "path=value: change a key, for example workload.n=64")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+}
+
 Action add_run(CLI::App& app, const Simulator& simulator) {
   CLI::App* const run = app.add_subcommand("run", "simulate a config and report");
   const auto request = std::make_shared<RunRequest>();
   run->add_option("CONFIG", request->file, "the config file; - reads standard input")->required();
-  run->add_option("--set", request->sets, "path=value: change a key, for example workload.n=64")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
+  add_sets(*run, request->sets);
   run->add_option("--out", request->out, "folder of the results (default: runs/NAME-HASH)");
   run->add_option("--threads", request->threads, "host threads (run.threads)");
   run->add_option("--engine", request->engine, "interpreter (run.engine)");
@@ -63,10 +68,7 @@ Action add_check(CLI::App& app, const Simulator& simulator) {
       app.add_subcommand("check", "plan, predicted cycles and memory of a config; runs nothing");
   const auto request = std::make_shared<RunRequest>();
   check->add_option("CONFIG", request->file, "the config file; - reads standard input")->required();
-  check->add_option("--set", request->sets, "path=value: change a key")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
+  add_sets(*check, request->sets);
   check->add_option("--seed", request->seed, "of data and generators");
   return [request, &simulator] { return command::check(*request, simulator); };
 }
@@ -94,6 +96,28 @@ Action add_report(CLI::App& app) {
   report->add_option("--out", request->out, "the page (default: report.html in the run's folder)");
   report->add_flag("--top", request->top, "print where the time went; write no page");
   return [request] { return command::report(*request); };
+}
+
+Action add_sweep(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const sweep =
+      app.add_subcommand("sweep", "run a config at many points, on many cores or a cluster");
+  const auto request = std::make_shared<SweepRequest>();
+  sweep->add_option("CONFIG", request->file, "the config file, which may have a section sweep")
+      ->required();
+  sweep->add_option("AXIS", request->axes,
+                    "path=a,b,c or path=low..high*factor or path=low..high+step");
+  add_sets(*sweep, request->sets);
+  sweep->add_option("--out", request->out, "folder of the results; done points there stay")
+      ->required();
+  sweep->add_option("--jobs", request->jobs, "points at a time (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  sweep->add_option("--shard", request->shard, "i/n: only every n-th point, from the i-th on");
+  sweep->add_flag("--slurm", request->slurm, "submit to Slurm: an array job, one that collects");
+  sweep->add_option("--shards", request->shards, "tasks of the array (default: one for 50 points)")
+      ->check(CLI::Range(1, 100000));
+  sweep->add_option("--sbatch", request->sbatch, "further options of sbatch, in one text");
+  sweep->add_flag("--quiet", request->quiet, "no summary and no progress");
+  return [request, &simulator] { return command::sweep(*request, simulator); };
 }
 
 Action add_exec(CLI::App& app, const Simulator& simulator) {
@@ -137,7 +161,8 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
       {"run", add_run(app, simulator)},           {"check", add_check(app, simulator)},
       {"exec", add_exec(app, simulator)},         {"disasm", add_disasm(app)},
       {"list", add_list(app, simulator)},         {"schema", add_schema(app, simulator)},
-      {"validate", add_validate(app, simulator)}, {"report", add_report(app)}};
+      {"validate", add_validate(app, simulator)}, {"report", add_report(app)},
+      {"sweep", add_sweep(app, simulator)}};
   for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
   try {
     app.parse(argc, argv);

@@ -43,6 +43,14 @@ Config read_config(const Layers& layers, const std::string& name, const Catalogu
 /// A machine by a preset's or file's name.
 MachineConfig load_machine(const std::string& name, Presets machines);
 
+struct InputFile {
+  std::string path;  ///< its key path in the config
+  std::string file;
+};
+
+/// The files that the workload reads.
+std::vector<InputFile> input_files(const Config& config);
+
 /// The JSON Schema of whole configs.
 Json config_schema(const Catalogue& catalogue, Presets machines);
 

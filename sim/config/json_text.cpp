@@ -125,6 +125,16 @@ Json parse_json(std::string_view text, const std::string& file) {
   return builder.take();
 }
 
+Json parse_value(std::string_view text, const std::string& origin) {
+  try {
+    return parse_json(text, origin);
+  } catch (const ConfigError&) {
+    throw;  // it is JSON, but not one of ours
+  } catch (const UserError&) {
+    return std::string(text);
+  }
+}
+
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);

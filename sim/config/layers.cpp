@@ -88,16 +88,7 @@ void Layers::set(const std::string& assignment) {
   if (equals == std::string::npos || equals == 0) {
     throw UserError(fmt::format("{}: found no path=value; for example run.threads=2", origin));
   }
-  const std::string text = assignment.substr(equals + 1);
-  Json value;
-  try {
-    value = parse_json(text, origin);
-  } catch (const ConfigError&) {
-    throw;  // it is JSON, but not one of ours
-  } catch (const UserError&) {
-    value = text;
-  }
-  set(assignment.substr(0, equals), std::move(value), origin);
+  set(assignment.substr(0, equals), parse_value(assignment.substr(equals + 1), origin), origin);
 }
 
 void Layers::set(const std::string& path, Json value, const std::string& origin) {

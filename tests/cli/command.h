@@ -22,10 +22,10 @@ class CommandFolder {
   CommandFolder& operator=(const CommandFolder&) = delete;
   ~CommandFolder();
 
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string read(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Names of all that lies in the folder, but for what call() puts there.
   [[nodiscard]] std::set<std::string> names() const;
   /// Calls the program with shell-quoted arguments in this folder.

@@ -1,0 +1,44 @@
+#include "sim/command/point_run.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+
+namespace tessera::command {
+namespace {
+
+std::string status_of(ExitCode code) {
+  if (code == ExitCode::user_error) return "failed";
+  return code == ExitCode::no_progress ? "stuck" : "defect";
+}
+
+}  // namespace
+
+config::Json seed_of(const config::Json& resolved) {
+  const config::Json& workload = resolved.at("workload");
+  return workload.contains("seed") ? workload.at("seed") : resolved.at("run").at("seed");
+}
+
+sweep::Result run_point(const config::Config& config, const Simulator& simulator) {
+  sweep::Result result{"done", "", seed_of(config.resolved), nullptr};
+  try {
+    const report::Built built = simulator.build(config);
+    const report::Outcome outcome = simulator.run(config, built);
+    report::Report report = report::make_report(config, built, outcome);
+    if (!report.passed()) {
+      result.status = "wrong";
+      result.error = fmt::format("the result is wrong: error {} where {} is allowed",
+                                 outcome.check.max_error, outcome.check.bound);
+    }
+    result.report = std::move(report.json);
+  } catch (const Error& error) {
+    result.status = status_of(error.code());
+    result.error = error.what();
+  } catch (const std::exception& error) {
+    result.status = "defect";
+    result.error = error.what();
+  }
+  return result;
+}
+
+}  // namespace tessera::command

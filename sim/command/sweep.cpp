@@ -1,0 +1,202 @@
+#include "sim/command/sweep.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/command/children.h"
+#include "sim/command/interruption.h"
+#include "sim/command/point_run.h"
+#include "sim/command/sweep_progress.h"
+#include "sim/sweep/slurm.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::command {
+namespace {
+
+using sweep::Point;
+using sweep::Store;
+
+struct Shard {
+  std::size_t number = 1, count = 1;
+};
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const auto number = [&](const char* begin, std::size_t& value) {
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+    return error == std::errc() ? end : nullptr;
+  };
+  const char* const slash = number(text.data(), shard.number);
+  const char* const end =
+      slash != nullptr && *slash == '/' ? number(slash + 1, shard.count) : nullptr;
+  if (end != text.data() + text.size() || shard.number < 1 || shard.number > shard.count) {
+    throw UserError(fmt::format(
+        "tessera sweep: --shard: found {}, allowed i/n with i from 1 to n, for example 2/8", text));
+  }
+  return shard;
+}
+
+/// Runs points in processes until none is left or a signal comes.
+class Runner {
+ public:
+  Runner(const sweep::Sweep& sweep, const Store& store, const Simulator& simulator, unsigned jobs)
+      : sweep_(sweep), store_(store), simulator_(simulator), jobs_(jobs) {}
+
+  /// False if it was interrupted.
+  bool run(const std::vector<const Point*>& points, SweepProgress& progress) {
+    const Interruption interruption;
+    Children children;
+    for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
+    while (!waiting_.empty() || children.running() > 0) {
+      for (; !waiting_.empty() && children.running() < jobs_; waiting_.pop_front()) {
+        children.start(waiting_.front(), [&](std::size_t i) { return simulate(*points[i]); });
+      }
+      constexpr int kTenTimesASecond = 100;
+      for (const auto& finished : children.wait(kTenTimesASecond, -1, interruption.let_through())) {
+        finish(*points[finished.item], finished, progress);
+      }
+      progress.show();
+      if (interruption.came()) return false;
+    }
+    return true;
+  }
+
+ private:
+  /// In a child: the result goes to the store, its status to the parent.
+  std::string simulate(const Point& point) const {
+    config::Config config = sweep_.config(point);
+    // All cores are in use already.
+    if (config.run.threads == 0) {
+      config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
+    }
+    const sweep::Result result = run_point(config, simulator_);
+    store_.put(point.id, result);
+    return result.status;
+  }
+
+  void finish(const Point& point, const Children::Finished& finished, SweepProgress& progress) {
+    if (finished.death.empty()) {
+      progress.count(finished.text);
+      return;
+    }
+    // Once more: somebody may have taken its memory.
+    if (again_.insert(point.id).second) {
+      waiting_.push_back(finished.item);
+      return;
+    }
+    const config::Json seed = seed_of(sweep_.config(point).resolved);
+    store_.put(point.id, {"died", "the simulation died: " + finished.death, seed, nullptr});
+    progress.count("died");
+  }
+
+  const sweep::Sweep& sweep_;
+  const Store& store_;
+  const Simulator& simulator_;
+  unsigned jobs_;
+  std::deque<std::size_t> waiting_;
+  std::set<std::string> again_;  ///< ids of points that died once
+};
+
+/// The first point of each id that has no result yet.
+std::vector<const Point*> missing(const std::vector<Point>& points, const Shard& shard,
+                                  const Store& store) {
+  std::vector<const Point*> found;
+  std::set<std::string> seen;
+  for (const Point& point : points) {
+    if (point.index % shard.count != shard.number - 1) continue;
+    if (seen.insert(point.id).second && !store.find(point.id)) found.push_back(&point);
+  }
+  return found;
+}
+
+/// How many points have each status; "" for those without a result.
+std::map<std::string, std::size_t> count_statuses(const std::vector<Point>& points,
+                                                  const Shard& shard, const Store& store) {
+  std::map<std::string, std::size_t> counts;
+  for (const Point& point : points) {
+    if (point.index % shard.count != shard.number - 1) continue;
+    const std::optional<sweep::Result> result = store.find_any(point.id);
+    ++counts[result ? result->status : ""];
+  }
+  return counts;
+}
+
+void print_summary(const std::string& what, const std::map<std::string, std::size_t>& counts,
+                   std::size_t ran) {
+  std::size_t all = 0;
+  std::string parts;
+  for (const auto& [status, count] : counts) {
+    all += count;
+    if (status != "done") parts += fmt::format(", {} {}", count, status.empty() ? "to do" : status);
+  }
+  const auto done = counts.find("done");
+  fmt::print("{}: {} points, {} run now: {} done{}\n", what, all, ran,
+             done == counts.end() ? 0 : done->second, parts);
+}
+
+ExitCode exit_code(const std::map<std::string, std::size_t>& counts) {
+  if (counts.contains("defect") || counts.contains("died")) return ExitCode::defect;
+  return counts.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
+}
+
+void submit(const SweepRequest& request, const std::vector<Point>& points) {
+  sweep::SlurmJob job;
+  job.config = request.file;
+  job.axes = request.axes;
+  job.sets = request.sets;
+  job.out = request.out;
+  job.jobs = std::max(1U, request.jobs);
+  job.shards = request.shards;
+  job.sbatch = request.sbatch;
+  const sweep::Submitted submitted = sweep::submit(job, points.size());
+  fmt::print("{} points in {} tasks of job {}; job {} collects them into {}/results.csv\n",
+             points.size(), submitted.tasks, submitted.array_job, submitted.collecting_job,
+             request.out);
+}
+
+}  // namespace
+
+ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
+  const Shard shard = request.shard.empty() ? Shard() : parse_shard(request.shard);
+  const sweep::Sweep sweep(request.file, request.axes, request.sets, simulator.catalogue,
+                           simulator.machines);
+  sweep::PointIds ids(sweep::program_identity());
+  const std::vector<Point> points = sweep.points(ids);
+  report::require_writable(request.out);
+  const Store store(request.out);
+  store.open();
+  sweep::write_points(request.out, sweep, points);
+  if (request.slurm) {
+    submit(request, points);
+    return ExitCode::done;
+  }
+  const std::vector<const Point*> wanted = missing(points, shard, store);
+  const unsigned jobs =
+      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  SweepProgress progress(sweep.name(), wanted.size(), request.quiet);
+  const bool completed = Runner(sweep, store, simulator, jobs).run(wanted, progress);
+  progress.clear();
+  const bool is_whole = request.shard.empty();
+  if (is_whole) sweep::write_results(request.out, sweep, points, store);
+  if (is_whole && completed) store.remove_leftovers();
+  const auto counts = count_statuses(points, shard, store);
+  if (!request.quiet) {
+    const std::string part = is_whole ? "" : " shard " + request.shard;
+    print_summary(sweep.name() + part, counts, progress.counted());
+    if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
+  }
+  if (!completed) {
+    fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
+    return ExitCode::interrupted;
+  }
+  return exit_code(counts);
+}
+
+}  // namespace tessera::command

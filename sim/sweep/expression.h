@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/json_text.h"
+
+namespace tessera::sweep {
+
+/// A condition over a config, such as `workload.m <= 4 * machine.tiles`: numbers, "texts", true,
+/// false, key paths; + - * / %, comparisons, and, or, not (also && || !), parentheses, and the
+/// functions min, max, log2, floor, ceil. Numbers are doubles.
+class Expression {
+ public:
+  /// Throws UserError that starts with `origin` and says where the text is wrong.
+  Expression(std::string_view text, std::string origin);
+
+  /// Whether the condition holds for a resolved config. Throws UserError for a path that the config
+  /// does not have (with the nearest name) and for operands of the wrong type.
+  [[nodiscard]] bool holds(const config::Json& config) const;
+
+  /// One operand, operator or function with what it applies to.
+  struct Node {
+    enum class Kind { literal, path, call } kind = Kind::literal;
+    std::string name;             ///< of a path, an operator or a function
+    config::Json value;           ///< of a literal
+    std::vector<Node> arguments;  ///< of a call
+  };
+
+ private:
+  std::string text_, origin_;
+  Node root_;
+};
+
+}  // namespace tessera::sweep

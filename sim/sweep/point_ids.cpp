@@ -1,0 +1,76 @@
+#include "sim/sweep/point_ids.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/types.h"
+#include "sim/config/key_path.h"
+#include "sim/data/read_file.h"
+#include "sim/report/version.h"
+#include "sim/sweep/sha256.h"
+
+namespace tessera::sweep {
+namespace {
+
+/// The build id among the notes of one segment; empty if there is none.
+std::string build_id_in(const char* notes, std::size_t size) {
+  for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+    const auto* const header = reinterpret_cast<const ElfW(Nhdr)*>(notes + at);
+    const std::size_t content = at + sizeof *header + round_up(header->n_namesz, 4U);
+    if (header->n_type == NT_GNU_BUILD_ID) {
+      std::string digits;
+      for (std::size_t i = 0; i < header->n_descsz; ++i) {
+        digits += fmt::format("{:02x}", static_cast<unsigned char>(notes[content + i]));
+      }
+      return digits;
+    }
+    at = content + round_up(header->n_descsz, 4U);
+  }
+  return "";
+}
+
+/// Stops at the first object, which is the program itself.
+int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
+  auto& found = *static_cast<std::string*>(result);
+  for (int i = 0; i < object->dlpi_phnum && found.empty(); ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    found = build_id_in(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr),
+                        segment.p_memsz);
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string program_identity() {
+  std::string build_id;
+  ::dl_iterate_phdr(find_build_id, &build_id);
+  return fmt::format("{} {} {}", report::kVersion, report::kCommit, build_id);
+}
+
+std::string PointIds::of(const config::Config& config) {
+  config::Json identity = config::identity(config.resolved);
+  for (const config::InputFile& input : config::input_files(config)) {
+    config::set_at(identity, input.path, "sha256:" + hash_of_file(input.file));
+  }
+  Sha256 hash;
+  hash.add(identity.dump());
+  hash.add(program_);
+  constexpr std::size_t kDigits = 32;
+  return hash.finish().substr(0, kDigits);
+}
+
+const std::string& PointIds::hash_of_file(const std::string& file) {
+  const auto [entry, is_new] = hashes_.try_emplace(file);
+  if (is_new) {
+    Sha256 hash;
+    hash.add(data::read_file(file));
+    entry->second = hash.finish();
+  }
+  return entry->second;
+}
+
+}  // namespace tessera::sweep

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// Sweeps on a cluster: an array job whose tasks each run a shard, and a job that runs what is
+/// still missing and writes the tables once the array has ended, however it ended.
+namespace tessera::sweep {
+
+struct SlurmJob {
+  std::string config;
+  std::vector<std::string> axes, sets;
+  std::string out;      ///< a folder that all nodes see
+  unsigned jobs = 1;    ///< points at a time, and cores, of a task
+  unsigned shards = 0;  ///< tasks; 0: one for 50 points, 1000 at most
+  std::string sbatch;   ///< further options, such as "--partition=x --time=60"
+};
+
+struct Submitted {
+  unsigned tasks;
+  std::string array_job, collecting_job;  ///< Slurm's ids
+};
+
+/// The two scripts.
+std::string array_script(const SlurmJob& job, const std::string& program, unsigned tasks);
+std::string collecting_script(const SlurmJob& job, const std::string& program);
+
+/// Writes the scripts to OUT/slurm and hands them to sbatch. Throws UserError if that fails.
+Submitted submit(const SlurmJob& job, std::size_t points);
+
+/// A word that a POSIX shell reads back as `text`.
+std::string shell_word(const std::string& text);
+
+}  // namespace tessera::sweep

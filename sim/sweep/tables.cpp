@@ -1,0 +1,167 @@
+#include "sim/sweep/tables.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "sim/base/whole_file.h"
+#include "sim/config/key_path.h"
+
+namespace tessera::sweep {
+namespace {
+
+using config::Json;
+
+constexpr std::array kTail = {"seed", "id", "status", "error"};
+
+std::string compact(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string cell_text(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? value.get<std::string>() : compact(value);
+}
+
+void flatten(const Json& value, const std::string& path, Cells& cells) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items()) flatten(inner, config::join(path, key), cells);
+    return;
+  }
+  const bool of_objects = value.is_array() && std::any_of(value.begin(), value.end(),
+                                                          [](auto& e) { return e.is_object(); });
+  if (!of_objects) cells.emplace_back(path, cell_text(value));
+}
+
+/// Sections of a report that stand elsewhere in the row, or depend on the host.
+bool is_apart(const std::string& key) {
+  constexpr std::array kApart = {"tessera", "config", "host", "plan", "prediction"};
+  return std::find(kApart.begin(), kApart.end(), key) != kApart.end();
+}
+
+Json axes_of(const Sweep& sweep, const Point& point) {
+  Json axes = Json::object();
+  for (std::size_t i = 0; i < point.values.size(); ++i) axes[sweep.axes()[i]] = point.values[i];
+  return axes;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Which columns there are, in three runs: the report's, the plan's, the prediction's, each in
+/// order of first appearance.
+class Columns {
+ public:
+  void add(const Cells& cells) {
+    for (const auto& [name, text] : cells) {
+      if (place_.contains(name)) continue;
+      place_[name] = 0;
+      runs_[run_of(name)].push_back(name);
+    }
+  }
+  void close() {
+    for (const auto& run : runs_) names_.insert(names_.end(), run.begin(), run.end());
+    for (std::size_t i = 0; i < names_.size(); ++i) place_[names_[i]] = i;
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] std::vector<std::string> row(const Cells& cells) const {
+    std::vector<std::string> row(names_.size());
+    for (const auto& [name, text] : cells) row[place_.at(name)] = text;
+    return row;
+  }
+
+ private:
+  static std::size_t run_of(const std::string& name) {
+    if (name.starts_with("prediction.")) return 2;
+    return name.starts_with("plan.") ? 1 : 0;
+  }
+
+  std::array<std::vector<std::string>, 3> runs_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::size_t> place_;
+};
+
+void write_line(std::ostream& out, const std::vector<std::string>& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    out << (i == 0 ? "" : ",") << csv_cell(cells[i]);
+  }
+  out << '\n';
+}
+
+/// Writes results.jsonl and learns the columns on the way.
+Columns write_jsonl(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                    const Store& store) {
+  Columns columns;
+  WholeFile file(folder + "/results.jsonl");
+  for (const Point& point : points) {
+    const std::optional<Result> result = store.find_any(point.id);
+    if (!result) continue;
+    Json line = {{"point", point.index}, {"id", point.id}, {"axes", axes_of(sweep, point)}};
+    line.update(to_json(*result));
+    file.out() << compact(line) << '\n';
+    if (!result->report.is_null()) columns.add(cells_of(result->report));
+  }
+  file.commit();
+  columns.close();
+  return columns;
+}
+
+std::vector<std::string> csv_row(const Point& point, const Result& result, const Columns& columns) {
+  std::vector<std::string> row;
+  for (const Json& value : point.values) row.push_back(cell_text(value));
+  const Cells cells = result.report.is_null() ? Cells() : cells_of(result.report);
+  const std::vector<std::string> of_report = columns.row(cells);
+  row.insert(row.end(), of_report.begin(), of_report.end());
+  row.insert(row.end(),
+             {cell_text(result.seed), point.id, result.status, first_line(result.error)});
+  return row;
+}
+
+}  // namespace
+
+Cells cells_of(const Json& report) {
+  Cells cells;
+  for (const auto& [key, section] : report.items()) {
+    if (!is_apart(key)) flatten(section, key, cells);
+  }
+  for (const char* key : {"plan", "prediction"}) {
+    if (report.contains(key)) flatten(report.at(key), key, cells);
+  }
+  return cells;
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points) {
+  WholeFile file(folder + "/points.jsonl");
+  for (const Point& point : points) {
+    file.out() << compact(
+                      {{"point", point.index}, {"id", point.id}, {"axes", axes_of(sweep, point)}})
+               << '\n';
+  }
+  file.commit();
+}
+
+void write_results(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                   const Store& store) {
+  const Columns columns = write_jsonl(folder, sweep, points, store);
+  std::vector<std::string> head = sweep.axes();
+  head.insert(head.end(), columns.names().begin(), columns.names().end());
+  head.insert(head.end(), kTail.begin(), kTail.end());
+  WholeFile file(folder + "/results.csv");
+  write_line(file.out(), head);
+  for (const Point& point : points) {
+    const std::optional<Result> result = store.find_any(point.id);
+    if (result) write_line(file.out(), csv_row(point, *result, columns));
+  }
+  file.commit();
+}
+
+}  // namespace tessera::sweep

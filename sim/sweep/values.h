@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/json_text.h"
+
+/// The values of one axis of a sweep, as people write them.
+namespace tessera::sweep {
+
+using config::Json;
+
+/// "16..4096*4", "0..10+2", "1..8" or, to draw from, "0.001..1 log".
+struct Range {
+  enum class Kind { plain, steps, factors, logarithmic };
+  Kind kind = Kind::plain;
+  double low = 0, high = 0;
+  double by = 1;  ///< of steps and factors
+  bool integers = true;
+
+  /// All values, `high` included if it is reached; plain: every integer.
+  [[nodiscard]] std::vector<Json> values() const;
+  /// A value of plain or logarithmic by a fraction in [0, 1); reals have six digits.
+  [[nodiscard]] Json at(double fraction) const;
+};
+
+/// Nothing if the text is no number followed by ".."; throws UserError, starting with `origin`, for
+/// a range that is none.
+std::optional<Range> parse_range(std::string_view text, const std::string& origin);
+
+/// Values and ranges with commas between; a value is JSON if it parses, else a text. Throws
+/// UserError that starts with `origin`.
+std::vector<Json> parse_values(std::string_view text, const std::string& origin);
+
+}  // namespace tessera::sweep

@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using nlohmann::ordered_json;
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+std::string with_sweep(const std::string& sweep) {
+  return R"({"extends": "stream.json", "sweep": )" + sweep + "}";
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a sweep runs every point once and writes its tables") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string call = "sweep stream.json machine.tiles=1..3 workload.dtype=f16,f32 --out s";
+    const Answer answer = folder.call(call + " --jobs 2");
+    CHECK(answer.code == 0);
+    CHECK(answer.err.empty());
+    CHECK(answer.out.starts_with("stream: 6 points, 6 run now: 6 done\n"));
+    const std::string csv = folder.read("s/results.csv");
+    CHECK(csv.starts_with("machine.tiles,workload.dtype,time.cycles,"));
+    CHECK(csv.find("\n2,f32,") != std::string::npos);
+    CHECK(csv.find("host") == csv.find("host_"));  // host_cycles, nothing of the host itself
+    CHECK(lines(csv) == 7);
+    CHECK(lines(folder.read("s/points.jsonl")) == 6);
+    CHECK(lines(folder.read("s/results.jsonl")) == 6);
+    // Once more: nothing runs, nothing changes. With a longer axis only the new points run.
+    CHECK(folder.call(call).out.starts_with("stream: 6 points, 0 run now: 6 done\n"));
+    CHECK(folder.read("s/results.csv") == csv);
+    CHECK(folder.call("sweep stream.json machine.tiles=1..5 workload.dtype=f16,f32 --out s")
+              .out.starts_with("stream: 10 points, 4 run now: 10 done\n"));
+  }
+
+  TEST_CASE("a row of results.csv says what tessera run reports") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    CHECK(folder.call("sweep stream.json workload.elements_per_worker=120 --out s --quiet").out ==
+          "");
+    CHECK(folder
+              .call("run stream.json --out r --quiet --set workload.elements_per_worker=120 "
+                    "--threads 1")
+              .code == 0);
+    ordered_json swept = ordered_json::parse(folder.read("s/results.jsonl"))["report"];
+    ordered_json run = ordered_json::parse(folder.read("r/report.json"));
+    swept.erase("host");
+    run.erase("host");
+    CHECK(swept == run);
+    CHECK(
+        folder.read("s/results.csv").find(fmt::format("\n120,{},", run["time"]["cycles"].dump())) !=
+        std::string::npos);
+  }
+
+  TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    folder.write("s.json", with_sweep(R"({"grid": {"machine.tiles": [1, 2, 4]},
+      "random": {"points": 3, "seed": 5, "axes": {"workload.elements_per_worker": "50..500"}},
+      "where": ["machine.tiles * workload.elements_per_worker < 1500"]})"));
+    const Answer answer = folder.call("sweep s.json machine.tiles=1,2,100 --out s");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("s: 6 points, 6 run now: 6 done\n"));
+  }
+
+  TEST_CASE("points that cannot run are rows with their message") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const Answer answer = folder.call(
+        "sweep stream.json workload.elements_per_worker=60,60000 --out s --set "
+        "run.max_cycles=2000");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("stream: 2 points, 2 run now: 1 done, 1 failed\n"));
+    const std::string csv = folder.read("s/results.csv");
+    CHECK(csv.find(",failed,") != std::string::npos);
+    CHECK(csv.find("over by") == std::string::npos);  // the table stands in results.jsonl
+    CHECK(folder.read("s/results.jsonl").find("over by") != std::string::npos);
+    CHECK(folder
+              .call("sweep stream.json workload.elements_per_worker=6000 --out s --set "
+                    "run.max_cycles=20")
+              .out.find("0 done, 1 stuck") != std::string::npos);
+  }
+
+  TEST_CASE("shards together do what one call does") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string call = "sweep stream.json machine.tiles=1..5 --out ";
+    CHECK(folder.call(call + "whole").code == 0);
+    CHECK(folder.call(call + "parts --shard 2/2").out ==
+          "stream shard 2/2: 2 points, 2 run now: 2 done\n");
+    CHECK(!folder.has("parts/results.csv"));
+    CHECK(folder.call(call + "parts --shard 1/2").out ==
+          "stream shard 1/2: 3 points, 3 run now: 3 done\n");
+    CHECK(folder.call(call + "parts").out.starts_with("stream: 5 points, 0 run now: 5 done\n"));
+    CHECK(folder.read("parts/results.csv") == folder.read("whole/results.csv"));
+  }
+
+  TEST_CASE("mistakes of a sweep are refused before anything runs") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    folder.write("typo.json", with_sweep(R"({"gird": {}})"));
+    folder.write("where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
+      "where": "machine.tile < 4"})"));
+    folder.write("none.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
+      "where": "machine.tiles > 4"})"));
+    const std::string sweep = "sweep stream.json ";
+    const std::vector<std::pair<std::string, std::string>> mistakes = {
+        {"sweep", "CONFIG is required"},
+        {"sweep stream.json machine.tiles=1", "--out is required"},
+        {"sweep no.json machine.tiles=1 --out s", "no.json: No such file"},
+        {sweep + "--out s", "has no section sweep, and the command line no axis"},
+        {sweep + "machine.tiles --out s", "found machine.tiles, allowed path=a,b,c"},
+        {sweep + "machine.tiels=1,2 --out s", "did you mean tiles? (the point machine.tiels=1)"},
+        {sweep + "machine.tiles=1,x --out s", "found \"x\", allowed an integer"},
+        {sweep + "machine.tiles=1,0 --out s", "found 0, allowed an integer from 1"},
+        {sweep + "machine.tiles=4..1 --out s", "machine.tiles: 4..1: the end is below"},
+        {sweep + "machine.tiles=1,,2 --out s", "machine.tiles: found an empty value"},
+        {sweep + "machine=bow,gc100 --out s", "machine.extends: found \"gc100\""},
+        {sweep + "'machine..tiles=1' --out s", "machine..tiles: not a key path"},
+        {sweep + "machine.tiles=1 --out stream.json", "cannot be the folder of the results"},
+        {sweep + "machine.tiles=1 --out s --jobs 0", "--jobs"},
+        {sweep + "machine.tiles=1 --out s --shard 3/2", "--shard: found 3/2, allowed i/n"},
+        {sweep + "machine.tiles=1 --out s --shard 0/2", "--shard: found 0/2, allowed i/n"},
+        {sweep + "machine.tiles=1 --out s --shard 1", "--shard: found 1, allowed i/n"},
+        {sweep + "machine.tiles=1 --out s --shard 1/2x", "--shard: found 1/2x, allowed i/n"},
+        {sweep + "machine.tiles=1 --out s --job 2", "found --job, allowed"},
+        {"sweep typo.json --out s", "typo.json: sweep.gird: found an unknown key"},
+        {"sweep where.json --out s", "where.json: sweep.where: machine.tile < 4: <: found"},
+        {"sweep none.json --out s", "none: no point meets the conditions"},
+        {"run typo.json", "typo.json: sweep: found an unknown key"},
+    };
+    for (const auto& [arguments, message] : mistakes) {
+      check_refused(folder, arguments, {message});
+    }
+  }
+}

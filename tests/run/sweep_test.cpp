@@ -1,0 +1,59 @@
+#include "kernels/catalogue.h"
+#include "sim/sweep/points.h"
+#include "tests/run/killed_sweep.h"
+
+using namespace tessera;
+using test::CommandFolder;
+
+TEST_SUITE("run") {
+  TEST_CASE("a sweep that was killed and goes on leaves the same bytes") {
+    test::check_killed_sweep(5);
+  }
+
+  TEST_CASE("an interrupted sweep keeps its rows, says so and ends with 130") {
+    const CommandFolder folder;
+    std::vector<std::string> arguments = test::sweep_arguments(folder);
+    arguments.insert(arguments.end(), {"--out", "s"});
+    const pid_t process = test::start(folder, arguments);
+    const auto results = [&] {
+      const std::set<std::string> names = folder.names();
+      return std::count_if(names.begin(), names.end(), [](const std::string& name) {
+        return name.starts_with("s/points/") && name.ends_with(".json");
+      });
+    };
+    while (results() < 5) ::usleep(1000);
+    ::kill(process, SIGINT);
+    const int status = test::wait_for(process);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 130);
+    const std::string csv = folder.read("s/results.csv");
+    const auto rows = std::count(csv.begin(), csv.end(), '\n') - 1;
+    CHECK(rows == results());
+    CHECK(rows >= 5);
+    CHECK(rows < 200);
+  }
+
+  TEST_CASE("every file of configs/sweeps has points, of which the first and last are planned") {
+    const Catalogue catalogue = kernels::catalogue();
+    const std::vector<config::Preset> machines = config::machine_presets();
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TESSERA_SOURCE) + "/configs/sweeps")) {
+      CAPTURE(entry.path().string());
+      const sweep::Sweep sweep(entry.path().string(), {}, {}, catalogue, machines);
+      sweep::PointIds ids("1");
+      const std::vector<sweep::Point> points = sweep.points(ids);
+      for (const sweep::Point& point : {points.front(), points.back()}) {
+        const config::Config config = sweep.config(point);
+        CHECK(config.workload->plan(config.machine)->prediction().cycles > 0);
+      }
+    }
+  }
+
+  TEST_CASE("the quick shipped sweep runs and all its checks pass") {
+    const CommandFolder folder;
+    const test::Answer answer = folder.call(
+        fmt::format("sweep {}/configs/sweeps/gemm_shapes.json --out s", TESSERA_SOURCE));
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("gemm_shapes: 78 points, 78 run now: 78 done\n"));
+  }
+}

@@ -1,0 +1,103 @@
+#include "sim/sweep/expression.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using config::Json;
+using sweep::Expression;
+
+namespace {
+
+const Json& config() {
+  static const Json kConfig = Json::parse(R"({
+    "machine": {"name": "bow", "tiles": 64, "ports": [4, 8]},
+    "workload": {"kernel": "gemm", "m": 256, "n": 100, "density": 0.5, "plan": null}})");
+  return kConfig;
+}
+
+bool holds(const std::string& text) { return Expression(text, "where").holds(config()); }
+
+void refused(const std::string& text, const std::string& message) {
+  CHECK_THROWS_WITH_AS(holds(text), ("where: " + text + ": " + message).c_str(), UserError);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("conditions compare paths, numbers, texts and truths") {
+    CHECK(holds("workload.m <= 4 * machine.tiles"));
+    CHECK_FALSE(holds("workload.m < 4 * machine.tiles"));
+    CHECK(holds("machine.name == \"bow\" and workload.kernel != 'stream'"));
+    CHECK(holds("machine.ports[1] == 8"));
+    CHECK(holds("true != false"));
+  }
+
+  TEST_CASE("operators bind as in arithmetic and group from the left") {
+    CHECK(holds("2 + 3 * 4 == 14"));
+    CHECK(holds("(2 + 3) * 4 == 20"));
+    CHECK(holds("10 - 4 - 3 == 3"));
+    CHECK(holds("64 / 4 / 2 == 8"));
+    CHECK(holds("-2 * -3 == 6"));
+    CHECK(holds("7 % 4 == 3"));
+    CHECK(holds("1 == 1 or 1 == 2 and 1 == 3"));
+    CHECK_FALSE(holds("(1 == 1 or 1 == 2) and 1 == 3"));
+    CHECK(holds("not 1 == 2"));
+    CHECK(holds("!(1 == 2) && !(1==3) || false"));
+    CHECK(holds("not not true"));
+    CHECK(holds(".5==workload.density"));
+  }
+
+  TEST_CASE("functions take their arguments") {
+    CHECK(holds("log2(machine.tiles) == 6"));
+    CHECK(holds("min(3, workload.n) == 3"));
+    CHECK(holds("max(3, workload.n) == 100"));
+    CHECK(holds("floor(workload.n / 64) == 1 and ceil(workload.n / 64) == 2"));
+  }
+
+  TEST_CASE("and and or look no further than they must") {
+    CHECK_FALSE(holds("false and workload.none == 1"));
+    CHECK(holds("true or workload.none == 1"));
+  }
+
+  TEST_CASE("what cannot be read is refused with its position") {
+    const std::string operand = "a number, a text, a key path or (";
+    refused("", "position 1: found the end, allowed " + operand);
+    refused("1 <", "position 4: found the end, allowed " + operand);
+    refused("1 < * 2", "position 5: found *, allowed " + operand);
+    refused("(1 < 2", "position 7: found the end, allowed )");
+    refused("1 < 2 3", "position 7: found 3, allowed an operator or the end");
+    refused("1 < 2 < 3", "position 7: found <, allowed and between comparisons");
+    refused("1 = 2", "position 3: found =, allowed an operator or the end");
+    refused("3x < 2", "position 1: found 3x, allowed a number");
+    refused("'a == 1", "position 1: found 'a, allowed a text that ends with '");
+    refused("lg2(8) == 3",
+            "position 1: found lg2(8), allowed the functions min, max, log2, "
+            "floor, ceil; did you mean log2?");
+    refused("min(8) == 3", "position 6: found ), allowed 2 arguments of min");
+    refused("log2(8, 2) == 3", "position 7: found ,, allowed 1 arguments of log2");
+    CHECK_THROWS_AS(holds(std::string(500, '(') + "1"), UserError);
+    CHECK_THROWS_AS(holds(std::string(500, '-') + "1 < 2"), UserError);
+  }
+
+  TEST_CASE("what cannot be evaluated is refused with the reason") {
+    refused("workload.densty < 3",
+            "workload.densty: found an unknown key, allowed kernel, m, n, density, "
+            "plan; did you mean density?");
+    refused("worklod.m < 3",
+            "worklod: found an unknown key, allowed machine, workload; did you mean workload?");
+    refused("workload.m.x < 3", "workload.m.x: 256 has no keys");
+    refused("machine.ports[2] < 3", "machine.ports[2]: [4,8] has no such element");
+    refused("machine.name < 3", "<: found \"bow\", allowed a number");
+    refused("machine.name == 3", "\"bow\" and 3 cannot be compared");
+    refused("workload.plan == 3", "null and 3 cannot be compared");
+    refused("workload.m", "the condition: found 256, allowed true or false");
+    refused("workload.m and true", "and: found 256, allowed true or false");
+    refused("workload.m % 0 == 0", "%: division by zero");
+    refused("log2(0) < 1", "log2: found 0, allowed above 0");
+    refused("workload..m < 1",
+            "workload..m: not a key path: a key expected at position 10; for "
+            "example a[3].b");
+  }
+}

@@ -1,0 +1,64 @@
+#include "sim/sweep/points.h"
+
+#include <filesystem>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "kernels/catalogue.h"
+#include "sim/base/errors.h"
+#include "sim/base/whole_file.h"
+
+using namespace tessera;
+using config::Json;
+
+namespace {
+
+/// The points of a config's text as "tiles,n ..." and so on.
+std::string points(const std::string& section, const std::vector<std::string>& axes = {}) {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera-points-{}.json", ::getpid()))
+          .string();
+  write_whole(file, R"({"machine": {"extends": "bow", "tiles": 8},
+    "workload": {"kernel": "gemm", "m": 16, "n": 16, "k": 16})" +
+                        (section.empty() ? "" : R"(, "sweep": )" + section) + "}");
+  const Catalogue catalogue = kernels::catalogue();
+  const std::vector<config::Preset> machines = config::machine_presets();
+  const sweep::Sweep sweep(file, axes, {}, catalogue, machines);
+  std::filesystem::remove(file);
+  sweep::PointIds ids("1");
+  std::string text;
+  for (const sweep::Point& point : sweep.points(ids)) {
+    for (const Json& value : point.values) text += value.dump() + ",";
+    text.back() = ' ';
+    CHECK(sweep.config(point).machine.tiles > 0);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("the last group varies fastest") {
+    CHECK(points(R"({"grid": {"machine.tiles": [1, 2], "workload.m": [3, 4]},
+                     "zip": {"workload.n": [5, 6], "workload.k": [7, 8]}})") ==
+          "1,3,5,7 1,3,6,8 1,4,5,7 1,4,6,8 2,3,5,7 2,3,6,8 2,4,5,7 2,4,6,8 ");
+  }
+
+  TEST_CASE("conditions over the resolved config leave points out") {
+    CHECK(points(R"({"grid": {"machine.tiles": [1, 2, 4], "workload.m": [2, 4, 8, 16]},
+                     "where": ["workload.m <= 4 * machine.tiles", "workload.m >= 4",
+                               "machine.tile.contexts == 6"]})") == "1,4 2,4 2,8 4,4 4,8 4,16 ");
+  }
+
+  TEST_CASE("a condition may leave out what is no config") {
+    CHECK(points(R"({"grid": {"machine.tiles": [0, 1, 2]}, "where": "machine.tiles > 0"})") ==
+          "1 2 ");
+  }
+
+  TEST_CASE("an axis of presets takes the machine's place") {
+    CHECK(points("", {"machine=bow,gc200", "machine.tiles=3,5"}) ==
+          "\"bow\",3 \"bow\",5 \"gc200\",3 \"gc200\",5 ");
+  }
+}

@@ -1,0 +1,122 @@
+#include "sim/sweep/spec.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using config::Json;
+using sweep::Spec;
+
+namespace {
+
+Spec read(const std::string& section, const std::vector<std::string>& arguments = {}) {
+  return sweep::read_spec(Json::parse(section), "s.json", arguments);
+}
+
+std::string rows(const sweep::Group& group) { return Json(group.rows).dump(); }
+
+void refused(const std::string& section, const std::string& message) {
+  CHECK_THROWS_WITH_AS(read(section), message.c_str(), UserError);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("each axis of a grid is a group; lists, texts and single values are its rows") {
+    const Spec spec =
+        read(R"({"grid": {"a.b": [1, "2..4"], "//": "a note", "c": "8..32*2", "d": 5}})");
+    REQUIRE(spec.groups.size() == 3);
+    CHECK(rows(spec.groups[0]) == R"([[1],["2..4"]])");
+    CHECK(rows(spec.groups[1]) == "[[8],[16],[32]]");
+    CHECK(rows(spec.groups[2]) == "[[5]]");
+    CHECK(sweep::combinations(spec) == 6);
+  }
+
+  TEST_CASE("zip and list vary their paths together") {
+    const Spec spec = read(R"({"zip": {"m": [1, 2, 3], "n": "4..6"},
+                               "list": [{"x": 1, "y": 2}, {"y": 4, "x": 3}]})");
+    REQUIRE(spec.groups.size() == 2);
+    CHECK(rows(spec.groups[0]) == "[[1,4],[2,5],[3,6]]");
+    CHECK(rows(spec.groups[1]) == "[[1,2],[3,4]]");
+    CHECK(sweep::combinations(spec) == 6);
+  }
+
+  TEST_CASE("random draws by the seed alone, within their ranges") {
+    const std::string axes = R"("axes": {"m": "1..8", "d": "0.01..1 log", "t": ["a", "b"]}})";
+    const auto draw = [&](const std::string& head) {
+      return read(R"({"random": {)" + head + axes + "}").groups.front();
+    };
+    const sweep::Group group = draw(R"("points": 200, "seed": 7, )");
+    CHECK(rows(group) == rows(draw(R"("points": 200, "seed": 7, )")));
+    CHECK(rows(group) != rows(draw(R"("points": 200, "seed": 8, )")));
+    CHECK(draw(R"("points": 3, "seed": 7, )").rows[2] == group.rows[2]);
+    std::set<std::string> m, t;
+    std::size_t small = 0;
+    for (const auto& row : group.rows) {
+      m.insert(row[0].dump());
+      t.insert(row[2].dump());
+      CHECK(row[1].get<double>() >= 0.01);
+      CHECK(row[1].get<double>() < 1);
+      if (row[1].get<double>() < 0.1) ++small;
+    }
+    CHECK(m.size() == 8);
+    CHECK(t.size() == 2);
+    CHECK(small > 70);
+    CHECK(small < 130);
+  }
+
+  TEST_CASE("an axis of the command line replaces that of the grid or is added") {
+    const Spec spec = read(R"({"grid": {"m": [1, 2], "n": [3]}})", {"m=7,8,9", "k=1..2"});
+    REQUIRE(spec.groups.size() == 3);
+    CHECK(rows(spec.groups[0]) == "[[7],[8],[9]]");
+    CHECK(spec.groups[2].paths.front() == "k");
+    CHECK_THROWS_WITH_AS(read(R"({"zip": {"m": [1], "n": [3]}})", {"m=7"}),
+                         "tessera sweep: m: is varied twice", UserError);
+    CHECK_THROWS_WITH_AS(read("null", {"m=1", "m=2"}), "tessera sweep: m: is varied twice",
+                         UserError);
+    CHECK_THROWS_WITH_AS(read("null", {"m"}),
+                         "tessera sweep: found m, allowed path=a,b,c or path=low..high*factor",
+                         UserError);
+  }
+
+  TEST_CASE("a section that is wrong is refused with file and path") {
+    refused("[]", "s.json: sweep: found [], allowed an object {grid, zip, list, random, where}");
+    refused(R"({"gird": {}})",
+            "s.json: sweep.gird: found an unknown key, allowed grid, zip, list, "
+            "random, where; did you mean grid?");
+    refused(R"({"grid": {}})",
+            "s.json: sweep.grid: found {}, allowed an object {key path: values, ...}");
+    refused(R"({"grid": {"m": []}})", "s.json: sweep.grid.m: found [], allowed at least one value");
+    refused(R"({"grid": {"m": "8..1"}})",
+            "s.json: sweep.grid.m: 8..1: the end is below the beginning");
+    refused(R"({"zip": {"m": [1, 2], "n": [1]}})",
+            "s.json: sweep.zip.n: found 1 values, allowed 2 as m has");
+    refused(R"({"list": {"m": 1}})",
+            "s.json: sweep.list: found {\"m\":1}, allowed a list of objects");
+    refused(R"({"list": [{"m": 1}, {"n": 1}]})",
+            "s.json: sweep.list[1]: has no m, as the first has");
+    refused(R"({"list": [{"m": 1}, {"m": 1, "n": 1}]})",
+            "s.json: sweep.list[1]: has keys that the first has not");
+    refused(R"({"random": {"axes": {"m": [1]}}})", "s.json: sweep.random: has no points");
+    refused(R"({"random": {"points": 0, "axes": {"m": [1]}}})",
+            "s.json: sweep.random.points: found 0, allowed an integer from 1 to 1000000");
+    refused(R"({"random": {"points": 1, "sede": 2, "axes": {"m": [1]}}})",
+            "s.json: sweep.random.sede: found an unknown key, allowed points, seed, axes; did you "
+            "mean seed?");
+    refused(R"({"grid": {"m": [1]}, "where": "m <"})",
+            "s.json: sweep.where: m <: position 4: found the end, allowed a number, a text, a key "
+            "path or (");
+    refused(
+        R"({"grid": {"m": [1]}, "where": [1]})",
+        "s.json: sweep.where[0]: found 1, allowed a condition, for example \"workload.m <= 64\"");
+    refused("null",
+            "s.json: has no section sweep, and the command line no axis; for example "
+            "workload.n=16..256*2");
+    refused(R"({"grid": {"m": [1]}, "zip": {"m": [2]}})", "s.json: m: is varied twice");
+    CHECK_THROWS_AS(sweep::combinations(read(R"({"grid": {"a": "1..2000", "b": "1..2000"}})")),
+                    UserError);
+  }
+}

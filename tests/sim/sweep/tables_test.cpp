@@ -1,0 +1,111 @@
+#include "sim/sweep/tables.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "kernels/catalogue.h"
+#include "sim/base/whole_file.h"
+
+using namespace tessera;
+using config::Json;
+
+namespace {
+
+struct Folder {
+  std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera-tables-{}", ::getpid()))
+          .string();
+  Folder() { create_folder(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream in(path + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+Json report(const std::string& plan) {
+  return {{"tessera", {{"version", "1"}}},
+          {"config", {{"x", 1}}},
+          {"plan", Json::parse(plan)},
+          {"prediction", {{"cycles", 9}}},
+          {"time", {{"cycles", 10}, {"seconds", 0.1}}},
+          {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
+          {"largest", Json::parse(R"([{"step": 1}])")},
+          {"host", {{"seconds", 3}}}};
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("cells are the report's numbers by dotted path, plan and prediction last") {
+    std::string text;
+    for (const auto& [name, cell] : sweep::cells_of(report(R"({"split": [2, 3], "kind": "a"})"))) {
+      text += name + "=" + cell + " ";
+    }
+    CHECK(text ==
+          "time.cycles=10 time.seconds=0.1 energy.joules= plan.split=[2,3] plan.kind=a "
+          "prediction.cycles=9 ");
+  }
+
+  TEST_CASE("cells with commas, quotes and line ends are quoted") {
+    CHECK(sweep::csv_cell("plain text") == "plain text");
+    CHECK(sweep::csv_cell("a,b") == "\"a,b\"");
+    CHECK(sweep::csv_cell("a \"b\"") == "\"a \"\"b\"\"\"");
+    CHECK(sweep::csv_cell("a\nb") == "\"a\nb\"");
+  }
+
+  TEST_CASE("rows stand in the points' order, failures with their message") {
+    const Folder folder;
+    write_whole(folder.path + "/a.json",
+                R"({"machine": {"extends": "bow"}, "workload": {"kernel": "stream"}})");
+    const std::vector<std::string> axes = {"machine.tiles=1..4", "workload.dtype=f16"};
+    const Catalogue catalogue = kernels::catalogue();
+    const std::vector<config::Preset> machines = config::machine_presets();
+    const sweep::Sweep sweep(folder.path + "/a.json", axes, {}, catalogue, machines);
+    sweep::PointIds ids("1");
+    const std::vector<sweep::Point> points = sweep.points(ids);
+    REQUIRE(points.size() == 4);
+    const sweep::Store store(folder.path);
+    store.open();
+    store.put(points[3].id, {"done", "", 1, report(R"({"b": 2})")});
+    store.put(points[0].id, {"failed", "too \"large\":\n a table", 1, nullptr});
+    store.put(points[1].id, {"wrong", "the result is wrong", 1, report(R"({"a": 1})")});
+    sweep::write_results(folder.path, sweep, points, store);
+    CHECK(folder.read("results.csv") ==
+          fmt::format(
+              "machine.tiles,workload.dtype,time.cycles,time.seconds,energy.joules,plan.a,plan.b,"
+              "prediction.cycles,seed,id,status,error\n"
+              "1,f16,,,,,,,1,{},failed,\"too \"\"large\"\":\"\n"
+              "2,f16,10,0.1,,1,,9,1,{},wrong,the result is wrong\n"
+              "4,f16,10,0.1,,,2,9,1,{},done,\n",
+              points[0].id, points[1].id, points[3].id));
+    const std::string lines = folder.read("results.jsonl");
+    const Json first = Json::parse(lines.substr(0, lines.find('\n')));
+    CHECK(first["axes"] == Json::parse(R"({"machine.tiles": 1, "workload.dtype": "f16"})"));
+    CHECK(first["error"] == "too \"large\":\n a table");
+  }
+
+  TEST_CASE("a result that is not whole, or whose process died, is no result") {
+    const Folder folder;
+    const sweep::Store store(folder.path);
+    store.open();
+    store.put("a", {"done", "", 1, report("{}")});
+    store.put("b", {"died", "signal 9", 1, nullptr});
+    const std::string whole = folder.read("points/a.json");
+    write_whole(folder.path + "/points/c.json", whole.substr(0, whole.size() / 2));
+    write_whole(folder.path + "/points/d.json", "");
+    write_whole(folder.path + "/points/e.json.host.1.tmp", "x");
+    CHECK(store.find("a")->report["time"]["cycles"] == 10);
+    CHECK(!store.find("b"));
+    CHECK(store.find_any("b")->error == "signal 9");
+    for (const char* id : {"c", "d", "e"}) CHECK(!store.find_any(id));
+    store.remove_leftovers();
+    CHECK(folder.read("points/e.json.host.1.tmp").empty());
+    CHECK(store.find("a"));
+  }
+}
