@@ -29,8 +29,7 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
 void Tile::restart(Cycle at) {
   wait_until(at);
   supervisor_.pc = program_->image().entry.count();
-  step_ = program_->step_of(supervisor_.pc);
-  sync_step_ = program::kNoStep;
+  arrival_.step = program_->step_of(supervisor_.pc);
   span_start_ = at;
 }
 
