@@ -22,7 +22,8 @@ std::shared_ptr<const program::CodeImage> code(const Write& write) {
 }
 
 /// Runs a machine of as many tiles as there are programs; returns how it ended.
-std::string run(const std::vector<Write>& tiles, const program::Segment& everywhere = {}) {
+std::string run(const std::vector<Write>& tiles, const program::Segment& everywhere = {},
+                const RunOptions& options = {}) {
   return in_child([&] {
     program::Images images;
     for (const Write& write : tiles) {
@@ -37,7 +38,7 @@ std::string run(const std::vector<Write>& tiles, const program::Segment& everywh
     two.name = "two";
     images.steps = {one, two};
     const auto count = static_cast<std::uint32_t>(tiles.size());
-    Machine machine(sample::machine(count), program::Program(count), images, {});
+    Machine machine(sample::machine(count), program::Program(count), images, options);
     const RunResult result = machine.run();
     return fmt::format("done after {} cycles", result.time.total().count());
   });
@@ -63,6 +64,29 @@ TEST_SUITE("run") {
           "  tiles 0-1, 3: waiting at sync zone 0 since cycle 92 (3 of 4 tiles arrived), pc 0x8 "
           "(control)");
     CHECK(run({sync_twice, sync_twice}).find("done") == 0);
+  }
+
+  TEST_CASE("a worker that never ends is given up at the limit, with the tile's state") {
+    const auto endless = [](Assembler& out, program::CodeImage& image) {
+      constexpr std::uint32_t kWorker = 0x40;
+      out.load_immediate(Reg::t0, kWorker);
+      out.load_immediate(Reg::t1, 0);
+      out.load_immediate(Reg::t2, 0xffffffff);  // all workers
+      out.run(Reg::t0, Reg::t1, Reg::t2);
+      out.control(1);
+      out.control(0);
+      out.align(kWorker);
+      image.symbols.emplace_back(Address(kWorker), "spin");
+      out.jump(kWorker);
+    };
+    RunOptions options;
+    options.max_cycles = 5000;
+    const std::string text = run({sync_once, endless}, {}, options);
+    CAPTURE(text);
+    CHECK(text.starts_with("exit 3: tiles ran past the limit of 5000 cycles"));
+    CHECK(text.find("tile 0: waiting at sync zone 0") != std::string::npos);
+    CHECK(text.find("tile 1: ") != std::string::npos);
+    CHECK(text.find("(spin)") != std::string::npos);
   }
 
   TEST_CASE("tiles that branched apart are named with where each waits") {
