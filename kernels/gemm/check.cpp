@@ -4,12 +4,6 @@
 
 namespace tessera::gemm {
 
-namespace {
-
-constexpr double kFullCheckFlops = 10e9;  // above, a plain reference costs more than the run
-
-}  // namespace
-
 Matrix Gemm::read_result(const MemoryReader& memory) const {
   return geometry_.natural() ? read_rows(memory) : read_blocks(memory);
 }
@@ -72,8 +66,7 @@ CheckResult Gemm::check(const MemoryReader& memory, CheckMode mode) const {
                           data::unit_roundoff(block.input),
                           half ? 0x1p-25 : 0x1p-150,
                           static_cast<double>(geometry_.plan().split_k)};
-  const bool small = static_cast<double>(useful_flops()) < kFullCheckFlops;
-  const bool full = mode == CheckMode::full || (mode == CheckMode::automatic && small);
+  const bool full = compares_all(mode, useful_flops());
   return compare(read_result(memory), a_, b_, rounding, options_.seed, full);
 }
 

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::gemm {
 
 namespace {
 
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
 constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::automatic},
                                                       {"f16", PartialsChoice::f16},
                                                       {"f32", PartialsChoice::f32}}};
@@ -50,7 +50,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.product.m, kSize);
   fields.field({"n", "columns of B and C"}, options.product.n, kSize);
   fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
-  fields.field({"dtype", "type of A, B and C"}, options.dtype, kTypes);
+  fields.field({"dtype", "type of A, B and C"}, options.dtype, data::kFloatTypes);
   fields.field({"partials", "type of partial sums; auto: the planner chooses"}, options.partials,
                kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},

@@ -4,16 +4,17 @@
 
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/panels.h"
+#include "sim/program/exchange_compiler.h"
 #include "sim/program/placement.h"
 
 namespace tessera::gemm {
 
 namespace {
 
-// Of a descriptor list: header, send and receive entries; of tile code and argument blocks.
-constexpr std::uint64_t kListBytes = 16;
-constexpr std::uint64_t kSendBytes = 12;
-constexpr std::uint64_t kReceiveBytes = 16;
+using program::kReceiveBytes;
+using program::kSendBytes;
+
+// Of tile code and argument blocks.
 constexpr std::uint64_t kCodeBytes = 3072;
 constexpr std::uint64_t kControlBytesPerStep = 64;
 constexpr std::uint64_t kArgumentBytes = 32;
@@ -160,8 +161,8 @@ program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig
   const std::uint64_t w = geometry.w_bytes(kFullest, 0);
   const std::uint64_t steps = plan.cuts + 1;
   const std::uint64_t pieces = plan.cuts * (x / x_stored + w / w_stored + 4) + plan.split_k;
-  std::uint64_t lists =
-      steps * kListBytes + pieces * kReceiveBytes + (2 * steps + plan.split_k) * kSendBytes;
+  std::uint64_t lists = steps * program::kListHeaderBytes + pieces * kReceiveBytes +
+                        (2 * steps + plan.split_k) * kSendBytes;
   std::uint64_t vertices = steps;
   if (geometry.natural()) {
     vertices += 5;  // two panels of X and W each, and Y

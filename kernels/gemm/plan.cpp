@@ -8,21 +8,13 @@
 #include "kernels/gemm/cost.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::gemm {
 
 namespace {
 
 constexpr config::Names<Stationary, 2> kOperands{{{"a", Stationary::a}, {"b", Stationary::b}}};
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
-
-template <class Enum, std::size_t kCount>
-std::string name_of(const config::Names<Enum, kCount>& names, Enum value) {
-  for (const auto& [name, named] : names) {
-    if (named == value) return std::string(name);
-  }
-  return "";
-}
 
 /// The parts that blocks allow for m, n and k.
 Product most_parts(const Product& product, const BlockShape& block, Stationary stationary) {
@@ -129,7 +121,7 @@ class Search {
       throw KeyError(
           "workload.dtype",
           fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
-                      name_of(kTypes, problem_.dtype)));
+                      config::name_of(data::kFloatTypes, problem_.dtype)));
     }
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
@@ -160,7 +152,7 @@ void describe(config::Fields& fields, Plan& plan) {
   fields.field({"split_k", "parts of k, added up at the end"}, plan.split_k, parts);
   fields.field({"cuts", "supersteps in which a tile's part of k is loaded"}, plan.cuts, parts);
   fields.field({"stationary", "operand that the matrix unit holds"}, plan.stationary, kOperands);
-  fields.field({"partials", "type of partial sums"}, plan.partials, kTypes);
+  fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
   fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
                kOperands);
 }
@@ -170,9 +162,9 @@ nlohmann::ordered_json to_json(const Plan& plan) {
           {"split_n", plan.split_n},
           {"split_k", plan.split_k},
           {"cuts", plan.cuts},
-          {"stationary", name_of(kOperands, plan.stationary)},
-          {"partials", name_of(kTypes, plan.partials)},
-          {"pairs", name_of(kOperands, plan.pairs)}};
+          {"stationary", config::name_of(kOperands, plan.stationary)},
+          {"partials", config::name_of(data::kFloatTypes, plan.partials)},
+          {"pairs", config::name_of(kOperands, plan.pairs)}};
 }
 
 Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
@@ -190,7 +182,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineCon
   if (macs_per_slot(machine.tile.matrix_unit, block) == 0) {
     throw KeyError("workload.plan.partials",
                    fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
-                               name_of(kTypes, plan.partials)));
+                               config::name_of(data::kFloatTypes, plan.partials)));
   }
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");

@@ -10,7 +10,6 @@ namespace tessera::matrix_unit {
 
 namespace {
 
-constexpr double kFullCheckFlops = 10e9;
 constexpr std::uint32_t kSampleStep = 61;  // a prime: samples tiles of every column
 
 }  // namespace
@@ -52,8 +51,7 @@ void MatrixUnit::check_tile(const MemoryReader& memory, std::uint32_t tile,
 
 CheckResult MatrixUnit::check(const MemoryReader& memory, CheckMode mode) const {
   if (mode == CheckMode::off) return {true, 0, 1, "off"};
-  const bool large = static_cast<double>(useful_flops()) > kFullCheckFlops;
-  const bool sample = mode == CheckMode::sample || (mode == CheckMode::automatic && large);
+  const bool sample = !compares_all(mode, useful_flops());
   CheckResult result{true, 0, 1, sample ? "sample" : "full"};
   for (std::uint32_t t = 0; t < machine_.tiles; t += sample ? kSampleStep : 1) {
     check_tile(memory, t, result);

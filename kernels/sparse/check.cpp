@@ -12,8 +12,7 @@ namespace tessera::sparse {
 
 namespace {
 
-constexpr double kFullFlops = 10e9;   // above, a plain reference costs more than the run
-constexpr double kSampleFlops = 1e9;  // of the rows that are compared instead
+constexpr double kSampleFlops = 1e9;  // of the rows that are compared where not all are
 constexpr double kDeviations = 8;
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
@@ -151,13 +150,13 @@ CheckResult Comparison::result(std::string method) const {
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
                           const Rounding& rounding, CheckMode mode, std::uint64_t seed) {
   if (mode == CheckMode::off) return {true, 0, 0, "off"};
-  const double flops = 2 * static_cast<double>(w.value.size()) * static_cast<double>(x.columns());
+  const std::uint64_t flops = 2 * w.value.size() * x.columns();
   ProductCheck product(w, x, y, rounding);
-  if (mode == CheckMode::full || (mode == CheckMode::automatic && flops < kFullFlops)) {
+  if (compares_all(mode, flops)) {
     for (std::uint32_t row = 0; row < w.rows; ++row) product.compare_row(row);
     return product.result("full");
   }
-  const double share = std::min(1.0, kSampleFlops / std::max(flops, 1.0));
+  const double share = std::min(1.0, kSampleFlops / std::max(static_cast<double>(flops), 1.0));
   const auto rows = static_cast<std::uint32_t>(std::ceil(share * w.rows));
   for (std::uint32_t i = 0; i < rows; ++i) {
     const std::uint64_t first = std::uint64_t{w.rows} * i / rows;

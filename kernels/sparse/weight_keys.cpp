@@ -4,6 +4,7 @@
 #include "kernels/sparse/matrix_file.h"
 #include "kernels/sparse/weights.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::sparse {
 
@@ -11,7 +12,6 @@ using program::Type;
 
 namespace {
 
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
 constexpr config::Names<Prune, 2> kPrunes{{{"none", Prune::none}, {"blocks", Prune::blocks}}};
 constexpr config::Names<Pattern, 8> kPatterns{{{"uniform", Pattern::uniform},
                                                {"row_skewed", Pattern::row_skewed},
@@ -30,11 +30,7 @@ constexpr config::Names<Pattern, 5> kParameters{{{"skew", Pattern::row_skewed},
                                                  {"bandwidth", Pattern::banded},
                                                  {"granularity", Pattern::tile_wise}}};
 
-std::string_view name_of(Pattern pattern) {
-  return std::find_if(kPatterns.begin(), kPatterns.end(),
-                      [&](const auto& named) { return named.second == pattern; })
-      ->first;
-}
+std::string_view name_of(Pattern pattern) { return config::name_of(kPatterns, pattern); }
 
 bool square(Pattern pattern) {
   return pattern == Pattern::poisson_2d || pattern == Pattern::poisson_3d ||
@@ -130,7 +126,7 @@ void describe(config::Fields& fields, WeightOptions& weights) {
        "blocks: of the file's matrix, keep the blocks of the largest L2 norm, `density` of "
        "all blocks"},
       weights.prune, kPrunes);
-  fields.field({"dtype", "type of W, X and Y"}, weights.dtype, kTypes);
+  fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the pattern and the values"}, weights.seed);
   require_use(fields, weights);
   if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);

@@ -1,6 +1,7 @@
 #include <array>
 #include <bit>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/stream/stream.h"
@@ -22,15 +23,6 @@ constexpr config::Names<Operation, 4> kOperations{{{"copy", Operation::copy},
                                                    {"scale", Operation::scale},
                                                    {"add", Operation::add},
                                                    {"triad", Operation::triad}}};
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
-
-template <class Enum, std::size_t kCount>
-std::string name_of(const config::Names<Enum, kCount>& names, Enum value) {
-  for (const auto& [name, named] : names) {
-    if (named == value) return std::string(name);
-  }
-  return "";
-}
 
 /// Arrays that the loop reads and writes.
 std::uint64_t arrays_touched(Operation operation) {
@@ -42,7 +34,7 @@ std::uint64_t arrays_touched(Operation operation) {
 void describe(config::Fields& fields, Options& options) {
   fields.field({"operation", "copy a = b, scale a = s b, add a = b + c, triad a = b + s c"},
                options.operation, kOperations);
-  fields.field({"dtype", "type of the elements"}, options.dtype, kTypes);
+  fields.field({"dtype", "type of the elements"}, options.dtype, data::kFloatTypes);
   fields.field({"elements_per_worker", "array elements of each worker"},
                options.elements_per_worker, {1, 1u << 24});
   fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
@@ -105,9 +97,10 @@ std::uint32_t Stream::scalar_bits() const {
 
 program::Program Stream::build() const {
   program::Program program(machine_.tiles);
-  const std::uint32_t codelet = program.add_codelet(
-      elf::embedded_codelet("stream", "stream_" + name_of(kOperations, options_.operation) + "_" +
-                                          name_of(kTypes, options_.dtype)));
+  const std::string_view operation = config::name_of(kOperations, options_.operation);
+  const std::uint32_t codelet = program.add_codelet(elf::embedded_codelet(
+      "stream",
+      fmt::format("stream_{}_{}", operation, config::name_of(data::kFloatTypes, options_.dtype))));
 
   const std::uint32_t bytes = worker_bytes() * machine_.tile.contexts;
   auto filled = [&](TileId tile, std::uint64_t stream, std::string_view name) {
@@ -120,7 +113,7 @@ program::Program Stream::build() const {
     return program.add_buffer({tile, bytes, 8, false, program::Category::tensors, fill, name});
   };
 
-  program::ComputeSet set{name_of(kOperations, options_.operation), {}};
+  program::ComputeSet set{std::string(operation), {}};
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
     const TileId tile{t};
     const BufferId a =

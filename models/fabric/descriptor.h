@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "sim/base/types.h"
+#include "sim/program/exchange_compiler.h"
 
 /// The descriptor list that a tile gives to `exch`, byte for byte as it stands in SRAM: a Header,
 /// `sends` SendDescriptors by start cycle, `receives` ReceiveDescriptors by start cycle. Words are
@@ -38,9 +39,11 @@ constexpr std::uint32_t source_of(const ReceiveDescriptor& receive) {
   return receive.mux & ~kPortBit;
 }
 
-static_assert(sizeof(Header) == 16 && std::is_trivially_copyable_v<Header>);
-static_assert(sizeof(SendDescriptor) == 12 && std::is_trivially_copyable_v<SendDescriptor>);
-static_assert(sizeof(ReceiveDescriptor) == 16 && std::is_trivially_copyable_v<ReceiveDescriptor>);
+static_assert(sizeof(Header) == program::kListHeaderBytes && std::is_trivially_copyable_v<Header>);
+static_assert(sizeof(SendDescriptor) == program::kSendBytes &&
+              std::is_trivially_copyable_v<SendDescriptor>);
+static_assert(sizeof(ReceiveDescriptor) == program::kReceiveBytes &&
+              std::is_trivially_copyable_v<ReceiveDescriptor>);
 
 constexpr std::uint64_t list_bytes(const Header& header) {
   return sizeof(Header) + sizeof(SendDescriptor) * std::uint64_t{header.sends} +

@@ -34,6 +34,15 @@ struct Range {
 template <class Enum, std::size_t kCount>
 using Names = std::array<std::pair<std::string_view, Enum>, kCount>;
 
+/// A value's name; empty if it has none.
+template <class Enum, std::size_t kCount>
+std::string_view name_of(const Names<Enum, kCount>& names, Enum value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return name;
+  }
+  return {};
+}
+
 class Fields {
  public:
   Fields() = default;
@@ -109,11 +118,8 @@ class Fields {
 template <class Enum, std::size_t kCount>
 void Fields::field(const Field& info, Enum& value, const Names<Enum, kCount>& names) {
   std::array<std::string_view, kCount> allowed;
-  std::string text;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    allowed[i] = names[i].first;
-    if (names[i].second == value) text = names[i].first;
-  }
+  for (std::size_t i = 0; i < kCount; ++i) allowed[i] = names[i].first;
+  std::string text(name_of(names, value));
   visit_choice(info, text, allowed);
   for (const auto& [name, named] : names) {
     if (name == text) value = named;

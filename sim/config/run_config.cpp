@@ -1,7 +1,5 @@
 #include "sim/config/run_config.h"
 
-#include "sim/base/errors.h"
-
 namespace tessera {
 namespace {
 
@@ -13,18 +11,10 @@ constexpr config::Names<CheckMode, 4> kCheckModes = {{{"auto", CheckMode::automa
                                                       {"sample", CheckMode::sample},
                                                       {"off", CheckMode::off}}};
 
-template <class Enum, std::size_t kCount>
-std::string_view name_in(const config::Names<Enum, kCount>& names, Enum value) {
-  for (const auto& [name, named] : names) {
-    if (named == value) return name;
-  }
-  throw Defect("config: an enumeration's value has no name");
-}
-
 }  // namespace
 
-std::string_view name_of(CheckMode mode) { return name_in(kCheckModes, mode); }
-std::string_view name_of(EngineKind engine) { return name_in(kEngines, engine); }
+std::string_view name_of(CheckMode mode) { return config::name_of(kCheckModes, mode); }
+std::string_view name_of(EngineKind engine) { return config::name_of(kEngines, engine); }
 
 void describe(config::Fields& fields, RunConfig& run) {
   fields.field({"threads", "host threads; 0: one a core. Results do not depend on it"}, run.threads,

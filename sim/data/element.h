@@ -3,10 +3,15 @@
 #include <cstddef>
 #include <span>
 
+#include "sim/config/fields.h"
 #include "sim/program/program.h"
 
 /// Numbers as the bytes of a tensor, for host code that fills and reads tiles.
 namespace tessera::data {
+
+/// The types that elements of matrices may have, as configs name them.
+constexpr config::Names<program::Type, 2> kFloatTypes{
+    {{"f16", program::Type::f16}, {"f32", program::Type::f32}}};
 
 constexpr std::uint32_t element_bytes(program::Type type) {
   switch (type) {

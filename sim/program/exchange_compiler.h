@@ -34,6 +34,12 @@ struct CompiledExchange {
   Cycle bound;                        ///< what the busiest port needs at least
 };
 
+/// Bytes of a descriptor list in SRAM, for planners: a header, then an entry a fragment that is
+/// sent or received.
+constexpr std::uint64_t kListHeaderBytes = 16;
+constexpr std::uint64_t kSendBytes = 12;
+constexpr std::uint64_t kReceiveBytes = 16;
+
 class ExchangeCompiler {
  public:
   virtual ~ExchangeCompiler() = default;

@@ -37,6 +37,13 @@ struct Prediction {
 /// How thoroughly results are compared (`run.check`).
 enum class CheckMode { automatic, full, sample, off };
 
+/// Whether results are compared one by one: `automatic` up to 10 GFLOP, above which a plain
+/// reference costs more than the run.
+constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops) {
+  constexpr std::uint64_t kMostFlops = 10'000'000'000;
+  return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < kMostFlops);
+}
+
 /// One kernel with one set of options on one machine: planned when constructed.
 class Workload {
  public:

@@ -2,10 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/fabric/fabric.h"
-#include "models/machine.h"
 #include "sim/base/errors.h"
-#include "tests/models/in_child.h"
+#include "tests/kernels/run_workload.h"
 
 using namespace tessera;
 using namespace tessera::matrix_unit;
@@ -22,19 +20,11 @@ MachineConfig small_machine() {
 
 /// "passed", then cycles less the predicted ones.
 std::string run(const Options& options, const MachineConfig& machine) {
-  return in_child([&]() -> std::string {
-    const MatrixUnit workload(options, machine);
-    const program::Program program = workload.build();
-    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-    RunOptions run_options;
-    run_options.check_races = true;
-    Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
-    const RunResult result = built.run();
-    const CheckResult check = workload.check(built.memory(), CheckMode::full);
-    if (!check.passed) return fmt::format("wrong: {} over {}", check.max_error, check.bound);
-    return fmt::format("passed {}", static_cast<std::int64_t>(result.time.total().count()) -
-                                        static_cast<std::int64_t>(workload.prediction().cycles));
-  });
+  return test::run_workload<MatrixUnit>(
+      options, machine, [](const RunResult& result, const MatrixUnit& workload) {
+        return fmt::format(" {}", static_cast<std::int64_t>(result.time.total().count()) -
+                                      static_cast<std::int64_t>(workload.prediction().cycles));
+      });
 }
 
 }  // namespace
