@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/disasm.h"
+#include "sim/command/eval.h"
 #include "sim/command/exec.h"
 #include "sim/command/list.h"
 #include "sim/command/report.h"
@@ -120,6 +121,20 @@ Action add_sweep(CLI::App& app, const Simulator& simulator) {
   return [request, &simulator] { return command::sweep(*request, simulator); };
 }
 
+Action add_eval(CLI::App& app, const Simulator& simulator) {
+  CLI::App* const eval = app.add_subcommand("eval", "answer points as they come, for optimisers");
+  const auto request = std::make_shared<EvalRequest>();
+  eval->add_option("CONFIG", request->file,
+                   "what the points change (default: each point is a whole config)");
+  eval->add_flag("--stdin", "a JSON object a line: sections to merge, or key path to value")
+      ->required();
+  add_sets(*eval, request->sets);
+  eval->add_option("--out", request->out, "folder that keeps results, and of a sweep: knows them");
+  eval->add_option("--jobs", request->jobs, "points at a time (default: 1)")
+      ->check(CLI::Range(1, 1024));
+  return [request, &simulator] { return command::eval(*request, simulator); };
+}
+
 Action add_exec(CLI::App& app, const Simulator& simulator) {
   CLI::App* const exec = app.add_subcommand("exec", "run a bare RV32 program on one tile");
   const auto request = std::make_shared<ExecRequest>();
@@ -162,7 +177,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
       {"exec", add_exec(app, simulator)},         {"disasm", add_disasm(app)},
       {"list", add_list(app, simulator)},         {"schema", add_schema(app, simulator)},
       {"validate", add_validate(app, simulator)}, {"report", add_report(app)},
-      {"sweep", add_sweep(app, simulator)}};
+      {"sweep", add_sweep(app, simulator)},       {"eval", add_eval(app, simulator)}};
   for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
   try {
     app.parse(argc, argv);

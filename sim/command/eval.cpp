@@ -1,0 +1,177 @@
+#include "sim/command/eval.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <optional>
+#include <poll.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/command/children.h"
+#include "sim/command/point_run.h"
+#include "sim/sweep/point_ids.h"
+
+namespace tessera::command {
+namespace {
+
+using config::Json;
+using config::Layers;
+
+/// The lines of standard input as they come.
+class Lines {
+ public:
+  std::deque<std::string> waiting;
+
+  /// The file to wait for; -1 once it has ended.
+  [[nodiscard]] int input() const { return ended_ ? -1 : STDIN_FILENO; }
+
+  /// Takes what can be read at once.
+  void take() {
+    pollfd ready{input(), POLLIN, 0};
+    if (ended_ || ::poll(&ready, 1, 0) <= 0) return;
+    std::array<char, 65536> buffer;
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) return;
+    ended_ = got <= 0;
+    if (got > 0) rest_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (ended_ && !rest_.empty()) rest_ += '\n';
+    std::size_t begin = 0;
+    for (std::size_t end; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      waiting.push_back(rest_.substr(begin, end - begin));
+    }
+    rest_.erase(0, begin);
+  }
+
+ private:
+  std::string rest_;
+  bool ended_ = false;
+};
+
+Layers load_base(const EvalRequest& request) {
+  Layers base = request.file.empty() ? Layers(Json::object(), "standard input")
+                                     : config::load_layers(request.file);
+  base.remove("sweep");
+  for (const std::string& assignment : request.sets) {
+    base.set(assignment);
+    config::machine_name_to_extends(base);
+  }
+  return base;
+}
+
+/// Lays a point on a config: its sections merge, its key paths are set.
+void apply(const Json& point, const std::string& origin, Layers& layers) {
+  if (!point.is_object()) {
+    throw ConfigError(origin, "", fmt::format("found {}, allowed an object", config::shown(point)));
+  }
+  for (const auto& [key, value] : point.items()) {
+    if (value.is_object()) {
+      if (key == "machine" && value.contains("extends")) layers.remove(key);
+      layers.merge(Layers(Json::object({{key, value}}), origin));
+    } else {
+      layers.set(key, value, origin);
+    }
+    config::machine_name_to_extends(layers);
+  }
+}
+
+/// Points on their way from lines to answers.
+class Evaluation {
+ public:
+  Evaluation(const EvalRequest& request, const Simulator& simulator)
+      : request_(request),
+        simulator_(simulator),
+        base_(load_base(request)),
+        ids_(sweep::program_identity()) {
+    if (request.out.empty()) return;
+    report::require_writable(request.out);
+    store_.emplace(request.out);
+    store_->open();
+  }
+
+  void run() {
+    while (lines_.input() >= 0 || !lines_.waiting.empty() || children_.running() > 0) {
+      const bool busy = children_.running() >= request_.jobs;
+      if (!busy && !lines_.waiting.empty()) {
+        start(lines_.waiting.front());
+        lines_.waiting.pop_front();
+      } else {
+        const auto all = children_.wait(-1, busy ? -1 : lines_.input());
+        for (const Children::Finished& each : all) answers_[each.item] = answer(each);
+        if (!busy) lines_.take();
+      }
+      print();
+    }
+  }
+
+ private:
+  void start(const std::string& line) {
+    const std::size_t number = ++started_;
+    const std::string origin = fmt::format("line {}", number);
+    try {
+      Layers layers = base_;
+      apply(config::parse_json(line, origin), origin, layers);
+      config::Config config =
+          config::read_config(layers, "eval", simulator_.catalogue, simulator_.machines);
+      if (config.run.threads == 0) config.run.threads = 1;
+      const std::string id = ids_.of(config);
+      if (const auto known = store_ ? store_->find(id) : std::nullopt) {
+        answers_[number] = to_text(number, id, *known);
+        return;
+      }
+      seeds_[number] = {id, seed_of(config.resolved)};
+      children_.start(number, [&](std::size_t) {
+        const sweep::Result result = run_point(config, simulator_);
+        if (store_) store_->put(id, result);
+        return to_text(number, id, result);
+      });
+    } catch (const UserError& error) {
+      answers_[number] = to_text(number, nullptr, {"failed", error.what(), nullptr, nullptr});
+    }
+  }
+
+  [[nodiscard]] std::string answer(const Children::Finished& finished) {
+    const auto node = seeds_.extract(finished.item);
+    if (finished.death.empty()) return finished.text;
+    const auto& [id, seed] = node.mapped();
+    return to_text(finished.item, id,
+                   {"died", "the simulation died: " + finished.death, seed, nullptr});
+  }
+
+  static std::string to_text(std::size_t number, const Json& id, const sweep::Result& result) {
+    Json answer = {{"line", number}, {"id", id}};
+    answer.update(sweep::to_json(result));
+    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  /// In the lines' order.
+  void print() {
+    for (; answers_.contains(printed_ + 1); ++printed_) {
+      fmt::print("{}\n", answers_.extract(printed_ + 1).mapped());
+    }
+    std::fflush(stdout);
+  }
+
+  const EvalRequest& request_;
+  const Simulator& simulator_;
+  Layers base_;
+  sweep::PointIds ids_;
+  std::optional<sweep::Store> store_;
+  Lines lines_;
+  Children children_;
+  std::size_t started_ = 0, printed_ = 0;
+  std::map<std::size_t, std::pair<std::string, Json>> seeds_;  ///< id and seed of what runs
+  std::map<std::size_t, std::string> answers_;                 ///< those whose turn has not come
+};
+
+}  // namespace
+
+ExitCode eval(const EvalRequest& request, const Simulator& simulator) {
+  Evaluation(request, simulator).run();
+  return ExitCode::done;
+}
+
+}  // namespace tessera::command

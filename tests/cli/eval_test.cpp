@@ -1,0 +1,144 @@
+#include <csignal>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using nlohmann::ordered_json;
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}, "sweep": {"grid": {"m": [1]}}})";
+
+std::vector<ordered_json> objects(const std::string& text) {
+  std::vector<ordered_json> all;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    all.push_back(ordered_json::parse(text.substr(at, text.find('\n', at) - at)));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("eval answers a line a line, in order, and goes on after wrong ones") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string points = R"({"workload.elements_per_worker": 120}
+{"workload": {"elements_per_worker": 120}}
+{"machine": {"extends": "bow", "tiles": 1}, "workload.dtype": "f16"}
+{"workload.elements_per_workr": 1}
+{"machine.tiles": }
+
+[1]
+{"workload.elements_per_worker": 60000}
+{"run.max_cycles": 10}
+{})";
+    for (const char* jobs : {"1", "3"}) {
+      const Answer answer =
+          folder.call("eval stream.json --stdin --jobs " + std::string(jobs), points);
+      CHECK(answer.code == 0);
+      CHECK(answer.err.empty());
+      const std::vector<ordered_json> answers = objects(answer.out);
+      REQUIRE(answers.size() == 10);
+      const char* const statuses[] = {"done",   "done",   "done",   "failed", "failed",
+                                      "failed", "failed", "failed", "stuck",  "done"};
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        CAPTURE(answers[i].dump());
+        CHECK(answers[i]["line"] == i + 1);
+        CHECK(answers[i]["status"] == statuses[i]);
+        CHECK(answers[i]["error"].is_null() == (answers[i]["status"] == "done"));
+      }
+      CHECK(answers[0]["id"] == answers[1]["id"]);
+      CHECK(answers[0]["report"]["time"] == answers[1]["report"]["time"]);
+      CHECK(answers[2]["report"]["config"]["machine"]["name"] == "bow");
+      const auto error = [&](std::size_t i) { return answers[i]["error"].get<std::string>(); };
+      CHECK(error(3).find("line 4: workload.elements_per_workr: found an unknown key") == 0);
+      CHECK(error(3).find("did you mean elements_per_worker?") != std::string::npos);
+      CHECK(error(4).find("line 5: line 1, column ") == 0);
+      CHECK(error(5).find("line 6: line 1, column 1") == 0);
+      CHECK(error(6) == "line 7: (top level): found [1], allowed an object");
+      CHECK(error(7).find("over by") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("without a config each line is one") {
+    const CommandFolder folder;
+    const std::vector<ordered_json> answers = objects(
+        folder
+            .call("eval --stdin",
+                  R"({"machine": "bow", "machine.tiles": 2, "workload": {"kernel": "stream"}})"
+                  "\n{}")
+            .out);
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[0]["report"]["config"]["machine"]["tiles"] == 2);
+    CHECK(answers[1]["error"] ==
+          "standard input: machine: is missing, allowed a preset or an object");
+  }
+
+  TEST_CASE("a sweep's folder knows its points, and keeps new ones") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    CHECK(folder.call("sweep stream.json m=1 --out s").code == 2);  // the key of its own section
+    folder.write("plain.json", R"({"machine": {"extends": "gc200", "tiles": 2},
+      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    CHECK(folder.call("sweep plain.json machine.tiles=1..3 --out s").code == 0);
+    const std::set<std::string> before = folder.names();
+    CHECK(folder.call("eval plain.json --stdin --out s", R"({"machine.tiles": 3})")
+              .out.find("\"status\":\"done\"") != std::string::npos);
+    CHECK(folder.names() == before);
+    CHECK(folder.call("eval plain.json --stdin --out s", R"({"machine.tiles": 4})").code == 0);
+    CHECK(folder.names().size() == before.size() + 1);
+  }
+
+  TEST_CASE("an answer comes before the next line is sent") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    int to[2], from[2];
+    REQUIRE(::pipe(to) == 0);
+    REQUIRE(::pipe(from) == 0);
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::dup2(to[0], STDIN_FILENO);
+      ::dup2(from[1], STDOUT_FILENO);
+      for (const int end : {to[0], to[1], from[0], from[1]}) ::close(end);
+      const std::string config = (folder.path() / "stream.json").string();
+      ::execl(TESSERA_PROGRAM, TESSERA_PROGRAM, "eval", config.c_str(), "--stdin", nullptr);
+      ::_exit(127);
+    }
+    ::close(to[0]);
+    ::close(from[1]);
+    for (int i = 1; i <= 3; ++i) {
+      const std::string line = "{\"machine.tiles\": " + std::to_string(i) + "}\n";
+      REQUIRE(::write(to[1], line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+      std::string text;
+      for (char c = 0; c != '\n' && ::read(from[0], &c, 1) == 1;) text += c;
+      CHECK(ordered_json::parse(text)["report"]["config"]["machine"]["tiles"] == i);
+    }
+    ::close(to[1]);
+    int status = 0;
+    ::waitpid(process, &status, 0);
+    CHECK(status == 0);
+    ::close(from[0]);
+  }
+
+  TEST_CASE("mistakes of eval are refused") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    check_refused(folder, "eval stream.json", {"tessera eval: --stdin is required"});
+    check_refused(folder, "eval no.json --stdin", {"no.json: No such file"});
+    check_refused(folder, "eval stream.json --stdin --out stream.json",
+                  {"cannot be the folder of the results"});
+    check_refused(folder, "eval stream.json --stdin --jobs 0", {"--jobs"});
+    check_refused(folder, "eval stream.json --stdin --set x", {"--set x: found no path=value"});
+  }
+}
