@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t kAllWorkers = 0xffffffff;
 constexpr std::uint32_t kWordBytes = 8;
-constexpr std::size_t kLine = 64;  // of the host's cache
 
 }  // namespace
 
@@ -31,16 +30,6 @@ void Tile::restart(Cycle at) {
   supervisor_.pc = program_->image().entry.count();
   arrival_.step = program_->step_of(supervisor_.pc);
   span_start_ = at;
-}
-
-void Tile::prefetch() const {
-  const auto bring = [](const void* line) { __builtin_prefetch(line, 1); };
-  bring(&supervisor_.x[0]);
-  bring(&supervisor_.x[kLine / sizeof(supervisor_.x[0])]);
-  bring(&supervisor_.pc);
-  bring(&settings_);
-  bring(&arrival_);
-  bring(&record_);
 }
 
 [[gnu::always_inline]] inline engine::Exit Tile::run_supervisor(engine::Session& session) {

@@ -1,28 +1,13 @@
 #include "sim/engine/session.h"
 
-#include <algorithm>
-
 #include "sim/engine/csr.h"
-#include "sim/engine/memory_access.h"
 
 namespace tessera::engine {
 namespace {
 
 using isa::Instruction;
 
-// Slots between two looks at the counters: few enough that 32 bits of instructions and of flops
-// (at most 512 a slot) hold what happens meanwhile.
-constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
-
-void count(Context& context, const Cost& cost) {
-  context.slots += static_cast<std::uint64_t>(cost.slots);
-  context.instructions += cost.work & 0xffff'ffffU;
-  if (const std::uint64_t flops = cost.work >> 32; flops != 0) context.flops += flops;
-}
-
 Cost difference(const Cost& a, const Cost& b) { return {a.slots - b.slots, a.work - b.work}; }
-Cost sum(const Cost& a, const Cost& b) { return {a.slots + b.slots, a.work + b.work}; }
-
 bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
   exit.stop = stop;
   exit.pc = pc;
@@ -30,8 +15,9 @@ bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
   return true;
 }
 
-/// What a control instruction hands to the caller from registers.
-[[gnu::noinline]] void take_operands(const Edge& edge, Context& context, Exit& exit) {
+}  // namespace
+
+void Session::take_operands(const Edge& edge, Context& context, Exit& exit) {
   const Instruction& instruction = edge.instruction;
   const auto imm = static_cast<std::uint32_t>(instruction.imm);
   switch (edge.stop) {
@@ -56,67 +42,12 @@ bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
   }
 }
 
-}  // namespace
-
-Exit Session::run(const Code& code, Context& context, const TileMemory& memory,
-                  std::uint64_t slot_limit) {
-  Exit exit{};
-  prepare(code, context, memory);
-  const Op* const first = find(context.pc);
-  Cost used = enter(first, context, std::min(slot_limit, kSlice));
-  bool stopped = frame_.reason == Reason::stop;
-  if (!stopped) [[unlikely]] {
-    Call call{context, slot_limit, first, exit};
-    stopped = go_on(call, used);
-  }
-  if (stopped) {
-    const Edge& edge = *frame_.op->edge;
-    count(context, sum(used, edge.cost));
-    exit.stop = edge.stop;
-    exit.pc = edge.pc - 4;
-    exit.operand[0] = edge.zone;
-    context.pc = edge.pc;
-    if (edge.has_operands) take_operands(edge, context, exit);
-  }
-  context.fcsr |= host_.take_flags();
-  return exit;
-}
-
 Exit Session::run_recording(const Code& code, Context& context, const TileMemory& memory,
                             std::uint64_t slot_limit, AccessLog& log) {
   frame_.log = &log;
   const Exit exit = run(code, context, memory, slot_limit);
   frame_.log = nullptr;
   return exit;
-}
-
-inline void Session::prepare(const Code& code, const Context& context, const TileMemory& memory) {
-  if (memory.size != frame_.size || memory.code_end != frame_.code_end) set_bounds(frame_, memory);
-  frame_.memory = &memory;
-  frame_.weight_rows.clear();
-  choose_path(code, context);
-}
-
-inline void Session::choose_path(const Code& code, const Context& context) {
-  const bool nearest_even = (context.fcsr >> 5) == 0;
-  const Path path = frame_.log == nullptr && nearest_even ? Path::fast : Path::checked;
-  if (frame_.code == &code && frame_.path == path) return;
-  frame_.code = &code;
-  frame_.path = path;
-  frame_.entries = code.entries(path);
-  frame_.entry_count = code.words();
-}
-
-inline const Op* Session::find(std::uint32_t pc) const {
-  const bool aligned = pc % 4 == 0 && pc / 4 < frame_.entry_count;
-  const Op* known = aligned ? frame_.entries[pc / 4].load(std::memory_order_acquire) : nullptr;
-  return known != nullptr ? known : frame_.code->entry(frame_.path, pc);
-}
-
-inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted) {
-  const std::int64_t start = -static_cast<std::int64_t>(granted);
-  op->handler(op, &context, frame_.memory->bytes, &frame_, start, 0);
-  return {frame_.slots - start, frame_.work};
 }
 
 /// Enters again until there is an exit to report: true for a control instruction, whose cost and

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/engine/code.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/memory_access.h"
 #include "sim/engine/op.h"
 #include "sim/isa/float/host_environment.h"
 
@@ -15,7 +17,8 @@ namespace tessera::engine {
 class Session {
  public:
   /// See engine.h.
-  Exit run(const Code& code, Context& context, const TileMemory& memory, std::uint64_t slot_limit);
+  inline Exit run(const Code& code, Context& context, const TileMemory& memory,
+                  std::uint64_t slot_limit);
   Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
                      std::uint64_t slot_limit, AccessLog& log);
 
@@ -28,17 +31,85 @@ class Session {
     Exit& exit;
   };
 
-  void prepare(const Code& code, const Context& context, const TileMemory& memory);
-  void choose_path(const Code& code, const Context& context);
-  [[nodiscard]] const Op* find(std::uint32_t pc) const;
-  Cost enter(const Op* op, Context& context, std::uint64_t granted);
-  bool go_on(Call& call, Cost& used);
+  inline void prepare(const Code& code, const Context& context, const TileMemory& memory);
+  inline void choose_path(const Code& code, const Context& context);
+  [[nodiscard]] inline const Op* find(std::uint32_t pc) const;
+  inline Cost enter(const Op* op, Context& context, std::uint64_t granted);
+  bool go_on(Call& call, Cost& used);  ///< the rest, which is seldom needed
   bool look(Call& call);
   bool csr(Call& call);
   bool fault(Call& call) const;
+  static void take_operands(const Edge& edge, Context& context, Exit& exit);
+  static inline void count(Context& context, const Cost& cost);
+
+  // Slots between two looks at the counters: few enough that 32 bits of instructions and of flops
+  // (at most 512 a slot) hold what happens meanwhile.
+  static constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
 
   Frame frame_;
   fp::HostEnvironment host_;
 };
+
+// Inline down to the handlers: an empty superstep is little more than this.
+
+inline void Session::count(Context& context, const Cost& cost) {
+  context.slots += static_cast<std::uint64_t>(cost.slots);
+  context.instructions += cost.work & 0xffff'ffffU;
+  if (const std::uint64_t flops = cost.work >> 32; flops != 0) context.flops += flops;
+}
+
+inline void Session::prepare(const Code& code, const Context& context, const TileMemory& memory) {
+  if (memory.size != frame_.size || memory.code_end != frame_.code_end) set_bounds(frame_, memory);
+  frame_.memory = &memory;
+  frame_.weight_rows.clear();
+  choose_path(code, context);
+}
+
+inline void Session::choose_path(const Code& code, const Context& context) {
+  const bool nearest_even = (context.fcsr >> 5) == 0;
+  const Path path = frame_.log == nullptr && nearest_even ? Path::fast : Path::checked;
+  if (frame_.code == &code && frame_.path == path) return;
+  frame_.code = &code;
+  frame_.path = path;
+  frame_.entries = code.entries(path);
+  frame_.entry_count = code.words();
+}
+
+inline const Op* Session::find(std::uint32_t pc) const {
+  const bool aligned = pc % 4 == 0 && pc / 4 < frame_.entry_count;
+  const Op* known = aligned ? frame_.entries[pc / 4].load(std::memory_order_acquire) : nullptr;
+  return known != nullptr ? known : frame_.code->entry(frame_.path, pc);
+}
+
+inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted) {
+  const std::int64_t start = -static_cast<std::int64_t>(granted);
+  op->handler(op, &context, frame_.memory->bytes, &frame_, start, 0);
+  return {frame_.slots - start, frame_.work};
+}
+
+[[gnu::always_inline]] inline Exit Session::run(const Code& code, Context& context,
+                                                const TileMemory& memory,
+                                                std::uint64_t slot_limit) {
+  Exit exit{};
+  prepare(code, context, memory);
+  const Op* const first = find(context.pc);
+  Cost used = enter(first, context, std::min(slot_limit, kSlice));
+  bool stopped = frame_.reason == Reason::stop;
+  if (!stopped) [[unlikely]] {
+    Call call{context, slot_limit, first, exit};
+    stopped = go_on(call, used);
+  }
+  if (stopped) {
+    const Edge& edge = *frame_.op->edge;
+    count(context, {used.slots + edge.cost.slots, used.work + edge.cost.work});
+    exit.stop = edge.stop;
+    exit.pc = edge.pc - 4;
+    exit.operand[0] = edge.zone;
+    context.pc = edge.pc;
+    if (edge.has_operands) take_operands(edge, context, exit);
+  }
+  context.fcsr |= host_.take_flags();
+  return exit;
+}
 
 }  // namespace tessera::engine
