@@ -144,7 +144,7 @@ bool BlockBuilder::append(std::uint32_t pc) {
 void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t pc) {
   set_operands(push(handler_of(instruction), pc), instruction, pc);
   const bool host = !has_rounding(instruction.mnemonic) || rounds_as_host(instruction);
-  if (host) fusible_.back() = instruction.mnemonic;
+  if (host) fusible_.back() = instruction;
   cost_.add(instruction, pc);
   previous_ = instruction;
 }
@@ -152,7 +152,7 @@ void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t
 bool BlockBuilder::append_branch(const Instruction& instruction, std::uint32_t pc) {
   Op& op = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
   set_operands(op, instruction, pc);
-  fusible_.back() = instruction.mnemonic;
+  fusible_.back() = instruction;
   const std::uint32_t target = target_of(instruction, pc);
   Edge& edge = leave(op, target);
   if (target % 4 != 0) {
@@ -320,7 +320,7 @@ Edge& BlockBuilder::leave(Op& op, std::uint32_t pc) {
 // Every Op gets the longest fusion that begins with it; the Ops that it covers are passed over.
 void BlockBuilder::fuse_handlers() {
   if (handlers_->fused == nullptr) return;
-  const std::span<const std::optional<Mnemonic>> all = fusible_;
+  const std::span<const std::optional<Instruction>> all = fusible_;
   for (std::size_t i = 0; i + 1 < all.size(); ++i) {
     const Handler fused = all[i] ? handlers_->fused(all.subspan(i)) : nullptr;
     if (fused != nullptr) block_->ops[i].handler = fused;

@@ -50,8 +50,8 @@ class BlockBuilder {
   CostCounter cost_;
   std::optional<isa::Instruction> previous_;
   std::unique_ptr<Block> block_;
-  /// Of each Op: what its handler does, if that may be fused with its neighbours.
-  std::vector<std::optional<isa::Mnemonic>> fusible_;
+  /// Of each Op: its instruction, if that may be fused with its neighbours.
+  std::vector<std::optional<isa::Instruction>> fusible_;
 };
 
 }  // namespace tessera::engine

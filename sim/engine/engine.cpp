@@ -1,4 +1,5 @@
 #include "sim/engine/engine.h"
+
 #include "sim/engine/session.h"
 
 namespace tessera::engine {

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "sim/engine/step.h"
+#include "sim/isa/registers.h"
 
 namespace tessera::engine {
 namespace {
 
 using enum isa::Mnemonic;
+using isa::Instruction;
 using isa::Mnemonic;
 
 // What inner loops consist of. Every pair is made, so each addition costs some 60 small handlers.
@@ -47,51 +49,96 @@ Handler pair(Mnemonic first, Mnemonic next) {
   return i < kFirsts && j < kSeconds ? kPairs[i * kSeconds + j] : nullptr;
 }
 
-template <Mnemonic... M>
-constexpr Fusion kFused = {{M...}, sizeof...(M), sequence<Fast, M...>};
+template <Part... kParts>
+constexpr Part kListed[] = {kParts...};
+template <Part... kParts>
+constexpr Fusion kFused = {kListed<kParts...>, sequence<Fast, kParts...>,
+                           sequence<Fast, kParts.mnemonic...>};
 
-// What compilers make of inner loops, longest first.
+constexpr Part advance = Part(addi).in_place();
+constexpr Part move = addi;
+
+// What compilers make of inner loops, longest first, and how values pass through.
 constexpr Fusion kLong[] = {
     // bodies: elements of arrays, gathered elements, table look-ups
-    kFused<lw, flw, sh2add, flw, fmadd_s>,
-    kFused<flw, flw, fmadd_s, fle_s, beq>,
-    kFused<flw, flw, fmadd_s, fsw>,
-    kFused<flw, flw, fmadd_s>,
-    kFused<flw, fmadd_s, fsw>,
-    kFused<lbu, andi, xor_, sh2add, lw>,
+    kFused<lw, flw, Part(sh2add, 2), Part(flw, 1), Part(fmadd_s, 3, 1)>,
+    kFused<flw, flw, Part(fmadd_s, 0, 2, 1), Part(fle_s, 0, 1), Part(beq, 1).with_zero()>,
+    kFused<flw, flw, Part(fmadd_s, 0, 2, 1), Part(fsw, 0, 1)>,
+    kFused<flw, flw, Part(fmadd_s, 2, 1)>,
+    kFused<flw, Part(fmadd_s, 0, 1), Part(fsw, 0, 1)>,
+    kFused<lbu, andi, Part(xor_, 1, 2), Part(sh2add, 1), Part(lw, 1)>,
     kFused<sub, sh2add, sh2add, fsgnj_s>,
-    kFused<addi, sh2add, lw, fsgnj_s, bgeu>,
-    kFused<fsub_s, sh2add, addi, sw>,
-    kFused<lw, sh2add, flw>,
-    kFused<slli, add, flw>,
-    kFused<slli, add, lw>,
+    kFused<addi, Part(sh2add, 1), Part(lw, 1), fsgnj_s, Part(bgeu, 0, 2)>,
+    kFused<fsub_s, sh2add, advance, Part(sw, 2)>,
+    kFused<lw, Part(sh2add, 1), Part(flw, 1)>,
+    kFused<slli, Part(add, 0, 1), Part(flw, 1)>,
+    kFused<slli, Part(add, 0, 1), Part(lw, 1)>,
     // ends: pointers and counters advance, a branch goes back
-    kFused<fsw, addi, addi, addi, beq>,
-    kFused<sh2add, fsw, addi, addi, beq>,
-    kFused<srli, xor_, addi, addi, bne>,
-    kFused<addi, addi, addi, bne>,
-    kFused<addi, addi, addi, beq>,
-    kFused<addi, add, addi, bne>,
-    kFused<addi, addi, bne>,
-    kFused<addi, addi, beq>,
-    kFused<addi, addi, blt>,
-    kFused<addi, addi, bltu>,
-    kFused<add, addi, bne>,
-    kFused<addi, add, bne>,
+    kFused<fsw, advance, advance, advance, Part(beq, 0, 3)>,
+    kFused<sh2add, Part(fsw, 1), move, move, beq>,
+    kFused<Part(srli).in_place(), Part(xor_, 0, 1), advance, advance, Part(bne, 2).with_zero()>,
+    kFused<advance, advance, advance, Part(bne, 3).with_zero()>,
+    kFused<advance, advance, advance, Part(beq, 3).with_zero()>,
+    kFused<advance, Part(add).in_place(), advance, Part(bne, 3).with_zero()>,
+    kFused<advance, advance, Part(bne, 2).with_zero()>,
+    kFused<advance, advance, Part(beq, 2).with_zero()>,
+    kFused<advance, advance, Part(blt, 1)>,
+    kFused<advance, advance, Part(bltu, 1)>,
+    kFused<Part(add).in_place(), advance, Part(bne, 1).with_zero()>,
+    kFused<advance, Part(add).in_place(), Part(bne, 2).with_zero()>,
 };
 
-bool begins(std::span<const std::optional<Mnemonic>> next, const Fusion& fusion) {
-  return fusion.length <= next.size() &&
-         std::equal(fusion.shape, fusion.shape + fusion.length, next.begin());
+using Next = std::span<const std::optional<Instruction>>;
+
+bool begins(Next next, std::span<const Part> parts) {
+  return parts.size() <= next.size() &&
+         std::equal(parts.begin(), parts.end(), next.begin(), [](const Part& part, const auto& is) {
+           return is && is->mnemonic == part.mnemonic;
+         });
+}
+
+/// Whether the operand in `field` of next[at] is what next[at - distance] made.
+bool passes(Next next, std::size_t at, isa::Field field, std::uint8_t distance) {
+  if (distance == 0) return true;
+  const auto& operands = isa::info(next[at]->mnemonic).operands;
+  const auto operand = std::find_if(operands.begin(), operands.end(),
+                                    [&](const isa::Operand& each) { return each.field == field; });
+  if (operand == operands.end()) return false;
+  const bool floating = operand->shape == isa::Shape::f_register;
+  const std::uint32_t number = isa::register_number(field, *next[at]);
+  const auto written = [&](std::size_t i) {
+    const isa::RegisterSets sets = isa::registers(*next[i]);
+    return ((floating ? sets.writes_f : sets.writes_x) >> number & 1U) != 0;
+  };
+  for (std::size_t i = at - distance + 1; i < at; ++i) {
+    if (written(i)) return false;
+  }
+  return written(at - distance) && next[at - distance]->rd == number;
+}
+
+/// Whether registers are as the parts say.
+bool holds(Next next, std::span<const Part> parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    const Instruction& instruction = *next[i];
+    if (part.rd_is_rs1 && (instruction.rd != instruction.rs1 || instruction.rd == 0)) return false;
+    if (part.rs2_is_x0 && instruction.rs2 != 0) return false;
+    if (!passes(next, i, isa::Field::rs1, part.rs1) ||
+        !passes(next, i, isa::Field::rs2, part.rs2) || !passes(next, i, isa::Field::rs3, part.rs3))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-Handler fused(std::span<const std::optional<Mnemonic>> next) {
+Handler fused(Next next) {
   for (const Fusion& fusion : kLong) {
-    if (begins(next, fusion)) return fusion.handler;
+    if (begins(next, fusion.parts))
+      return holds(next, fusion.parts) ? fusion.handler : fusion.plain;
   }
-  return next.size() > 1 && next[0] && next[1] ? pair(*next[0], *next[1]) : nullptr;
+  return next.size() > 1 && next[0] && next[1] ? pair(next[0]->mnemonic, next[1]->mnemonic)
+                                               : nullptr;
 }
 
 std::span<const Fusion> long_fusions() { return kLong; }

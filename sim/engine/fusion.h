@@ -4,6 +4,7 @@
 #include <span>
 
 #include "sim/engine/op.h"
+#include "sim/engine/part.h"
 #include "sim/isa/mnemonic.h"
 
 /// Handlers that do several instructions of fast code in one dispatch.
@@ -11,15 +12,13 @@ namespace tessera::engine {
 
 /// The handler of the longest sequence that `next` begins with; null where there is none.
 /// `next[i]` is empty where an instruction may not be fused.
-Handler fused(std::span<const std::optional<isa::Mnemonic>> next);
+Handler fused(std::span<const std::optional<isa::Instruction>> next);
 
 /// A sequence that is known to be fused; every one of them, for tests.
 struct Fusion {
-  static constexpr std::size_t kLongest = 8;
-
-  isa::Mnemonic shape[kLongest] = {};
-  std::size_t length = 0;
-  Handler handler = nullptr;
+  std::span<const Part> parts;
+  Handler handler = nullptr;  ///< where registers are as the parts say
+  Handler plain = nullptr;    ///< for any registers
 };
 std::span<const Fusion> long_fusions();
 

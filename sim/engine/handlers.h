@@ -16,7 +16,7 @@ struct HandlerSet {
   /// For rounding modes that the plain handler does not do; null where there is only one.
   std::array<Handler, isa::kMnemonics> directed{};
   /// The handler that does the longest known sequence at the front of `next`; null: never fused.
-  Handler (*fused)(std::span<const std::optional<isa::Mnemonic>> next) = nullptr;
+  Handler (*fused)(std::span<const std::optional<isa::Instruction>> next) = nullptr;
   bool host_rounding = true;
 };
 

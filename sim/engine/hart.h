@@ -1,9 +1,12 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "sim/engine/memory_access.h"
 #include "sim/engine/op.h"
+#include "sim/engine/part.h"
 #include "sim/isa/float/format.h"
 #include "sim/isa/mnemonic.h"
 
@@ -41,26 +44,53 @@ struct Checked {
 template <isa::Mnemonic M>
 struct Is {};
 
-/// What one instruction sees: its operands, the registers and the memory.
-template <class M>
+/// What one instruction sees: its operands, the registers and the memory. `made`: where it leaves
+/// its result (an integer or binary32) behind those of the parts before.
+template <class M, Part kPart = isa::Mnemonic{}>
 class Hart {
  public:
   using Mode = M;
 
-  Hart(const Op* op, Context* context, std::byte* memory, Frame* frame)
-      : op_(op), context_(context), memory_(memory), frame_(frame) {}
+  Hart(const Op* op, Context* context, std::byte* memory, Frame* frame, std::uint32_t* made)
+      : op_(op), context_(context), memory_(memory), frame_(frame), made_(made) {}
 
   [[nodiscard]] std::uint32_t imm() const { return static_cast<std::uint32_t>(op_->imm); }
-  [[nodiscard]] std::uint32_t rs1() const { return context_->x[op_->rs1]; }
-  [[nodiscard]] std::uint32_t rs2() const { return context_->x[op_->rs2]; }
-  void rd(std::uint32_t value) { context_->x[op_->rd] = value; }
+  [[nodiscard]] std::uint32_t rs1() const {
+    return kPart.rs1 != 0 ? made_[-kPart.rs1] : context_->x[op_->rs1];
+  }
+  [[nodiscard]] std::uint32_t rs2() const {
+    if constexpr (kPart.rs2_is_x0) return 0;
+    return kPart.rs2 != 0 ? made_[-kPart.rs2] : context_->x[op_->rs2];
+  }
+  void rd(std::uint32_t value) {
+    context_->x[kPart.rd_is_rs1 ? op_->rs1 : op_->rd] = value;
+    *made_ = value;
+  }
 
   [[nodiscard]] std::uint64_t fd() const { return context_->f[op_->rd]; }
   [[nodiscard]] std::uint64_t fs1() const { return context_->f[op_->rs1]; }
-  [[nodiscard]] std::uint64_t fs2() const { return context_->f[op_->rs2]; }
+  [[nodiscard]] std::uint64_t fs2() const {
+    return kPart.rs2 != 0 ? fp::box<fp::F32>(made_[-kPart.rs2]) : context_->f[op_->rs2];
+  }
   [[nodiscard]] std::uint64_t fs3() const { return context_->f[op_->rs3]; }
   void fd(std::uint64_t value) {
     if (!gave_up_) context_->f[op_->rd] = value;
+  }
+
+  /// The binary32 operands.
+  [[nodiscard]] std::uint32_t fs1_f32() const {
+    return kPart.rs1 != 0 ? made_[-kPart.rs1] : unboxed(context_->f[op_->rs1]);
+  }
+  [[nodiscard]] std::uint32_t fs2_f32() const {
+    return kPart.rs2 != 0 ? made_[-kPart.rs2] : unboxed(context_->f[op_->rs2]);
+  }
+  [[nodiscard]] std::uint32_t fs3_f32() const {
+    return kPart.rs3 != 0 ? made_[-kPart.rs3] : unboxed(context_->f[op_->rs3]);
+  }
+  void fd_f32(std::uint32_t value) {
+    if (gave_up_) return;
+    box(context_->f[op_->rd], value);
+    *made_ = value;
   }
 
   [[nodiscard]] const Op& op() const { return *op_; }
@@ -96,10 +126,36 @@ class Hart {
   std::uint32_t& flags() { return context_->fcsr; }
 
  private:
+  // Both halves of a box are moved for themselves, which is less work than to join and to part
+  // them. A badly boxed value is rare and a branch, so that nobody waits for the comparison.
+  static std::uint32_t unboxed(const std::uint64_t& f) {
+    if constexpr (std::endian::native == std::endian::little) {
+      std::uint32_t halves[2];
+      std::memcpy(&halves[1], reinterpret_cast<const char*>(&f) + 4, 4);
+      if (halves[1] != ~0U) [[unlikely]] {
+        asm volatile("");  // or the compiler makes it a conditional move
+        return fp::F32::kNan;
+      }
+      std::memcpy(&halves[0], &f, 4);
+      return halves[0];
+    }
+    return fp::unbox<fp::F32>(f);
+  }
+  static void box(std::uint64_t& f, std::uint32_t value) {
+    if constexpr (std::endian::native == std::endian::little) {
+      const std::uint32_t ones = ~0U;
+      std::memcpy(&f, &value, 4);
+      std::memcpy(reinterpret_cast<char*>(&f) + 4, &ones, 4);
+    } else {
+      f = fp::box<fp::F32>(value);
+    }
+  }
+
   const Op* op_;
   Context* context_;
   std::byte* memory_;
   Frame* frame_;
+  std::uint32_t* made_;
   bool gave_up_ = false;
 };
 

@@ -45,7 +45,7 @@ bool applies(const Stream& s, const Op* op, const Context& context, const std::b
              const Frame& frame) {
   const std::uint32_t size = frame.size;
   if (!inside(s.x, s.x_bytes + kWordBytes, kWordBytes, size) ||
-      !inside(s.out, s.bytes + kWordBytes, frame.store_base, size)) {
+      !inside(s.out, s.bytes + kWordBytes, frame.store_base[0], size)) {
     return false;
   }
   const bool apart = s.out >= s.x + s.x_bytes || s.out + s.bytes + kWordBytes <= s.x - kWordBytes;

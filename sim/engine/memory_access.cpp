@@ -23,11 +23,11 @@ void set_bounds(Frame& frame, const TileMemory& memory) {
   constexpr std::uint32_t kGranule = 8;
   frame.size = memory.size;
   frame.code_end = memory.code_end;
-  frame.store_base = round_up(memory.code_end, kGranule);
-  const std::uint32_t writable =
-      memory.size > frame.store_base ? memory.size - frame.store_base : 0;
+  const std::uint32_t base = round_up(memory.code_end, kGranule);
+  const std::uint32_t writable = memory.size > base ? memory.size - base : 0;
   for (unsigned log = 0; log < kSizes; ++log) {
     frame.load_limit[log] = memory.size >> log;
+    frame.store_base[log] = base >> log;
     frame.store_limit[log] = writable >> log;
   }
 }

@@ -35,7 +35,7 @@ inline bool load_passes(const Frame& frame, std::uint32_t address) {
 template <class T>
 inline bool store_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;
-  return std::rotr(address - frame.store_base, kLog) < frame.store_limit[kLog];
+  return std::rotr(address, kLog) - frame.store_base[kLog] < frame.store_limit[kLog];
 }
 
 /// Quick modes note no faults: what fails is done again by a mode that does (step.h).

@@ -80,7 +80,7 @@ struct Frame {
   // Bounds, indexed by the logarithm of the access size: see memory_access.h.
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};
-  std::uint32_t store_base = 0;
+  std::uint32_t store_base[4] = {};
   std::uint32_t loops_left = 0;     ///< of the running rpt
   bool overdrawn = false;           ///< inside of rpt, beyond the limit: return when the loop ends
   packed::WeightCache weight_rows;  ///< of memory->weights, which stay while workers run

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 
 #include "sim/engine/semantics/arithmetic.h"
 #include "sim/engine/semantics/integer.h"
@@ -15,36 +14,24 @@ using fp::F16;
 using fp::F32;
 namespace on = arithmetic;
 
-/// The value in an f register. Of binary32 both halves are loaded for themselves and the rare case
-/// is a branch, so that nobody waits for the comparison.
-template <class F>
-fp::Bits<F> unboxed(const std::uint64_t& f) {
-  if constexpr (sizeof(fp::Bits<F>) == 4 && std::endian::native == std::endian::little) {
-    std::uint32_t halves[2];
-    std::memcpy(&halves[1], reinterpret_cast<const char*>(&f) + 4, 4);
-    if (halves[1] != ~0U) [[unlikely]] {
-      asm volatile("");  // or the compiler makes it a conditional move
-      return F::kNan;
-    }
-    std::memcpy(&halves[0], &f, 4);
-    return halves[0];
-  }
-  return fp::unbox<F>(f);
-}
 template <class F, class H>
 fp::Bits<F> s1(H& h) {
-  return unboxed<F>(h.context().f[h.op().rs1]);
+  if constexpr (std::is_same_v<F, F32>) return h.fs1_f32();
+  return fp::unbox<F>(h.fs1());
 }
 template <class F, class H>
 fp::Bits<F> s2(H& h) {
-  return unboxed<F>(h.context().f[h.op().rs2]);
+  if constexpr (std::is_same_v<F, F32>) return h.fs2_f32();
+  return fp::unbox<F>(h.fs2());
 }
 template <class F, class H>
 fp::Bits<F> s3(H& h) {
-  return unboxed<F>(h.context().f[h.op().rs3]);
+  if constexpr (std::is_same_v<F, F32>) return h.fs3_f32();
+  return fp::unbox<F>(h.fs3());
 }
 template <class F, class H>
 void set(H& h, fp::Bits<F> value) {
+  if constexpr (std::is_same_v<F, F32>) return h.fd_f32(value);
   h.fd(fp::box<F>(value));
 }
 

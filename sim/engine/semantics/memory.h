@@ -25,15 +25,24 @@ template <class T, class H>
 bool store_x(H& h) {
   return h.store(h.rs1() + h.imm(), static_cast<T>(h.rs2()));
 }
-constexpr std::uint64_t in_register(std::uint16_t value) { return fp::box<F16>(value); }
-constexpr std::uint64_t in_register(std::uint32_t value) { return fp::box<F32>(value); }
-constexpr std::uint64_t in_register(std::uint64_t value) { return value; }
+template <class H>
+void set_f(H& h, std::uint16_t value) {
+  h.fd(fp::box<F16>(value));
+}
+template <class H>
+void set_f(H& h, std::uint32_t value) {
+  h.fd_f32(value);
+}
+template <class H>
+void set_f(H& h, std::uint64_t value) {
+  h.fd(value);
+}
 
 template <class T, class H>
 bool load_f(H& h) {
   T value;
   if (!h.load(h.rs1() + h.imm(), value)) return false;
-  h.fd(in_register(value));
+  set_f(h, value);
   return true;
 }
 template <class T, class H>
@@ -72,7 +81,7 @@ bool load_f_and_advance(H& h) {
   T value;
   if (!h.load(h.rs1(), value)) return false;
   h.advance(h.op().rs1, h.imm());
-  h.fd(in_register(value));
+  set_f(h, value);
   return true;
 }
 template <class T, class H>
@@ -103,7 +112,7 @@ bool gather(H& h, std::uint32_t advance) {
   if (!h.load(h.rs2(), index)) return false;
   if (!h.load(h.rs1() + std::uint32_t{sizeof(T)} * index, value)) return false;
   h.advance(h.op().rs2, advance);
-  h.fd(in_register(value));
+  set_f(h, value);
   return true;
 }
 template <class T, class H>
