@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/instruction_kind.h"
 #include "sim/engine/matrix_stream.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/table.h"
@@ -16,89 +17,6 @@ namespace {
 
 // Longer blocks gain nothing; their tails would be decoded once for every entry.
 constexpr std::size_t kLongest = 96;
-constexpr std::uint32_t kClearBanks = 8;  // xctl
-constexpr std::int32_t kFirstZone = 16;
-
-bool is_csr(Mnemonic mnemonic) {
-  return mnemonic >= Mnemonic::csrrw && mnemonic <= Mnemonic::csrrci;
-}
-
-/// Straight-line instructions do nothing but go on to the next.
-bool is_straight(const Instruction& instruction) {
-  const IssueClass issue = isa::info(instruction.mnemonic).issue;
-  if (issue == IssueClass::branch || instruction.mnemonic == Mnemonic::rpt) return false;
-  if (issue != IssueClass::control || instruction.mnemonic == Mnemonic::fence) return true;
-  return instruction.mnemonic == Mnemonic::xctl && instruction.imm == kClearBanks;
-}
-
-bool is_conditional(Mnemonic mnemonic) {
-  return isa::info(mnemonic).issue == IssueClass::branch && mnemonic != Mnemonic::jal &&
-         mnemonic != Mnemonic::jalr;
-}
-
-/// Whether the operand that stands in the rd field is an integer register that is written.
-bool writes_rd(Mnemonic mnemonic) {
-  const auto& operands = isa::info(mnemonic).operands;
-  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
-    return operand.field == isa::Field::rd && operand.shape == isa::Shape::x_register &&
-           operand.writes;
-  });
-}
-
-bool has_rounding(Mnemonic mnemonic) {
-  const auto& operands = isa::info(mnemonic).operands;
-  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
-    return operand.shape == isa::Shape::rounding;
-  });
-}
-
-/// Whether the host's arithmetic rounds as the instruction says while frm is nearest even.
-bool rounds_as_host(const Instruction& instruction) {
-  constexpr std::uint8_t kDynamic = 7;
-  constexpr std::uint8_t kToZero = 1;
-  switch (instruction.mnemonic) {
-    case Mnemonic::fcvt_w_s:
-    case Mnemonic::fcvt_wu_s:
-    case Mnemonic::fcvt_w_h:
-    case Mnemonic::fcvt_wu_h:
-      return instruction.rm == kToZero;
-    default:
-      return instruction.rm == 0 || instruction.rm == kDynamic;
-  }
-}
-
-void set_operands(Op& op, const Instruction& instruction, std::uint32_t pc) {
-  op.rd = instruction.rd;
-  op.rs1 = instruction.rs1;
-  op.rs2 = instruction.rs2;
-  op.rs3 = instruction.rs3;
-  op.imm = has_rounding(instruction.mnemonic) ? instruction.rm : instruction.imm;
-  if (instruction.mnemonic == Mnemonic::bdnz) op.rd = instruction.rs1;
-  const bool written = writes_rd(instruction.mnemonic) || instruction.mnemonic == Mnemonic::bdnz;
-  if (written && op.rd == 0) op.rd = kSink;
-  if (instruction.mnemonic == Mnemonic::auipc)
-    op.imm = static_cast<std::int32_t>(pc + static_cast<std::uint32_t>(op.imm));
-  if (instruction.mnemonic == Mnemonic::jal) op.imm = static_cast<std::int32_t>(pc + 4);
-}
-
-Stop stop_of(const Instruction& instruction) {
-  switch (instruction.mnemonic) {
-    case Mnemonic::run:
-      return Stop::run;
-    case Mnemonic::exch:
-      return Stop::exchange_start;
-    case Mnemonic::exch_wait:
-      return Stop::exchange_wait;
-    case Mnemonic::ldcw:
-      return Stop::load_weights;
-    case Mnemonic::xctl:
-      return instruction.imm == 0   ? Stop::end_worker
-             : instruction.imm == 1 ? Stop::join
-                                    : Stop::sync;
-    default:
-      return Stop::environment_call;
-  }
-}
 
 std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
   return pc + static_cast<std::uint32_t>(instruction.imm);
@@ -197,7 +115,8 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
   edge.stop = stop_of(instruction);
   edge.has_operands = edge.stop == Stop::run || edge.stop == Stop::exchange_start ||
                       edge.stop == Stop::load_weights;
-  if (edge.stop == Stop::sync) edge.zone = static_cast<std::uint32_t>(instruction.imm - kFirstZone);
+  if (edge.stop == Stop::sync)
+    edge.zone = static_cast<std::uint32_t>(instruction.imm - xctl::kFirstZone);
   cost_.add(instruction, pc);
   edge.cost = cost_.total();
   return false;
@@ -271,12 +190,11 @@ bool BlockBuilder::is_loop_body(std::uint32_t begin, std::uint32_t end) const {
 
 std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) const {
   if (!timing_->exists(instruction)) return Fault::illegal_instruction;
-  constexpr std::int32_t kJoin = 1;
   bool supervisor_only = false;
   switch (instruction.mnemonic) {
     case Mnemonic::xctl:
-      if (instruction.imm == 0 || instruction.imm == kClearBanks) return std::nullopt;
-      if (instruction.imm != kJoin && instruction.imm < kFirstZone)
+      if (instruction.imm == 0 || instruction.imm == xctl::kClearBanks) return std::nullopt;
+      if (instruction.imm != xctl::kJoin && instruction.imm < xctl::kFirstZone)
         return Fault::illegal_instruction;
       supervisor_only = true;
       break;

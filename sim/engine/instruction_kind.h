@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/engine.h"
+#include "sim/engine/op.h"
+#include "sim/isa/mnemonic.h"
+
+/// What building a block asks of one instruction.
+namespace tessera::engine {
+
+/// Numbers of xctl.
+namespace xctl {
+constexpr std::int32_t kJoin = 1;
+constexpr std::int32_t kClearBanks = 8;
+constexpr std::int32_t kFirstZone = 16;
+}  // namespace xctl
+
+bool is_csr(isa::Mnemonic mnemonic);
+bool is_conditional(isa::Mnemonic mnemonic);
+/// Straight-line instructions do nothing but go on to the next.
+bool is_straight(const isa::Instruction& instruction);
+bool has_rounding(isa::Mnemonic mnemonic);
+/// Whether the host's arithmetic rounds as the instruction says while frm is nearest even.
+bool rounds_as_host(const isa::Instruction& instruction);
+/// What a control instruction asks of run()'s caller.
+Stop stop_of(const isa::Instruction& instruction);
+/// Registers and immediate of an Op, as its handler wants them.
+void set_operands(Op& op, const isa::Instruction& instruction, std::uint32_t pc);
+
+}  // namespace tessera::engine
