@@ -84,7 +84,8 @@ bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
     Best& best = groups[keys];
     const bool speedups = row.baseline_seconds > 0;
     best.point = std::max(best.point, speedups ? work / row.seconds : row.simulated);
-    best.baseline = std::max(best.baseline, speedups ? work / row.baseline_seconds : 1.0);
+    best.baseline =
+        std::max({best.baseline, row.baseline_rate, speedups ? work / row.baseline_seconds : 1.0});
   }
   std::vector<std::vector<double>> xs;
   std::vector<double> ys;

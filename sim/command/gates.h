@@ -21,6 +21,7 @@ struct Row {
   double simulated = 0;
   double seconds = 0;
   double baseline_seconds = 0;  ///< 0: the set has none
+  double baseline_rate = 0;     ///< best work a second at the fit's further baseline values
   double fraction_of_peak = 0;
   Phases phases;
   std::string error;  ///< why there is no number

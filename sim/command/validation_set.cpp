@@ -70,6 +70,9 @@ std::vector<std::string> texts(const Json& values) {
 Fit read_fit(const Layers& layers, const Json& value) {
   Fit fit;
   fit.best_over = value.value("best_over", "");
+  for (const Json& at : value.value("baseline_values", Json::array())) {
+    fit.baseline_values.push_back(at);
+  }
   const Json& exponents = value.at("exponents");
   for (std::size_t i = 0; i < exponents.size(); ++i) {
     Fit::Exponent exponent;

@@ -56,6 +56,8 @@ struct Fit {
   };
   std::string best_over;  ///< of points that differ only in this key the largest counts
   std::vector<Exponent> exponents;
+  /// Further values of that key at which the baseline is tried; those it refuses do not count.
+  std::vector<config::Json> baseline_values;
 };
 
 /// What points are compared with: the same problem solved otherwise.
