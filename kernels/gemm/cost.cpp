@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/panels.h"
 #include "kernels/gemm/worker_code.h"
+#include "sim/machine/code_cost.h"
 
 namespace tessera::gemm {
 
@@ -11,33 +12,10 @@ namespace {
 
 constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
 
-/// Cycles of tile code on one machine.
-class CodeCost {
+/// Cycles of this folder's tile code on one machine.
+class ProductCost : public CodeCost {
  public:
-  explicit CodeCost(const TileConfig& tile) : tile_(tile), costs_(tile.supervisor) {}
-
-  /// From `run` to the end of `join`, `slots(worker)` slots each.
-  template <class Slots>
-  [[nodiscard]] std::uint64_t run(Slots slots) const {
-    std::uint64_t end = 0;
-    const std::uint64_t cycles_per_slot = tile_.issue == "barrel" ? tile_.contexts : 1;
-    for (std::uint32_t w = 0; w < tile_.contexts; ++w) {
-      const std::uint64_t start = std::uint64_t{costs_.launch_stagger_cycles} * w;
-      end = std::max(end, start + slots(w) * cycles_per_slot);
-    }
-    return costs_.launch_cycles + end + costs_.join_cycles;
-  }
-  [[nodiscard]] std::uint64_t run_even(std::uint64_t slots) const {
-    return run([slots](std::uint32_t) { return slots; });
-  }
-  [[nodiscard]] std::uint64_t plain(std::uint64_t instructions) const {
-    return instructions * costs_.plain_cycles;
-  }
-  [[nodiscard]] std::uint64_t branch() const { return costs_.branch_taken_cycles; }
-  [[nodiscard]] std::uint64_t load_weights(std::uint64_t bytes) const {
-    return costs_.weight_load_cycles +
-           ceil_div(bytes, std::uint64_t{tile_.matrix_unit.weight_load_bytes_per_cycle});
-  }
+  explicit ProductCost(const TileConfig& tile) : CodeCost(tile), tile_(tile) {}
 
   /// The vertex of one superstep: `block_product` in codelets.S.
   [[nodiscard]] std::uint64_t product(const BlockShape& block, std::uint64_t rows,
@@ -59,7 +37,6 @@ class CodeCost {
 
  private:
   const TileConfig& tile_;
-  const SupervisorCosts& costs_;
 };
 
 struct Rates {
@@ -161,7 +138,7 @@ void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Pre
 }  // namespace
 
 Prediction predict(const Geometry& geometry, const MachineConfig& machine) {
-  const CodeCost code(machine.tile);
+  const ProductCost code(machine.tile);
   Prediction sum;
   const std::uint32_t cuts = geometry.plan().cuts;
   auto add = [&](std::uint32_t cut, std::uint64_t times) {
