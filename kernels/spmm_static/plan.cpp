@@ -3,195 +3,151 @@
 #include <algorithm>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/planner.h"
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_static {
 
 namespace {
 
-// Worker slots of the codelet with dual issue; a test measures them.
-constexpr std::uint64_t kWorkerSlots = 16;     // entry to the first pass, and the end
-constexpr std::uint64_t kPassSlots = 8;        // set-up and end of a column pass
-constexpr std::uint64_t kRowSlots = 10;        // a row beside its nonzeros
-constexpr std::uint64_t kNonzeroSlots = 3;     // each nonzero
-constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, arguments
-constexpr std::uint64_t kControlCycles = 60;  // supervisor code around one exchange and compute set
+constexpr config::Names<Algorithm, 2> kAlgorithms{
+    {{"best", Algorithm::best}, {"published", Algorithm::published}}};
 
-std::uint64_t pass_slots(std::uint64_t rows, std::uint64_t entries) {
-  return kPassSlots + rows * kRowSlots + entries * kNonzeroSlots;
+/// Blocks above which fewer candidates are looked at closely, since each costs time by the block.
+constexpr std::uint64_t kManyBlocks = 500'000;
+
+std::string_view name_of(Algorithm algorithm) {
+  return kAlgorithms[static_cast<std::size_t>(algorithm)].first;
 }
 
-/// The first of `parts` + 1 cuts of the rows of `w` from `first` to `last` after which the work is
-/// equal.
-std::vector<std::uint32_t> balanced_cuts(const sparse::BlockMatrix& w, std::uint32_t first,
-                                         std::uint32_t last, std::uint32_t parts) {
-  auto work_before = [&](std::uint32_t row) {
-    return pass_slots(row - first, w.row_begin[row] - w.row_begin[first]);
-  };
-  std::vector<std::uint32_t> cuts{first};
-  std::uint32_t row = first;
-  for (std::uint32_t part = 1; part < parts; ++part) {
-    const std::uint64_t target = work_before(last) * part / parts;
-    while (row < last && work_before(row) < target) ++row;
-    if (row > cuts.back() && work_before(row) - target > target - work_before(row - 1)) --row;
-    row = std::max(row, cuts.back());
-    cuts.push_back(row);
-  }
-  cuts.push_back(last);
-  return cuts;
-}
-
-struct Divided {
-  std::vector<WorkerShare> shares;
-  std::uint64_t slots;  ///< of the slowest worker
-};
-
-/// Splits rows [first, last) x passes over workers: `column_parts` parts of the passes, the rest
-/// over rows.
-Divided divide(const sparse::BlockMatrix& w, std::uint32_t first, std::uint32_t last,
-               std::uint32_t passes, std::uint32_t workers, std::uint32_t column_parts) {
-  const std::uint32_t row_parts = workers / column_parts;
-  const std::vector<std::uint32_t> cuts = balanced_cuts(w, first, last, row_parts);
-  Divided divided{{}, 0};
-  for (std::uint32_t part = 0; part < workers; ++part) {
-    const std::uint32_t i = part / column_parts;
-    const std::uint32_t j = part % column_parts;
-    WorkerShare share{0, 0, 0, 0};
-    if (i < row_parts) {
-      share.first_row = cuts[i] - first;
-      share.rows = cuts[i + 1] - cuts[i];
-      share.first_pass = passes * j / column_parts;
-      share.passes = passes * (j + 1) / column_parts - share.first_pass;
-      const std::uint64_t entries = w.row_begin[cuts[i + 1]] - w.row_begin[cuts[i]];
-      divided.slots = std::max(divided.slots, worker_slots(share.rows, entries, share.passes));
-    }
-    if (share.rows == 0 || share.passes == 0) share = {0, 0, 0, 0};
-    divided.shares.push_back(share);
-  }
-  return divided;
-}
-
-Divided divide_best(const sparse::BlockMatrix& w, std::uint32_t first, std::uint32_t last,
-                    std::uint32_t passes, std::uint32_t workers) {
-  std::optional<Divided> best;
-  for (std::uint32_t column_parts = 1; column_parts <= workers; ++column_parts) {
-    Divided divided = divide(w, first, last, passes, workers, column_parts);
-    if (!best || divided.slots < best->slots) best = std::move(divided);
-  }
-  return *best;
-}
-
-std::vector<std::uint32_t> needed_rows(const sparse::BlockMatrix& w, std::uint32_t first,
-                                       std::uint32_t last) {
-  std::vector<std::uint32_t> needed(
-      w.column.begin() + static_cast<std::ptrdiff_t>(w.row_begin[first]),
-      w.column.begin() + static_cast<std::ptrdiff_t>(w.row_begin[last]));
-  std::sort(needed.begin(), needed.end());
-  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-  return needed;
-}
-
-class Planner {
+class Chooser {
  public:
-  Planner(const sparse::BlockMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
-          const MachineConfig& machine)
-      : w_(w), machine_(machine), pass_columns_(kPassBytes / element_bytes), n_(n) {}
+  Chooser(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
+          const MachineConfig& machine, const Pinned& pinned)
+      : w_(w), machine_(machine), pinned_(pinned), n_(n), problem_(make_problem(w, shape, n)) {}
 
-  [[nodiscard]] std::uint32_t most_slices() const { return ceil_div(n_, pass_columns_); }
-
-  /// The plan of these cuts, or nothing if a tile cannot hold it.
-  [[nodiscard]] std::optional<Plan> plan(std::uint32_t slices, std::uint32_t groups) const {
-    const std::uint32_t passes = ceil_div(most_slices(), slices);
-    Plan plan{slices, passes * pass_columns_, {}, {}};
-    std::uint64_t slots = 0;
-    std::size_t most_needed = 0;
-    const std::vector<std::uint32_t> cuts = balanced_cuts(w_, 0, w_.rows, groups);
-    for (std::uint32_t g = 0; g < groups; ++g) {
-      if (cuts[g] == cuts[g + 1]) continue;
-      Divided divided = divide_best(w_, cuts[g], cuts[g + 1], passes, machine_.tile.contexts);
-      slots = std::max(slots, divided.slots);
-      plan.groups.push_back({cuts[g], cuts[g + 1] - cuts[g], needed_rows(w_, cuts[g], cuts[g + 1]),
-                             std::move(divided.shares)});
-      most_needed = std::max(most_needed, plan.groups.back().needed.size());
-      if (!fits(plan.groups.back(), passes, groups)) return std::nullopt;
-    }
-    predict(plan, slots, std::uint64_t{most_needed} * passes * kPassBytes);
-    return plan;
+  Plan choose() {
+    check_pinned();
+    for (const Cuts& cuts : candidates()) look_at(cuts);
+    if (!best_) fail();
+    return *std::move(best_);
   }
 
  private:
-  /// Whether indices in 64-bit words reach all needed rows and a tile's SRAM holds its parts.
-  [[nodiscard]] bool fits(const RowGroup& group, std::uint32_t passes, std::uint32_t groups) const {
-    const std::uint64_t slice_bytes = std::uint64_t{passes} * kPassBytes;
-    const std::uint64_t needed = group.needed.size() * slice_bytes;
-    const std::uint64_t own = ceil_div<std::uint64_t>(w_.columns, groups) * slice_bytes;
-    const std::uint64_t entries =
-        w_.row_begin[group.first_row + group.rows] - w_.row_begin[group.first_row];
-    const std::uint64_t weights = entries * (2 + kPassBytes / pass_columns_) + 2 * group.rows;
-    const std::uint64_t descriptors = 16 * (group.needed.size() + ceil_div(w_.columns, groups));
-    const std::uint64_t total =
-        needed + own + weights + descriptors + group.rows * slice_bytes + kControlBytes;
-    return needed / 8 <= 0xffff && total <= std::uint64_t{machine_.tile.sram_kib} * 1024;
+  [[nodiscard]] std::vector<Cuts> candidates() const {
+    const Cuts given{pinned_.parts, pinned_.bands};
+    if (given.parts != 0 && given.bands != 0) return {given};
+    if (pinned_.algorithm == Algorithm::published) {
+      const std::optional<Cuts> cuts = published_cuts(problem_, machine_, given);
+      return cuts ? std::vector<Cuts>{*cuts} : std::vector<Cuts>{};
+    }
+    return likely_cuts();
   }
 
-  void predict(Plan& plan, std::uint64_t slots, std::uint64_t received_bytes) const {
-    const SupervisorCosts& costs = machine_.tile.supervisor;
-    Prediction& p = plan.prediction;
-    p.compute_cycles = slots * machine_.tile.contexts + costs.launch_cycles + costs.join_cycles +
-                       std::uint64_t{costs.launch_stagger_cycles} * (machine_.tile.contexts - 1) +
-                       kControlCycles;
-    p.exchange_cycles =
-        machine_.fabric.fixed_cycles +
-        ceil_div<std::uint64_t>(received_bytes, machine_.fabric.receive_bytes_per_cycle);
-    p.sync_cycles = std::uint64_t{2} * machine_.sync.chip_cycles;
-    p.cycles = p.compute_cycles + p.exchange_cycles + p.sync_cycles;
+  /// Cuts of least expected cycles, if tiles take what they need each on their own.
+  [[nodiscard]] std::vector<Cuts> likely_cuts() const {
+    struct Candidate {
+      std::uint64_t cycles;
+      Cuts cuts;
+    };
+    std::vector<Candidate> all;
+    const Cuts most = most_cuts(problem_);
+    for (std::uint32_t parts = 1; parts <= (pinned_.parts != 0 ? 1 : most.parts); ++parts) {
+      for (std::uint32_t bands = 1; bands <= (pinned_.bands != 0 ? 1 : most.bands); ++bands) {
+        const Cuts cuts{pinned_.parts != 0 ? pinned_.parts : parts,
+                        pinned_.bands != 0 ? pinned_.bands : bands};
+        const auto expected = expect(problem_, machine_, cuts, Exchange::single);
+        if (expected && expected->bytes <= capacity()) all.push_back({expected->cycles, cuts});
+      }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
+    std::vector<Cuts> cuts;
+    const std::size_t looks = problem_.blocks > kManyBlocks ? 4 : 12;
+    // Neighbours are alike: from the best on, every third.
+    for (std::size_t i = 0; i < all.size() && cuts.size() < looks; i += 3) {
+      cuts.push_back(all[i].cuts);
+    }
+    return cuts;
+  }
+
+  void look_at(const Cuts& cuts) {
+    Partition partition =
+        make_partition(w_, problem_.shape, n_, machine_.tiles, cuts.parts, cuts.bands);
+    if (partition.parts.empty()) return;
+    const std::uint64_t bytes = tile_bytes(partition);
+    least_bytes_ = std::min(least_bytes_, bytes);
+    if (bytes > capacity()) return;
+    const Prediction prediction = predict(partition, machine_);
+    if (best_ && best_->prediction.cycles <= prediction.cycles) return;
+    best_ = Plan{pinned_.algorithm, std::move(partition), prediction};
+  }
+
+  [[nodiscard]] std::uint64_t capacity() const {
+    return std::uint64_t{machine_.tile.sram_kib} * 1024;
+  }
+
+  void check_pinned() const {
+    const std::uint32_t most = problem_.columns / problem_.shape.column_grain();
+    require("parts", pinned_.parts, std::min(most, machine_.tiles), "words of a row of X, tiles");
+    require("bands", pinned_.bands, std::min(problem_.block_columns, machine_.tiles),
+            "block columns, tiles");
+  }
+
+  static void require(const char* key, std::uint32_t found, std::uint32_t most, const char* what) {
+    if (found <= most) return;
+    throw KeyError(fmt::format("workload.plan.{}", key),
+                   fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
+  }
+
+  [[noreturn]] void fail() const {
+    const std::string least =
+        least_bytes_ == ~std::uint64_t{0}
+            ? std::string("no cuts go onto the tiles")
+            : fmt::format("the closest plan needs {} bytes a tile", least_bytes_);
+    throw UserError(fmt::format(
+        "spmm_static: {} x {} with {} of {} times {} does not fit {} of {} KiB: {}", w_.rows,
+        w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),
+        counted(machine_.tiles, "tile"), machine_.tile.sram_kib, least));
   }
 
   const sparse::BlockMatrix& w_;
   const MachineConfig& machine_;
-  std::uint32_t pass_columns_;
+  const Pinned& pinned_;
   std::uint32_t n_;
+  Problem problem_;
+  std::optional<Plan> best_;
+  std::uint64_t least_bytes_ = ~std::uint64_t{0};
 };
 
 }  // namespace
 
-std::uint64_t worker_slots(std::uint64_t rows, std::uint64_t entries, std::uint64_t passes) {
-  return kWorkerSlots + passes * pass_slots(rows, entries);
+void describe(config::Fields& fields, Pinned& plan) {
+  fields.field({"algorithm",
+                "who chooses the cuts: best: our cost model for this very pattern; "
+                "published: the published planner, for any pattern"},
+               plan.algorithm, kAlgorithms);
+  fields.field({"parts", "intervals of columns of X and Y; 0: chosen"}, plan.parts);
+  fields.field({"bands", "bands of columns of W, added up at the end; 0: chosen"}, plan.bands);
 }
 
-namespace {
-
-void require_at_most(std::string_view key, std::uint32_t found, std::uint32_t most) {
-  if (found <= most) return;
-  throw UserError(fmt::format("workload.plan.{}: found {}, allowed 0 to {}", key, found, most));
+nlohmann::ordered_json to_json(const Plan& plan) {
+  return {{"algorithm", name_of(plan.algorithm)},
+          {"parts", plan.partition.parts.size()},
+          {"bands", std::max(plan.partition.deal.bands.count(), 1U)}};
 }
 
-}  // namespace
-
-Plan make_plan(const sparse::BlockMatrix& w, std::uint32_t n, std::uint32_t element_bytes,
-               const MachineConfig& machine, const Pinned& pinned) {
-  const Planner planner(w, n, element_bytes, machine);
-  require_at_most("slices", pinned.slices, std::min(planner.most_slices(), machine.tiles));
-  require_at_most("groups", pinned.groups,
-                  std::min(machine.tiles / std::max(1u, pinned.slices), w.rows));
-  const std::uint32_t most_slices =
-      std::min(planner.most_slices(), machine.tiles / std::max(1u, pinned.groups));
-  std::optional<Plan> best;
-  for (std::uint32_t slices = 1; slices <= most_slices; ++slices) {
-    if (pinned.slices != 0 && slices != pinned.slices) continue;
-    const std::uint32_t most_groups = std::min(machine.tiles / slices, w.rows);
-    std::optional<Plan> plan =
-        planner.plan(slices, pinned.groups != 0 ? pinned.groups : most_groups);
-    if (plan && (!best || plan->prediction.cycles < best->prediction.cycles))
-      best = std::move(plan);
-  }
-  if (!best) {
+Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
+                 const MachineConfig& machine, const Pinned& pinned) {
+  if (shape.block > 1 && shape.unit_slots(machine.tile.matrix_unit) == 0) {
     throw UserError(
-        fmt::format("workload: no plan of spmm_static fits {} tiles of {} KiB: {} x {} with {} "
-                    "nonzeros times {} columns",
-                    machine.tiles, machine.tile.sram_kib, w.rows, w.columns, w.blocks(), n));
+        fmt::format("spmm_static: machine {} has no matrix unit for this dtype", machine.name));
   }
-  return *std::move(best);
+  return Chooser(w, shape, n, machine, pinned).choose();
 }
 
 }  // namespace tessera::spmm_static

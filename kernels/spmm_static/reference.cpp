@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <vector>
 
 #include "kernels/sparse/check.h"
@@ -9,51 +8,71 @@ namespace tessera::spmm_static {
 
 namespace {
 
-/// Y as the tiles hold it, a row group at a time.
+/// Rows of Y out of the equal parts in which it lies on the tiles: [block row][column][row in
+/// block].
 class FinishedRows {
  public:
-  FinishedRows(const Plan& plan, const MemoryReader& memory, program::Type type)
-      : plan_(plan), memory_(memory), type_(type), slices_(plan.slices) {}
+  FinishedRows(const Partition& partition, const MemoryReader& memory)
+      : partition_(partition), memory_(memory) {}
 
   void read(std::uint32_t row, std::span<double> into) {
-    const auto after = std::upper_bound(
-        plan_.groups.begin(), plan_.groups.end(), row,
-        [](std::uint32_t wanted, const RowGroup& group) { return wanted < group.first_row; });
-    const auto g = static_cast<std::uint32_t>(after - plan_.groups.begin()) - 1;
-    const RowGroup& group = plan_.groups[g];
-    if (g != held_) fetch(g);
+    const std::uint64_t block = partition_.shape.block;
+    const std::uint64_t elements = block * partition_.columns;
+    if (row / block != held_) fetch(row / block, elements);
     for (std::size_t j = 0; j < into.size(); ++j) {
-      into[j] = data::load_element(
-          type_, slices_[j / plan_.slice_columns],
-          std::size_t{row - group.first_row} * plan_.slice_columns + j % plan_.slice_columns);
+      into[j] = data::load_element(partition_.shape.type, bytes_, j * block + row % block);
     }
   }
 
  private:
-  void fetch(std::uint32_t g) {
-    const std::size_t bytes =
-        std::size_t{plan_.groups[g].rows} * plan_.slice_columns * data::element_bytes(type_);
-    for (std::uint32_t s = 0; s < plan_.slices; ++s) {
-      slices_[s].resize(bytes);
-      memory_.read({y_buffer(plan_.tile(g, s)), 0}, slices_[s]);
+  /// Reads one block row.
+  void fetch(std::uint64_t block_row, std::uint64_t elements) {
+    const std::uint32_t size = partition_.shape.bytes();
+    const std::uint64_t stored = partition_.y_stored();
+    bytes_.resize(elements * size);
+    for (std::uint64_t done = 0; done < elements;) {
+      const std::uint64_t at = block_row * elements + done;
+      const std::uint64_t count = std::min(elements - done, stored - at % stored);
+      memory_.read({y_buffer(at / stored), static_cast<std::uint32_t>(at % stored * size)},
+                   std::span(bytes_).subspan(done * size, count * size));
+      done += count;
     }
-    held_ = g;
+    held_ = block_row;
   }
 
-  const Plan& plan_;
+  const Partition& partition_;
   const MemoryReader& memory_;
-  program::Type type_;
-  std::vector<std::vector<std::byte>> slices_;
-  std::uint32_t held_ = ~0U;
+  std::vector<std::byte> bytes_;
+  std::uint64_t held_ = ~std::uint64_t{0};
 };
+
+/// Products of one row that a sum takes before it is rounded to partials.
+std::uint32_t depth_of(const Shape& shape) {
+  if (shape.block == 1) return shape.mixed() ? 2 : 1;
+  return shape.x_depth();
+}
+
+std::uint32_t most_sources(const Partition& partition) {
+  std::uint32_t most = 1;
+  for (const Layer& layer : partition.layers) {
+    std::vector<std::uint32_t> sources(partition.block_rows, 0);
+    for (const Share& share : layer.shares) {
+      for (const RowRun& run : share.rows) most = std::max(most, ++sources[run.row]);
+    }
+  }
+  return most;
+}
 
 }  // namespace
 
 CheckResult SpmmStatic::check(const MemoryReader& memory, CheckMode mode) const {
-  FinishedRows rows(plan_, memory, dtype());
+  const Partition& partition = plan_.partition;
+  FinishedRows rows(partition, memory);
   return sparse::check_product(
       w_, x_, [&](std::uint32_t row, std::span<double> into) { rows.read(row, into); },
-      sparse::rounding_of(dtype(), dtype()), mode, options_.weights.seed);
+      sparse::rounding_of(partition.shape.type, partition.shape.partials, depth_of(partition.shape),
+                          most_sources(partition)),
+      mode, options_.weights.seed);
 }
 
 }  // namespace tessera::spmm_static

@@ -13,11 +13,11 @@
 namespace tessera::spmm_static {
 
 struct Options {
-  sparse::WeightOptions weights;  ///< and the type and seed of X; block 1 only
+  sparse::WeightOptions weights;  ///< and the type and seed of X
   std::uint32_t n = 64;
+  Type partials = Type::f32;
   Pinned plan;
 };
-void describe(config::Fields& fields, Pinned& plan);
 void describe(config::Fields& fields, Options& options);
 
 /// Problem, plan and everything derived from them, fixed at construction.
@@ -34,18 +34,18 @@ class SpmmStatic : public Workload {
   [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
 
  private:
-  friend class Builder;
-  [[nodiscard]] program::Type dtype() const { return options_.weights.dtype; }
-  [[nodiscard]] std::uint32_t slice_bytes() const;  ///< of one row of X or Y in one slice
-
   Options options_;
-  std::uint32_t tiles_;
+  std::uint32_t contexts_;
   sparse::BlockMatrix w_;
   data::DenseOperand x_;
   Plan plan_;
 };
 
-/// The finished Y of tile t lies in buffer t of the program: rows of its group by slice_bytes.
-constexpr program::BufferId y_buffer(TileId tile) { return program::BufferId(index(tile)); }
+/// The program of a plan. The finished Y of tile t lies in buffer t.
+program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
+                               const data::DenseOperand& x, std::uint32_t contexts);
+constexpr program::BufferId y_buffer(std::uint64_t tile) {
+  return program::BufferId(static_cast<std::uint32_t>(tile));
+}
 
 }  // namespace tessera::spmm_static

@@ -73,12 +73,14 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("a.json", kSparse);
     folder.write("a.mtx", kGeneral + "3 3 1\n1 1 1\n");
-    check_refused(folder, "run a.json --set workload.plan.slices=2",
-                  {"workload.plan.slices: found 2, allowed 0 to 1"});
-    check_refused(folder, "run a.json --set workload.plan.groups=4",
-                  {"workload.plan.groups: found 4, allowed 0 to 3"});
+    check_refused(folder, "run a.json --set workload.plan.parts=3",
+                  {"workload.plan.parts: found 3, allowed 0 to 2"});
+    check_refused(folder, "run a.json --set workload.plan.bands=4",
+                  {"workload.plan.bands: found 4, allowed 0 to 3"});
+    check_refused(folder, "run a.json --set workload.plan.algorithm=publishd",
+                  {"workload.plan.algorithm: found", "did you mean published?"});
     check_refused(folder, "run a.json --set workload.n=1000000 --set machine.tiles=1",
-                  {"no plan of spmm_static fits 1 tiles of 624 KiB"});
+                  {"spmm_static: 3 x 3", "does not fit 1 tile of 624 KiB"});
   }
 
   TEST_CASE("a malformed .npy file is refused with what was found") {

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_static/spmm_static.h"
+#include "sim/base/errors.h"
+#include "sim/program/image.h"
 #include "tests/kernels/run_workload.h"
 
 using namespace tessera;
@@ -12,11 +14,11 @@ using namespace tessera::spmm_static;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles) {
+MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 128) {
   MachineConfig machine;
   machine.name = "small";
   machine.tiles = tiles;
-  machine.tile.sram_kib = 64;
+  machine.tile.sram_kib = sram_kib;
   machine.tile.supervisor.launch_stagger_cycles = 4;
   return machine;
 }
@@ -38,15 +40,27 @@ class MatrixFile {
   std::filesystem::path path_;
 };
 
-/// Runs the product with several widths in both types on several machines.
-void check_all(Options options) {
-  for (const program::Type type : {program::Type::f16, program::Type::f32}) {
-    for (const std::uint32_t n : {1U, 7U, 33U}) {
-      for (const std::uint32_t tiles : {1U, 12U}) {
-        options.weights.dtype = type;
+struct Types {
+  Type dtype;
+  Type partials;
+};
+constexpr Types kTypes[] = {{Type::f16, Type::f32}, {Type::f16, Type::f16}, {Type::f32, Type::f32}};
+constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
+
+/// Runs the product with all blocks and types, several widths and machines.
+void check_all(Options options, std::initializer_list<std::uint32_t> widths) {
+  for (const std::uint32_t block : kBlocks) {
+    for (const Types& types : kTypes) {
+      for (const std::uint32_t n : widths) {
+        options.weights.block = block;
+        options.weights.dtype = types.dtype;
+        options.partials = types.partials;
         options.n = n;
+        const std::uint32_t tiles = n % 2 == 0 ? 12 : 7;
+        CAPTURE(block);
+        CAPTURE(static_cast<int>(types.dtype));
+        CAPTURE(static_cast<int>(types.partials));
         CAPTURE(n);
-        CAPTURE(tiles);
         CHECK(test::run_workload<SpmmStatic>(options, small_machine(tiles)) == "passed");
       }
     }
@@ -57,7 +71,7 @@ void check_file(const std::string& text) {
   const MatrixFile file("%%MatrixMarket matrix coordinate " + text);
   Options options;
   options.weights.matrix = file.path();
-  check_all(options);
+  check_all(options, {1, 10});
 }
 
 Options seeded(std::uint32_t m, std::uint32_t k, double density) {
@@ -71,21 +85,21 @@ Options seeded(std::uint32_t m, std::uint32_t k, double density) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("seeded patterns, from none to all nonzeros, give the right sums") {
-    check_all(seeded(20, 30, 0));
-    check_all(seeded(20, 30, 0.1));
-    check_all(seeded(20, 30, 1));
+  TEST_CASE("seeded patterns, from none to all blocks, give the right sums") {
+    check_all(seeded(40, 70, 0), {5});
+    check_all(seeded(100, 130, 0.15), {1, 4, 33});
+    check_all(seeded(40, 70, 1), {18});
   }
 
   TEST_CASE("matrices that are not square or smaller than the machine give the right sums") {
-    check_all(seeded(3, 90, 0.3));
-    check_all(seeded(90, 3, 0.3));
-    check_all(seeded(1, 1, 1));
+    check_all(seeded(3, 190, 0.3), {9});
+    check_all(seeded(190, 3, 0.3), {6});
+    check_all(seeded(1, 1, 1), {1});
   }
 
   TEST_CASE("a single nonzero, empty rows and one dense row give the right sums") {
-    check_file("real general\n9 8 1\n5 7 -2.5\n");
-    check_file("real general\n9 8 3\n1 1 1\n5 7 -2.5\n5 8 3\n");
+    check_file("real general\n39 38 1\n25 37 -2.5\n");
+    check_file("real general\n39 38 3\n1 1 1\n25 37 -2.5\n25 38 3\n");
     std::string dense = "real general\n40 40 41\n30 3 0.125\n";
     for (int column = 1; column <= 40; ++column) {
       dense += fmt::format("17 {} {}\n", column, column - 20.5);
@@ -100,10 +114,74 @@ TEST_SUITE("run") {
     check_file("pattern symmetric\n6 6 3\n1 1\n4 2\n6 1\n");
   }
 
-  TEST_CASE("pinned cuts give the right sums") {
-    Options options = seeded(30, 40, 0.2);
-    options.n = 33;
-    options.plan = {3, 4};
-    CHECK(test::run_workload<SpmmStatic>(options, small_machine(12)) == "passed");
+  TEST_CASE("pinned cuts, with rows that several tiles and bands share, give the right sums") {
+    Options options = seeded(70, 150, 0.2);
+    options.plan = {Algorithm::published, 3, 2};
+    check_all(options, {24, 40});
+  }
+
+  TEST_CASE("workers without columns give the right sums") {
+    Options options = seeded(64, 64, 0.4);
+    options.plan = {Algorithm::best, 1, 1};
+    check_all(options, {2, 4, 12, 16, 20, 24, 28});
+  }
+
+  TEST_CASE("cycles are predicted within 15 % of those of the run") {
+    for (const std::uint32_t block : kBlocks) {
+      for (const Types& types : kTypes) {
+        for (const Algorithm algorithm : {Algorithm::best, Algorithm::published}) {
+          Options options = seeded(320, 256, 0.2);
+          options.weights.block = block;
+          options.weights.dtype = types.dtype;
+          options.partials = types.partials;
+          options.n = 24;
+          options.plan.algorithm = algorithm;
+          CAPTURE(block);
+          CAPTURE(static_cast<int>(types.dtype));
+          CAPTURE(static_cast<int>(types.partials));
+          const std::string answer = test::run_workload<SpmmStatic>(
+              options, small_machine(24), [](const RunResult& result, const SpmmStatic& workload) {
+                const auto predicted = static_cast<double>(workload.prediction().cycles);
+                const auto cycles = static_cast<double>(result.time.total().count());
+                return fmt::format(" {:.3f}", predicted / cycles);
+              });
+          REQUIRE(answer.starts_with("passed "));
+          CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.15));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
+    for (const std::uint32_t block : kBlocks) {
+      Options options = seeded(200, 150, 0.2);
+      options.weights.block = block;
+      options.n = 40;
+      for (const std::uint32_t sram_kib : {24U, 32U, 64U}) {
+        CAPTURE(block);
+        CAPTURE(sram_kib);
+        const MachineConfig machine = small_machine(30, sram_kib);
+        const SpmmStatic workload(options, machine);
+        const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+        CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+      }
+      CHECK_THROWS_AS(SpmmStatic(options, small_machine(2, 16)), UserError);
+    }
+  }
+
+  TEST_CASE("cuts out of range and machines without a matrix unit are refused") {
+    Options options = seeded(64, 64, 0.2);
+    options.weights.block = 16;
+    options.n = 8;
+    options.plan.parts = 9;
+    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24)), KeyError);
+    options.plan = {Algorithm::best, 0, 5};
+    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24)), KeyError);
+    options.plan = {};
+    MachineConfig machine = small_machine(24);
+    machine.tile.matrix_unit.f32_macs = 0;
+    CHECK_THROWS_AS(SpmmStatic(options, machine), UserError);
+    options.weights.block = 1;
+    CHECK_NOTHROW(SpmmStatic(options, machine));
   }
 }

@@ -1,0 +1,218 @@
+#include "kernels/spmm_static/cost.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/spmm_static/block_code.h"
+#include "kernels/spmm_static/element_work.h"
+#include "kernels/spmm_static/work_list.h"
+#include "sim/machine/code_cost.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+// Supervisor instructions around a vertex of all workers, and around a superstep's exchange.
+constexpr std::uint64_t kCallInstructions = 6;
+constexpr std::uint64_t kExchangeInstructions = 6;
+constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, argument blocks
+// Of a descriptor list: send and receive entries.
+constexpr std::uint64_t kSendBytes = 12;
+constexpr std::uint64_t kReceiveBytes = 16;
+
+/// Positions of worker `w` of the columns of a tile.
+std::uint64_t positions_of(const Unit& unit, std::uint32_t width, std::uint32_t workers,
+                           std::uint32_t w) {
+  const std::uint32_t units = width / unit.unroll;
+  return std::uint64_t{units / workers + (w < units % workers ? 1 : 0)} * unit.unroll;
+}
+
+/// Bytes that come into tiles, by tile, and what both tiles of a pair take.
+struct Arrivals {
+  std::vector<std::uint64_t> own;
+  std::vector<std::uint64_t> shared;  ///< by pair
+
+  explicit Arrivals(std::uint32_t tiles) : own(tiles, 0), shared(tiles / 2 + 1, 0) {}
+
+  /// Cycles until all have arrived, each pair at two ports.
+  [[nodiscard]] std::uint64_t cycles(const FabricConfig& fabric) const {
+    std::uint64_t most = 0;
+    for (std::size_t tile = 0; tile < own.size(); ++tile) {
+      const std::uint64_t common = shared[tile / 2];
+      const bool pair = fabric.pair_sharing && (tile ^ 1) < own.size();
+      const std::uint64_t other = pair ? own[tile ^ 1] : 0;
+      const std::uint64_t bytes =
+          pair ? std::max({own[tile] - common, other - common,
+                           ceil_div<std::uint64_t>(own[tile] + other - common, 2)})
+               : own[tile];
+      most = std::max(most, bytes);
+    }
+    const std::uint64_t rate =
+        std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
+    return ceil_div(most, rate);
+  }
+};
+
+std::uint64_t common_count(const std::vector<std::uint32_t>& a,
+                           const std::vector<std::uint32_t>& b) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] == b[j]) ++count;
+    const bool first = a[i] <= b[j];
+    if (b[j] <= a[i]) ++j;
+    if (first) ++i;
+  }
+  return count;
+}
+
+/// Dense rows and values into tiles.
+Arrivals input_arrivals(const Partition& partition) {
+  Arrivals arrivals(partition.tiles);
+  for (const Part& part : partition.parts) {
+    const Layer& layer = partition.layer(part);
+    for (std::size_t s = 0; s < layer.shares.size(); ++s) {
+      const Share& share = layer.shares[s];
+      const std::uint32_t tile = part.first_tile + share.place;
+      arrivals.own[tile] += partition.x_bytes(part, share);
+      if (partition.shares_values()) arrivals.own[tile] += partition.value_bytes(share);
+      if (s == 0 || tile % 2 == 0 || layer.shares[s - 1].place + 1 != share.place) continue;
+      arrivals.shared[tile / 2] = common_count(share.columns, layer.shares[s - 1].columns) *
+                                  partition.shape.block * part.width() * partition.shape.bytes();
+    }
+  }
+  return arrivals;
+}
+
+/// The longest computing of any tile.
+std::uint64_t multiply_cycles(const Partition& partition, const TileConfig& tile) {
+  std::uint64_t most = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> done;  // layer and width
+  for (const Part& part : partition.parts) {
+    if (!done.try_emplace({part.layer, part.width()}, true).second) continue;
+    for (const Share& share : partition.layer(part).shares) {
+      const std::uint64_t cycles = partition.shape.block == 1
+                                       ? element_cycles(partition.shape, tile, share, part.width())
+                                       : block_cycles(partition.shape, tile, share.rows.size(),
+                                                      share.blocks(), part.width());
+      most = std::max(most, cycles);
+    }
+  }
+  return most;
+}
+
+std::uint64_t partial_cycles(const Partition& partition, const Reduction& reduction,
+                             const FabricConfig& fabric) {
+  std::uint64_t most = 0;
+  for (const Destination& to : reduction.destinations()) most = std::max(most, to.received);
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      most = std::max(most, share.rows.size() * partition.row_bytes(part));
+    }
+  }
+  const std::uint64_t rate = std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
+  return ceil_div(most, rate);
+}
+
+std::uint64_t reduce_cycles(const Partition& partition, const Reduction& reduction,
+                            const TileConfig& tile) {
+  const CodeCost code(tile);
+  std::uint64_t most = 0;
+  for (const Destination& to : reduction.destinations()) {
+    const std::vector<ReducingWorker> workers = reduction.workers(to, tile.contexts);
+    most = std::max(most, code.run([&](std::uint32_t w) {
+      if (workers[w].parts.empty()) return kReduceIdleSlots;
+      std::uint64_t slots = kReduceSlots;
+      for (const SegmentPart& part : workers[w].parts) {
+        slots += kSegmentSlots + part.chunks * chunk_slots(partition.shape, part.sources) +
+                 part.units * word_slots(partition.shape, part.sources);
+      }
+      return slots;
+    }));
+  }
+  return most + code.plain(kCallInstructions);
+}
+
+}  // namespace
+
+std::uint64_t block_cycles(const Shape& shape, const TileConfig& tile, std::uint64_t rows,
+                           std::uint64_t blocks, std::uint32_t width) {
+  const CodeCost code(tile);
+  const Unit unit = shape.unit();
+  const std::uint32_t slots = shape.unit_slots(tile.matrix_unit);
+  const auto run = [&](bool accumulates) {
+    return unit.weight_rows * code.load_weights(std::uint64_t{unit.weight_words} * 8) +
+           code.run([&](std::uint32_t w) {
+             return block_run_slots(unit, slots, accumulates,
+                                    positions_of(unit, width, tile.contexts, w));
+           });
+  };
+  const std::uint64_t first = run(false);
+  const std::uint64_t next = run(true);
+  std::uint64_t cycles = code.plain(kBlockCallInstructions) + code.branch() +
+                         code.run_even(kBlockSetUpSlots) + rows * first + (blocks - rows) * next +
+                         code.plain(blocks);
+  if (unit.halves == Halves::outputs) cycles += rows * first + (blocks - rows) * next;
+  if (unit.halves == Halves::inputs) cycles += blocks * next;
+  return cycles;
+}
+
+std::uint64_t element_cycles(const Shape& shape, const TileConfig& tile, const Share& share,
+                             std::uint32_t width) {
+  const CodeCost code(tile);
+  const std::uint32_t words = width * shape.bytes() / 8;
+  std::uint64_t cycles = 0;
+  const auto add = [&](std::uint32_t pass_words, std::uint32_t passes) {
+    if (passes == 0) return;
+    const auto workers = divide(share, element_code(shape, pass_words), passes, tile.contexts);
+    cycles +=
+        code.plain(kCallInstructions) + code.run([&](std::uint32_t w) { return workers[w].slots; });
+  };
+  add(2, words / 2);
+  add(1, words % 2);
+  return cycles;
+}
+
+Prediction predict(const Partition& partition, const MachineConfig& machine) {
+  const Reduction reduction(partition);
+  const CodeCost code(machine.tile);
+  Prediction p;
+  if (partition.deal.blocks() > 0) {
+    p.exchange_cycles = 2 * machine.fabric.fixed_cycles +
+                        input_arrivals(partition).cycles(machine.fabric) +
+                        partial_cycles(partition, reduction, machine.fabric);
+    p.compute_cycles =
+        multiply_cycles(partition, machine.tile) + code.plain(2 * kExchangeInstructions);
+    p.sync_cycles = std::uint64_t{2} * machine.sync.chip_cycles;
+  }
+  p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
+  p.sync_cycles += machine.sync.chip_cycles;
+  p.cycles = p.compute_cycles + p.exchange_cycles + p.sync_cycles;
+  return p;
+}
+
+std::uint64_t tile_bytes(const Partition& partition) {
+  const Shape& shape = partition.shape;
+  const Reduction reduction(partition);
+  const std::uint64_t y = partition.y_stored() * shape.bytes();
+  std::uint64_t given = partition.x_stored() * shape.bytes();
+  if (partition.shares_values()) given += partition.values_stored() * shape.bytes();
+  std::uint64_t most = 0;
+  for (const Destination& to : reduction.destinations()) {
+    const std::uint64_t pieces = to.segments.size() * (kSegmentBytes + kReceiveBytes);
+    most = std::max(most, to.received + y + pieces);
+  }
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      const std::uint64_t x = partition.x_bytes(part, share);
+      const std::uint64_t values = partition.value_bytes(share);
+      const std::uint64_t q = share.rows.size() * partition.row_bytes(part);
+      const std::uint64_t lists = 2 * (share.rows.size() + share.blocks()) +
+                                  kReceiveBytes * share.columns.size() +
+                                  kSendBytes * share.rows.size();
+      most = std::max({most, given + x + values + lists, x + values + q + lists});
+    }
+  }
+  return most + kControlBytes;
+}
+
+}  // namespace tessera::spmm_static

@@ -1,0 +1,55 @@
+#include "kernels/spmm_static/deal.h"
+
+#include <algorithm>
+
+namespace tessera::spmm_static {
+
+std::vector<std::uint32_t> blocks_by_column(const sparse::BlockMatrix& w) {
+  std::vector<std::uint32_t> count(w.block_columns(), 0);
+  for (const std::uint32_t column : w.column) ++count[column];
+  return count;
+}
+
+Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wanted) {
+  std::uint64_t total = 0;
+  for (const std::uint32_t count : by_column) total += count;
+  const std::uint64_t part = ceil_div<std::uint64_t>(total, wanted);
+  Bands bands{{0}, {}};
+  std::uint32_t column = 0;
+  for (std::uint32_t band = 0; band < wanted; ++band) {
+    std::uint64_t count = 0;
+    while (count < part && column < by_column.size()) count += by_column[column++];
+    if (count == 0) break;
+    bands.column.push_back(column);
+    bands.blocks.push_back(count);
+  }
+  return bands;
+}
+
+Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
+  Deal deal;
+  const std::uint64_t area = std::uint64_t{w.block} * w.block;
+  std::vector<std::uint64_t> next(w.row_begin.begin(), w.row_begin.end() - 1);
+  std::uint64_t values = 0;
+  deal.band_begin.push_back(0);
+  for (std::uint32_t band = 0; band < bands.count(); ++band) {
+    for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
+      for (; next[row] < w.row_begin[row + 1]; ++next[row]) {
+        const std::uint64_t e = next[row];
+        if (w.column[e] >= bands.column[band + 1]) break;
+        deal.row.push_back(row);
+        deal.column.push_back(w.column[e]);
+        deal.source.push_back(e);
+        deal.value_begin.push_back(values);
+        values += area;
+      }
+      if (even_rows) values += values % 2;
+    }
+    deal.band_begin.push_back(deal.row.size());
+  }
+  deal.value_begin.push_back(values);
+  deal.bands = std::move(bands);
+  return deal;
+}
+
+}  // namespace tessera::spmm_static

@@ -1,0 +1,57 @@
+#include "kernels/spmm_static/partition.h"
+
+#include <algorithm>
+
+namespace tessera::spmm_static {
+
+std::uint64_t Partition::x_bytes(const Part& part, const Share& share) const {
+  return share.columns.size() * std::uint64_t{shape.block} * part.width() * shape.bytes();
+}
+
+std::uint64_t Partition::value_bytes(const Share& share) const {
+  return (deal.value_begin[share.last] - deal.value_begin[share.first]) * shape.bytes();
+}
+
+std::uint64_t Partition::row_bytes(const Part& part) const {
+  return std::uint64_t{shape.block} * part.width() * shape.partial_bytes();
+}
+
+std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
+                              std::uint32_t tiles) {
+  const std::uint32_t pair = tile_grain(tiles);
+  const std::uint32_t grains = columns / grain;
+  const std::uint32_t each = ceil_div(grains, wanted);
+  std::vector<Part> parts;
+  std::uint32_t tile = 0;
+  for (std::uint32_t begin = 0; begin < grains; begin += each) {
+    const std::uint32_t end = std::min(begin + each, grains);
+    const auto pairs = static_cast<std::uint32_t>(std::uint64_t{tiles / pair} * end / grains);
+    if (pairs * pair == tile) return {};
+    parts.push_back({begin * grain, end * grain, tile, pairs * pair - tile});
+    tile = pairs * pair;
+  }
+  return parts;
+}
+
+Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
+                         std::uint32_t tiles, std::uint32_t parts, std::uint32_t bands) {
+  const bool even_rows = shape.block == 1 && shape.type == Type::f16;
+  Partition partition{
+      shape, w.block_rows(), w.block_columns(), round_up(n, shape.column_grain()), tiles, {}, {},
+      {}};
+  partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), bands), even_rows);
+  std::vector<Part> cut = cut_columns(partition.columns, parts, shape.column_grain(), tiles);
+  for (Part& part : cut) {
+    const std::uint32_t wanted = part.layer;
+    const auto found = std::find_if(partition.layers.begin(), partition.layers.end(),
+                                    [&](const Layer& layer) { return layer.tiles == wanted; });
+    part.layer = static_cast<std::uint32_t>(found - partition.layers.begin());
+    if (found != partition.layers.end()) continue;
+    partition.layers.push_back(make_layer(partition.deal, wanted, tile_grain(tiles), even_rows));
+    if (partition.layers.back().shares.empty() && partition.deal.blocks() > 0) return partition;
+  }
+  partition.parts = std::move(cut);
+  return partition;
+}
+
+}  // namespace tessera::spmm_static

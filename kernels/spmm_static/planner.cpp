@@ -1,0 +1,207 @@
+#include "kernels/spmm_static/planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "kernels/spmm_static/block_code.h"
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/element_work.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+constexpr std::uint32_t kMostParts = 32;
+constexpr std::uint32_t kMostBands = 128;
+
+/// Mean of a binomial distribution and one standard deviation more, at most all.
+std::uint64_t likely(double probability, std::uint64_t number) {
+  const auto n = static_cast<double>(number);
+  const double deviation = std::ceil(std::sqrt(probability * (1 - probability) * n));
+  return std::min(static_cast<std::uint64_t>(std::ceil(probability * n + deviation)), number);
+}
+
+/// Probability that one of `number` blocks is there.
+double any_of(double density, std::uint64_t number) {
+  return 1 - std::pow(1 - density, static_cast<double>(number));
+}
+
+/// What the fullest tile of an interval of `width` columns is expected to do.
+struct TileWork {
+  std::uint64_t blocks;
+  std::uint64_t rows;          ///< block rows
+  std::uint64_t band;          ///< block columns of its band
+  std::uint64_t span;          ///< block columns that its blocks may lie in
+  std::uint64_t columns;       ///< block columns that they do lie in
+  std::uint64_t partial_rows;  ///< tiles that hold parts of the same row
+};
+
+class Estimate {
+ public:
+  Estimate(const Problem& problem, const MachineConfig& machine, std::uint32_t width,
+           const TileWork& work)
+      : shape_(problem.shape), problem_(problem), machine_(machine), width_(width), work_(work) {}
+
+  [[nodiscard]] Expected total(bool shares_values, Exchange exchange) const {
+    const std::uint64_t moved = problem_.block_rows * std::uint64_t{shape_.block} *
+                                problem_.columns * shape_.bytes() / machine_.tiles;
+    std::uint64_t cycles = dense_rows(exchange) + multiply() + reduce() + moved;
+    if (shares_values) cycles += ceil_div(value_bytes(), rate());
+    return {cycles, std::max(x_bytes() + value_bytes() + q_bytes(), partial_bytes() + q_bytes())};
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t rate() const { return machine_.fabric.receive_bytes_per_cycle; }
+  [[nodiscard]] std::uint64_t x_bytes() const {
+    return work_.columns * shape_.block * width_ * shape_.bytes();
+  }
+  [[nodiscard]] std::uint64_t value_bytes() const {
+    return work_.blocks * shape_.block * shape_.block * shape_.bytes();
+  }
+  [[nodiscard]] std::uint64_t q_bytes() const {
+    return work_.rows * shape_.block * width_ * shape_.partial_bytes();
+  }
+  [[nodiscard]] std::uint64_t partial_bytes() const {
+    return ceil_div(q_bytes() * (work_.partial_rows - 1), work_.partial_rows);
+  }
+
+  [[nodiscard]] std::uint64_t dense_rows(Exchange exchange) const {
+    if (exchange == Exchange::single) return ceil_div(x_bytes(), rate());
+    const std::uint64_t paired = machine_.fabric.pair_sharing ? 2 * rate() : rate();
+    const double bias = static_cast<double>(work_.span) / static_cast<double>(work_.columns);
+    return static_cast<std::uint64_t>(static_cast<double>(ceil_div(x_bytes(), paired)) * bias);
+  }
+
+  [[nodiscard]] std::uint64_t multiply() const {
+    const TileConfig& tile = machine_.tile;
+    if (shape_.block > 1) return block_cycles(shape_, tile, work_.rows, work_.blocks, width_);
+    const std::uint32_t words = width_ * shape_.bytes() / 8;
+    const std::uint64_t rows = ceil_div<std::uint64_t>(work_.rows, tile.contexts);
+    const std::uint64_t in_row = ceil_div(work_.blocks, work_.rows);
+    std::uint64_t slots = 0;
+    for (const std::uint32_t pass : {2U, 1U}) {
+      const std::uint32_t passes = pass == 2 ? words / 2 : words % 2;
+      const ElementCode code = element_code(shape_, pass);
+      if (passes > 0) slots += code.slots(rows * code.row_slots(in_row), passes);
+    }
+    return slots * tile.contexts;
+  }
+
+  [[nodiscard]] std::uint64_t reduce() const {
+    const std::uint64_t exchange = ceil_div(partial_bytes(), rate());
+    if (work_.partial_rows == 1) return exchange;
+    const std::uint64_t words = ceil_div(q_bytes() / 8, work_.partial_rows);
+    const std::uint64_t chunks =
+        ceil_div(ceil_div<std::uint64_t>(words, machine_.tile.contexts), std::uint64_t{4});
+    return exchange + machine_.tile.contexts *
+                          (kReduceSlots + chunks * chunk_slots(shape_, work_.partial_rows));
+  }
+
+  const Shape& shape_;
+  const Problem& problem_;
+  const MachineConfig& machine_;
+  std::uint32_t width_;
+  const TileWork& work_;
+};
+
+/// The band with most blocks a tile, and what its tiles do.
+TileWork fullest_tile(const Problem& problem, const Bands& bands,
+                      const std::vector<std::uint32_t>& tiles) {
+  std::size_t most = 0;
+  for (std::size_t band = 1; band < tiles.size(); ++band) {
+    if (bands.blocks[band] * tiles[most] > bands.blocks[most] * tiles[band]) most = band;
+  }
+  const double density =
+      std::min(static_cast<double>(problem.blocks) /
+                   (static_cast<double>(problem.block_rows) * problem.block_columns),
+               1.0);
+  TileWork work{};
+  work.blocks = ceil_div(bands.blocks[most], std::uint64_t{tiles[most]});
+  work.band = bands.column[most + 1] - bands.column[most];
+  const std::uint64_t rows = ceil_div(problem.block_rows, tiles[most]);
+  work.span = work.band;
+  if (rows == 1) {
+    const double needed = static_cast<double>(bands.blocks[most]) / density;
+    work.span = std::min(static_cast<std::uint64_t>(std::ceil(needed)),
+                         std::uint64_t{problem.block_columns});
+  }
+  const double row = any_of(density, work.span);
+  work.rows = std::max(likely(row, rows), std::uint64_t{1});
+  work.columns = std::max(likely(any_of(density, rows), work.span), std::uint64_t{1});
+  const auto number = static_cast<double>(bands.count());
+  const double parts = row * number + std::ceil(std::sqrt(row * (1 - row) * number));
+  work.partial_rows = static_cast<std::uint64_t>(
+      std::ceil(parts * static_cast<double>(work.band) / static_cast<double>(work.span)));
+  work.partial_rows = std::max(work.partial_rows, std::uint64_t{1});
+  work.blocks = std::max(work.blocks, work.rows);
+  return work;
+}
+
+/// Whether work lists can name every place in the dense rows of the widest band.
+bool places_fit(const Shape& shape, const Bands& bands, std::uint32_t width) {
+  std::uint64_t widest = 0;
+  for (std::uint32_t band = 0; band < bands.count(); ++band) {
+    widest = std::max<std::uint64_t>(widest, bands.column[band + 1] - bands.column[band]);
+  }
+  return (widest - 1) * width * shape.block * shape.bytes() / 8 <= 0xffff;
+}
+
+}  // namespace
+
+Problem make_problem(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n) {
+  return {shape,      w.block_rows(),     w.block_columns(), round_up(n, shape.column_grain()),
+          w.blocks(), blocks_by_column(w)};
+}
+
+Cuts most_cuts(const Problem& problem) {
+  const std::uint32_t grain = problem.shape.block == 1 ? 1 : problem.shape.column_grain();
+  return {std::min(kMostParts, problem.columns / problem.shape.column_grain()),
+          std::min(kMostBands, ceil_div(problem.block_columns, grain))};
+}
+
+std::optional<Expected> expect(const Problem& problem, const MachineConfig& machine,
+                               const Cuts& cuts, Exchange exchange) {
+  const std::uint32_t grain = tile_grain(machine.tiles);
+  const Bands bands = cut_bands(problem.by_column, cuts.bands);
+  const std::vector<Part> parts =
+      cut_columns(problem.columns, cuts.parts, problem.shape.column_grain(), machine.tiles);
+  if (parts.empty()) return std::nullopt;
+  if (bands.count() == 0) return Expected{0, 0};
+  Expected worst{0, 0};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> done;  // width and tiles of an interval
+  for (const Part& part : parts) {
+    if (!done.insert({part.width(), part.layer}).second) continue;
+    const std::vector<std::uint32_t> tiles = tiles_by_band(bands.blocks, part.layer, grain);
+    if (tiles.empty()) return std::nullopt;
+    if (!places_fit(problem.shape, bands, part.width())) return std::nullopt;
+    const TileWork work = fullest_tile(problem, bands, tiles);
+    const Expected one =
+        Estimate(problem, machine, part.width(), work).total(parts.size() > 1, exchange);
+    worst = {std::max(worst.cycles, one.cycles), std::max(worst.bytes, one.bytes)};
+  }
+  return worst;
+}
+
+std::optional<Cuts> published_cuts(const Problem& problem, const MachineConfig& machine,
+                                   const Cuts& pinned) {
+  const Cuts most = most_cuts(problem);
+  const auto capacity =
+      static_cast<std::uint64_t>(kMemoryShare * static_cast<double>(machine.tile.sram_kib) * 1024);
+  std::optional<Cuts> best;
+  std::uint64_t least = 0;
+  for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts); ++parts) {
+    for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
+      const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
+                      pinned.bands != 0 ? pinned.bands : bands};
+      const auto expected = expect(problem, machine, cuts, Exchange::published);
+      if (!expected || expected->bytes > capacity) continue;
+      if (best && expected->cycles >= least) continue;
+      best = cuts;
+      least = expected->cycles;
+    }
+  }
+  return best;
+}
+
+}  // namespace tessera::spmm_static

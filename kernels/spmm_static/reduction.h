@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/spmm_static/partition.h"
+
+/// Where partial rows meet: each tile adds up those of its equal part of Y, which lies in order
+/// [block row] [column][row in block] over all tiles.
+namespace tessera::spmm_static {
+
+/// A partial row of one tile: share `share` of the part's layer, number `row` of its rows.
+struct Source {
+  std::uint32_t share;
+  std::uint32_t row;
+};
+
+/// Consecutive results of one block row and part on one tile.
+struct Segment {
+  std::uint32_t part;
+  std::uint32_t row;    ///< block row
+  std::uint64_t begin;  ///< elements within the block row's results of that part
+  std::uint64_t end;
+  std::uint32_t sources;   ///< partial rows that are added up
+  std::uint64_t received;  ///< bytes of the tile's partials that lie before those of this segment
+
+  [[nodiscard]] std::uint64_t elements() const { return end - begin; }
+};
+
+/// What one tile adds up, in the order of its results.
+struct Destination {
+  std::vector<Segment> segments;
+  std::uint64_t received = 0;  ///< bytes of partials
+  std::uint64_t elements = 0;  ///< of Y
+};
+
+/// A worker's part of a segment, as spmm_reduce reads it.
+struct SegmentPart {
+  std::uint64_t offset;    ///< bytes to its first partial
+  std::uint64_t distance;  ///< bytes between partials
+  std::uint32_t sources;
+  std::uint32_t chunks;       ///< of four words of partials
+  std::uint32_t units;        ///< of one word of results
+  std::uint64_t second_half;  ///< bytes to the second half of a partial, if it has halves
+};
+struct ReducingWorker {
+  std::uint64_t first_word = 0;  ///< of results, 64 bit
+  std::vector<SegmentPart> parts;
+};
+
+class Reduction {
+ public:
+  explicit Reduction(const Partition& partition);
+
+  /// By tile of the machine.
+  [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
+  [[nodiscard]] const std::vector<Source>& sources(const Segment& segment) const {
+    return sources_[partition_.parts[segment.part].layer][segment.row];
+  }
+  /// The tile's results divided over its workers.
+  [[nodiscard]] std::vector<ReducingWorker> workers(const Destination& destination,
+                                                    std::uint32_t count) const;
+
+ private:
+  void find_sources();
+  void find_segments();
+
+  const Partition& partition_;
+  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row
+  std::vector<Destination> destinations_;
+};
+
+}  // namespace tessera::spmm_static

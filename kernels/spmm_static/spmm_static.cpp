@@ -1,0 +1,48 @@
+#include "kernels/spmm_static/spmm_static.h"
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/sparse/streams.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
+
+Shape shape_of(const Options& options) {
+  const Type type = options.weights.dtype;
+  return {options.weights.block, type, type == Type::f32 ? Type::f32 : options.partials};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  describe(fields, options.weights);
+  fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
+  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials, kTypes);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+}
+
+SpmmStatic::SpmmStatic(Options options, const MachineConfig& machine)
+    : options_(std::move(options)),
+      contexts_(machine.tile.contexts),
+      w_(sparse::make_weights(options_.weights)),
+      x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
+         sparse::kDenseStream),
+      plan_(choose_plan(w_, shape_of(options_), options_.n, machine, options_.plan)) {}
+
+nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
+
+std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.nonzeros * options_.n; }
+
+std::string SpmmStatic::peak_type() const {
+  return options_.weights.dtype == Type::f16 ? "f16" : "f32";
+}
+
+program::Program SpmmStatic::build() const {
+  return build_program(plan_.partition, w_, x_, contexts_);
+}
+
+}  // namespace tessera::spmm_static
