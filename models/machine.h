@@ -17,6 +17,7 @@ struct RunOptions {
   bool measure_host = false;  ///< count the host's transfers of inputs and results
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
+  std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 

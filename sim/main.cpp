@@ -32,6 +32,7 @@ report::Outcome run(const config::Config& config, const report::Built& built) {
   options.measure_host = config.run.measure == Measure::host;
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;
+  options.tile_steps = config.report.tile_steps;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
   report::Outcome outcome;
   outcome.threads = options.threads;

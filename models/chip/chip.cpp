@@ -32,6 +32,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       steps_(images.steps),
       ledger_(steps_),
       zones_(sync_.zones()) {
+  if (config.tile_steps > 0) recorder_.emplace(config.machine.tiles, config.tile_steps);
   make_programs(images);
   make_tiles(images);
   socket.register_b_transport(this, &Chip::b_transport);
@@ -214,7 +215,7 @@ void Chip::settle_sync(const ArrivalGroup& group) {
   if (!release) return;
   zone.pending = true;
   zone.at = release->at;
-  zone.measured = ledger_.close(release->at);
+  zone.measured = close_superstep(release->at);
   notify_at(sync_.released(group.zone), release->at);
 }
 
@@ -237,10 +238,28 @@ void Chip::settle_exchanges() {
   if (!fabric_.waiting.empty()) notify_at(fabric_.done, fabric_.waiting.begin()->first);
 }
 
+/// True if the superstep counts.
+bool Chip::close_superstep(Cycle at) {
+  if (recorder_) record_tiles();
+  const bool measured = ledger_.close(at);
+  if (recorder_) recorder_->close(measured);
+  return measured;
+}
+
+void Chip::record_tiles() {
+  const Cycle start = ledger_.start();
+  for (std::uint32_t i = 0; i < tiles_.size(); ++i) {
+    const Arrival& last = tiles_[i].arrival();
+    if (last.at < start) continue;  // ended before
+    const Cycle computing = last.at - start - last.span.exchange - last.span.wait;
+    recorder_->add(TileId{i}, computing, last.span.exchange, last.span.wait);
+  }
+}
+
 void Chip::end_program() {
   Cycle end;
   for (const Tile& tile : tiles_) end = std::max(end, tile.arrival().at);
-  const bool measured = ledger_.close(end);
+  const bool measured = close_superstep(end);
   for (Tile& tile : tiles_) tile.finish(measured);
 }
 
@@ -263,6 +282,7 @@ RunResult Chip::result() const {
     result.max_tile_received = std::max(result.max_tile_received, record.received);
     result.tiles.push_back(record);
   }
+  if (recorder_) result.tile_steps = recorder_->kept();
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "models/chip/exchange_module.h"
 #include "models/chip/ledger.h"
 #include "models/chip/sram.h"
+#include "models/chip/tile_step_recorder.h"
 #include "models/sync/sync.h"
 #include "models/tile/tile.h"
 #include "models/tile/tile_module.h"
@@ -32,7 +34,8 @@ class Chip : public sc_core::sc_module {
  public:
   struct Config {
     MachineConfig machine;
-    std::uint64_t shuffle = 0;  ///< runs the tiles of a batch in a random order, for tests
+    std::uint64_t shuffle = 0;     ///< runs the tiles of a batch in a random order, for tests
+    std::uint64_t tile_steps = 0;  ///< tiles x rows of RunResult::tile_steps
   };
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.
@@ -69,6 +72,8 @@ class Chip : public sc_core::sc_module {
   bool settle_apart(TileId tile);
   void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
+  bool close_superstep(Cycle at);
+  void record_tiles();
   void end_program();
 
   [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
@@ -91,6 +96,7 @@ class Chip : public sc_core::sc_module {
   ExchangeModule fabric_;
   std::vector<program::StepInfo> steps_;
   Ledger ledger_;
+  std::optional<TileStepRecorder> recorder_;
   std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
   std::vector<std::unique_ptr<TileModule>> tile_modules_;

@@ -39,6 +39,10 @@ void describe(config::Fields& fields, RunConfig& run) {
 
 void describe(config::Fields& fields, ReportConfig& report) {
   fields.field({"out", "folder of the results; empty: runs/NAME-HASH"}, report.out);
+  fields.field({"tile_steps",
+                "tile_steps.npy: what each tile did in each superstep, in at most so many tiles x "
+                "rows; beyond it neighbouring supersteps are added up; 0: no such file"},
+               report.tile_steps, {0, 1'000'000'000});
 }
 
 }  // namespace tessera

@@ -27,7 +27,8 @@ struct RunConfig {
 };
 
 struct ReportConfig {
-  std::string out;  ///< empty: runs/NAME-HASH
+  std::string out;               ///< empty: runs/NAME-HASH
+  std::uint64_t tile_steps = 0;  ///< tiles x rows of tile_steps.npy
 };
 
 void describe(config::Fields& fields, RunConfig& run);

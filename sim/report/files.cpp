@@ -1,4 +1,7 @@
+#include <deque>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,16 +37,22 @@ namespace {
 
 /// All or none, but for a failing rename.
 void write_files(const Report& report, const std::string& folder) {
-  WholeFile steps(fs::path(folder) / "steps.csv");
-  WholeFile tiles(fs::path(folder) / "tiles.csv");
-  WholeFile whole(fs::path(folder) / "report.json");
-  steps.out() << report.steps_csv;
-  steps.finish();
-  tiles.out() << report.tiles_csv;
-  tiles.finish();
-  whole.out() << report.json.dump(2) << "\n";
-  whole.finish();
-  for (WholeFile* const file : {&steps, &tiles, &whole}) file->commit();
+  const std::string json = report.json.dump(2) + "\n";
+  std::vector<std::pair<const char*, std::string_view>> texts = {
+      {"steps.csv", report.steps_csv},
+      {"tiles.csv", report.tiles_csv},
+      {"traffic.csv", report.traffic_csv}};
+  if (!report.tile_steps_npy.empty()) texts.emplace_back("tile_steps.npy", report.tile_steps_npy);
+  texts.emplace_back("report.json", json);
+  std::deque<WholeFile> files;  // they do not move
+  for (const auto& [name, text] : texts) {
+    files.emplace_back(fs::path(folder) / name);
+    files.back().out() << text;
+    files.back().finish();
+  }
+  for (WholeFile& file : files) file.commit();
+  std::error_code absent;  // that of an earlier run into this folder
+  if (report.tile_steps_npy.empty()) fs::remove(fs::path(folder) / "tile_steps.npy", absent);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "sim/base/errors.h"
 #include "sim/report/analysis.h"
 #include "sim/report/pack.h"
+#include "sim/report/tile_steps.h"
 
 namespace tessera::report {
 namespace {
@@ -20,18 +21,25 @@ std::string_view viewer_file(std::string_view name) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Json run_json(const RunFolder& run) {
+Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
   return {{"folder", run.folder},
           {"report", run.report},
           {"analysis", to_json(run, analyse(run))},
           {"steps", pack_table(run.steps)},
-          {"tiles", pack_table(run.tiles)}};
+          {"tiles", pack_table(run.tiles)},
+          {"traffic", pack_table(run.traffic)},
+          {"tile_steps", pack_tile_steps(run, most_tile_bytes)}};
 }
+
+// What tiles did in each superstep may take so much of a page of at most 12 MB.
+constexpr std::size_t kMostTileBytes = 6'000'000;
 
 /// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
 std::string data_script(std::span<const RunFolder> runs) {
   Json all = Json::array();
-  for (const RunFolder& run : runs) all.push_back(run_json(run));
+  for (const RunFolder& run : runs) {
+    all.push_back(run_json(run, kMostTileBytes / runs.size()));
+  }
   const std::string text = all.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string script = "<script id=\"runs\" type=\"application/json\">";
   for (const char c : text) {

@@ -7,6 +7,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/report/peak.h"
+#include "sim/report/tile_steps.h"
 #include "sim/report/version.h"
 
 namespace tessera::report {
@@ -161,7 +162,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"host", host_section(config, built, outcome)}};
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
-  return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result)};
+  return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result),
+          traffic_csv(built.program, result), tile_steps_npy(result.tile_steps)};
 }
 
 }  // namespace tessera::report

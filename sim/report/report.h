@@ -10,8 +10,8 @@
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
 
-/// What comes out of a run: report.json, steps.csv, tiles.csv and the summary on the terminal. The
-/// same config gives the same bytes, the section `host` apart.
+/// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv and the summary on the
+/// terminal. The same config gives the same bytes, the section `host` apart.
 namespace tessera::report {
 
 /// A planned workload with its program, compiled and placed.
@@ -37,6 +37,8 @@ struct Report {
   nlohmann::ordered_json json;
   std::string steps_csv;
   std::string tiles_csv;
+  std::string traffic_csv;
+  std::string tile_steps_npy;         ///< empty: not recorded
   [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off
 };
 
@@ -51,6 +53,10 @@ std::string steps_csv(const program::Images& images, const RunResult& result);
 /// One row a tile.
 std::string tiles_csv(const program::Images& images, const RunResult& result);
 
+/// Bytes delivered from groups of at most 1/128 of the tiles to groups, a row a pair: the groups
+/// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
+std::string traffic_csv(const program::Program& program, const RunResult& result);
+
 /// One screen of text from report.json, ending with a line feed.
 std::string summary(const nlohmann::ordered_json& report);
 
@@ -63,7 +69,7 @@ std::string output_folder(const config::Config& config);
 /// Throws UserError if results could not be written to `folder`; creates nothing.
 void require_writable(const std::string& folder);
 
-/// Writes the three files; each appears whole or not at all. Throws UserError.
+/// Writes the files; each appears whole or not at all. Throws UserError.
 void write_report(const Report& report, const std::string& folder);
 
 }  // namespace tessera::report

@@ -8,6 +8,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/json_text.h"
 #include "sim/data/read_file.h"
+#include "sim/report/tile_steps.h"
 
 namespace tessera::report {
 namespace {
@@ -75,7 +76,7 @@ RunFolder read_run(const std::string& folder) {
         "{}: found no folder there, expected one that tessera run has written", folder));
   }
   const fs::path path(folder);
-  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}};
+  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}};
   run.steps = read_table(
       path / "steps.csv",
       {"name", "kind", "start_cycle", "cycles", "compute_cycles", "exchange_cycles", "sync_cycles",
@@ -84,6 +85,11 @@ RunFolder read_run(const std::string& folder) {
   run.tiles =
       read_table(path / "tiles.csv", {"tile", "compute_cycles", "exchange_cycles", "sync_cycles",
                                       "instructions", "flops", "sent_bytes", "received_bytes"});
+  run.traffic = read_table(path / "traffic.csv", {"from_tile", "to_tile", "tiles", "bytes"});
+  const fs::path tile_steps = path / "tile_steps.npy";
+  if (fs::exists(tile_steps)) {
+    run.tile_steps = read_tile_steps(tile_steps.string(), run.tiles.rows, run.steps.rows);
+  }
   return run;
 }
 

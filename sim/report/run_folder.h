@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/run_result.h"
 #include "sim/report/table.h"
 
 namespace tessera::report {
@@ -14,6 +15,8 @@ struct RunFolder {
   nlohmann::ordered_json report;
   Table steps;
   Table tiles;
+  Table traffic;
+  TileSteps tile_steps;  ///< of no rows: not recorded
 };
 
 /// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing

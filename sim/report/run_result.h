@@ -41,6 +41,18 @@ struct RunRecord {
   std::uint64_t supersteps = 0;
 };
 
+/// What each tile did in each superstep, or in so many together. Empty unless asked for.
+struct TileSteps {
+  static constexpr std::size_t kParts = 3;  ///< computing, in exchanges, waiting for their others
+  std::uint32_t tiles = 0;
+  std::uint64_t supersteps_a_row = 1;
+  std::vector<std::uint32_t> cycles;  ///< [row][tile][part]
+
+  [[nodiscard]] std::uint64_t rows() const {
+    return tiles == 0 ? 0 : cycles.size() / (kParts * tiles);
+  }
+};
+
 /// The totals are those of all runs.
 struct RunResult {
   TimeParts time;  ///< of the measured region
@@ -53,6 +65,7 @@ struct RunResult {
   std::vector<RunRecord> runs;
   std::vector<SuperstepRecord> steps;  ///< run by run
   std::vector<TileRecord> tiles;
+  TileSteps tile_steps;
   double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last
 };
 

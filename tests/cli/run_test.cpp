@@ -22,14 +22,14 @@ std::string without_host(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("a run prints a summary and leaves three files that do not depend on host threads") {
+  TEST_CASE("a run prints a summary and leaves files that do not depend on host threads") {
     const CommandFolder folder;
     const Answer one = folder.call("run - --out one --threads 1", kStream);
     CHECK(one.code == 0);
     CHECK(one.err.empty());
     CHECK(one.out.starts_with("stream on gc200: 3 tiles"));
     CHECK(folder.call("run - --out two --threads 2 --quiet", kStream).out.empty());
-    for (const char* file : {"/steps.csv", "/tiles.csv"}) {
+    for (const char* file : {"/steps.csv", "/tiles.csv", "/traffic.csv"}) {
       CHECK(!folder.read(std::string("one") + file).empty());
       CHECK(folder.read(std::string("one") + file) == folder.read(std::string("two") + file));
     }

@@ -1,3 +1,4 @@
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -5,9 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/data/numpy_file.h"
+#include "sim/report/table.h"
 #include "tests/cli/command.h"
 
 using nlohmann::ordered_json;
+using tessera::report::parse_table;
+using tessera::report::Table;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
 
@@ -59,26 +64,28 @@ std::vector<Case> cases() {
 
 struct Files {
   ordered_json report;
-  std::string steps, tiles;
+  std::string steps, tiles, traffic, tile_steps;
 };
 
 Files run(const CommandFolder& folder, const Case& test, const std::string& more) {
   std::string command =
-      fmt::format("run {}/configs/runs/{}.json --out result {}", TESSERA_SOURCE, test.name, more);
+      fmt::format("run {}/configs/runs/{}.json --out result --set report.tile_steps=48 {}",
+                  TESSERA_SOURCE, test.name, more);
   for (const std::string& option : test.options) command += " --set '" + option + "'";
   const Answer answer = folder.call(command);
   CAPTURE(command);
   CAPTURE(answer.err);
   REQUIRE(answer.code == 0);
   return {ordered_json::parse(folder.read("result/report.json")), folder.read("result/steps.csv"),
-          folder.read("result/tiles.csv")};
+          folder.read("result/tiles.csv"), folder.read("result/traffic.csv"),
+          folder.read("result/tile_steps.npy")};
 }
 
 /// The report without what may differ between hosts and numbers of threads.
 std::string lasting(Files files) {
   files.report.erase("host");
   files.report.at("config").at("run").erase("threads");
-  return files.report.dump(1) + files.steps + files.tiles;
+  return files.report.dump(1) + files.steps + files.tiles + files.traffic + files.tile_steps;
 }
 
 }  // namespace
@@ -121,6 +128,30 @@ TEST_SUITE("run") {
       CHECK(bytes == report.at("memory").at("max_tile_bytes"));
       CHECK(report.at("traffic").at("exchange_bytes") >=
             report.at("traffic").at("multicast_bytes"));
+    }
+  }
+
+  TEST_CASE("traffic sums to the bytes exchanged, tiles' supersteps to the tiles' totals") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const Files files = run(folder, test, "");
+      const Table traffic = parse_table(files.traffic, "traffic.csv", {"bytes"});
+      const std::vector<double>& moved = traffic.at("bytes").values;
+      CHECK(std::accumulate(moved.begin(), moved.end(), 0.0) ==
+            files.report.at("traffic").at("exchange_bytes"));
+      const Table tiles = parse_table(files.tiles, "tiles.csv", {"compute_cycles"});
+      const auto steps = tessera::data::parse_numpy(files.tile_steps, "tile_steps.npy");
+      REQUIRE(steps.shape == std::vector<std::uint64_t>{steps.shape.at(0), tiles.rows, 3});
+      for (std::size_t tile = 0; tile < tiles.rows; ++tile) {
+        double computing = 0;
+        double exchanging = 0;
+        for (std::size_t at = 3 * tile; at < steps.values.size(); at += 3 * tiles.rows) {
+          computing += steps.values[at];
+          exchanging += steps.values[at + 1] + steps.values[at + 2];
+        }
+        CHECK(computing == tiles.at("compute_cycles").values[tile]);
+        CHECK(exchanging == tiles.at("exchange_cycles").values[tile]);
+      }
     }
   }
 }

@@ -60,13 +60,13 @@ function drawMatrix(canvas, matrix) {
   context.fillRect(22, 0, size, size);
   paintGrid(context, matrix.groups, matrix.groups, {x: 22, y: 0, width: size, height: size}, (to, from) => {
     const bytes = matrix.bytes[from * matrix.groups + to];
-    return bytes > 0 ? heat(0.08 + 0.92 * bytes / matrix.most) : null;
+    return bytes > 0 ? heat(Math.sqrt(bytes / matrix.most)) : null;
   });
   context.fillStyle = colour('--soft');
   context.fillText('to', 22, size + 11);
-  heatStrip(context, 60, size + 6, Math.min(140, size - 150), '', '');
+  heatStrip(context, 60, size + 6, Math.min(110, size - 200), '', '');
   context.textAlign = 'right';
-  context.fillText(`up to ${scaled(matrix.most, 'B')}`, width, size + 11);
+  context.fillText(`to ${scaled(matrix.most, 'B')}, by square root`, width, size + 11);
   context.save();
   context.translate(9, size);
   context.rotate(-Math.PI / 2);
@@ -113,10 +113,10 @@ function exchangeView(run) {
     ['over links', scaled(traffic.link_bytes, 'B')], ['external memory', scaled(traffic.external_bytes, 'B')],
     ['host', scaled(traffic.host_bytes, 'B')]];
   return section('exchange', 'Exchange', null,
-    run.traffic ? [csvButton('traffic.csv', () => run.traffic.csv())] : [],
+    [csvButton('traffic.csv', () => run.traffic.csv())],
     element('div', {class: 'columns'},
       element('div', {class: 'grow'}, element('h3', {}, 'Bytes received and sent, by tile'), element('div', {}, ports),
-        element('div', {style: {height: '14px'}}),
-        tableOf([{name: ''}, {name: '', n: true}], facts)),
-      run.traffic ? matrixView(run) : null));
+        element('div', {class: 'legend', style: {marginTop: '14px'}}, facts.map(([what, value]) =>
+          element('span', {}, what + ' ', element('b', {}, value))))),
+      matrixView(run)));
 }

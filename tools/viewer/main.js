@@ -4,8 +4,9 @@
 async function readRun(packed) {
   const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder};
   [run.steps, run.tiles, run.traffic] = await Promise.all(
-    [packed.steps, packed.tiles, packed.traffic].map(table => table ? Table.read(table) : null));
+    [packed.steps, packed.tiles, packed.traffic].map(Table.read));
   run.history = new History(run.steps);
+  run.tileHistory = await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);
   const machine = run.report.config.machine;
   run.busy = sumOf(run.tiles.of('compute_cycles')) / Math.max(1, run.tiles.rows * run.report.time.cycles);
   run.tileMemory = new Float64Array(run.tiles.rows);

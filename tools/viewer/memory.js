@@ -25,7 +25,7 @@ function drawTileMemory(canvas, run, order) {
     });
   }
   context.fillStyle = colour('--soft');
-  for (const at of ticks(0, high, 4)) {
+  for (const at of ticks(0, high / 1024, 4).map(kib => 1024 * kib)) {
     const y = base - at / high * (base - 6);
     context.fillStyle = colour('--soft');
     context.fillText(kibibytes(at), 0, y);

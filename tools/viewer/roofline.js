@@ -14,14 +14,14 @@ function rooflineOf(run) {
   const add = (name, flops, bytes, rateOf, ink, whole) => {
     if (flops > 0 && rateOf > 0) points.push({name, intensity: bytes > 0 ? flops / bytes : Infinity, rate: rateOf, ink, whole});
   };
-  add('run, by exchanged bytes', work.useful_flops || work.flops, traffic.exchange_bytes,
+  add('run', work.useful_flops || work.flops, traffic.exchange_bytes,
       rate.useful_flops_per_second || rate.flops_per_second, '--exchange', true);
   for (const phase of run.analysis.phases.slice(0, 12))
     add(phase.name, phase.flops, phase.exchange_bytes, phase.flops / (phase.cycles / hertz), '--exchange', false);
   if (rate.useful_bytes_per_second > 0) {
     slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
     const flops = rate.useful_flops_per_second || rate.flops_per_second;
-    add('run, by bytes of local memory', flops, rate.useful_bytes_per_second, flops, '--tensors', true);
+    add('run (local memory)', flops, rate.useful_bytes_per_second, flops, '--tensors', true);
   }
   return {flats, slopes, points, hertz, time};
 }
@@ -35,7 +35,7 @@ function drawRoofline(canvas, model) {
   const xHigh = Math.ceil(Math.log10(Math.max(...finite, ...ridges) * 4));
   const yHigh = Math.ceil(Math.log10(top * 1.6));
   const yLow = Math.min(yHigh - 3, Math.floor(Math.log10(Math.min(...model.points.map(point => point.rate), top) / 2)));
-  const box = {x: 74, y: 8, width: width - 84, height: height - 46};
+  const box = {x: 74, y: 8, width: width - 96, height: height - 46};
   const x = value => box.x + (Math.log10(value) - xLow) / (xHigh - xLow) * box.width;
   const y = value => box.y + box.height - (Math.log10(value) - yLow) / (yHigh - yLow) * box.height;
   for (let power = xLow; power <= xHigh; ++power) {
@@ -95,11 +95,29 @@ function drawRoofs(context, model, box, x, y, top) {
   context.textAlign = 'left';
 }
 
+/** Writes a label beside a point where no other one stands; leaves it out if all places are taken. */
+function placeLabel(context, text, x, y, box, taken) {
+  const width = context.measureText(text).width;
+  const places = [[11, -10], [11, 11], [-11 - width, -10], [-11 - width, 11], [11, 26], [11, -25], [-11 - width, 26], [-11 - width, -25]]
+    .map(([dx, dy]) => ({left: x + dx, right: x + dx + width, top: y + dy - 7, bottom: y + dy + 7}))
+    .filter(place => place.left > box.x && place.right < box.x + box.width);
+  const free = places.find(place => taken.every(other => place.left > other.right || place.right < other.left ||
+    place.top > other.bottom || place.bottom < other.top));
+  if (!free) return;
+  taken.push(free);
+  context.lineWidth = 3;
+  context.strokeStyle = colour('--paper');
+  context.strokeText(text, free.left, free.top + 7);
+  context.fillText(text, free.left, free.top + 7);
+}
+
 function drawPoints(context, model, box, x, y) {
-  for (const point of [...model.points].sort((a, b) => a.whole - b.whole)) {
+  const place = point => ({x: Number.isFinite(point.intensity) ? x(point.intensity) : box.x + box.width - 8,
+    y: Math.min(y(point.rate), box.y + box.height)});
+  const taken = model.points.map(place).map(at => ({left: at.x - 6, right: at.x + 6, top: at.y - 6, bottom: at.y + 6}));
+  for (const point of [...model.points].sort((a, b) => b.whole - a.whole)) {
     const finite = Number.isFinite(point.intensity);
-    const px = finite ? x(point.intensity) : box.x + box.width - 8;
-    const py = Math.min(y(point.rate), box.y + box.height);
+    const {x: px, y: py} = place(point);
     context.beginPath();
     if (point.whole) context.arc(px, py, 6, 0, 2 * Math.PI);
     else context.rect(px - 3.5, py - 3.5, 7, 7);
@@ -109,11 +127,8 @@ function drawPoints(context, model, box, x, y) {
     context.strokeStyle = colour('--card');
     context.stroke();
     context.fillStyle = colour(point.whole ? '--ink' : '--soft');
-    const left = px > box.x + box.width * 0.72;
-    context.textAlign = left ? 'right' : 'left';
-    context.fillText(point.name + (finite ? '' : ' (no byte)'), px + (left ? -11 : 11), py + (point.whole ? -9 : 9));
+    placeLabel(context, point.name + (finite ? '' : ' (no byte)'), px, py, box, taken);
   }
-  context.textAlign = 'left';
 }
 
 function rooflineView(run) {

@@ -25,9 +25,16 @@ function tileMetrics(run) {
   return found;
 }
 
-/** A grid as near to 3:2 as fills its rows. */
+/** A wide grid; one whose rows are all full if there is one of about that shape. */
 function tileGrid(count, width) {
-  const columns = Math.min(count, Math.max(1, Math.ceil(Math.sqrt(count * 1.6))));
+  const ideal = Math.ceil(Math.sqrt(count * 2.5));
+  let columns = Math.min(count, ideal);
+  for (let off = 0; off < ideal / 4; ++off) {
+    const full = [ideal + off, ideal - off].find(each => count % each === 0);
+    if (!full) continue;
+    columns = full;
+    break;
+  }
   const rows = Math.ceil(count / columns);
   const cell = Math.min(40, width / columns);
   return {columns, rows, cell: cell >= 4 ? Math.floor(cell) : cell};

@@ -97,11 +97,12 @@ function timelineView(run) {
   listenToTimeline(canvas, run, () => view);
   const button = (text, title, click) => element('button', {title, click}, text);
   const middle = () => (state.from + state.to) / 2;
-  const note = run.tileHistory ? null :
-    'Parts are those along the last-arriving tile; their order within a superstep is not recorded.';
+  const note = 'Parts are those along the last-arriving tile; their order within a superstep is not recorded. ' +
+    (run.tileHistory ? 'With shift the wheel zooms the rows of tiles.'
+                     : 'For a row a tile, run with --set report.tile_steps=4000000.');
   return section('timeline', 'Timeline', `${grouped(run.history.count)} supersteps; wheel zooms, drag moves`,
     [button('+', 'Nearer', () => zoomAround(middle(), 0.5)), button('\u2212', 'Farther', () => zoomAround(middle(), 2)),
       button('all', 'The whole run', () => showRange(run.history.begin, run.history.end)),
       csvButton('steps.csv', () => run.steps.csv())],
-    element('div', {}, canvas), note ? element('p', {class: 'note'}, note) : null);
+    element('div', {}, canvas), element('p', {class: 'note'}, note));
 }

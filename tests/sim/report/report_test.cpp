@@ -187,7 +187,7 @@ TEST_SUITE("unit") {
     CHECK(!fs::exists(folder));
     report::write_report(report, (folder / "a").string());
     report::write_report(report, (folder / "a").string());
-    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 3);
+    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 4);
     std::ifstream in(folder / "a" / "report.json");
     CHECK(nlohmann::ordered_json::parse(in) == report.json);
     CHECK_THROWS_AS(report::require_writable((folder / "a/report.json/x").string()), UserError);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "sim/report/run_folder.h"
+#include "sim/report/run_result.h"
+
+/// What each tile did in each superstep: tile_steps.npy, and its part of the page.
+namespace tessera::report {
+
+/// The bytes of tile_steps.npy: u32 [rows, tiles, 3] cycles computing, in exchanges, waiting for
+/// their other ends. A row is one superstep, or the smallest power of two that gives so many rows.
+/// Empty if nothing was recorded.
+std::string tile_steps_npy(const TileSteps& steps);
+
+/// Reads it back; `supersteps`: of the run. Throws UserError if it is of another run.
+TileSteps read_tile_steps(const std::string& file, std::uint64_t tiles, std::uint64_t supersteps);
+
+/// {supersteps_a_row, rows, planes: [compute, exchange, wait]}: bytes [row][tile], the share of the
+/// row's cycles in 1/255. Rows are added up until the text has at most `most_bytes`.
+nlohmann::ordered_json pack_tile_steps(const RunFolder& run, std::size_t most_bytes);
+
+}  // namespace tessera::report

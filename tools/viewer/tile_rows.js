@@ -1,0 +1,138 @@
+'use strict';
+// Under the timeline: what each tile did in each superstep, a row a tile.
+
+const TILE_PARTS = ['compute', 'exchange', 'wait'];  // the planes; what is left is idle at the barrier
+const SAMPLES = 8;  // tiles looked at for one pixel that stands for many
+
+/** Shares of a tile's time by row (one or several supersteps), at steps of half the detail. */
+class TileHistory {
+  static async read(packed, tiles, history) {
+    if (!packed) return null;
+    const made = new TileHistory();
+    made.tiles = tiles;
+    const cycles = new Float64Array(packed.rows);
+    for (let i = 0; i < history.count; ++i) cycles[Math.floor(i / packed.supersteps_a_row)] += history.cycles[i];
+    made.levels = [{supersteps: packed.supersteps_a_row, rows: packed.rows, cycles,
+                    planes: await Promise.all(packed.planes.map(inflate))}];
+    while (made.levels.at(-1).rows > 1024) made.levels.push(made.halved(made.levels.at(-1)));
+    made.shown = {from: 0, to: tiles};
+    return made;
+  }
+  halved({supersteps, rows, cycles, planes}) {
+    const fewer = Math.ceil(rows / 2);
+    const sums = new Float64Array(fewer);
+    for (let row = 0; row < rows; ++row) sums[row >> 1] += cycles[row];
+    const halves = planes.map(plane => {
+      const half = new Uint8Array(fewer * this.tiles);
+      for (let row = 0; row < fewer; ++row) {
+        const second = 2 * row + 1 < rows ? 2 * row + 1 : 2 * row;
+        const weight = second === 2 * row || sums[row] === 0 ? 1 : cycles[2 * row] / sums[row];
+        for (let tile = 0; tile < this.tiles; ++tile)
+          half[row * this.tiles + tile] = weight * plane[2 * row * this.tiles + tile] +
+            (1 - weight) * plane[second * this.tiles + tile] + 0.5;
+      }
+      return half;
+    });
+    return {supersteps: 2 * supersteps, rows: fewer, cycles: sums, planes: halves};
+  }
+  /** The coarsest level that still has a row for each of `columns` within the supersteps shown. */
+  levelFor(supersteps, columns) {
+    return this.levels.findLast(level => supersteps / level.supersteps >= columns) ?? this.levels[0];
+  }
+}
+
+function drawTileRows(context, stretch, run, top, height) {
+  const {history, tileHistory: tiles} = run;
+  const columns = Math.max(1, Math.floor(stretch.plot));
+  const rows = Math.floor(height);
+  const visible = history.at(stretch.to) - Math.max(0, history.at(stretch.from)) + 1;
+  const level = tiles.levelFor(visible, columns);
+  const inks = [...TILE_PARTS.map(part => '--' + part), '--idle'].map(name => channels(colour(name)));
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const {from, to} = tiles.shown;
+  for (let x = 0; x < columns; ++x) {
+    const cycle = stretch.from + (x + 0.5) / stretch.scale;
+    const step = history.at(cycle);
+    if (step < 0 || cycle > history.start[step] + history.cycles[step]) continue;
+    // A superstep wide enough shows its parts one after the other.
+    const apart = level.supersteps === 1 && history.cycles[step] * stretch.scale >= 6;
+    const at = apart ? 255 * (cycle - history.start[step]) / history.cycles[step] : -1;
+    const base = Math.floor(step / level.supersteps) * tiles.tiles;
+    for (let y = 0; y < rows; ++y) {
+      const first = Math.floor(from + y / rows * (to - from));
+      const last = Math.max(first + 1, Math.floor(from + (y + 1) / rows * (to - from)));
+      pixels[y * columns + x] = mixed(level.planes, base, first, last, at, inks);
+    }
+  }
+  const small = new OffscreenCanvas(columns, rows);
+  small.getContext('2d').putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, GUTTER, top, columns, height);
+  const y = top + (state.tile + 0.5 - from) / (to - from) * height;
+  if (y < top || y > top + height) return;
+  context.strokeStyle = colour('--ink');
+  context.lineWidth = 1;
+  const tall = Math.max(2, height / (to - from));
+  context.strokeRect(GUTTER + 0.5, y - tall / 2, columns - 1, tall);
+}
+
+/** The pixel of tiles [first, last): the mean of their colours, in the order of ImageData. */
+function mixed(planes, base, first, last, at, inks) {
+  const step = Math.max(1, (last - first) / SAMPLES);
+  let [red, green, blue, count] = [0, 0, 0, 0];
+  for (let tile = first; tile < last; tile += step, ++count) {
+    const i = base + Math.floor(tile);
+    let [compute, exchange, wait] = [planes[0][i], planes[1][i], planes[2][i]];
+    if (at >= 0) {
+      const waits = at < wait;
+      const exchanges = !waits && at < wait + exchange;
+      const computes = !waits && !exchanges && at < wait + exchange + compute;
+      [compute, exchange, wait] = [computes ? 255 : 0, exchanges ? 255 : 0, waits ? 255 : 0];
+    }
+    const idle = Math.max(0, 255 - compute - exchange - wait);
+    red += compute * inks[0][0] + exchange * inks[1][0] + wait * inks[2][0] + idle * inks[3][0];
+    green += compute * inks[0][1] + exchange * inks[1][1] + wait * inks[2][1] + idle * inks[3][1];
+    blue += compute * inks[0][2] + exchange * inks[1][2] + wait * inks[2][2] + idle * inks[3][2];
+  }
+  const scale = 1 / (255 * count);
+  return (255 << 24 | blue * scale << 16 | green * scale << 8 | red * scale) >>> 0;
+}
+
+function labelTileRows(context, run, top, height) {
+  const {from, to} = run.tileHistory.shown;
+  context.fillStyle = colour('--soft');
+  context.fillText(`tile ${grouped(Math.floor(from))}`, 0, top + 7);
+  context.fillText(`tile ${grouped(Math.ceil(to) - 1)}`, 0, top + height - 7);
+  context.fillStyle = colour('--faint');
+  const {supersteps} = run.tileHistory.levels[0];
+  if (supersteps > 1) context.fillText(`${supersteps} steps a row`, 0, top + height / 2);
+}
+
+const tileAt = (run, share) => {
+  const {from, to} = run.tileHistory.shown;
+  return Math.max(0, Math.min(run.tileHistory.tiles - 1, Math.floor(from + share * (to - from))));
+};
+
+/** Zooms the rows around a share of their height. */
+function zoomTiles(run, share, factor) {
+  const history = run.tileHistory;
+  const {from, to} = history.shown;
+  const length = Math.max(Math.min(4, history.tiles), Math.min(history.tiles, (to - from) * factor));
+  const begin = from + share * (to - from) - share * length;
+  history.shown.from = Math.max(0, Math.min(history.tiles - length, begin));
+  history.shown.to = history.shown.from + length;
+  changed('range');
+}
+
+function tileStepTip(event, run, step, tile) {
+  const {levels, tiles} = run.tileHistory;
+  const row = Math.floor(step / levels[0].supersteps);
+  const cycles = levels[0].cycles[row];
+  const shares = levels[0].planes.map(plane => plane[row * tiles + tile] / 255);
+  const idle = Math.max(0, 1 - sumOf(shares));
+  const line = (name, share) => [name, `${percent(share)}  \u2248 ${grouped(share * cycles)}`];
+  tip.show(event, `tile ${grouped(tile)} in ${grouped(step)}  ${run.steps.word('name', step)}`,
+    [...TILE_PARTS.map((part, at) => line(part, shares[at])).filter((_, at) => shares[at] > 0),
+      line('idle at the barrier', idle)]);
+}
