@@ -27,26 +27,28 @@ struct TileBuffers {
 class Builder {
  public:
   Builder(const Partition& partition, const sparse::BlockMatrix& w, const data::DenseOperand& x,
-          std::uint32_t contexts)
+          std::uint32_t contexts, Region region)
       : partition_(partition),
         shape_(partition.shape),
         w_(w),
         x_(x),
         contexts_(contexts),
+        region_(region),
         program_(partition.tiles),
         reduction_(partition) {}
 
   program::Program build() {
     add_results();
     auto& steps = program_.main().steps;
+    const bool all = region_ == Region::all;
     if (partition_.deal.blocks() > 0) {
       add_given();
       add_tiles();
-      steps.push_back({inputs()});
-      steps.push_back({multiply()});
-      steps.push_back({partials()});
+      steps.push_back({inputs(), all});
+      steps.push_back({multiply(), all || region_ == Region::multiply});
+      steps.push_back({partials(), all});
     }
-    steps.push_back({reduce()});
+    steps.push_back({reduce(), all || region_ == Region::add});
     return std::move(program_);
   }
 
@@ -368,6 +370,7 @@ class Builder {
   const sparse::BlockMatrix& w_;
   const data::DenseOperand& x_;
   std::uint32_t contexts_;
+  Region region_;
   program::Program program_;
   Reduction reduction_;
   std::vector<BufferId> given_x_, given_values_;  ///< by tile
@@ -378,8 +381,8 @@ class Builder {
 }  // namespace
 
 program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
-                               const data::DenseOperand& x, std::uint32_t contexts) {
-  return Builder(partition, w, x, contexts).build();
+                               const data::DenseOperand& x, std::uint32_t contexts, Region region) {
+  return Builder(partition, w, x, contexts, region).build();
 }
 
 }  // namespace tessera::spmm_static

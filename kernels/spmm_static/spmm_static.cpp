@@ -11,6 +11,9 @@ namespace {
 
 constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
 
+constexpr config::Names<Region, 3> kRegions{
+    {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
+
 Shape shape_of(const Options& options) {
   const Type type = options.weights.dtype;
   return {options.weights.block, type, type == Type::f32 ? Type::f32 : options.partials};
@@ -22,6 +25,10 @@ void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials, kTypes);
+  fields.field({"region",
+                "steps that are measured: all, the product on the tiles alone, or the "
+                "adding of partial rows alone"},
+               options.region, kRegions);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
@@ -42,7 +49,7 @@ std::string SpmmStatic::peak_type() const {
 }
 
 program::Program SpmmStatic::build() const {
-  return build_program(plan_.partition, w_, x_, contexts_);
+  return build_program(plan_.partition, w_, x_, contexts_, options_.region);
 }
 
 }  // namespace tessera::spmm_static

@@ -12,10 +12,14 @@
 /// The workload `spmm_static`: Y[m,n] = W[m,k] X[k,n], W sparse and known at build.
 namespace tessera::spmm_static {
 
+/// Which steps count as measured; the others run all the same.
+enum class Region : std::uint8_t { all, multiply, add };
+
 struct Options {
   sparse::WeightOptions weights;  ///< and the type and seed of X
   std::uint32_t n = 64;
   Type partials = Type::f32;
+  Region region = Region::all;
   Pinned plan;
 };
 void describe(config::Fields& fields, Options& options);
@@ -43,7 +47,7 @@ class SpmmStatic : public Workload {
 
 /// The program of a plan. The finished Y of tile t lies in buffer t.
 program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
-                               const data::DenseOperand& x, std::uint32_t contexts);
+                               const data::DenseOperand& x, std::uint32_t contexts, Region region);
 constexpr program::BufferId y_buffer(std::uint64_t tile) {
   return program::BufferId(static_cast<std::uint32_t>(tile));
 }

@@ -163,6 +163,7 @@ void print_row(const Row& row) {
     fmt::print("  {:<28} {:>14} {:>14.6g} {:>8.3f}{}{}\n", point.name, published, row.simulated,
                point.fits ? row.ratio() : 0.0, more, point_passes(row) ? "" : "  outside its gate");
   }
+  if (!point.why.empty()) fmt::print("    {}\n", point.why);
   std::fflush(stdout);
 }
 

@@ -48,6 +48,7 @@ void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"fits", "false: published as too large"}, point.fits);
   fields.field({"published_speedup", "the published speed-up over the baseline"},
                point.published_speedup);
+  fields.field({"why", "what makes ours faster or slower"}, point.why);
   fields.group({"metric", "what is compared"}, point.metric);
 }
 
