@@ -47,8 +47,13 @@ void Store::put(const std::string& id, const Result& result) const {
 
 void Store::remove_leftovers() const {
   std::vector<fs::path> leftovers;
-  for (const auto& entry : fs::directory_iterator(folder_)) {
-    if (entry.path().extension() == kTemporaryEnding) leftovers.push_back(entry.path());
+  for (const std::string& folder : {out_, folder_}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename();
+      const bool of_ours =
+          folder == folder_ || name.starts_with("points.jsonl.") || name.starts_with("results.");
+      if (of_ours && name.ends_with(kTemporaryEnding)) leftovers.push_back(entry.path());
+    }
   }
   std::error_code ignored;
   for (const fs::path& each : leftovers) fs::remove(each, ignored);

@@ -27,7 +27,8 @@ config::Json to_json(const Result& result);
 /// may share it.
 class Store {
  public:
-  explicit Store(const std::string& folder) : folder_(folder + "/points") {}
+  /// In a sweep's folder `out`.
+  explicit Store(const std::string& out) : out_(out), folder_(out + "/points") {}
 
   /// Creates the folder. Throws UserError.
   void open() const;
@@ -36,10 +37,12 @@ class Store {
   /// Also one that died.
   [[nodiscard]] std::optional<Result> find_any(const std::string& id) const;
   void put(const std::string& id, const Result& result) const;
-  /// Removes what killed processes left; only when no other process writes.
+  /// Removes temporary files that killed processes left, of tables too; only when no other process
+  /// writes.
   void remove_leftovers() const;
 
  private:
+  std::string out_;
   std::string folder_;
 };
 

@@ -104,7 +104,11 @@ TEST_SUITE("unit") {
     CHECK(!store.find("b"));
     CHECK(store.find_any("b")->error == "signal 9");
     for (const char* id : {"c", "d", "e"}) CHECK(!store.find_any(id));
+    write_whole(folder.path + "/results.csv.host.1.tmp", "x");
+    write_whole(folder.path + "/mine.tmp", "x");
     store.remove_leftovers();
+    CHECK(folder.read("results.csv.host.1.tmp").empty());
+    CHECK(folder.read("mine.tmp") == "x");
     CHECK(folder.read("points/e.json.host.1.tmp").empty());
     CHECK(store.find("a"));
   }
