@@ -6,7 +6,7 @@ function achievedRows(run) {
   const {config, rate, time, work, memory, traffic, prediction} = run.report;
   const machine = config.machine;
   const hertz = machine.clock_ghz * 1e9;
-  const tileCycles = machine.tiles * time.cycles;
+  const tileCycles = Math.max(1, machine.tiles * time.cycles);
   const rows = [];
   const add = (what, achieved, peak, share, colour, note) =>
     rows.push({what, achieved, peak, share, colour, note});
@@ -54,7 +54,7 @@ function achievedRows(run) {
       memory.total_bytes / (capacity * machine.tiles), '--tensors', null);
   if (prediction?.cycles > 0) {
     add('Cycles, against the plan\u2019s prediction', grouped(time.cycles), grouped(prediction.cycles),
-        prediction.cycles / time.cycles, '--sync', `${change(prediction.cycles, time.cycles)} against the prediction`);
+        prediction.cycles / Math.max(1, time.cycles), '--sync', `${change(prediction.cycles, time.cycles)} against the prediction`);
   }
   return rows;
 }

@@ -3,6 +3,9 @@
 
 const grouped = value => Math.round(value).toLocaleString('en-US');
 
+/** "1 superstep", "2,000 supersteps" */
+const counted = (value, noun) => `${grouped(value)} ${noun}${value === 1 ? '' : 's'}`;
+
 /** 3.2e12 with unit FLOP/s as "3.20 TFLOP/s"; decimal prefixes. */
 function scaled(value, unit = '') {
   const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];

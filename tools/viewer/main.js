@@ -37,8 +37,8 @@ function head(run) {
   const facts = element('p', {class: 'facts'},
     element('span', {}, element('b', {}, grouped(time.cycles)), ' cycles'),
     element('span', {}, element('b', {}, seconds(time.seconds))),
-    element('span', {}, `${grouped(time.supersteps)} supersteps`),
-    element('span', {}, `${grouped(config.machine.tiles)} tiles at ${config.machine.clock_ghz} GHz`), verdict);
+    element('span', {}, counted(time.supersteps, 'superstep')),
+    element('span', {}, `${counted(config.machine.tiles, 'tile')} at ${config.machine.clock_ghz} GHz`), verdict);
   const pick = state.runs.length < 2 ? [] : state.runs.map((each, at) =>
     element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, 'AB'[at]));
   return [

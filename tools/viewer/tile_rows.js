@@ -2,7 +2,6 @@
 // Under the timeline: what each tile did in each superstep, a row a tile.
 
 const TILE_PARTS = ['compute', 'exchange', 'wait'];  // the planes; what is left is idle at the barrier
-const SAMPLES = 8;  // tiles looked at for one pixel that stands for many
 
 /** Shares of a tile's time by row (one or several supersteps), at steps of half the detail. */
 class TileHistory {
@@ -41,62 +40,58 @@ class TileHistory {
   }
 }
 
+/** ImageData's order of [red, green, blue]. */
+const packed = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+
+/** Where supersteps are wide, each pixel shows what one tile did at one moment; of many tiles in one
+ *  pixel evenly spread ones are taken. Where they are narrow: the share of computing, as a shade. */
 function drawTileRows(context, stretch, run, top, height) {
   const {history, tileHistory: tiles} = run;
   const columns = Math.max(1, Math.floor(stretch.plot));
   const rows = Math.floor(height);
   const visible = history.at(stretch.to) - Math.max(0, history.at(stretch.from)) + 1;
-  const level = tiles.levelFor(visible, columns);
+  const {planes: [computes, exchanges, waits], supersteps} = tiles.levelFor(visible, columns);
   const inks = [...TILE_PARTS.map(part => '--' + part), '--idle'].map(name => channels(colour(name)));
+  const [compute, exchange, wait, idle] = inks.map(packed);
+  const shades = Uint32Array.from({length: 256}, (_, share) =>
+    packed(inks[3].map((low, c) => low + share / 255 * (inks[0][c] - low))));
+  const {from, to} = tiles.shown;
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  const {from, to} = tiles.shown;
   for (let x = 0; x < columns; ++x) {
     const cycle = stretch.from + (x + 0.5) / stretch.scale;
     const step = history.at(cycle);
     if (step < 0 || cycle > history.start[step] + history.cycles[step]) continue;
-    // A superstep wide enough shows its parts one after the other.
-    const apart = level.supersteps === 1 && history.cycles[step] * stretch.scale >= 6;
-    const at = apart ? 255 * (cycle - history.start[step]) / history.cycles[step] : -1;
-    const base = Math.floor(step / level.supersteps) * tiles.tiles;
-    for (let y = 0; y < rows; ++y) {
-      const first = Math.floor(from + y / rows * (to - from));
-      const last = Math.max(first + 1, Math.floor(from + (y + 1) / rows * (to - from)));
-      pixels[y * columns + x] = mixed(level.planes, base, first, last, at, inks);
+    const apart = supersteps === 1 && history.cycles[step] * stretch.scale >= 6;
+    const time = 255 * (cycle - history.start[step]) / history.cycles[step];
+    const base = Math.floor(step / supersteps) * tiles.tiles;
+    for (let y = 0, at = x; y < rows; ++y, at += columns) {
+      const grain = (x * 0.7548776662 + y * 0.5698402910) % 1;  // the R2 sequence: even in the plane
+      const tile = base + Math.floor(from + (y + grain) / rows * (to - from));
+      if (!apart) {
+        pixels[at] = shades[computes[tile]];
+        continue;
+      }
+      const waited = waits[tile];
+      const exchanged = waited + exchanges[tile];
+      pixels[at] = time < waited ? wait : time < exchanged ? exchange
+        : time < exchanged + computes[tile] ? compute : idle;
     }
   }
   const small = new OffscreenCanvas(columns, rows);
   small.getContext('2d').putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, GUTTER, top, columns, height);
+  markTileRow(context, tiles.shown, top, height, columns);
+}
+
+function markTileRow(context, {from, to}, top, height, width) {
   const y = top + (state.tile + 0.5 - from) / (to - from) * height;
   if (y < top || y > top + height) return;
   context.strokeStyle = colour('--ink');
   context.lineWidth = 1;
   const tall = Math.max(2, height / (to - from));
-  context.strokeRect(GUTTER + 0.5, y - tall / 2, columns - 1, tall);
-}
-
-/** The pixel of tiles [first, last): the mean of their colours, in the order of ImageData. */
-function mixed(planes, base, first, last, at, inks) {
-  const step = Math.max(1, (last - first) / SAMPLES);
-  let [red, green, blue, count] = [0, 0, 0, 0];
-  for (let tile = first; tile < last; tile += step, ++count) {
-    const i = base + Math.floor(tile);
-    let [compute, exchange, wait] = [planes[0][i], planes[1][i], planes[2][i]];
-    if (at >= 0) {
-      const waits = at < wait;
-      const exchanges = !waits && at < wait + exchange;
-      const computes = !waits && !exchanges && at < wait + exchange + compute;
-      [compute, exchange, wait] = [computes ? 255 : 0, exchanges ? 255 : 0, waits ? 255 : 0];
-    }
-    const idle = Math.max(0, 255 - compute - exchange - wait);
-    red += compute * inks[0][0] + exchange * inks[1][0] + wait * inks[2][0] + idle * inks[3][0];
-    green += compute * inks[0][1] + exchange * inks[1][1] + wait * inks[2][1] + idle * inks[3][1];
-    blue += compute * inks[0][2] + exchange * inks[1][2] + wait * inks[2][2] + idle * inks[3][2];
-  }
-  const scale = 1 / (255 * count);
-  return (255 << 24 | blue * scale << 16 | green * scale << 8 | red * scale) >>> 0;
+  context.strokeRect(GUTTER + 0.5, y - tall / 2, width - 1, tall);
 }
 
 function labelTileRows(context, run, top, height) {

@@ -157,7 +157,7 @@ const PARTS_TALL = 84;
 const LEVEL = 40;
 
 function drawTimeline(canvas, run) {
-  const tracks = levelTracks(run);
+  const tracks = run.tracks ??= levelTracks(run);
   const tileTall = run.tileHistory ? Math.max(160, Math.min(420, run.tiles.rows * 4)) + 10 : 0;
   const levelsTop = PARTS_TOP + PARTS_TALL + 10;
   const tilesTop = levelsTop + tracks.length * (LEVEL + 8);

@@ -98,9 +98,9 @@ function timelineView(run) {
   const button = (text, title, click) => element('button', {title, click}, text);
   const middle = () => (state.from + state.to) / 2;
   const note = 'Parts are those along the last-arriving tile; their order within a superstep is not recorded. ' +
-    (run.tileHistory ? 'With shift the wheel zooms the rows of tiles.'
+    (run.tileHistory ? 'With shift the wheel zooms the rows of tiles; where supersteps are narrow, a row\u2019s shade is its share of computing.'
                      : 'For a row a tile, run with --set report.tile_steps=4000000.');
-  return section('timeline', 'Timeline', `${grouped(run.history.count)} supersteps; wheel zooms, drag moves`,
+  return section('timeline', 'Timeline', `${counted(run.history.count, 'superstep')}; wheel zooms, drag moves`,
     [button('+', 'Nearer', () => zoomAround(middle(), 0.5)), button('\u2212', 'Farther', () => zoomAround(middle(), 2)),
       button('all', 'The whole run', () => showRange(run.history.begin, run.history.end)),
       csvButton('steps.csv', () => run.steps.csv())],
