@@ -100,6 +100,19 @@ TEST_SUITE("cli") {
     folder.write("one/steps.csv", steps + "1,2\n");
     check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 21"});
     folder.write("one/steps.csv", steps);
+    for (const std::string& bytes : {std::string(), std::string("not numpy")}) {
+      folder.write("one/tile_steps.npy", bytes);
+      check_refused(folder, "report one", {"one/tile_steps.npy: "});
+    }
+    REQUIRE(folder.call("run - --out four --set report.tile_steps=9 --set machine.tiles=4", kStream)
+                .code == 0);
+    folder.write("one/tile_steps.npy", folder.read("four/tile_steps.npy"));
+    check_refused(folder, "report one",
+                  {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});
+    REQUIRE(folder.call("run - --out one --quiet", kStream).code == 0);
+    CHECK(!folder.has("one/tile_steps.npy"));  // of another run than the other files
+    std::filesystem::remove(folder.path() / "one/traffic.csv");
+    check_refused(folder, "report one", {"one/traffic.csv: cannot be read: No such file"});
     std::filesystem::remove(folder.path() / "one/tiles.csv");
     check_refused(folder, "report one --top", {"one/tiles.csv: cannot be read: No such file"});
   }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+namespace tessera::test {
+
+struct LargeRun {
+  std::uint32_t tiles;
+  std::uint64_t supersteps;
+  std::uint64_t rows;  ///< of tile_steps.npy; supersteps, or so many after adding up by twos
+};
+
+/// Writes the files of a run as large as asked for: five phases in turn, seeded noise on every tile
+/// and superstep, the config of `sample` (a report.json).
+void write_large_run(const std::filesystem::path& folder, nlohmann::json sample,
+                     const LargeRun& run);
+
+}  // namespace tessera::test

@@ -1,0 +1,195 @@
+#include <fstream>
+#include <memory>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/units.h"
+#include "tests/cli/command.h"
+#include "tests/tools/viewer/chromium.h"
+#include "tests/tools/viewer/large_run.h"
+
+using nlohmann::json;
+using tessera::report::grouped;
+using tessera::test::Chromium;
+using tessera::test::CommandFolder;
+
+/// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
+namespace {
+
+#define NEEDS_CHROMIUM()                                    \
+  if (!Chromium::installed()) {                             \
+    MESSAGE("skipped: /usr/bin/chromium is not installed"); \
+    return;                                                 \
+  }
+
+constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 30},
+  "workload": {"kernel": "gemm", "m": 90, "n": 70, "k": 130, "layout": "natural"},
+  "report": {"tile_steps": 1000}})";
+
+void run(const CommandFolder& folder, const std::string& arguments) {
+  const auto answer = folder.call(arguments, kGemm);
+  INFO(answer.err);
+  REQUIRE(answer.code == 0);
+}
+
+/// Everything that an element shows.
+std::string text_of(Chromium& browser, const std::string& selector) {
+  return browser.evaluate(fmt::format("document.querySelector('{}').textContent", selector));
+}
+
+void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
+  CHECK(browser.complaints() == std::vector<std::string>{});
+  CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
+}
+
+/// No canvas is empty: each shows several colours.
+void check_drawn(Chromium& browser) {
+  const json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
+    const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }))");
+  CHECK(colours.size() >= 6);
+  for (const json& each : colours) CHECK(each > 3);
+  CHECK(browser.colours_shown() > 50);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE("'" << part << "' is not in: " << text);
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE("browser") {
+  TEST_CASE("the page shows the numbers of the run's files, draws, and asks for nothing") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    check_drawn(browser);
+
+    const json report = json::parse(folder.read("one/report.json"));
+    CHECK(browser.evaluate("state.runs[0].report") == report);
+    for (const char* table : {"steps", "tiles", "traffic"}) {
+      CHECK(browser.evaluate(fmt::format("state.runs[0].{}.csv()", table)) ==
+            folder.read(fmt::format("one/{}.csv", table)));
+    }
+    CHECK(text_of(browser, "h1") == "gemm on bow");
+    CHECK(
+        contains(text_of(browser, "#head .facts"), grouped(report["time"]["cycles"]) + " cycles"));
+    const double peak = report["rate"]["fraction_of_peak"];
+    CHECK(contains(text_of(browser, "#achieved tbody tr"), fmt::format("{:.1f} %", 100 * peak)));
+    for (const char* part : {"compute", "exchange", "sync"}) {
+      const std::uint64_t cycles = report["time"][fmt::format("{}_cycles", part)];
+      CHECK(contains(text_of(browser, "#where .legend"), grouped(cycles)));
+    }
+    CHECK(contains(text_of(browser, "#config"), "fabric.receive_bytes_per_cycle4"));
+    CHECK(browser.evaluate("document.querySelectorAll('#where table')[0].tBodies[0].rows.length") ==
+          browser.evaluate("state.runs[0].analysis.phases.length"));
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
+  TEST_CASE("wheel, keys and buttons do what they say") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    const auto length = [&] { return browser.evaluate("state.to - state.from").get<double>(); };
+    const double whole = length();
+    browser.evaluate("document.getElementById('timeline').scrollIntoView()");
+    browser.wheel(700, 300, -300);
+    CHECK(length() == doctest::Approx(whole / 2.71828).epsilon(0.01));
+    browser.press("0");
+    CHECK(length() == whole);
+    browser.press("+");
+    CHECK(length() == doctest::Approx(whole / 2));
+    browser.press("d");
+    CHECK(browser.evaluate("theme()") == "dark");
+    browser.evaluate("document.querySelector('#tiles canvas').focus(), chooseTile(3)");
+    CHECK(browser.evaluate("state.tile") == 3);
+    // The file that a CSV button would save.
+    browser.evaluate(
+        "URL.createObjectURL = blob => { window.saved = blob.text(); return 'blob:'; };"
+        "HTMLAnchorElement.prototype.click = () => {};"
+        "document.querySelector('#timeline [title=\"Save as steps.csv\"]').click()");
+    CHECK(browser.evaluate("window.saved") == folder.read("one/steps.csv"));
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
+  TEST_CASE("the page of two runs compares them, in the dark too") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder, "run - --out two --set workload.layout=blocked");
+    run(folder, "report one two");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "two/comparison.html", true);
+    check_drawn(browser);
+    CHECK(browser.evaluate("theme()") == "dark");
+    const json one = json::parse(folder.read("one/report.json"));
+    const json two = json::parse(folder.read("two/report.json"));
+    CHECK(browser.evaluate("state.runs.map(run => run.report)") == json::array({one, two}));
+    const std::string first_row = text_of(browser, "#compare tbody tr");
+    CHECK(contains(first_row,
+                   "cycles" + grouped(one["time"]["cycles"]) + grouped(two["time"]["cycles"])));
+    CHECK(contains(text_of(browser, "#compare"), "workload.layoutnaturalblocked"));
+    browser.press("r");
+    CHECK(contains(text_of(browser, "#head .facts"), grouped(two["time"]["cycles"]) + " cycles"));
+    check_quiet(browser, folder.path() / "two/comparison.html");
+  }
+
+  TEST_CASE("large runs paint within 3 s, zoom within 100 ms and take less than 12 MB") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out sample");
+    const json sample = json::parse(folder.read("sample/report.json"));
+    const tessera::test::LargeRun runs[] = {{1472, 10'000, 2500}, {100'000, 40, 40}};
+    for (const tessera::test::LargeRun& large : runs) {
+      CAPTURE(large.tiles);
+      tessera::test::write_large_run(folder.path() / "large", sample, large);
+      run(folder, "report large");
+      const auto page = folder.path() / "large/report.html";
+      CHECK(std::filesystem::file_size(page) < 12'000'000);
+      Chromium browser(folder.path() / ".profile");
+      double painted = 1e9;
+      double zoomed = 1e9;
+      for (int attempt = 0; attempt < 3; ++attempt) {  // the machine may be busy
+        browser.open(page);
+        painted = std::min(
+            painted,
+            browser.evaluate("performance.getEntriesByName('painted')[0].startTime").get<double>());
+        zoomed = std::min(zoomed, browser
+                                      .evaluate(R"((async () => {
+          document.getElementById('timeline').scrollIntoView();
+          const canvas = document.getElementById('timeline-canvas');
+          const frame = () => new Promise(requestAnimationFrame);
+          const times = [];
+          for (let i = 0; i < 8; ++i) {
+            await frame();
+            const before = performance.now();
+            canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -150, clientX: 700, clientY: 300}));
+            await frame();
+            await new Promise(done => setTimeout(done));
+            times.push(performance.now() - before);
+          }
+          return times.sort((a, b) => a - b)[times.length / 2];
+        })())")
+                                      .get<double>());
+      }
+      MESSAGE(large.tiles << " tiles, " << large.supersteps << " supersteps: "
+                          << std::filesystem::file_size(page) << " bytes, painted after " << painted
+                          << " ms, a zoom " << zoomed << " ms");
+      CHECK(painted < 3000);
+      CHECK(zoomed < 100);
+      CHECK(browser.evaluate("state.to - state.from < state.runs[0].history.end / 10") == true);
+      check_quiet(browser, page);
+    }
+  }
+}
