@@ -50,6 +50,12 @@ void describe(Fields& fields, ValidationPoint& point) {
                point.published_speedup);
   fields.field({"why", "what makes ours faster or slower"}, point.why);
   fields.group({"metric", "what is compared"}, point.metric);
+  fields.require(!point.fits || point.published != 0, "published",
+                 "found 0, allowed another number: it is what is divided by");
+}
+
+void describe(Fields& fields, Fit& fit) {
+  fields.field({"best_over", "key over which the best points are taken"}, fit.best_over);
 }
 
 void describe(Fields& fields, ValidationSet& set) {
@@ -62,19 +68,64 @@ void describe(Fields& fields, ValidationSet& set) {
 
 namespace {
 
-std::vector<std::string> texts(const Json& values) {
-  std::vector<std::string> list;
-  for (const Json& value : values) list.push_back(value.get<std::string>());
-  return list;
+constexpr std::string_view kObject = "an object {...}";
+constexpr std::string_view kList = "a list [...]";
+
+/// The part of a file of which no struct tells the form.
+class Part {
+ public:
+  Part(const Layers& layers, const Json& value, std::string path)
+      : layers_(layers), value_(value), path_(std::move(path)) {}
+
+  /// What stands at `key`; nothing if nothing. Throws ConfigError for another kind.
+  [[nodiscard]] Json object(const std::string& key) const {
+    const Json value = value_.value(key, Json::object());
+    if (!value.is_object()) wrong(key, value, kObject);
+    return value;
+  }
+  [[nodiscard]] Json list(const std::string& key) const {
+    const Json value = value_.value(key, Json::array());
+    if (!value.is_array()) wrong(key, value, kList);
+    return value;
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
+    std::vector<std::string> texts;
+    for (const Json& value : list(key)) {
+      if (!value.is_string()) wrong(config::join(key, texts.size()), value, "a text");
+      texts.push_back(value.get<std::string>());
+    }
+    return texts;
+  }
+  void require(const std::string& key) const {
+    if (value_.contains(key)) return;
+    throw ConfigError(layers_.origin(path_), config::join(path_, key), "not given, but required");
+  }
+
+ private:
+  [[noreturn]] void wrong(const std::string& key, const Json& found,
+                          std::string_view allowed) const {
+    throw ConfigError(layers_.origin(path_), config::join(path_, key),
+                      fmt::format("found {}, allowed {}", config::shown(found), allowed));
+  }
+
+  const Layers& layers_;
+  const Json& value_;
+  std::string path_;
+};
+
+Baseline read_baseline(const Layers& layers, const Json& value) {
+  Reader(layers, value, "baseline").read_members([](Fields&) {}, {"config", "same"});
+  const Part part(layers, value, "baseline");
+  part.require("config");
+  return {part.object("config"), part.texts("same")};
 }
 
 Fit read_fit(const Layers& layers, const Json& value) {
   Fit fit;
-  fit.best_over = value.value("best_over", "");
-  for (const Json& at : value.value("baseline_values", Json::array())) {
-    fit.baseline_values.push_back(at);
-  }
-  const Json& exponents = value.at("exponents");
+  Reader(layers, value, "fit").read(fit, {"exponents", "baseline_values"});
+  const Part part(layers, value, "fit");
+  for (const Json& at : part.list("baseline_values")) fit.baseline_values.push_back(at);
+  const Json exponents = part.list("exponents");
   for (std::size_t i = 0; i < exponents.size(); ++i) {
     Fit::Exponent exponent;
     Reader(layers, exponents[i], config::join("fit.exponents", i)).read(exponent);
@@ -102,23 +153,21 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   set.name = preset.name;
   const Json& value = layers.value();
   Reader(layers, value, "").read(set, {"base", "points", "baseline", "axes", "fit"});
-  for (const char* key : {"base", "points"}) {
-    if (!value.contains(key)) throw ConfigError(origin, key, "not given, but required");
-  }
-  set.base = value.at("base");
-  set.axes = texts(value.value("axes", Json::array()));
+  const Part whole(layers, value, "");
+  for (const char* key : {"base", "points"}) whole.require(key);
+  set.base = whole.object("base");
+  set.axes = whole.texts("axes");
   if (value.contains("fit")) set.fit = read_fit(layers, value.at("fit"));
-  if (value.contains("baseline")) {
-    set.baseline.config = value.at("baseline").at("config");
-    set.baseline.same = texts(value.at("baseline").value("same", Json::array()));
-  }
-  const Json& points = value.at("points");
+  if (value.contains("baseline")) set.baseline = read_baseline(layers, value.at("baseline"));
+  const Json points = whole.list("points");
   for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string path = config::join("points", i);
     ValidationPoint point;
     point.metric = set.metric;
-    Reader(layers, points[i], config::join("points", i)).read(point, {"set", "context"});
-    point.set = points[i].value("set", Json::object());
-    point.context = points[i].value("context", Json::object());
+    Reader(layers, points[i], path).read(point, {"set", "context"});
+    const Part part(layers, points[i], path);
+    point.set = part.object("set");
+    point.context = part.object("context");
     set.points.push_back(std::move(point));
   }
   return set;
@@ -161,12 +210,17 @@ Json value_of(const ValidationSet& set, const ValidationPoint& point, const std:
 }
 
 double metric_of(const Metric& metric, const Json& report) {
+  const auto missing = [&]() -> double {
+    throw KeyError("metric.key",
+                   fmt::format("found {}, allowed a number's path in report.json", metric.key));
+  };
   const Json* at = &report;
   for (const config::Step& step : config::parse_key_path(metric.key)) {
-    const auto found = at->find(std::get<std::string>(step));
-    check(found != at->end(), "validate: a report has no {}", metric.key);
-    at = &*found;
+    const auto* name = std::get_if<std::string>(&step);
+    if (name == nullptr || !at->is_object() || !at->contains(*name)) return missing();
+    at = &at->at(*name);
   }
+  if (!at->is_number()) return missing();
   return at->get<double>() * metric.scale - metric.minus;
 }
 

@@ -85,6 +85,7 @@ struct ValidationSet {
 void describe(config::Fields& fields, Metric& metric);
 void describe(config::Fields& fields, Gates& gates);
 void describe(config::Fields& fields, Fit::Exponent& exponent);
+void describe(config::Fields& fields, Fit& fit);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
 

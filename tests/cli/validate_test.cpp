@@ -50,6 +50,37 @@ TEST_SUITE("cli") {
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
 
+  TEST_CASE("a file that is no set is refused with the key path") {
+    const std::string head = R"({"title": "x", "citation": "y", )";
+    const std::string base = R"("base": {"machine": "bow", "workload": {"kernel": "stream"}})";
+    const std::pair<std::string, const char*> files[] = {
+        {"[]", "a.json: (top level): found [], allowed an object"},
+        {head + R"("points": []})", "a.json: base: not given, but required"},
+        {head + R"("base": 3, "points": []})", "a.json: base: found 3, allowed an object"},
+        {head + base + R"(, "points": 3})", "a.json: points: found 3, allowed a list"},
+        {head + base + R"(, "points": [], "axes": ["a", 3]})",
+         "a.json: axes[1]: found 3, allowed a text"},
+        {head + base + R"(, "points": [], "fit": {"exponent": []}})",
+         "a.json: fit.exponent: found an unknown key"},
+        {head + base + R"(, "points": [], "baseline": 3})",
+         "a.json: baseline: found 3, allowed an object"},
+        {head + base + R"(, "points": [], "baseline": {}})",
+         "a.json: baseline.config: not given, but required"},
+        {head + base + R"(, "points": [{"name": "p", "published": 1, "set": 4}]})",
+         "a.json: points[0].set: found 4, allowed an object"},
+        {head + base + R"(, "points": [{"name": "p", "published": 0}]})",
+         "a.json: points[0].published: found 0, allowed another number"}};
+    const CommandFolder folder;
+    for (const auto& [text, message] : files) {
+      folder.write("a.json", text);
+      check_refused(folder, "validate a.json", {message});
+    }
+    folder.write("a.json", head + base + R"(, "metric": {"key": "time.nope"},
+        "points": [{"name": "p", "published": 1, "set": {"machine.tiles": 1}}]})");
+    CHECK(folder.call("validate a.json").out.find("metric.key: found time.nope, allowed") !=
+          std::string::npos);
+  }
+
   TEST_CASE("validate fails where a gate does not hold") {
     const CommandFolder folder;
     folder.write("figure.json", set_with("1.5"));
