@@ -13,7 +13,7 @@ namespace tessera::config {
 /// A merged config and the origin (file, preset or option) of each part.
 class Layers {
  public:
-  Layers() = default;
+  Layers() : Layers(nullptr, "") {}
   Layers(Json value, std::string origin) : value_(std::move(value)), root_(std::move(origin)) {}
 
   [[nodiscard]] const Json& value() const { return value_; }
