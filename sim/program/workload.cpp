@@ -4,6 +4,8 @@
 
 namespace tessera {
 
+nlohmann::ordered_json Workload::facts() const { return nlohmann::ordered_json::object(); }
+
 nlohmann::ordered_json Workload::run_facts(std::uint32_t /*run*/) const {
   return nlohmann::ordered_json::object();
 }

@@ -50,6 +50,8 @@ class Workload {
   virtual ~Workload() = default;
   /// The chosen plan, as it can be pinned in a config under workload.plan.
   [[nodiscard]] virtual nlohmann::ordered_json plan() const = 0;
+  /// What the report says of the problem beside its options, by name; nothing by default.
+  [[nodiscard]] virtual nlohmann::ordered_json facts() const;
   [[nodiscard]] virtual Prediction prediction() const = 0;
   [[nodiscard]] virtual std::uint64_t useful_flops() const = 0;
   /// Bytes of local memory that the workload is about (STREAM counts its arrays); 0: not a matter

@@ -137,6 +137,7 @@ Json static_report(const config::Config& config, const Built& built) {
   return {{"tessera", {{"version", kVersion}, {"commit", kCommit}}},
           {"config", config::identity(config.resolved)},
           {"plan", built.workload->plan()},
+          {"workload", built.workload->facts()},
           {"prediction", prediction_section(built.workload->prediction())},
           {"memory", memory_section(config.machine, built.images)}};
 }
@@ -147,6 +148,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   Json json = {{"tessera", std::move(known["tessera"])},
                {"config", std::move(known["config"])},
                {"plan", std::move(known["plan"])},
+               {"workload", std::move(known["workload"])},
                {"prediction", std::move(known["prediction"])},
                {"time", time_section(config.machine, result)},
                {"work",

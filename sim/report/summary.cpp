@@ -92,10 +92,12 @@ std::string traffic_line(const Json& report) {
       amount("max_tile_received"));
 }
 
-std::string plan_line(const Json& report) {
-  std::string text = "  plan     ";
+/// The items of a section in lines of limited width; none if there are none.
+std::string items_line(const Json& report, const std::string& section) {
+  if (report.at(section).empty()) return "";
+  std::string text = fmt::format("  {:<9}", section);
   std::size_t column = text.size();
-  for (const auto& [key, value] : report.at("plan").items()) {
+  for (const auto& [key, value] : report.at(section).items()) {
     const std::string item =
         fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
     constexpr std::size_t kWidth = 100;
@@ -107,6 +109,10 @@ std::string plan_line(const Json& report) {
     column += item.size();
   }
   return text + "\n";
+}
+
+std::string plan_lines(const Json& report) {
+  return items_line(report, "plan") + items_line(report, "workload");
 }
 
 std::string check_line(const Json& report) {
@@ -133,12 +139,12 @@ std::string host_line(const Json& report) {
 }  // namespace
 
 std::string static_summary(const Json& report) {
-  return heading(report) + plan_line(report) + prediction_line(report) + memory_lines(report);
+  return heading(report) + plan_lines(report) + prediction_line(report) + memory_lines(report);
 }
 
 std::string summary(const Json& report) {
   return heading(report) + time_lines(report) + rate_line(report) + memory_lines(report) +
-         traffic_line(report) + plan_line(report) + prediction_line(report) + check_line(report) +
+         traffic_line(report) + plan_lines(report) + prediction_line(report) + check_line(report) +
          host_line(report);
 }
 
