@@ -48,36 +48,41 @@ void visit_row(const BlockMatrix& w, std::uint32_t row, const Visit& visit) {
 
 class ProductCheck {
  public:
-  ProductCheck(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
+  ProductCheck(const BlockMatrix& w, std::span<const float> x, std::uint32_t n, const ResultRow& y,
                const Rounding& rounding)
-      : w_(w), x_(x), y_(y), rounding_(rounding), found_(x.columns()) {}
+      : w_(w), x_(x), n_(n), y_(y), rounding_(rounding), found_(n) {}
 
   void compare_row(std::uint32_t row) {
-    const std::uint64_t n = x_.columns();
-    sums_.assign(n, {});
+    value_.assign(n_, 0);
+    magnitude_.assign(n_, 0);
+    square_.assign(n_, 0);
+    std::uint64_t products = 0;
     visit_row(w_, row, [&](std::uint32_t column, double value) {
-      for (std::uint64_t j = 0; j < n; ++j) sums_[j].add(value * x_.element(column, j));
+      add_products(value, x_row(column));
+      ++products;
     });
     y_(row, found_);
-    for (std::uint64_t j = 0; j < n; ++j) {
-      comparison_.add(found_[j], sums_[j].value(), sums_[j].allowed(rounding_));
+    for (std::size_t j = 0; j < n_; ++j) {
+      comparison_.add(
+          found_[j], value_[j],
+          allowed_error(rounding_, products, value_[j], magnitude_[j], std::sqrt(square_[j])));
     }
   }
 
   /// Y s against W (X s) for random signs s.
   void compare_sums(std::uint64_t seed) {
-    const std::uint64_t n = x_.columns();
-    std::vector<double> signs(n);
-    for (std::uint64_t j = 0; j < n; ++j) {
+    std::vector<double> signs(n_);
+    for (std::size_t j = 0; j < n_; ++j) {
       signs[j] = (data::random_bits(seed, kSignStream, j) & 1) != 0 ? 1 : -1;
     }
-    std::vector<double> x_sum(x_.rows());
-    std::vector<double> x_square(x_.rows());  // mean over a row
-    for (std::uint64_t i = 0; i < x_.rows(); ++i) {
-      for (std::uint64_t j = 0; j < n; ++j) {
-        const double value = x_.element(i, j);
+    std::vector<double> x_sum(w_.columns);
+    std::vector<double> x_square(w_.columns);  // mean over a row
+    for (std::uint32_t i = 0; i < w_.columns; ++i) {
+      const std::span<const float> x = x_row(i);
+      for (std::size_t j = 0; j < n_; ++j) {
+        const auto value = static_cast<double>(x[j]);
         x_sum[i] += signs[j] * value;
-        x_square[i] += value * value / static_cast<double>(n);
+        x_square[i] += value * value / static_cast<double>(n_);
       }
     }
     for (std::uint32_t row = 0; row < w_.rows; ++row) compare_sum(row, signs, x_sum, x_square);
@@ -88,6 +93,22 @@ class ProductCheck {
   }
 
  private:
+  [[nodiscard]] std::span<const float> x_row(std::uint32_t row) const {
+    return x_.subspan(std::size_t{row} * n_, n_);
+  }
+
+  void add_products(double weight, std::span<const float> x) {
+    double* const value = value_.data();
+    double* const magnitude = magnitude_.data();
+    double* const square = square_.data();
+    for (std::size_t j = 0; j < n_; ++j) {
+      const double product = weight * static_cast<double>(x[j]);
+      value[j] += product;
+      magnitude[j] += std::abs(product);
+      square[j] += product * product;
+    }
+  }
+
   void compare_sum(std::uint32_t row, const std::vector<double>& signs,
                    const std::vector<double>& x_sum, const std::vector<double>& x_square) {
     double expected = 0;
@@ -113,11 +134,11 @@ class ProductCheck {
   }
 
   const BlockMatrix& w_;
-  const data::DenseOperand& x_;
+  std::span<const float> x_;
+  std::size_t n_;
   const ResultRow& y_;
   Rounding rounding_;
-  std::vector<double> found_;
-  std::vector<ExactSum> sums_;
+  std::vector<double> found_, value_, magnitude_, square_;  // of one row
   Comparison comparison_;
 };
 
@@ -150,8 +171,20 @@ CheckResult Comparison::result(std::string method) const {
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
                           const Rounding& rounding, CheckMode mode, std::uint64_t seed) {
   if (mode == CheckMode::off) return {true, 0, 0, "off"};
-  const std::uint64_t flops = 2 * w.value.size() * x.columns();
-  ProductCheck product(w, x, y, rounding);
+  const std::uint64_t n = x.columns();
+  std::vector<float> values(x.rows() * n);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(x.element(i / n, i % n));
+  }
+  return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, mode, seed);
+}
+
+CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
+                          const ResultRow& y, const Rounding& rounding, CheckMode mode,
+                          std::uint64_t seed) {
+  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+  const std::uint64_t flops = 2 * w.value.size() * n;
+  ProductCheck product(w, x, n, y, rounding);
   if (compares_all(mode, flops)) {
     for (std::uint32_t row = 0; row < w.rows; ++row) product.compare_row(row);
     return product.result("full");

@@ -74,4 +74,9 @@ using ResultRow = std::function<void(std::uint32_t row, std::span<double> into)>
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
                           const Rounding& rounding, CheckMode mode, std::uint64_t seed);
 
+/// The same with X[k, n] given row by row.
+CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
+                          const ResultRow& y, const Rounding& rounding, CheckMode mode,
+                          std::uint64_t seed);
+
 }  // namespace tessera::sparse
