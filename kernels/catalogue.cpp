@@ -3,6 +3,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/spmm_static/spmm_static.h"
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "kernels/stream/stream.h"
 
 namespace tessera::kernels {
@@ -26,6 +27,9 @@ Catalogue catalogue() {
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
           plan<spmm_static::SpmmStatic>),
+      make_kernel<spmm_tilewise::Options>("spmm_tilewise",
+                                          "dense times a weight matrix pruned by tiles of columns",
+                                          plan<spmm_tilewise::SpmmTilewise>),
       make_kernel<stream::Options>("stream", "STREAM copy, scale, add, triad in every tile's SRAM",
                                    plan<stream::Stream>),
   };

@@ -41,6 +41,12 @@ std::vector<Case> cases() {
         {tiles, "workload.m=75", "workload.k=131", "workload.n=21",
          fmt::format("workload.density={}", density), fmt::format("workload.dtype={}", type)}};
   };
+  auto tilewise = [&](const char* method, const char* type) {
+    return Case{
+        "spmm_tilewise",
+        {tiles, "workload.m=75", "workload.k=131", "workload.n=85", "workload.granularity=32",
+         fmt::format("workload.method={}", method), fmt::format("workload.dtype={}", type)}};
+  };
   return {gemm("workload.dtype=f16"),
           gemm("workload.dtype=f32"),
           gemm("workload.partials=f32"),
@@ -59,6 +65,8 @@ std::vector<Case> cases() {
           sparse("f32", "0.1"),
           sparse("f32", "1"),
           sparse("f32", "0"),
+          tilewise("tw_1d", "f16"),
+          tilewise("tw_2d", "f32"),
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+/// Tile-wise pruning of a dense W[k, n] (Guo et al., SC'20, arXiv 2008.13006, 4): which rows of
+/// each tile of G columns, which columns and which single elements are kept.
+namespace tessera::spmm_tilewise {
+
+/// W[k, n], row-major, rounded to the workload's dtype.
+struct DenseWeights {
+  std::uint32_t rows = 0;     ///< k
+  std::uint32_t columns = 0;  ///< n
+  std::vector<float> value;
+
+  [[nodiscard]] float at(std::uint64_t row, std::uint64_t column) const {
+    return value[row * columns + column];
+  }
+};
+
+/// tw_1d: rows of tiles; tw_2d: whole columns first, then rows of tiles of the columns that are
+/// left; tew: tw_2d, then single elements are given back.
+enum class Method : std::uint8_t { tw_1d, tw_2d, tew };
+/// Rows of tiles are ranked over all tiles, or within each one, so that all keep as many.
+enum class Ranking : std::uint8_t { global, tile };
+
+struct Pruning {
+  Method method = Method::tw_1d;
+  double sparsity = 0.75;           ///< share of W that is pruned
+  std::uint32_t granularity = 128;  ///< G
+  Ranking ranking = Ranking::global;
+  double overlay = 0.025;  ///< of tew: share of W given back as single elements
+};
+
+/// Up to G columns, and the rows of W that are kept in them, dense across all of them.
+struct ColumnTile {
+  std::vector<std::uint32_t> columns;  ///< ascending
+  std::vector<std::uint32_t> rows;     ///< ascending
+};
+
+/// An element that is kept outside of the tiles' rows.
+struct Single {
+  std::uint32_t row;
+  std::uint32_t column;
+};
+
+struct TilePattern {
+  std::vector<ColumnTile> tiles;
+  std::vector<Single> overlay;  ///< by column, then row
+
+  /// Elements that are kept.
+  [[nodiscard]] std::uint64_t kept() const;
+};
+
+/// The rows (columns, elements) of the largest score stay: the L2 norm over the width, as the
+/// authors' code has it, or the magnitude; of equal ones the first.
+TilePattern prune(const DenseWeights& w, const Pruning& pruning);
+
+}  // namespace tessera::spmm_tilewise

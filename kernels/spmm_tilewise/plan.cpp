@@ -1,0 +1,147 @@
+#include "kernels/spmm_tilewise/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/spmm_tilewise/cost.h"
+#include "sim/base/counted.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_tilewise {
+
+namespace {
+
+constexpr std::uint32_t kMostParts = 16;
+
+/// The rows of a column tile and, to fill the last block of depth, others, which get weights of 0.
+std::vector<std::uint32_t> whole_blocks(const std::vector<std::uint32_t>& rows,
+                                        const Problem& problem) {
+  std::vector<bool> taken(problem.padded_k(), false);
+  for (const std::uint32_t row : rows) taken[row] = true;
+  std::size_t missing = round_up<std::size_t>(rows.size(), problem.block.depth) - rows.size();
+  for (std::uint32_t row = 0; missing > 0; ++row) {
+    if (taken[row]) continue;
+    taken[row] = true;
+    --missing;
+  }
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t row = 0; row < taken.size(); ++row) {
+    if (taken[row]) all.push_back(row);
+  }
+  return all;
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
+         const Pinned& pinned)
+      : problem_(problem),
+        pattern_(pattern),
+        machine_(machine),
+        pinned_(pinned),
+        cost_(problem, machine) {
+    for (const ColumnTile& tile : pattern.tiles) {
+      rows_.push_back(whole_blocks(tile.rows, problem));
+      widest_ = std::max(widest_, static_cast<std::uint32_t>(tile.columns.size()));
+      deepest_ =
+          std::max(deepest_, static_cast<std::uint32_t>(rows_.back().size() / problem.block.depth));
+    }
+  }
+
+  Plan run() {
+    require_at_most("parts", pinned_.parts, widest_);
+    require_at_most("cuts", pinned_.cuts, deepest_);
+    const std::uint32_t most = std::min(kMostParts, widest_);
+    for (std::uint32_t parts = 1; parts <= most; ++parts) {
+      if (pinned_.parts == 0 || pinned_.parts == parts) try_parts(parts);
+    }
+    if (pinned_.parts > most) try_parts(pinned_.parts);
+    if (!best_) fail();
+    return *std::move(best_);
+  }
+
+ private:
+  static void require_at_most(const char* key, std::uint32_t found, std::uint32_t most) {
+    if (found <= most) return;
+    throw KeyError(fmt::format("workload.plan.{}", key),
+                   fmt::format("found {}, allowed 0 to {}", found, most));
+  }
+
+  [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
+    std::vector<Group> all;
+    for (std::uint32_t t = 0; t < pattern_.tiles.size(); ++t) {
+      if (rows_[t].empty()) continue;
+      const auto width = static_cast<std::uint32_t>(pattern_.tiles[t].columns.size());
+      // Shorter tiles in parts of about the same size.
+      const std::uint32_t own = ceil_div(width * parts, widest_);
+      for (std::uint32_t part = 0; part < own; ++part) {
+        all.push_back({t, gemm::EvenSplit{width, own}.part(part), rows_[t]});
+      }
+    }
+    return all;
+  }
+
+  void try_parts(std::uint32_t parts) {
+    Plan plan{parts, 1, groups(parts), {}, {}, {}};
+    std::vector<GroupCost> costs;
+    for (const Group& group : plan.groups) costs.push_back(cost_.group(group));
+    plan.jobs = assign(costs, problem_.panels(), machine_.tiles);
+    const auto streams = pattern_streams(plan.groups, pattern_.tiles.size(), problem_.padded_k());
+    const std::uint32_t most = std::max(deepest_, 1U);
+    for (; plan.cuts <= most; ++plan.cuts) {
+      if (pinned_.cuts != 0 && plan.cuts != pinned_.cuts) continue;
+      if (fits(plan, streams)) break;
+    }
+    if (plan.cuts > most) return;
+    cost_.predict(plan);
+    if (!best_ || plan.prediction.cycles < best_->prediction.cycles) best_ = std::move(plan);
+  }
+
+  bool fits(const Plan& plan, const std::vector<std::uint32_t>& streams) {
+    const program::CategoryBytes need = cost_.memory(plan, streams);
+    if (!least_ || program::total(need) < program::total(*least_)) least_ = need;
+    return program::total(need) <= std::uint64_t{machine_.tile.sram_kib} * 1024;
+  }
+
+  [[noreturn]] void fail() const {
+    const std::string what = fmt::format(
+        "no plan of spmm_tilewise for m={} n={} k={} with {} of {} weights fits {}; of the closest",
+        problem_.m, problem_.n, problem_.k, pattern_.kept(), std::uint64_t{problem_.n} * problem_.k,
+        counted(machine_.tiles, "tile"));
+    throw UserError(program::overflow_message(what, {&*least_, 1}, machine_));
+  }
+
+  const Problem& problem_;
+  const TilePattern& pattern_;
+  const MachineConfig& machine_;
+  Pinned pinned_;
+  Cost cost_;
+  std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
+  std::uint32_t widest_ = 1;
+  std::uint32_t deepest_ = 0;
+  std::optional<Plan> best_;
+  std::optional<program::CategoryBytes> least_;
+};
+
+}  // namespace
+
+Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
+               const Pinned& pinned) {
+  if (gemm::macs_per_slot(machine.tile.matrix_unit, problem.block) == 0) {
+    throw KeyError("workload.dtype",
+                   "found a type for which machine.tile.matrix_unit has no multiply-adds");
+  }
+  return Search(problem, pattern, machine, pinned).run();
+}
+
+Imbalance kept_rows(const TilePattern& pattern) {
+  Imbalance all;
+  for (const ColumnTile& tile : pattern.tiles) {
+    const auto rows = static_cast<double>(tile.rows.size());
+    all.mean += rows / static_cast<double>(pattern.tiles.size());
+    all.max = std::max(all.max, rows);
+  }
+  return all;
+}
+
+}  // namespace tessera::spmm_tilewise

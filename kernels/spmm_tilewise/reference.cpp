@@ -1,0 +1,59 @@
+#include <vector>
+
+#include "kernels/sparse/check.h"
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
+#include "sim/data/element.h"
+
+namespace tessera::spmm_tilewise {
+
+namespace {
+
+/// The transpose of what is left of W, so that C^T = W^T A^T is a sparse product.
+sparse::BlockMatrix kept_transposed(const DenseWeights& w, const TilePattern& pattern) {
+  std::vector<data::Entry> entries;
+  const auto add = [&](std::uint32_t row, std::uint32_t column) {
+    entries.push_back({column, row, static_cast<double>(w.at(row, column))});
+  };
+  for (const ColumnTile& tile : pattern.tiles) {
+    for (const std::uint32_t column : tile.columns) {
+      for (const std::uint32_t row : tile.rows) add(row, column);
+    }
+  }
+  for (const Single& single : pattern.overlay) add(single.row, single.column);
+  return sparse::to_blocks(data::from_entries(w.columns, w.rows, std::move(entries)), 1);
+}
+
+/// A^T[k, m].
+std::vector<float> transposed(const data::DenseOperand& a) {
+  std::vector<float> values(a.rows() * a.columns());
+  for (std::uint64_t k = 0; k < a.columns(); ++k) {
+    for (std::uint64_t m = 0; m < a.rows(); ++m) {
+      values[k * a.rows() + m] = static_cast<float>(a.element(m, k));
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+CheckResult SpmmTilewise::check(const MemoryReader& memory, CheckMode mode) const {
+  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+  std::vector<std::byte> c(std::size_t{problem_.panels()} * problem_.n * problem_.vector_bytes());
+  for (std::uint32_t t = 0; t < machine_.tiles && c_storage_.bytes_on(t) > 0; ++t) {
+    memory.read({result_buffer(t)},
+                std::span(c).subspan(c_storage_.begin(t), c_storage_.bytes_on(t)));
+  }
+  const std::uint64_t panel_rows = problem_.panel_rows();
+  const auto column_of_c = [&](std::uint32_t n, std::span<double> into) {
+    for (std::uint64_t m = 0; m < into.size(); ++m) {
+      const std::uint64_t vector = m / panel_rows * problem_.n + n;
+      into[m] = data::load_element(problem_.block.input, c, vector * panel_rows + m % panel_rows);
+    }
+  };
+  const sparse::Rounding rounding = sparse::rounding_of(
+      problem_.block.input, problem_.block.partial, problem_.block.depth, plan_.cuts);
+  return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
+                               column_of_c, rounding, mode, options_.weights.seed);
+}
+
+}  // namespace tessera::spmm_tilewise

@@ -1,0 +1,87 @@
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/sparse/streams.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_tilewise {
+
+using program::Type;
+
+namespace {
+
+constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::automatic},
+                                                      {"f16", PartialsChoice::f16},
+                                                      {"f32", PartialsChoice::f32}}};
+
+Problem problem_of(const Options& options, const DenseWeights& w) {
+  const Type dtype = options.weights.dtype;
+  if (dtype == Type::f32 && options.partials == PartialsChoice::f16) {
+    throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
+  }
+  const Type partials = options.partials == PartialsChoice::f32 ? Type::f32 : dtype;
+  return {options.m, w.rows, w.columns, gemm::block_shape(dtype, partials)};
+}
+
+data::DenseOperand operand_a(const Options& options, const Problem& problem) {
+  const Type dtype = options.weights.dtype;
+  if (!options.a.empty()) return {problem.m, problem.k, dtype, options.a, std::string("a")};
+  return {problem.m, problem.k, dtype, options.weights.seed, sparse::kDenseStream};
+}
+
+EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::uint32_t tiles) {
+  const std::uint64_t vectors = std::uint64_t{problem.panels()} * columns;
+  return {vectors * problem.vector_bytes(), problem.vector_bytes(), tiles};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Pinned& plan) {
+  fields.field({"parts", "groups that a full column tile is cut into; 0: chosen"}, plan.parts);
+  fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
+}
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
+  describe(fields, options.weights);
+  fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials, kPartials);
+  fields.file({"a", "A from a .npy file of shape [m, k]; seeded values if not given"}, options.a);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+}
+
+SpmmTilewise::SpmmTilewise(Options options, const MachineConfig& machine)
+    : options_(std::move(options)),
+      machine_(machine),
+      w_(make_weights(options_.weights)),
+      pattern_(prune(w_, options_.weights.pruning)),
+      problem_(problem_of(options_, w_)),
+      plan_(make_plan(problem_, pattern_, machine, options_.plan)),
+      a_(operand_a(options_, problem_)),
+      a_storage_(panel_storage(problem_, problem_.padded_k(), machine.tiles)),
+      c_storage_(panel_storage(problem_, problem_.n, machine.tiles)),
+      w_storage_(problem_, plan_, pattern_, w_, machine.tiles) {}
+
+nlohmann::ordered_json SpmmTilewise::plan() const {
+  return {{"parts", plan_.parts}, {"cuts", plan_.cuts}};
+}
+
+nlohmann::ordered_json SpmmTilewise::facts() const {
+  const auto spread = [](const Imbalance& imbalance) -> nlohmann::ordered_json {
+    return {{"mean", imbalance.mean}, {"max", imbalance.max}, {"max_over_mean", imbalance.ratio()}};
+  };
+  const auto elements = static_cast<double>(w_.value.size());
+  return {{"kept_share", static_cast<double>(pattern_.kept()) / elements},
+          {"column_tiles", pattern_.tiles.size()},
+          {"kept_rows", spread(kept_rows(pattern_))},
+          {"product_cycles", spread(plan_.cycles)}};
+}
+
+std::uint64_t SpmmTilewise::useful_flops() const { return 2 * pattern_.kept() * problem_.m; }
+
+std::string SpmmTilewise::peak_type() const {
+  if (problem_.block.input == Type::f32) return "f32";
+  return problem_.block.partial == Type::f32 ? "f16_f32" : "f16";
+}
+
+}  // namespace tessera::spmm_tilewise

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/spmm_tilewise/plan.h"
+#include "kernels/spmm_tilewise/storage.h"
+#include "kernels/spmm_tilewise/weights.h"
+#include "sim/data/dense_operand.h"
+
+/// The workload `spmm_tilewise`: C[m, n] = A[m, k] W[k, n] with a tile-wise pruned W.
+namespace tessera::spmm_tilewise {
+
+enum class PartialsChoice : std::uint8_t { automatic, f16, f32 };
+
+struct Options {
+  std::uint32_t m = 1024;
+  WeightOptions weights;
+  PartialsChoice partials = PartialsChoice::automatic;
+  std::string a;  ///< .npy file; empty: seeded
+  Pinned plan;
+};
+void describe(config::Fields& fields, Pinned& plan);
+void describe(config::Fields& fields, Options& options);
+
+/// Problem, pattern, plan and everything derived from them, fixed at construction.
+class SpmmTilewise : public Workload {
+ public:
+  /// Throws UserError if a file cannot be read or no plan fits.
+  SpmmTilewise(Options options, const MachineConfig& machine);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
+  /// of the machine) are.
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+
+  [[nodiscard]] const TilePattern& pattern() const { return pattern_; }
+  [[nodiscard]] const Plan& chosen_plan() const { return plan_; }
+
+ private:
+  friend class Builder;
+
+  Options options_;
+  MachineConfig machine_;
+  DenseWeights w_;
+  TilePattern pattern_;
+  Problem problem_;
+  Plan plan_;
+  data::DenseOperand a_;
+  EvenStorage a_storage_;
+  EvenStorage c_storage_;
+  WeightStorage w_storage_;
+};
+
+/// What a tile holds of C lies in the buffer of the same number.
+constexpr program::BufferId result_buffer(std::uint32_t tile) { return program::BufferId(tile); }
+
+}  // namespace tessera::spmm_tilewise

@@ -1,0 +1,94 @@
+#include "kernels/spmm_tilewise/storage.h"
+
+#include <algorithm>
+
+#include "sim/data/element.h"
+
+namespace tessera::spmm_tilewise {
+
+namespace {
+
+constexpr std::uint32_t kGrain = 64;  // bytes of W: less is not worth a descriptor
+
+std::vector<std::uint64_t> group_begins(const Problem& problem, const Plan& plan) {
+  std::vector<std::uint64_t> begins{0};
+  for (const Group& group : plan.groups) {
+    begins.push_back(begins.back() +
+                     group.rows.size() * group.positions() * problem.block.input_bytes);
+  }
+  return begins;
+}
+
+}  // namespace
+
+EvenStorage::EvenStorage(std::uint64_t bytes, std::uint32_t grain, std::uint32_t tiles)
+    : bytes_(bytes),
+      each_(std::max<std::uint64_t>(
+          round_up<std::uint64_t>(ceil_div<std::uint64_t>(bytes, tiles), grain), grain)) {}
+
+std::uint64_t EvenStorage::begin(std::uint32_t tile) const {
+  return std::min(tile * each_, bytes_);
+}
+
+std::uint32_t EvenStorage::bytes_on(std::uint32_t tile) const {
+  return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
+}
+
+std::vector<Piece> EvenStorage::pieces(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<Piece> pieces;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t tile = at / each_;
+    const std::uint64_t next = std::min((tile + 1) * each_, end);
+    pieces.push_back(
+        {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * each_),
+         static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(next - at)});
+    at = next;
+  }
+  return pieces;
+}
+
+WeightStorage::WeightStorage(const Problem& problem, const Plan& plan, const TilePattern& pattern,
+                             const DenseWeights& w, std::uint32_t tiles)
+    : problem_(problem),
+      plan_(plan),
+      pattern_(pattern),
+      w_(w),
+      begin_(group_begins(problem, plan)),
+      storage_(begin_.back(), kGrain, tiles) {}
+
+std::uint64_t WeightStorage::block_bytes(const Group& group) const {
+  return group.positions() * problem_.block.x_bytes();
+}
+
+std::vector<Piece> WeightStorage::pieces(std::uint32_t group, std::uint32_t cut) const {
+  const Group& of = plan_.groups[group];
+  const gemm::Interval depth = depth_blocks(of, problem_, plan_.cuts, cut);
+  return storage_.pieces(begin_[group] + depth.begin * block_bytes(of),
+                         begin_[group] + depth.end * block_bytes(of));
+}
+
+double WeightStorage::value(std::uint32_t group, std::uint64_t element) const {
+  const Group& of = plan_.groups[group];
+  const ColumnTile& tile = pattern_.tiles[of.tile];
+  const std::uint64_t depth = problem_.block.depth;
+  const std::uint64_t vector = element / depth;
+  const std::uint32_t row = of.rows[vector / of.positions() * depth + element % depth];
+  // Rows that only fill a block.
+  if (!std::binary_search(tile.rows.begin(), tile.rows.end(), row)) return 0;
+  const std::uint32_t column = tile.columns[of.columns.begin + vector % of.positions()];
+  return static_cast<double>(w_.at(row, column));
+}
+
+void WeightStorage::fill(std::uint32_t tile, std::span<std::byte> into) const {
+  const std::uint64_t element = problem_.block.input_bytes;
+  const std::uint64_t first = storage_.begin(tile);
+  auto next = std::upper_bound(begin_.begin(), begin_.end(), first);
+  for (std::uint64_t at = first; at < first + into.size(); at += element) {
+    while (*next <= at) ++next;
+    const auto group = static_cast<std::uint32_t>(next - begin_.begin()) - 1;
+    data::store_element(problem_.block.input, into, (at - first) / element,
+                        value(group, (at - begin_[group]) / element));
+  }
+}
+
+}  // namespace tessera::spmm_tilewise

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/spmm_tilewise/plan.h"
+
+/// Where A, W and C lie before and after the run: spread evenly over all tiles of the machine,
+/// whatever the plan makes of them. A and C are stored alike, [panel of rows][column][row], so that
+/// the C of one layer is the A of the next; W [group][depth block][column][input], kept rows only.
+namespace tessera::spmm_tilewise {
+
+/// A stretch of stored bytes on one tile.
+struct Piece {
+  std::uint32_t tile;
+  std::uint32_t offset;  ///< in what the tile holds
+  std::uint32_t at;      ///< from the beginning of what was asked for
+  std::uint32_t bytes;
+};
+
+/// `bytes` bytes in equal stretches of whole `grain`s; the last tiles may hold less, or nothing.
+class EvenStorage {
+ public:
+  EvenStorage(std::uint64_t bytes, std::uint32_t grain, std::uint32_t tiles);
+
+  [[nodiscard]] std::uint64_t begin(std::uint32_t tile) const;
+  [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
+  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t begin, std::uint64_t end) const;
+
+ private:
+  std::uint64_t bytes_;
+  std::uint64_t each_;
+};
+
+/// The stretch of W that a group takes in one superstep.
+class WeightStorage {
+ public:
+  WeightStorage(const Problem& problem, const Plan& plan, const TilePattern& pattern,
+                const DenseWeights& w, std::uint32_t tiles);
+
+  [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const { return storage_.bytes_on(tile); }
+  [[nodiscard]] std::vector<Piece> pieces(std::uint32_t group, std::uint32_t cut) const;
+  /// Writes what a tile holds.
+  void fill(std::uint32_t tile, std::span<std::byte> into) const;
+
+ private:
+  [[nodiscard]] std::uint64_t block_bytes(const Group& group) const;  ///< of one block of depth
+  [[nodiscard]] double value(std::uint32_t group, std::uint64_t element) const;
+
+  const Problem& problem_;
+  const Plan& plan_;
+  const TilePattern& pattern_;
+  const DenseWeights& w_;
+  std::vector<std::uint64_t> begin_;  ///< by group, and the end
+  EvenStorage storage_;
+};
+
+}  // namespace tessera::spmm_tilewise

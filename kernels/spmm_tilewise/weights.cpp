@@ -1,0 +1,107 @@
+#include "kernels/spmm_tilewise/weights.h"
+
+#include "kernels/sparse/matrix_file.h"
+#include "kernels/sparse/streams.h"
+#include "sim/base/errors.h"
+#include "sim/data/dense_operand.h"
+#include "sim/data/element.h"
+
+namespace tessera::spmm_tilewise {
+
+using program::Type;
+
+namespace {
+
+constexpr config::Names<Method, 2> kMethods{{{"tw_1d", Method::tw_1d}, {"tw_2d", Method::tw_2d}}};
+constexpr config::Names<Ranking, 2> kRankings{
+    {{"global", Ranking::global}, {"tile", Ranking::tile}}};
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // a gigabyte of values on the host
+
+void describe_pruning(config::Fields& fields, Pruning& pruning) {
+  fields.field({"method",
+                "tw_1d: rows of tiles of columns are pruned; tw_2d: whole columns, then rows of "
+                "tiles of those left"},
+               pruning.method, kMethods);
+  fields.field({"sparsity", "share of W that is pruned"}, pruning.sparsity, {0.0, 1.0});
+  fields.field({"granularity", "columns of a tile; the last may have fewer"}, pruning.granularity,
+               {1, 1u << 24});
+  fields.field({"ranking",
+                "rows of tiles are ranked over all tiles (global), or in each (tile), which then "
+                "keep as many"},
+               pruning.ranking, kRankings);
+}
+
+void take_file_size(config::Fields& fields, WeightOptions& weights) {
+  const auto take = [&](std::string_view key, std::uint32_t& value, std::uint64_t actual) {
+    fields.require(!fields.given(key) || value == actual, key,
+                   fmt::format("found {}, allowed {} (or no {}): the size of {}", value, actual,
+                               key, weights.matrix));
+    value = static_cast<std::uint32_t>(actual);
+  };
+  const data::MatrixSize size = sparse::matrix_file_size(weights.matrix);
+  take("k", weights.k, size.rows);
+  take("n", weights.n, size.columns);
+}
+
+DenseWeights from_file(const WeightOptions& weights) {
+  sparse::WeightOptions file;
+  file.matrix = weights.matrix;
+  file.dtype = weights.dtype;
+  file.seed = weights.seed;
+  const data::SparseMatrix given = sparse::read_matrix_file(file);
+  DenseWeights w{given.rows, given.columns, {}};
+  w.value.resize(std::size_t{w.rows} * w.columns);
+  for (std::uint32_t row = 0; row < w.rows; ++row) {
+    for (std::uint64_t e = given.row_begin[row]; e < given.row_begin[row + 1]; ++e) {
+      w.value[std::size_t{row} * w.columns + given.column[e]] = static_cast<float>(given.value[e]);
+    }
+  }
+  return w;
+}
+
+DenseWeights seeded(const WeightOptions& weights) {
+  const data::DenseOperand values(weights.k, weights.n, weights.dtype, weights.seed,
+                                  sparse::kValueStream);
+  DenseWeights w{weights.k, weights.n, {}};
+  w.value.reserve(std::size_t{w.rows} * w.columns);
+  for (std::uint32_t row = 0; row < w.rows; ++row) {
+    for (std::uint32_t column = 0; column < w.columns; ++column) {
+      const double scale = 1 + weights.spread * column / w.columns;
+      const double value = values.element(row, column) * scale;
+      w.value.push_back(static_cast<float>(data::rounded(weights.dtype, value)));
+    }
+  }
+  return w;
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, WeightOptions& weights) {
+  constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
+  fields.field({"k", "rows of W, columns of A; the matrix file's when one is given"}, weights.k,
+               kSize);
+  fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
+  fields.file({"matrix",
+               "the dense W[k, n] that is pruned, from a .npy file (.mtx and .smtx: zeros filled "
+               "in); seeded values if not given"},
+              weights.matrix);
+  fields.field({"spread",
+                "column j of a seeded W is scaled by 1 + spread j / n, so that a global ranking "
+                "keeps more rows in later tiles"},
+               weights.spread, {0.0, 1000.0});
+  describe_pruning(fields, weights.pruning);
+  fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
+  fields.field({"seed", "of the values"}, weights.seed);
+  if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
+}
+
+DenseWeights make_weights(const WeightOptions& weights) {
+  if (std::uint64_t{weights.k} * weights.n > kMostElements) {
+    throw UserError(
+        fmt::format("workload: found a dense W of {} x {}, {} elements, allowed up to {}",
+                    weights.k, weights.n, std::uint64_t{weights.k} * weights.n, kMostElements));
+  }
+  return weights.matrix.empty() ? seeded(weights) : from_file(weights);
+}
+
+}  // namespace tessera::spmm_tilewise

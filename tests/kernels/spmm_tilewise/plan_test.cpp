@@ -1,0 +1,122 @@
+#include "kernels/spmm_tilewise/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <doctest/doctest.h>
+
+#include "kernels/spmm_tilewise/assign.h"
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
+#include "models/fabric/fabric.h"
+#include "sim/base/errors.h"
+#include "sim/program/image.h"
+
+using namespace tessera;
+using namespace tessera::spmm_tilewise;
+
+namespace {
+
+MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
+  MachineConfig machine;
+  machine.name = "small";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = sram_kib;
+  return machine;
+}
+
+Options options(std::uint32_t m, std::uint32_t k, std::uint32_t n, double sparsity) {
+  Options result;
+  result.m = m;
+  result.weights.k = k;
+  result.weights.n = n;
+  result.weights.pruning.sparsity = sparsity;
+  result.weights.pruning.granularity = 24;
+  return result;
+}
+
+/// Largest sum of costs on a tile; fails unless every panel of every group is dealt once.
+std::uint64_t makespan(const std::vector<GroupCost>& costs, std::uint32_t panels,
+                       std::uint32_t tiles) {
+  const std::vector<Job> jobs = assign(costs, panels, tiles);
+  std::vector<std::uint64_t> load(tiles, 0);
+  std::vector<std::vector<std::uint32_t>> times(costs.size(), std::vector<std::uint32_t>(panels));
+  for (const Job& job : jobs) {
+    CHECK(job.machine < tiles);
+    CHECK(job.panels.size() > 0);
+    load.at(job.machine) += costs[job.group].fixed + job.panels.size() * costs[job.group].panel;
+    for (std::uint64_t p = job.panels.begin; p < job.panels.end; ++p) ++times[job.group].at(p);
+  }
+  for (const auto& of_group : times) {
+    CHECK(std::all_of(of_group.begin(), of_group.end(), [](std::uint32_t t) { return t == 1; }));
+  }
+  return *std::max_element(load.begin(), load.end());
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("every panel of every group is dealt once, tiles in proportion to the work") {
+    CHECK(makespan({{0, 10}, {0, 10}}, 12, 8) == 30);
+    CHECK(makespan({{0, 30}, {0, 10}}, 12, 8) == 60);  // six tiles and two
+    CHECK(makespan({{5, 10}}, 7, 3) == 5 + 40);        // a pair, and no second one
+    CHECK(makespan({{5, 10}}, 1, 9) == 15);
+    CHECK(makespan({{0, 3}, {0, 2}, {0, 2}}, 4, 2) == 16);  // more groups than tiles
+    CHECK(makespan({{0, 3}, {0, 2}, {0, 2}}, 4, 1) == 28);
+    CHECK(makespan({{0, 3}, {0, 2}, {0, 2}}, 4, 3) == 12);
+    CHECK(assign({}, 4, 3).empty());
+    for (std::uint32_t tiles = 1; tiles < 40; ++tiles) {
+      CAPTURE(tiles);
+      makespan({{3, 5}, {0, 17}, {40, 1}, {7, 7}, {2, 9}}, 11, tiles);
+    }
+  }
+
+  TEST_CASE("groups cover the columns of their tiles with whole blocks of rows") {
+    for (const std::uint32_t parts : {1U, 2U, 5U}) {
+      Options chosen = options(50, 61, 77, 0.6);
+      chosen.plan.parts = parts;
+      const SpmmTilewise workload(chosen, small_machine(30));
+      const Plan& plan = workload.chosen_plan();
+      CHECK(plan.parts == parts);
+      for (std::uint32_t t = 0; t < workload.pattern().tiles.size(); ++t) {
+        const ColumnTile& tile = workload.pattern().tiles[t];
+        std::vector<std::uint32_t> times(tile.columns.size(), 0);
+        for (const Group& group : plan.groups) {
+          if (group.tile != t) continue;
+          CHECK(group.rows.size() % 16 == 0);
+          CHECK(group.rows.size() < tile.rows.size() + 16);
+          CHECK(std::is_sorted(group.rows.begin(), group.rows.end()));
+          CHECK(std::includes(group.rows.begin(), group.rows.end(), tile.rows.begin(),
+                              tile.rows.end()));
+          for (std::uint64_t c = group.columns.begin; c < group.columns.end; ++c) ++times[c];
+        }
+        CHECK(std::all_of(times.begin(), times.end(), [](std::uint32_t n) { return n == 1; }));
+      }
+    }
+  }
+
+  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
+    std::uint32_t most_cuts = 0;
+    for (const std::uint32_t sram_kib : {36U, 40U, 48U, 96U}) {
+      CAPTURE(sram_kib);
+      const MachineConfig machine = small_machine(30, sram_kib);
+      const SpmmTilewise workload(options(200, 300, 120, 0.3), machine);
+      most_cuts = std::max(most_cuts, workload.chosen_plan().cuts);
+      const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+      CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+    }
+    CHECK(most_cuts > 1);
+    CHECK_THROWS_AS(SpmmTilewise(options(200, 300, 120, 0.3), small_machine(2, 24)), UserError);
+  }
+
+  TEST_CASE("pinned cuts are taken and impossible ones refused") {
+    Options pinned = options(50, 100, 77, 0.2);
+    pinned.plan = {3, 4};
+    const SpmmTilewise workload(pinned, small_machine(30));
+    CHECK(workload.chosen_plan().parts == 3);
+    CHECK(workload.chosen_plan().cuts == 4);
+    pinned.plan = {25, 0};
+    CHECK_THROWS_AS(SpmmTilewise(pinned, small_machine(30)), UserError);
+    pinned.plan = {0, 90};
+    CHECK_THROWS_AS(SpmmTilewise(pinned, small_machine(30)), UserError);
+  }
+}

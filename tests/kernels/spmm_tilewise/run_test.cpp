@@ -1,0 +1,125 @@
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::spmm_tilewise;
+using program::Type;
+
+namespace {
+
+MachineConfig small_machine(std::uint32_t tiles) {
+  MachineConfig machine;
+  machine.name = "small";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = 128;
+  machine.tile.supervisor.launch_stagger_cycles = 4;
+  return machine;
+}
+
+Options odd(double sparsity) {
+  Options options;
+  options.m = 53;
+  options.weights.k = 71;
+  options.weights.n = 77;
+  options.weights.pruning.sparsity = sparsity;
+  options.weights.pruning.granularity = 24;
+  return options;
+}
+
+void check(const Options& options, std::uint32_t tiles) {
+  CAPTURE(tiles);
+  CHECK(test::run_workload<SpmmTilewise>(options, small_machine(tiles)) == "passed");
+}
+
+/// Every type of inputs and partials.
+void check_types(Options options, std::uint32_t tiles) {
+  check(options, tiles);
+  options.partials = PartialsChoice::f32;
+  check(options, tiles);
+  options.weights.dtype = Type::f32;
+  check(options, tiles);
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("all methods and sparsities, sizes not divisible by anything, give the right sums") {
+    for (const Method method : {Method::tw_1d, Method::tw_2d}) {
+      for (const double sparsity : {0.0, 0.25, 0.75, 0.99, 1.0}) {
+        CAPTURE(sparsity);
+        Options options = odd(sparsity);
+        options.weights.pruning.method = method;
+        check_types(options, 12);
+      }
+    }
+  }
+
+  TEST_CASE("more groups than tiles, a lone tile and more tiles than work give the right sums") {
+    for (const std::uint32_t tiles : {1U, 2U, 3U, 5U, 64U}) check_types(odd(0.6), tiles);
+  }
+
+  TEST_CASE("single rows, columns and depths give the right sums") {
+    for (const auto& [m, k, n] :
+         {std::tuple{1U, 40U, 30U}, {40U, 1U, 30U}, {40U, 30U, 1U}, {1U, 1U, 1U}}) {
+      Options options = odd(0.3);
+      options.m = m;
+      options.weights.k = k;
+      options.weights.n = n;
+      check_types(options, 7);
+    }
+  }
+
+  TEST_CASE("tiles that keep nothing and tiles that keep all give the right sums") {
+    Options options = odd(0.75);
+    options.weights.spread = 30;
+    options.weights.pruning.granularity = 10;
+    const SpmmTilewise workload(options, small_machine(12));
+    CHECK(workload.pattern().tiles.front().rows.empty());
+    CHECK(workload.pattern().tiles.back().rows.size() > 60);
+    check_types(options, 12);
+  }
+
+  TEST_CASE("every plan gives the right sums") {
+    for (const std::uint32_t parts : {1U, 3U}) {
+      for (const std::uint32_t cuts : {1U, 2U, 4U}) {
+        Options options = odd(0.2);
+        options.plan = {parts, cuts};
+        options.weights.spread = 0.5;  // groups of unequal depth
+        check_types(options, 16);
+      }
+    }
+  }
+
+  TEST_CASE("an unbalanced pattern is reported, and dealt so that tiles are nearly balanced") {
+    Options options = odd(0.75);
+    options.m = 1600;
+    options.weights.k = 256;
+    options.weights.n = 96;
+    options.weights.spread = 0.5;
+    const SpmmTilewise workload(options, small_machine(48));
+    CHECK(kept_rows(workload.pattern()).ratio() > 2);
+    CHECK(workload.chosen_plan().cycles.ratio() < 1.5);
+    CHECK(test::run_workload<SpmmTilewise>(options, small_machine(48)) == "passed");
+  }
+
+  TEST_CASE("predictions are near what is simulated") {
+    Options options = odd(0.5);
+    options.m = 400;
+    options.weights.k = 200;
+    options.weights.n = 150;
+    const std::string ratio = test::run_workload<SpmmTilewise>(
+        options, small_machine(32), [](const RunResult& result, const SpmmTilewise& workload) {
+          const auto simulated = static_cast<double>(result.time.total().count());
+          const auto predicted = static_cast<double>(workload.prediction().cycles);
+          return std::abs(simulated / predicted - 1) < 0.15
+                     ? std::string(" near")
+                     : fmt::format(" {}", simulated / predicted);
+        });
+    CHECK(ratio == "passed near");
+  }
+}
