@@ -90,7 +90,7 @@ class RandomCode {
 void prepare(Assembled& program) {
   for (std::uint32_t i = 0; i < 6; ++i) {
     program.context.x[i] = i == 0 ? 0 : i * 0x0135'7913U;
-    program.context.f[i] = 0xffff'ffff'3f80'0000U + i * 0x0012'3457U;
+    program.context.f[i] = 0xffff'ffff'3f80'0000U + std::uint64_t{i} * 0x0012'3457U;
   }
   program.context.f[5] = 0x3c00'4000'3e00'7bffU;
   program.context.x[9] = 5;
