@@ -13,7 +13,7 @@ namespace {
 // Large enough to hide the hand-out of pieces, small enough to level uneven tiles.
 constexpr std::size_t kMostTilesAPiece = 64;
 constexpr std::size_t kPiecesAThread = 32;
-constexpr std::size_t kTilesAhead = 4;  // brought into the host's cache
+constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 150 ns before
 
 }  // namespace
 

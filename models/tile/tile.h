@@ -34,8 +34,8 @@ class Tile {
     bring(&supervisor_.x[kLine / sizeof(supervisor_.x[0])]);
     bring(&supervisor_.pc);
     bring(&settings_);
+    bring(&instructions_before_);
     bring(&arrival_);
-    bring(&record_);
   }
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
   const Arrival& run(engine::Session& session);
@@ -82,8 +82,7 @@ class Tile {
   void wait_until(Cycle time);
   void spend(std::uint64_t cycles) { supervisor_.slots += cycles; }
 
-  // What an empty superstep touches comes first in each of these, within few lines of the host's
-  // cache.
+  // What an empty superstep touches lies in few lines of the host's cache: prefetch().
   engine::Context supervisor_;
   const TileSettings* settings_;
   const TileProgram* program_;
@@ -94,7 +93,6 @@ class Tile {
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
   bool exchanged_ = false;  ///< whether the span has exchanged anything
-  Arrival arrival_;         ///< its step and span are kept from run to run
   // The supervisor's own at the span's start, less what workers have done since.
   std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;
@@ -102,6 +100,7 @@ class Tile {
   Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
   std::unique_ptr<Workers> workers_;
+  alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
 };
 
 }  // namespace tessera
