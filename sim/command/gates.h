@@ -19,12 +19,13 @@ struct Phases {
 struct Row {
   const ValidationPoint* point;
   double simulated = 0;
-  double seconds = 0;
+  double seconds = 0;           ///< for a unit of work, where the point is the best of several runs
   double baseline_seconds = 0;  ///< 0: the set has none
   double baseline_rate = 0;     ///< best work a second at the fit's further baseline values
   double fraction_of_peak = 0;
   Phases phases;
-  std::string error;  ///< why there is no number
+  std::string error;          ///< why there is no number
+  config::Json at = nullptr;  ///< the value that was best, where the point is the best of several
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
   [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }

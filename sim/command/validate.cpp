@@ -50,39 +50,58 @@ Phases phases_of(const Json& time) {
   return {share("compute_cycles"), share("exchange_cycles"), share("sync_cycles")};
 }
 
-/// The set's points, after the distinct baselines that they need.
+/// The runs of a set: the distinct baselines that its points need, then each point, which may be
+/// several runs of which the best counts.
 class SetRuns {
  public:
   SetRuns(const ValidationSet& set, bool quick, const Simulator& simulator)
       : set_(set), simulator_(simulator) {
     for (const ValidationPoint& point : set.points) {
       if (!point.quick && quick) continue;
-      rows_.push_back({&point, 0, 0, 0, 0, 0, {}, ""});
-      if (set.baseline.config.is_null()) continue;
-      const Json baseline = baseline_of(set, point);
-      add_baseline(baseline, true);
-      if (quick) continue;
-      for (const Json& further : further_baselines(baseline)) add_baseline(further, false);
+      rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run", nullptr});
+      for (const Json& at : point.best.over.empty() ? std::vector<Json>{1} : point.best.values) {
+        add_item(point, at, quick);
+      }
     }
   }
 
   std::vector<Row> run(unsigned jobs, const std::function<void(const Row&)>& done) {
     run_in_children(
-        baselines_.size() + rows_.size(), jobs, [&](std::size_t i) { return simulate_item(i); },
+        baselines_.size() + items_.size(), jobs, [&](std::size_t i) { return simulate_item(i); },
         [&](const Children::Finished& finished) {
           if (finished.item < baselines_.size()) {
-            take_baseline(baselines_[finished.item], parsed(finished));
-          } else {
-            Row& row = rows_[finished.item - baselines_.size()];
-            take(row, parsed(finished));
-            done(row);
+            return take_baseline(baselines_[finished.item], parsed(finished));
           }
+          const std::size_t i = finished.item - baselines_.size();
+          take(items_[i], parsed(finished));
+          const bool last = i + 1 == items_.size() || items_[i + 1].row != items_[i].row;
+          if (last) done(rows_[items_[i].row]);
         });
     return std::move(rows_);
   }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
  private:
+  struct Item {
+    std::size_t row;
+    ValidationPoint point;  ///< with the value that it is tried at
+    double work;            ///< that value; 1 for a point as it is
+  };
+
+  void add_item(const ValidationPoint& point, const Json& at, bool quick) {
+    Item item{rows_.size() - 1, point, at.get<double>()};
+    const bool single = point.best.over.empty();
+    if (!single) item.point.set[point.best.over] = at;
+    if (!set_.baseline.config.is_null()) {
+      const Json baseline = baseline_of(set_, item.point);
+      add_baseline(baseline, single);
+      for (const Json& further : further_baselines(baseline)) {
+        if (!quick) add_baseline(further, false);
+      }
+    }
+    items_.push_back(std::move(item));
+  }
+
   [[nodiscard]] std::string simulate_item(std::size_t i) const {
     const Catalogue& kernels = simulator_.catalogue;
     if (i < baselines_.size()) {
@@ -90,7 +109,7 @@ class SetRuns {
           [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
           Metric{}, simulator_);
     }
-    const ValidationPoint& point = *rows_[i - baselines_.size()].point;
+    const ValidationPoint& point = items_[i - baselines_.size()].point;
     return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); },
                     point.metric, simulator_);
   }
@@ -120,15 +139,33 @@ class SetRuns {
     }
   }
 
-  void take(Row& row, const Json& answer) const {
-    row.error = answer.value("error", "");
-    row.simulated = answer.value("value", 0.0);
-    row.seconds = answer.value("seconds", 0.0);
-    row.fraction_of_peak = answer.value("fraction_of_peak", 0.0);
-    if (answer.contains("time")) row.phases = phases_of(answer["time"]);
+  /// Seconds are those for a unit of work: of the key over which the best is sought.
+  void take(const Item& item, const Json& answer) {
+    Row& row = rows_[item.row];
+    take_baseline_of(item, row);
+    if (answer.contains("error")) {
+      if (!row.error.empty()) row.error = answer["error"];
+      return;
+    }
+    const double value = answer.at("value");
+    if (row.error.empty() && row.simulated >= value) return;
+    row.error.clear();
+    if (!item.point.best.over.empty()) row.at = item.point.set[item.point.best.over];
+    row.simulated = value;
+    row.seconds = answer.at("seconds").get<double>() / item.work;
+    row.fraction_of_peak = answer.at("fraction_of_peak");
+    row.phases = phases_of(answer.at("time"));
+    const bool compared = set_.baseline.config.is_null() || row.baseline_seconds > 0;
+    if (!compared && item.point.best.over.empty()) row.error = "its baseline has no number";
+  }
+
+  void take_baseline_of(const Item& item, Row& row) const {
     if (set_.baseline.config.is_null()) return;
-    const Json baseline = baseline_of(set_, *row.point);
-    row.baseline_seconds = seconds_.at(baseline.dump());
+    const Json baseline = baseline_of(set_, item.point);
+    const double seconds = seconds_.at(baseline.dump()) / item.work;
+    if (seconds > 0 && (row.baseline_seconds == 0 || seconds < row.baseline_seconds)) {
+      row.baseline_seconds = seconds;
+    }
     const std::vector<Json> further = further_baselines(baseline);
     for (std::size_t i = 0; i < further.size(); ++i) {
       const auto found = seconds_.find(further[i].dump());
@@ -136,12 +173,12 @@ class SetRuns {
       row.baseline_rate =
           std::max(row.baseline_rate, set_.fit.baseline_values[i].get<double>() / found->second);
     }
-    if (row.error.empty() && row.baseline_seconds == 0) row.error = "its baseline has no number";
   }
 
   const ValidationSet& set_;
   const Simulator& simulator_;
   std::vector<Row> rows_;
+  std::vector<Item> items_;
   std::vector<Json> baselines_;
   std::map<std::string, double> seconds_;  ///< by the text of a baseline
   std::set<std::string> needed_;           ///< those of points, which must not fail
@@ -196,7 +233,7 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
     const ValidationPoint& point = *row.point;
     text += "\n" + quoted(point.name);
     for (const std::string& axis : set.axes) {
-      const Json value = value_of(set, point, axis);
+      const Json value = axis == point.best.over ? row.at : value_of(set, point, axis);
       text += "," + quoted(value.is_string() ? value.get<std::string>() : value.dump());
     }
     text += point.fits ? fmt::format(",{}", point.published) : ",";

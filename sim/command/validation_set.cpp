@@ -38,6 +38,10 @@ void describe(Fields& fields, Fit::Exponent& exponent) {
   fields.field({"within", "allowed deviation", "", true}, exponent.within);
 }
 
+void describe(Fields& fields, BestOf& best) {
+  fields.field({"over", "path of a number that measures the work", "", true}, best.over);
+}
+
 void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"name", "what the table calls the point", "", true}, point.name);
   fields.field({"quick", "part of --quick"}, point.quick);
@@ -120,6 +124,16 @@ Baseline read_baseline(const Layers& layers, const Json& value) {
   return {part.object("config"), part.texts("same")};
 }
 
+BestOf read_best(const Layers& layers, const Json& value, const std::string& point) {
+  const std::string path = config::join(point, "best");
+  BestOf best;
+  Reader(layers, value, path).read(best, {"values"});
+  const Part part(layers, value, path);
+  part.require("values");
+  for (const Json& at : part.list("values")) best.values.push_back(at);
+  return best;
+}
+
 Fit read_fit(const Layers& layers, const Json& value) {
   Fit fit;
   Reader(layers, value, "fit").read(fit, {"exponents", "baseline_values"});
@@ -164,10 +178,11 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
     const std::string path = config::join("points", i);
     ValidationPoint point;
     point.metric = set.metric;
-    Reader(layers, points[i], path).read(point, {"set", "context"});
+    Reader(layers, points[i], path).read(point, {"set", "context", "best"});
     const Part part(layers, points[i], path);
     point.set = part.object("set");
     point.context = part.object("context");
+    if (points[i].contains("best")) point.best = read_best(layers, points[i].at("best"), path);
     set.points.push_back(std::move(point));
   }
   return set;

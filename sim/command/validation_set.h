@@ -19,6 +19,12 @@ struct Metric {
   std::string unit = "cycles";
 };
 
+/// Values of one key that a point is run at; what is largest of the metric counts.
+struct BestOf {
+  std::string over;  ///< key path of a number that measures the work; empty: the point as it is
+  std::vector<config::Json> values;
+};
+
 /// One published number and the config that should reproduce it.
 struct ValidationPoint {
   std::string name;
@@ -31,7 +37,8 @@ struct ValidationPoint {
   double published_speedup = 0;  ///< over the set's baseline; 0: none
   std::string why;               ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
-  config::Json set;      ///< key path to value, on top of the set's base
+  config::Json set;  ///< key path to value, on top of the set's base
+  BestOf best;
   config::Json context;  ///< further published numbers by name, for the table only
 };
 
@@ -86,6 +93,7 @@ void describe(config::Fields& fields, Metric& metric);
 void describe(config::Fields& fields, Gates& gates);
 void describe(config::Fields& fields, Fit::Exponent& exponent);
 void describe(config::Fields& fields, Fit& fit);
+void describe(config::Fields& fields, BestOf& best);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
 

@@ -20,6 +20,7 @@ constexpr const char* kSet = R"({
   "points": [
     {"name": "small", "set": {"workload.n": 16}, "published": 500, "published_speedup": 1.5,
      "context": {"other machine": 7}},
+    {"name": "best", "best": {"over": "workload.n", "values": [16, 64, 1000000]}, "published": 1},
     {"name": "too large", "fits": false, "set": {"workload.n": 1000000}, "published": 0}
   ]
 })";
@@ -47,6 +48,7 @@ TEST_SUITE("cli") {
         csv.starts_with("name,workload.n,published,simulated,ratio,compute,exchange,sync,"
                         "published_speedup,simulated_speedup,other machine\nsmall,16,500,"));
     CHECK(csv.find(",1.5,") != std::string::npos);
+    CHECK(csv.find("\nbest,64,1,") != std::string::npos);  // most cycles; 1000000 does not fit
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
 
