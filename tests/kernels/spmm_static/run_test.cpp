@@ -91,6 +91,18 @@ TEST_SUITE("run") {
     check_all(seeded(40, 70, 1), {18});
   }
 
+  TEST_CASE("every pattern gives the right sums in every block size and type") {
+    using sparse::Pattern;
+    for (const Pattern pattern :
+         {Pattern::row_skewed, Pattern::n_of_m, Pattern::banded, Pattern::tile_wise,
+          Pattern::poisson_2d, Pattern::poisson_3d, Pattern::rmat}) {
+      CAPTURE(static_cast<int>(pattern));
+      Options options = seeded(64, 64, 0.2);
+      options.weights.pattern = pattern;
+      check_all(options, {10});
+    }
+  }
+
   TEST_CASE("matrices that are not square or smaller than the machine give the right sums") {
     check_all(seeded(3, 190, 0.3), {9});
     check_all(seeded(190, 3, 0.3), {6});
