@@ -1,75 +1,10 @@
 #include "xtile.h"
 #include "kernels/spmm_static/stream.inc"
+#include "kernels/spmm_static/block_run.inc"
 
 // Y += W X for the blocks of W on one tile, block row after block row. The supervisor loads the weights of
 // one block after the other; the six workers send their columns of X past them. block_code.h counts these
 // instructions.
-
-// --- a worker's run past one block -----------------------------------------------------------------
-// a0: the rows of X that the block takes. Kept from run to run: s0 offset of the worker's columns in
-// them, s1 its results, s2 its number of loops (see long_stream), s3 step of s1 to the next block row,
-// s4 offset of the second half of results, f31 zeros; the EXC bank is zero between runs.
-// `half`: results lie at s1 + s4. Every part begins with an even number of single instructions, since
-// pairs must be aligned.
-.macro results to, half
-  .if \half
-    add \to, s1, s4
-  .else
-    mv \to, s1
-  .endif
-.endm
-.macro first_loads accumulate
-  add t3, a0, s0
-  .if \accumulate
-    fld.p f1, t4, 8
-  .else
-    fld.p f0, t3, 8
-  .endif
-.endm
-
-.macro worker_run unit, phases, inputs, outputs, unroll, accumulate, half
-  .balign 8
-  .if \accumulate
-    results t4, \half
-  .elseif \half
-    nop
-  .else
-    add s1, s1, s3
-  .endif
-  blez s2, 3f
-  first_loads \accumulate
-  long_stream \unit, \phases, \inputs, \outputs, \accumulate, \unroll, results t5, \half
-3:// no loop
-  bltz s2, 2f
-  first_loads \accumulate
-  results t5, \half
-  short_stream \unit, \phases, \inputs, \outputs, \accumulate, 2 + \unroll
-2:
-  addi t0, s2, 2
-  blez t0, 1f
-  first_loads \accumulate
-  results t5, \half
-  nop
-  short_stream \unit, \phases, \inputs, \outputs, \accumulate, 2
-1:
-  bltz t0, 9f
-  .if \unroll == 1
-    first_loads \accumulate
-    results t5, \half
-    short_stream \unit, \phases, \inputs, \outputs, \accumulate, 1
-  .endif
-9:
-  xctl 0
-.endm
-
-// The next `rows` rows of `words` words each, to every `pitch`th word of the weight store.
-.macro load_weights rows, words, pitch
-  .set row, 0
-  .rept \rows
-    ldcw (((\words) - 1) << 6) | (row * (\pitch)), a1
-    .set row, row + 1
-  .endr
-.endm
 
 // --- the supervisor's loop over blocks -------------------------------------------------------------
 // Arguments: weights, X, list, block rows, bytes of X from the first to the second half of a block's
