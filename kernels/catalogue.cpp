@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "kernels/stream/stream.h"
@@ -24,6 +25,9 @@ Catalogue catalogue() {
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
                                         plan<matrix_unit::MatrixUnit>),
+      make_kernel<spmm_dynamic::Options>(
+          "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time",
+          plan<spmm_dynamic::SpmmDynamic>),
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
           plan<spmm_static::SpmmStatic>),

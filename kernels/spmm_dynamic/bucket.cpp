@@ -1,0 +1,195 @@
+#include "kernels/spmm_dynamic/bucket.h"
+
+#include <algorithm>
+
+#include "kernels/gemm/shape.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_dynamic {
+
+namespace {
+
+// Offsets within a sub-group are u16: of its lists in words, of its values in 32-bit words.
+constexpr std::uint32_t kMostGroupWords = 60000;
+
+class Packer {
+ public:
+  Packer(const sparse::BlockMatrix& w, const PoolShape& shape)
+      : w_(w),
+        shape_(shape),
+        rows_{w.block_rows(), shape.grid.x},
+        columns_{w.block_columns(), shape.grid.y},
+        left_(shape.grid.partitions()) {
+    packing_.pools.resize(shape.grid.partitions());
+    packing_.blocks = w.blocks();
+    for (Pool& pool : packing_.pools) pool.meta_words = shape.pool_head_words() + kPoolEndWords;
+  }
+
+  Packing pack() {
+    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
+      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) take_own(x, y);
+    }
+    // The nearest pools first, for all partitions alike.
+    for (std::uint32_t dx = 0; dx < shape_.grid.x; ++dx) {
+      for (std::uint32_t dy = 0; dy < shape_.grid.y; ++dy) spill(dx, dy);
+    }
+    require_all_placed();
+    return std::move(packing_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t number(std::uint32_t x, std::uint32_t y) const {
+    return x + std::size_t{y} * shape_.grid.x;
+  }
+
+  /// The partition's block rows, in order: those that fit whole into its own pool; then parts.
+  void take_own(std::uint32_t x, std::uint32_t y) {
+    std::vector<RowPart>& left = left_[number(x, y)];
+    const gemm::Interval rows = rows_.part(x);
+    const gemm::Interval columns = columns_.part(y);
+    std::uint64_t blocks = 0;
+    for (auto row = static_cast<std::uint32_t>(rows.begin); row < rows.end; ++row) {
+      const auto at = [&](std::uint64_t column) {
+        const auto begin = w_.column.begin() + static_cast<std::ptrdiff_t>(w_.row_begin[row]);
+        const auto end = w_.column.begin() + static_cast<std::ptrdiff_t>(w_.row_begin[row + 1]);
+        return static_cast<std::uint64_t>(std::lower_bound(begin, end, column) - w_.column.begin());
+      };
+      const RowPart part{row, at(columns.begin), at(columns.end)};
+      if (part.begin == part.end) continue;
+      blocks += part.end - part.begin;
+      left.push_back(part);
+    }
+    packing_.most_blocks = std::max(packing_.most_blocks, blocks);
+    place(x, y, packing_.pools[number(x, y)]);
+  }
+
+  void spill(std::uint32_t dx, std::uint32_t dy) {
+    if (dx == 0 && dy == 0) return;
+    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
+      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) {
+        if (left_[number(x, y)].empty()) continue;
+        Pool& pool = packing_.pools[number((x + dx) % shape_.grid.x, (y + dy) % shape_.grid.y)];
+        const std::uint64_t before = left_blocks(x, y);
+        place(x, y, pool);
+        packing_.spilled_blocks += before - left_blocks(x, y);
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t left_blocks(std::uint32_t x, std::uint32_t y) const {
+    std::uint64_t blocks = 0;
+    for (const RowPart& part : left_[number(x, y)]) blocks += part.end - part.begin;
+    return blocks;
+  }
+
+  /// Moves what is left of a partition into `pool` as far as it has room, whole rows first.
+  void place(std::uint32_t x, std::uint32_t y, Pool& pool) {
+    std::vector<RowPart> rest;
+    for (const RowPart& part : left_[number(x, y)]) {
+      if (!add(x, y, part, pool)) rest.push_back(part);
+    }
+    std::vector<RowPart> still;
+    for (RowPart part : rest) {
+      while (part.begin < part.end) {
+        const std::uint64_t most = most_blocks(x, y, pool);
+        if (most == 0) break;
+        const RowPart first{part.row, part.begin, std::min(part.end, part.begin + most)};
+        if (!add(x, y, first, pool)) break;
+        part.begin = first.end;
+      }
+      if (part.begin < part.end) still.push_back(part);
+    }
+    left_[number(x, y)] = std::move(still);
+  }
+
+  [[nodiscard]] std::uint32_t units_of(std::uint64_t blocks) const {
+    return static_cast<std::uint32_t>(ceil_div<std::uint64_t>(blocks, shape_.shape.unit_blocks()));
+  }
+  [[nodiscard]] std::uint32_t words_of(std::uint32_t units) const {
+    return 2 + units * shape_.shape.unit_blocks();
+  }
+  [[nodiscard]] std::uint32_t value_words(std::uint32_t units) const {
+    return shape_.shape.shares_rows() ? units * (shape_.shape.unit_bytes() / kPartialBytes) : 0;
+  }
+
+  /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.
+  [[nodiscard]] bool continues(std::uint32_t x, std::uint32_t y, const Pool& pool,
+                               std::uint32_t units) const {
+    if (pool.groups.empty()) return false;
+    const SubGroup& last = pool.groups.back();
+    return last.x == x && last.y == y && last.meta_words + words_of(units) <= kMostGroupWords &&
+           value_words(last.units + units) <= kMostGroupWords;
+  }
+
+  bool add(std::uint32_t x, std::uint32_t y, const RowPart& part, Pool& pool) {
+    const std::uint32_t units = units_of(part.end - part.begin);
+    const bool joins = continues(x, y, pool, units);
+    const std::uint32_t words = words_of(units) + (joins ? 0 : shape_.group_head_words());
+    if (pool.units + units > shape_.units || pool.meta_words + words > shape_.meta_words)
+      return false;
+    if (words > kMostGroupWords || value_words(units) > kMostGroupWords) return false;
+    if (!joins) pool.groups.push_back({x, y, {}, 0, 0});
+    SubGroup& group = pool.groups.back();
+    group.rows.push_back(part);
+    group.meta_words += words;
+    group.units += units;
+    pool.meta_words += words;
+    pool.units += units;
+    return true;
+  }
+
+  /// Blocks of one row that `add` would take.
+  [[nodiscard]] std::uint64_t most_blocks(std::uint32_t x, std::uint32_t y,
+                                          const Pool& pool) const {
+    const std::uint32_t head = continues(x, y, pool, 1) ? 0 : shape_.group_head_words();
+    if (pool.meta_words + head + words_of(1) > shape_.meta_words) return 0;
+    const std::uint32_t pair = shape_.shape.unit_blocks();
+    std::uint32_t units = std::min(shape_.units - pool.units,
+                                   (shape_.meta_words - pool.meta_words - head - 2) / pair);
+    const SubGroup fresh{};
+    const SubGroup& group = head == 0 ? pool.groups.back() : fresh;
+    units = std::min(units, (kMostGroupWords - group.meta_words - head - 2) / pair);
+    if (value_words(1) != 0) {
+      units = std::min(units, kMostGroupWords / value_words(1) - group.units);
+    }
+    return std::uint64_t{units} * pair;
+  }
+
+  void require_all_placed() const {
+    std::uint64_t blocks = 0;
+    std::uint64_t units = 0;
+    std::uint64_t words = 0;
+    for (std::uint32_t y = 0; y < shape_.grid.y; ++y) {
+      for (std::uint32_t x = 0; x < shape_.grid.x; ++x) blocks += left_blocks(x, y);
+    }
+    for (const Pool& pool : packing_.pools) {
+      units += pool.units;
+      words += pool.meta_words;
+    }
+    if (blocks == 0) return;
+    throw UserError(fmt::format(
+        "workload: the buckets are full: {} of {} blocks of {} x {} have no room; {} of {} units "
+        "of values and {} of {} words of lists are used in {} pools. Raise workload.max_density, "
+        "workload.max_nonzeros or workload.headroom",
+        blocks, packing_.blocks, w_.block, w_.block, units,
+        std::uint64_t{shape_.units} * packing_.pools.size(), words,
+        std::uint64_t{shape_.meta_words} * packing_.pools.size(), packing_.pools.size()));
+  }
+
+  const sparse::BlockMatrix& w_;
+  const PoolShape& shape_;
+  gemm::EvenSplit rows_;
+  gemm::EvenSplit columns_;
+  std::vector<std::vector<RowPart>> left_;  ///< by partition
+  Packing packing_;
+};
+
+}  // namespace
+
+Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape) {
+  Packing packing = Packer(w, shape).pack();
+  travel(shape, packing);
+  return packing;
+}
+
+}  // namespace tessera::spmm_dynamic

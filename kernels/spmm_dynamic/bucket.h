@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "kernels/sparse/block_matrix.h"
+#include "kernels/spmm_dynamic/shape.h"
+
+/// Buckets: the fixed room for nonzeros that every tile has. The buckets of the z tiles of a
+/// partition (x, y) are used as one pool. The host packs each partition's block rows into its own
+/// pool; what does not fit spills into the pools of the partitions that come by next when the pools
+/// travel (first along y, then along x). Source: papers.md 1a, DYNAMIC.
+///
+/// A pool begins with u16 words: sub-groups left, home x, home y, 0, sub-groups left for each part
+/// of the rows; then the sub-groups, ended by two zeros. A sub-group: id of the partition that it
+/// is for (1 + x + y * parts of x; 0xffff when done), words to the next one, offset of its values
+/// in bytes (low, high half); then either its block rows' number, or for each worker 5 words (see
+/// codelets_elements.S); then its block rows (see the codelets).
+namespace tessera::spmm_dynamic {
+
+constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t kPoolHeadWords = 4;  ///< without the counts for each part of the rows
+constexpr std::uint32_t kPoolEndWords = 2;
+constexpr std::uint32_t kMostPartitions = 65534;
+
+/// The room of a pool and what its lists say.
+struct PoolShape {
+  Shape shape;
+  Grid grid;
+  std::uint32_t contexts;    ///< worker contexts of a tile
+  std::uint32_t units;       ///< room for values
+  std::uint32_t meta_words;  ///< room for lists, u16
+
+  [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
+  [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows
+  [[nodiscard]] std::uint32_t group_head_words() const {
+    return shape.shares_rows() ? 4 + 5 * contexts : 5;
+  }
+  [[nodiscard]] std::uint32_t pool_head_words() const { return kPoolHeadWords + grid.x; }
+  /// Column passes of a row, of element codelets.
+  [[nodiscard]] std::uint32_t passes() const {
+    return shape.values ? 1 : grid.columns * shape.element_bytes() / kPassBytes;
+  }
+};
+
+/// Blocks [begin, end) of a block row, all of one partition.
+struct RowPart {
+  std::uint32_t row;
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+struct SubGroup {
+  std::uint32_t x, y;  ///< the partition it is for
+  std::vector<RowPart> rows;
+  std::uint32_t meta_words = 0;
+  std::uint32_t units = 0;
+};
+
+struct Pool {
+  std::vector<SubGroup> groups;
+  std::uint32_t meta_words = 0;  ///< used
+  std::uint32_t units = 0;       ///< used
+};
+
+/// What the host packed, and what the device will have to do.
+struct Packing {
+  std::vector<Pool> pools;  ///< of partition x + y * parts of x
+  std::uint64_t blocks = 0;
+  std::uint64_t spilled_blocks = 0;
+  std::uint64_t most_blocks = 0;  ///< of one partition
+  std::uint32_t y_steps = 0;      ///< that the pools will travel
+  std::uint32_t x_steps = 0;
+};
+
+/// Packs `w` into the pools. Throws UserError with the numbers if they are full.
+Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
+
+/// Counts the steps that the tiles will make until nothing is left.
+void travel(const PoolShape& shape, Packing& packing);
+
+/// A pool's lists as `meta_words` words, zero behind what is used.
+std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
+                                      const Packing& packing, std::uint32_t x, std::uint32_t y);
+
+/// Calls visit(unit, block) for every block of a pool, in order; a second block of a pair has the
+/// same unit.
+template <class Visit>
+void for_each_unit(const PoolShape& shape, const Pool& pool, const Visit& visit) {
+  std::uint32_t unit = 0;
+  const std::uint32_t pair = shape.shape.unit_blocks();
+  for (const SubGroup& group : pool.groups) {
+    for (const RowPart& part : group.rows) {
+      for (std::uint64_t e = part.begin; e < part.end; ++e)
+        visit(unit + static_cast<std::uint32_t>((e - part.begin) / pair), e);
+      unit += static_cast<std::uint32_t>(ceil_div<std::uint64_t>(part.end - part.begin, pair));
+    }
+  }
+}
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernels/spmm_dynamic/shape.h"
+#include "sim/program/program.h"
+
+/// The tiles of a grid with their buffers.
+namespace tessera::spmm_dynamic {
+
+constexpr std::uint32_t kFlagBytes = 16;
+
+/// Words of a cell's flags.
+enum class Flag : std::uint8_t {
+  spilled,       ///< a sub-group of the pool here is not done
+  spilled_here,  ///< one that is for this part of the rows
+  away_along_y,  ///< the pool here is another partition's
+  away_along_x
+};
+
+struct Cell {
+  std::uint32_t x, y, z;
+  TileId tile;
+  program::BufferId pool[2];  ///< the pools travel from the one to the other
+  program::BufferId flags;
+  program::BufferId x_rows, x_slice;   ///< rows of X
+  program::BufferId y_rows, y_slice;   ///< partial results, or rows of Yg
+  program::BufferId bucket, received;  ///< before the run; partial results of others
+};
+
+class Cells {
+ public:
+  explicit Cells(const Grid& grid) : grid_(grid), cells_(grid.tiles()) {
+    for (std::uint32_t i = 0; i < grid.tiles(); ++i) {
+      cells_[i].x = i % grid.x;
+      cells_[i].z = i / grid.x % grid.z;
+      cells_[i].y = i / grid.x / grid.z;
+      cells_[i].tile = TileId{i};
+    }
+  }
+  [[nodiscard]] const Grid& grid() const { return grid_; }
+  [[nodiscard]] const Cell& at(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
+    return cells_[index(grid_.tile(x, y, z))];
+  }
+  [[nodiscard]] auto begin() { return cells_.begin(); }
+  [[nodiscard]] auto end() { return cells_.end(); }
+  [[nodiscard]] auto begin() const { return cells_.begin(); }
+  [[nodiscard]] auto end() const { return cells_.end(); }
+
+ private:
+  Grid grid_;
+  std::vector<Cell> cells_;  ///< by tile
+};
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,120 @@
+#include "kernels/sparse/check.h"
+
+#include <cmath>
+
+#include "kernels/gemm/shape.h"
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "sim/data/element.h"
+
+namespace tessera::spmm_dynamic {
+
+using gemm::EvenSplit;
+using program::Type;
+
+namespace {
+
+constexpr double kFullFlops = 10e9;   // above, a plain reference costs more than the run
+constexpr double kSampleFlops = 1e9;  // of the blocks that are compared instead
+
+}  // namespace
+
+/// Reads finished parts from the tiles.
+class Results {
+ public:
+  Results(const SpmmDynamic& workload, const MemoryReader& memory)
+      : workload_(workload),
+        memory_(memory),
+        grid_(workload.plan_.pool.grid),
+        bytes_(workload.problem_, workload.plan_.pool) {}
+
+  /// All results of the cells that share a sum: (x, z), in pass grad_values (x, y).
+  [[nodiscard]] std::vector<double> read(std::uint32_t x, std::uint32_t other) const {
+    const bool values = workload_.problem_.shape.values;
+    const Type type = workload_.problem_.shape.dtype;
+    std::vector<double> all;
+    all.reserve(std::size_t{4} * bytes_.chunks);
+    for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
+      const std::uint64_t chunks = EvenSplit{bytes_.chunks, bytes_.parts}.part(part).size();
+      if (chunks == 0) continue;
+      std::vector<std::byte> bytes(chunks * 4 * data::element_bytes(type));
+      const program::BufferId buffer =
+          values ? result_buffer(grid_, x, other, part) : result_buffer(grid_, x, part, other);
+      memory_.read({buffer, 0}, bytes);
+      for (std::size_t i = 0; i < chunks * 4; ++i)
+        all.push_back(data::load_element(type, bytes, i));
+    }
+    return all;
+  }
+
+  /// One row of Y; rows of one part after the other cost least.
+  void row(std::uint32_t row, std::span<double> into) {
+    const Shape& shape = workload_.problem_.shape;
+    const EvenSplit split{workload_.problem_.block_rows, grid_.x};
+    const auto x = static_cast<std::uint32_t>(split.holder(row / shape.block));
+    if (parts_.empty() || x != x_) {
+      parts_.clear();
+      for (std::uint32_t z = 0; z < grid_.z; ++z) parts_.push_back(read(x, z));
+      x_ = x;
+    }
+    const auto first = static_cast<std::uint32_t>(split.begin(x)) * shape.block;
+    const Piece piece{grid_.columns, shape.result_chunk()};
+    for (std::uint32_t j = 0; j < into.size(); ++j)
+      into[j] = parts_[j / grid_.columns][piece.at(row - first, j % grid_.columns)];
+  }
+
+ private:
+  const SpmmDynamic& workload_;
+  const MemoryReader& memory_;
+  const Grid& grid_;
+  const Buffers bytes_;
+  std::uint32_t x_ = 0;
+  std::vector<std::vector<double>> parts_;  ///< of part x_ of the rows, by z
+};
+
+CheckResult SpmmDynamic::check_run(const MemoryReader& memory, CheckMode mode,
+                                   std::uint32_t run) const {
+  if (problem_.shape.values) return check_values(memory, mode, run);
+  Results results(*this, memory);
+  const auto rounding =
+      sparse::rounding_of(options_.weights.dtype, Type::f32, 1, plan_.pool.grid.y);
+  return sparse::check_product(
+      patterns_[run], x_,
+      [&](std::uint32_t row, std::span<double> into) { results.row(row, into); }, rounding, mode,
+      options_.weights.seed);
+}
+
+/// Every element of every block inside W; of large products every so many blocks.
+CheckResult SpmmDynamic::check_values(const MemoryReader& memory, CheckMode mode,
+                                      std::uint32_t run) const {
+  const sparse::BlockMatrix& w = patterns_[run];
+  const PoolShape& shape = plan_.pool;
+  const Results results(*this, memory);
+  const auto rounding = sparse::rounding_of(options_.weights.dtype, Type::f32, 1, shape.grid.z + 1);
+  const double flops = 2.0 * static_cast<double>(w.nonzeros) * options_.n;
+  const bool sample =
+      mode == CheckMode::sample || (mode == CheckMode::automatic && flops > kFullFlops);
+  const auto every = static_cast<std::uint64_t>(sample ? std::ceil(flops / kSampleFlops) : 1);
+  sparse::Comparison comparison;
+  for (std::uint32_t i = 0; i < shape.grid.partitions(); ++i) {
+    const std::vector<double> found = results.read(i % shape.grid.x, i / shape.grid.x);
+    std::uint64_t block_row = 0;
+    for_each_unit(shape, packings_[run].pools[i], [&](std::uint32_t unit, std::uint64_t e) {
+      if (e % every != 0) return;
+      while (w.row_begin[block_row] > e) block_row = 0;
+      while (w.row_begin[block_row + 1] <= e) ++block_row;
+      for (std::uint32_t at = 0; at < w.block * w.block; ++at) {
+        const std::uint64_t row = block_row * w.block + at / w.block;
+        const std::uint64_t column = std::uint64_t{w.column[e]} * w.block + at % w.block;
+        if (row >= w.rows || column >= w.columns) continue;
+        sparse::ExactSum sum;
+        for (std::uint32_t j = 0; j < options_.n; ++j)
+          sum.add(yg_.element(row, j) * x_.element(column, j));
+        comparison.add(found[std::size_t{unit} * w.block * w.block + at], sum.value(),
+                       sum.allowed(rounding));
+      }
+    });
+  }
+  return comparison.result(sample ? "sample" : "full");
+}
+
+}  // namespace tessera::spmm_dynamic

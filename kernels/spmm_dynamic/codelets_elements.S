@@ -1,0 +1,273 @@
+#include "xtile.h"
+#include "kernels/spmm_dynamic/walk.inc"
+
+// Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
+// its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
+// for each row the place of its results, its units, then the places that each unit names; places in 64-bit
+// words, u16 each. cost.cpp counts these instructions.
+
+.set kParts, 8
+
+// The supervisor: runs the workers on one sub-group after the other.
+.macro share_out
+  lla t0, 13f
+  run t0, a0, s1
+  walk_begin
+  lla t1, 14f
+21:
+  next_group 29f
+  xctl 1
+  run t1, a3, s1
+  lhu t4, kNext(a3)
+  nop
+  sh1add a3, t4, a3
+  j 21b
+29:
+  xctl 1
+  walk_end
+.endm
+
+// A worker's part: s3 rows, a2 list, a1 values, t2 first pass, s6 passes; ends the worker if it is empty.
+.macro worker_part
+  add t0, a0, s4
+  lhu s3, 0(t0)
+  lhu t1, 2(t0)
+  beqz s3, 19f
+  lhu t2, 4(t0)
+  lhu a1, kValues(a0)
+  lhu t3, kValues + 2(a0)
+  sh1add a2, t1, a0
+  slli t3, t3, 16
+  or a1, a1, t3
+  add a1, a1, s2
+  sh2add a1, t2, a1
+  lhu t2, 6(t0)
+  lhu s6, 8(t0)
+.endm
+.macro place_of_part
+  csrr t0, 0xcc0
+  sh2add t1, t0, t0
+  slli t1, t1, 1
+  addi s4, t1, kParts
+.endm
+
+// --- Y += W X, element by element ------------------------------------------------------------------
+// Further arguments: 16 Y. A pass is 16 bytes of a row of X; a unit is 32 bits of values: two f16 (a row of
+// an odd number has a zero behind the last) or one f32. Sums are f32.
+
+.macro sums access
+  \access f4, 0(t6)
+  \access f5, 8(t6)
+.endm
+.macro wide_sums access
+  sums \access
+  \access f6, 16(t6)
+  \access f7, 24(t6)
+.endm
+
+// Two nonzeros at a time: their rows of X are interleaved, so that dot2 adds both products of a column.
+// 7 slots a unit; the gathers of the next go with the arithmetic of this one.
+codelet dynamic_1_f16
+  share_out
+  .balign 8
+13:
+  place_of_part
+  lw s0, 4(a0)
+  lw s1, 16(a0)
+  lw s2, 12(a0)
+  xctl 0
+14:
+  worker_part
+  sh2add t2, t2, zero         // passes of 16 bytes of X and 32 of Y
+  sh2add t3, t2, zero
+  sh3add t1, t2, s1
+  add t2, t3, s0
+1:// pass
+  mv t4, a2
+  mv t5, a1
+  mv s5, s3
+  addi s7, t2, 8
+2:// row
+  lhu.p t6, t4, 2
+  lhu.p s8, t4, 2
+  sh3add t6, t6, t1
+  wide_sums fld
+  lgn.d f0, t2, t4
+  lgx.d f1, s7, t4
+  lgn.d f2, t2, t4
+  lgx.d f3, s7, t4
+  flw.p f12, t5, 4
+  addi s8, s8, -1
+  splat.s f13, f12
+  .balign 8
+  beqz s8, 3f
+  rpt s8, 3f
+  zip.h f8, f9, f0, f2
+  lgn.d f0, t2, t4
+  zip.h f10, f11, f1, f3
+  lgx.d f1, s7, t4
+  dot2.s.h f4, f13, f8, f4
+  lgn.d f2, t2, t4
+  dot2.s.h f5, f13, f9, f5
+  lgx.d f3, s7, t4
+  dot2.s.h f6, f13, f10, f6
+  flw.p f12, t5, 4
+  dot2.s.h f7, f13, f11, f7
+  splat.s f13, f12
+3:
+  zip.h f8, f9, f0, f2
+  zip.h f10, f11, f1, f3
+  dot2.s.h f4, f13, f8, f4
+  dot2.s.h f5, f13, f9, f5
+  dot2.s.h f6, f13, f10, f6
+  dot2.s.h f7, f13, f11, f7
+  wide_sums fsd
+  bdnz s5, 2b
+  addi t2, t2, 16
+  addi t1, t1, 32
+  bdnz s6, 1b
+19:
+  xctl 0
+end_codelet dynamic_1_f16
+
+codelet dynamic_1_f32
+  share_out
+  .balign 8
+13:
+  place_of_part
+  lw s0, 4(a0)
+  lw s1, 16(a0)
+  lw s2, 12(a0)
+  xctl 0
+14:
+  worker_part
+  slli t2, t2, 4
+  add t1, t2, s1
+  add t2, t2, s0
+1:// pass
+  mv t4, a2
+  mv t5, a1
+  mv s5, s3
+  addi s7, t2, 8
+2:// row
+  lhu.p t6, t4, 2
+  lhu.p s8, t4, 2
+  sh3add t6, t6, t1
+  sums fld
+  lgn.d f0, t2, t4
+  lgx.d f1, s7, t4
+  flw.p f2, t5, 4
+  addi s8, s8, -1
+  .balign 8
+  beqz s8, 3f
+  rpt s8, 3f
+  axpy.2s f4, f2, f0, f4
+  lgn.d f0, t2, t4
+  axpy.2s f5, f2, f1, f5
+  lgx.d f1, s7, t4
+  flw.p f2, t5, 4
+3:
+  axpy.2s f4, f2, f0, f4
+  axpy.2s f5, f2, f1, f5
+  sums fsd
+  bdnz s5, 2b
+  addi t2, t2, 16
+  addi t1, t1, 16
+  bdnz s6, 1b
+19:
+  xctl 0
+end_codelet dynamic_1_f32
+
+// --- the gradient of the values: rows of Yg times rows of X ----------------------------------------
+// Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
+// block of values, f32, row after row; every element is a dot product over this tile's columns: a slot for
+// 8 bytes of each row.
+.macro dynamic_values name, multiply
+codelet \name
+  share_out
+  .balign 8
+13:
+  place_of_part
+  lw s0, 4(a0)
+  lw s1, 16(a0)
+  lw s2, 12(a0)
+  lw s7, 32(a0)
+  lw s8, 36(a0)
+  lw s9, 40(a0)
+  fmv.w.x f31, zero
+  splat.s f31, f31
+  xctl 0
+14:
+  worker_part
+1:// row
+  lhu.p a3, a2, 2
+  lhu.p a4, a2, 2
+  sh3add a3, a3, s1
+2:// block
+  lhu.p a5, a2, 2
+  mv t6, a3
+  sh3add a5, a5, s0
+  mv s5, s9
+3:// row of Yg
+  mv t5, a5
+  mv s6, s9
+4:// row of X
+  mv t3, t6
+  mv t4, t5
+  fsgnj.d f4, f31, f31
+  ld2 f0, f1, t3, t4
+  .balign 8
+  beqz s7, 5f
+  rpt s7, 5f
+  \multiply f4, f0, f1, f4
+  ld2 f0, f1, t3, t4
+5:
+  \multiply f4, f0, f1, f4
+  add t5, t5, s8
+  sum.2s f4, f4
+  fsw.p f4, a1, 4
+  bdnz s6, 4b
+  add t6, t6, s8
+  bdnz s5, 3b
+  bdnz a4, 2b
+  bdnz s3, 1b
+19:
+  xctl 0
+end_codelet \name
+.endm
+dynamic_values dynamic_values_f16, dot2.s.h
+dynamic_values dynamic_values_f32, fma.2s
+
+// --- small things ----------------------------------------------------------------------------------
+// Zeros. Arguments: the bytes; one word of padding; then for each worker 8 bytes: offset, 64-bit words.
+codelet dynamic_zero
+  csrr t0, 0xcc0
+  sh3add t0, t0, a0
+  lw a1, 8(t0)
+  lw a2, 12(t0)
+  lw a3, 0(a0)
+  fmv.w.x f0, zero
+  splat.s f0, f0
+  add a3, a3, a1
+  beqz a2, 1f
+  rpt a2, 1f
+  fsd.p f0, a3, 8
+1:
+  xctl 0
+end_codelet dynamic_zero
+
+// Whether a pool is away from home. Arguments: its home (x, y: u16), own x, own y, two words of flags: in
+// y, in x.
+codelet dynamic_away
+  lw t0, 0(a0)
+  lw t1, 4(a0)
+  lw t2, 8(a0)
+  lhu t3, 0(t0)
+  lhu t4, 2(t0)
+  lw t5, 12(a0)
+  sub t3, t3, t1
+  sub t4, t4, t2
+  sw t4, 0(t5)
+  sw t3, 4(t5)
+  ret
+end_codelet dynamic_away

@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "kernels/gemm/shape.h"
+#include "kernels/spmm_dynamic/bucket.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_dynamic {
+
+namespace {
+
+/// Writes the lists of one sub-group.
+class GroupWriter {
+ public:
+  GroupWriter(const sparse::BlockMatrix& w, const PoolShape& shape, const SubGroup& group,
+              std::vector<std::uint16_t>& words)
+      : w_(w),
+        shape_(shape),
+        group_(group),
+        words_(words),
+        first_row_(gemm::EvenSplit{w.block_rows(), shape.grid.x}.part(group.x).begin),
+        first_column_(gemm::EvenSplit{w.block_columns(), shape.grid.y}.part(group.y).begin) {}
+
+  void write(std::uint64_t value_bytes) {
+    put(1 + group_.x + std::uint64_t{group_.y} * shape_.grid.x);
+    put(group_.meta_words);
+    put(value_bytes & 0xffff);
+    put(value_bytes >> 16);
+    if (shape_.shape.shares_rows()) {
+      write_parts();
+    } else {
+      put(group_.rows.size());
+    }
+    for (const RowPart& row : group_.rows) write_row(row);
+  }
+
+ private:
+  void put(std::uint64_t word) {
+    check(word <= 0xffff, "spmm_dynamic: {} in a list of 16-bit words", word);
+    words_.push_back(static_cast<std::uint16_t>(word));
+  }
+
+  [[nodiscard]] std::uint32_t units_of(const RowPart& row) const {
+    return static_cast<std::uint32_t>(
+        ceil_div<std::uint64_t>(row.end - row.begin, shape_.shape.unit_blocks()));
+  }
+
+  void write_row(const RowPart& row) {
+    put((row.row - first_row_) * shape_.y_step());
+    put(units_of(row));
+    const std::uint64_t padded =
+        row.begin + std::uint64_t{units_of(row)} * shape_.shape.unit_blocks();
+    for (std::uint64_t e = row.begin; e < padded; ++e)
+      put((w_.column[std::min(e, row.end - 1)] - first_column_) * shape_.x_step());
+  }
+
+  /// The first row of each part when the rows are cut after equal work.
+  [[nodiscard]] std::vector<std::size_t> cuts(std::uint32_t parts) const {
+    std::vector<std::size_t> at{0};
+    std::uint64_t done = 0;
+    for (std::size_t i = 0; i < group_.rows.size(); ++i) {
+      const std::uint64_t half = units_of(group_.rows[i]) / 2;
+      while (at.size() < parts && (done + half) * parts >= group_.units * at.size())
+        at.push_back(i);
+      done += units_of(group_.rows[i]);
+    }
+    at.resize(parts + 1, group_.rows.size());
+    return at;
+  }
+
+  [[nodiscard]] std::uint64_t slowest(std::uint32_t column_parts) const {
+    const std::vector<std::size_t> at = cuts(shape_.contexts / column_parts);
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+      std::uint64_t work = 0;
+      for (std::size_t row = at[i]; row < at[i + 1]; ++row)
+        work += kRowWork + units_of(group_.rows[row]);
+      most = std::max(most, work * ceil_div(shape_.passes(), column_parts));
+    }
+    return most;
+  }
+
+  /// Workers share rows, or rows and passes where there are few rows.
+  void write_parts() {
+    std::uint32_t best = 1;
+    for (std::uint32_t parts = 2; parts <= std::min(shape_.contexts, shape_.passes()); ++parts) {
+      if (slowest(parts) < slowest(best)) best = parts;
+    }
+    const std::uint32_t row_parts = shape_.contexts / best;
+    const std::vector<std::size_t> at = cuts(row_parts);
+    std::uint32_t list = shape_.group_head_words();
+    std::uint32_t unit = 0;
+    const std::uint32_t unit_words = shape_.shape.unit_bytes() / kPartialBytes;
+    for (std::uint32_t i = 0; i < row_parts; ++i) {
+      for (std::uint32_t j = 0; j < best; ++j) {
+        const std::uint32_t first = shape_.passes() * j / best;
+        const std::uint32_t passes = shape_.passes() * (j + 1) / best - first;
+        put(passes == 0 ? 0 : at[i + 1] - at[i]);
+        put(list);
+        put(unit * unit_words);
+        put(first);
+        put(passes);
+      }
+      for (std::size_t row = at[i]; row < at[i + 1]; ++row) {
+        list += 2 + units_of(group_.rows[row]) * shape_.shape.unit_blocks();
+        unit += units_of(group_.rows[row]);
+      }
+    }
+    for (std::uint32_t i = row_parts * best; i < shape_.contexts; ++i) {
+      for (int word = 0; word < 5; ++word) put(0);
+    }
+  }
+
+  static constexpr std::uint64_t kRowWork = 4;  // of a row beside its units, in units
+
+  const sparse::BlockMatrix& w_;
+  const PoolShape& shape_;
+  const SubGroup& group_;
+  std::vector<std::uint16_t>& words_;
+  std::uint64_t first_row_;
+  std::uint64_t first_column_;
+};
+
+}  // namespace
+
+std::uint32_t PoolShape::x_step() const {
+  return shape.block * grid.columns * shape.element_bytes() / kWord;
+}
+
+std::uint32_t PoolShape::y_step() const {
+  const std::uint32_t bytes = shape.values ? shape.element_bytes() : kPartialBytes;
+  return shape.block * grid.columns * bytes / kWord;
+}
+
+std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
+                                      const Packing& packing, std::uint32_t x, std::uint32_t y) {
+  const Pool& pool = packing.pools[x + std::size_t{y} * shape.grid.x];
+  std::vector<std::uint16_t> words(shape.pool_head_words(), 0);
+  words[0] = static_cast<std::uint16_t>(pool.groups.size());
+  words[1] = static_cast<std::uint16_t>(x);
+  words[2] = static_cast<std::uint16_t>(y);
+  for (const SubGroup& group : pool.groups) ++words[kPoolHeadWords + group.x];
+  std::uint64_t unit = 0;
+  for (const SubGroup& group : pool.groups) {
+    const std::size_t begin = words.size();
+    GroupWriter(w, shape, group, words).write(unit * shape.shape.unit_bytes());
+    check(words.size() - begin == group.meta_words, "spmm_dynamic: a sub-group of {} words, not {}",
+          words.size() - begin, group.meta_words);
+    unit += group.units;
+  }
+  check(words.size() + kPoolEndWords <= shape.meta_words, "spmm_dynamic: a pool of {} words of {}",
+        words.size(), shape.meta_words);
+  words.resize(shape.meta_words, 0);
+  return words;
+}
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/spmm_dynamic/bucket.h"
+#include "sim/machine/machine_config.h"
+#include "sim/program/workload.h"
+
+/// How a product with a W of at most so many nonzeros is cut over tiles, whatever its pattern.
+namespace tessera::spmm_dynamic {
+
+/// What is known when the program is built.
+struct Problem {
+  Shape shape;
+  std::uint32_t block_rows;  ///< of the W that is multiplied (grad_input: of W^T)
+  std::uint32_t block_columns;
+  std::uint32_t n;           ///< columns of X
+  std::uint64_t max_blocks;  ///< of W
+  double headroom;           ///< room of the buckets beyond an even share, relative
+  std::uint32_t runs;        ///< patterns
+};
+
+/// Cuts to use instead of searching; 0: chosen.
+struct Pinned {
+  std::uint32_t x = 0;
+  std::uint32_t y = 0;
+  std::uint32_t z = 0;
+};
+
+struct Plan {
+  PoolShape pool;
+  std::uint64_t bucket_blocks = 0;  ///< room of one tile
+  Prediction prediction;            ///< for uniform patterns of max_blocks; of all runs
+};
+
+/// Bytes of buffers on the fullest tile, by what they hold.
+struct Buffers {
+  explicit Buffers(const Problem& problem, const PoolShape& pool);
+
+  std::uint32_t meta;        ///< the lists of a pool, rounded so that its tiles share it evenly
+  std::uint32_t pool;        ///< lists and values (grad_values: and partial sums)
+  std::uint32_t pool_slice;  ///< that each of the z tiles holds before the run
+  std::uint32_t x;           ///< rows of X
+  std::uint32_t x_slice;     ///< that each of the x tiles holds before the run
+  std::uint32_t y;           ///< grad_values: rows of Yg; else partial results
+  std::uint32_t y_slice;     ///< grad_values: as x_slice, of the y tiles; else 0
+  std::uint32_t parts;       ///< over which results are added up
+  std::uint32_t chunks;      ///< of 16 bytes of partial results in all
+  /// Chunks of the largest of the parts.
+  [[nodiscard]] std::uint32_t part_chunks() const { return ceil_div(chunks, parts); }
+};
+
+/// The pools of a grid: their room follows from the problem.
+PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
+/// Blocks that a bucket of one tile has room for.
+std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
+
+/// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
+bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
+
+/// Predicted cycles of one run on a uniform pattern of max_blocks blocks.
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
+
+/// The grid of the fewest predicted cycles among those that fit. Throws UserError if none does.
+Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine);
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,347 @@
+#include "kernels/gemm/shape.h"
+#include "kernels/spmm_dynamic/given.h"
+#include "kernels/spmm_dynamic/propagation.h"
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "sim/base/errors.h"
+#include "sim/elf/codelet.h"
+
+namespace tessera::spmm_dynamic {
+
+using gemm::EvenSplit;
+using gemm::Interval;
+using program::Argument;
+using program::BufferId;
+using program::ComputeSet;
+using program::Copy;
+using program::Exchange;
+using program::Executor;
+using program::Place;
+using program::Sequence;
+using program::Vertex;
+
+namespace {
+
+constexpr std::uint32_t kChunk = 16;
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace
+
+/// Builds the program for all tiles of the grid: distribution, propagation, sums.
+class Builder {
+ public:
+  explicit Builder(const SpmmDynamic& workload, std::uint32_t contexts)
+      : workload_(workload),
+        shape_(workload.problem_.shape),
+        pool_(workload.plan_.pool),
+        grid_(pool_.grid),
+        bytes_(workload.problem_, pool_),
+        contexts_(contexts),
+        all_(workload.options_.region == Region::all),
+        program_(workload.tiles_),
+        cells_(grid_),
+        given_{workload.problem_, pool_, workload.patterns_, workload.packings_} {}
+
+  program::Program build() {
+    add_results();
+    each_cell([this](Cell& cell) { add_buffers(cell); });
+    codelet_ = add_codelet(codelet_name());
+    Sequence& main = program_.main();
+    distribute(main);
+    propagate(main);
+    reduce(main);
+    return std::move(program_);
+  }
+
+ private:
+  [[nodiscard]] bool values() const { return shape_.values; }
+
+  [[nodiscard]] const Cell& cell(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
+    return cells_.at(x, y, z);
+  }
+  template <class Visit>
+  void each_cell(const Visit& visit) {
+    for (Cell& one : cells_) visit(one);
+  }
+
+  std::uint32_t add_codelet(const std::string& name) {
+    return program_.add_codelet(elf::embedded_codelet("spmm_dynamic", name));
+  }
+
+  [[nodiscard]] std::string codelet_name() const {
+    const char* type = shape_.f16() ? "f16" : "f32";
+    return values() ? fmt::format("dynamic_values_{}", type)
+                    : fmt::format("dynamic_{}_{}", shape_.block, type);
+  }
+
+  BufferId add_buffer(TileId tile, std::string_view name, std::uint32_t bytes) {
+    return program_.add_buffer({tile, bytes, 8, false, program::Category::tensors, {}, name});
+  }
+
+  // --- buffers --------------------------------------------------------------------------------
+
+  /// The parts of the results, first, so that checks find them by number.
+  void add_results() {
+    program::Tensor tensor{values() ? "wg" : "y", shape_.dtype, {}, {}};
+    each_cell([&](const Cell& one) {
+      const std::uint32_t chunk = shape_.f16() ? kChunk / 2 : kChunk;
+      const std::uint32_t bytes = word(share(one).size()) * chunk;
+      const BufferId buffer = program_.add_buffer(
+          {one.tile, bytes, 8, bytes != 0, program::Category::tensors, {}, "results"});
+      check(buffer == result_buffer(grid_, one.x, one.y, one.z),
+            "spmm_dynamic: the results of tile {} are not its first buffer", index(one.tile));
+      if (bytes != 0) tensor.parts.push_back({{buffer}, bytes});
+    });
+    tensor.shape = {workload_.patterns_.front().rows, workload_.options_.n};
+    if (!values()) program_.add_tensor(std::move(tensor));
+  }
+
+  /// What a tile shares with no other it holds from the start.
+  void add_buffers(Cell& one) {
+    one.bucket = add_bucket(one);
+    one.pool[0] = grid_.z == 1 ? one.bucket : add_buffer(one.tile, "bucket pool", bytes_.pool);
+    one.pool[1] = add_buffer(one.tile, "bucket pool", bytes_.pool);
+    one.flags = add_buffer(one.tile, "flags", kFlagBytes);
+    one.x_slice = add_dense(one, EvenSplit{bytes_.x / kWord, grid_.x}.part(one.x), false);
+    one.x_rows = grid_.x == 1 ? one.x_slice : add_buffer(one.tile, "x", bytes_.x);
+    if (values()) {
+      one.y_slice = add_dense(one, EvenSplit{bytes_.y / kWord, grid_.y}.part(one.y), true);
+      one.y_rows = grid_.y == 1 ? one.y_slice : add_buffer(one.tile, "yg", bytes_.y);
+    } else {
+      one.y_rows = add_buffer(one.tile, "partial results", bytes_.y);
+    }
+    one.received =
+        add_buffer(one.tile, "received", word((bytes_.parts - 1) * share(one).size() * kChunk));
+  }
+
+  /// The tile's bucket: an equal part of its partition's pool, written anew before each run.
+  BufferId add_bucket(const Cell& one) {
+    program::Buffer buffer{};
+    buffer.tile = one.tile;
+    buffer.bytes = grid_.z == 1 ? bytes_.pool : bytes_.pool_slice;
+    buffer.name = "bucket";
+    buffer.inputs = bucket(given_, one.x, one.y, one.z);
+    return program_.add_buffer(std::move(buffer));
+  }
+
+  /// Words `part` of the rows of X (`gradient`: of Yg) that the cell's column (row) of tiles needs.
+  BufferId add_dense(const Cell& one, Interval part, bool gradient) {
+    const sparse::BlockMatrix& w = workload_.patterns_.front();
+    const Interval blocks = gradient ? EvenSplit{w.block_rows(), grid_.x}.part(one.x)
+                                     : EvenSplit{w.block_columns(), grid_.y}.part(one.y);
+    program::Buffer buffer{};
+    buffer.tile = one.tile;
+    buffer.bytes = word(part.size()) * kWord;
+    buffer.name = gradient ? "yg" : "x";
+    buffer.contents = dense_words(given_, gradient ? workload_.yg_ : workload_.x_, blocks,
+                                  std::uint64_t{one.z} * grid_.columns, part);
+    return program_.add_buffer(std::move(buffer));
+  }
+
+  // --- distribution -----------------------------------------------------------------------------
+
+  void distribute(Sequence& main) {
+    Exchange exchange{"distribute", {}};
+    each_cell([&](const Cell& one) {
+      if (grid_.z > 1) send_bucket(one, exchange);
+      if (grid_.x > 1) send_x(one, exchange);
+      if (values() && grid_.y > 1) send_y(one, exchange);
+    });
+    if (!exchange.copies.empty()) main.steps.push_back({std::move(exchange), all_});
+    ComputeSet set = compute("multiply", 0);
+    if (!values()) add_zeros(main, set);
+    main.steps.push_back({std::move(set)});
+  }
+
+  void send_bucket(const Cell& one, Exchange& exchange) const {
+    Copy copy{{one.bucket}, bytes_.pool_slice, {}};
+    for (std::uint32_t z = 0; z < grid_.z; ++z)
+      copy.destinations.push_back({cell(one.x, one.y, z).pool[0], one.z * bytes_.pool_slice});
+    exchange.copies.push_back(std::move(copy));
+  }
+
+  void send_x(const Cell& one, Exchange& exchange) const {
+    const Interval part = EvenSplit{bytes_.x / kWord, grid_.x}.part(one.x);
+    Copy copy{{one.x_slice}, word(part.size()) * kWord, {}};
+    for (std::uint32_t x = 0; x < grid_.x; ++x)
+      copy.destinations.push_back({cell(x, one.y, one.z).x_rows, word(part.begin) * kWord});
+    if (copy.bytes != 0) exchange.copies.push_back(std::move(copy));
+  }
+
+  void send_y(const Cell& one, Exchange& exchange) const {
+    const Interval part = EvenSplit{bytes_.y / kWord, grid_.y}.part(one.y);
+    Copy copy{{one.y_slice}, word(part.size()) * kWord, {}};
+    for (std::uint32_t y = 0; y < grid_.y; ++y)
+      copy.destinations.push_back({cell(one.x, y, one.z).y_rows, word(part.begin) * kWord});
+    if (copy.bytes != 0) exchange.copies.push_back(std::move(copy));
+  }
+
+  /// Clears partial results before `set` adds to them.
+  void add_zeros(Sequence& main, ComputeSet& set) {
+    ComputeSet zero{all_ ? set.name : "zero", {}};
+    const std::uint32_t codelet = add_codelet("dynamic_zero");
+    each_cell([&](const Cell& one) { zero.vertices.push_back(zero_vertex(one, codelet)); });
+    if (!all_) return main.steps.push_back({std::move(zero), false});
+    zero.vertices.insert(zero.vertices.end(), set.vertices.begin(), set.vertices.end());
+    set = std::move(zero);
+  }
+
+  [[nodiscard]] Vertex zero_vertex(const Cell& one, std::uint32_t codelet) const {
+    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {Place{one.y_rows}, 0U}};
+    const EvenSplit words{bytes_.y / kWord, contexts_};
+    for (std::uint32_t w = 0; w < contexts_; ++w) {
+      vertex.arguments.emplace_back(word(words.begin(w)) * kWord);
+      vertex.arguments.emplace_back(word(words.part(w).size()));
+    }
+    return vertex;
+  }
+
+  /// Every tile computes what is for it in the pool that it holds in buffer `side`.
+  ComputeSet compute(const std::string& name, int side) {
+    ComputeSet set{name, {}};
+    each_cell([&](const Cell& one) { set.vertices.push_back(multiply_vertex(one, side)); });
+    return set;
+  }
+
+  [[nodiscard]] Vertex multiply_vertex(const Cell& one, int side) const {
+    const BufferId pool = one.pool[side];
+    Vertex vertex{one.tile, codelet_, Executor::supervisor, 0, {}};
+    const bool two_halves = shape_.x_chunk() < shape_.block && !shape_.shares_rows();
+    const Argument fourth =
+        shape_.shares_rows()
+            ? Argument{Place{one.y_rows}}
+            : Argument{two_halves ? shape_.x_chunk() * grid_.columns * shape_.element_bytes() : 0};
+    vertex.arguments = {Place{pool, 2 * pool_.pool_head_words()},
+                        Place{one.x_rows},
+                        1 + one.x + one.y * grid_.x,
+                        Place{pool, bytes_.meta},
+                        fourth,
+                        Place{pool},
+                        Place{pool, 2 * (kPoolHeadWords + one.x)},
+                        Place{one.flags}};
+    if (values()) {
+      const std::uint32_t row = grid_.columns * shape_.element_bytes();
+      vertex.arguments.insert(vertex.arguments.end(), {row / kWord - 1, row, shape_.block, 0U});
+    } else if (!shape_.shares_rows()) {
+      add_columns(one, vertex);
+    }
+    return vertex;
+  }
+
+  /// The columns of each worker of a block codelet.
+  void add_columns(const Cell& one, Vertex& vertex) const {
+    const EvenSplit positions{grid_.columns, contexts_};
+    const std::uint32_t half = shape_.result_chunk() < shape_.block
+                                   ? shape_.result_chunk() * grid_.columns * kPartialBytes
+                                   : 0;
+    for (std::uint32_t w = 0; w < contexts_; ++w) {
+      const std::uint32_t first = word(positions.begin(w));
+      vertex.arguments.insert(vertex.arguments.end(),
+                              {first * shape_.x_chunk() * shape_.element_bytes(),
+                               Place{one.y_rows, first * shape_.result_chunk() * kPartialBytes},
+                               word(positions.part(w).size()) - 3U, half});
+    }
+  }
+
+  // --- propagation ------------------------------------------------------------------------------
+
+  void propagate(Sequence& main) {
+    if (grid_.partitions() == 1) return;
+    const Propagation propagation{program_, cells_, bytes_.pool,
+                                  [this](int side) { return compute("multiply spilled", side); }};
+    add_propagation(propagation, main);
+    if (values()) add_way_home(propagation, add_codelet("dynamic_away"), main);
+  }
+
+  // --- sums -------------------------------------------------------------------------------------
+
+  /// The chunks of partial results that the cell adds up.
+  [[nodiscard]] Interval share(const Cell& one) const {
+    return EvenSplit{bytes_.chunks, bytes_.parts}.part(values() ? one.z : one.y);
+  }
+  /// The cell that adds up part `part` of what this one computes.
+  const Cell& adder(const Cell& one, std::uint32_t part) {
+    return values() ? cell(one.x, one.y, part) : cell(one.x, part, one.z);
+  }
+  [[nodiscard]] Place partial(const Cell& one, std::uint64_t chunk) const {
+    const std::uint32_t offset = word(chunk) * kChunk;
+    return values() ? Place{one.pool[0], bytes_.meta + offset} : Place{one.y_rows, offset};
+  }
+
+  void reduce(Sequence& main) {
+    Exchange exchange{"send partial results", {}};
+    ComputeSet set{"add", {}};
+    each_cell([&](const Cell& one) {
+      const std::uint32_t own = values() ? one.z : one.y;
+      for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
+        const Cell& to = adder(one, part);
+        const Interval chunks = share(to);
+        if (part == own || chunks.size() == 0) continue;
+        const std::uint32_t place = own < part ? own : own - 1;
+        exchange.copies.push_back({partial(one, chunks.begin),
+                                   word(chunks.size()) * kChunk,
+                                   {{to.received, place * word(chunks.size()) * kChunk}}});
+      }
+      if (bytes_.parts == 1 && !shape_.f16()) {  // sums as they are: results
+        exchange.copies.push_back({partial(one, 0),
+                                   word(share(one).size()) * kChunk,
+                                   {{result_buffer(grid_, one.x, one.y, one.z)}}});
+      }
+      add_up(one, set);
+    });
+    if (!exchange.copies.empty()) main.steps.push_back({std::move(exchange), all_});
+    if (!set.vertices.empty()) main.steps.push_back({std::move(set), all_});
+  }
+
+  void add_up(const Cell& one, ComputeSet& set) {
+    const Interval chunks = share(one);
+    if (chunks.size() == 0) return;
+    const Place sums = partial(one, chunks.begin);
+    const Place results{result_buffer(grid_, one.x, one.y, one.z)};
+    if (bytes_.parts > 1) {
+      const std::uint32_t codelet =
+          program_.add_codelet(elf::embedded_codelet("gemm", "gemm_add_f32"));
+      Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
+      vertex.arguments = {sums,
+                          Place{one.received},
+                          word(chunks.size()) * kChunk,
+                          bytes_.parts - 1,
+                          shape_.f16() ? sums : results,
+                          0U,
+                          0U,
+                          0U};
+      add_chunks(vertex, chunks.size());
+      set.vertices.push_back(std::move(vertex));
+    }
+    if (!shape_.f16()) return;
+    const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
+    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {sums, results}};
+    vertex.arguments.resize(8, 0U);
+    add_chunks(vertex, chunks.size());
+    set.vertices.push_back(std::move(vertex));
+  }
+
+  void add_chunks(Vertex& vertex, std::uint64_t chunks) const {
+    const EvenSplit split{chunks, contexts_};
+    for (std::uint32_t w = 0; w < contexts_; ++w) {
+      vertex.arguments.emplace_back(word(split.begin(w)) * kChunk);
+      vertex.arguments.emplace_back(word(split.part(w).size()));
+    }
+  }
+
+  const SpmmDynamic& workload_;
+  const Shape& shape_;
+  const PoolShape& pool_;
+  const Grid& grid_;
+  const Buffers bytes_;
+  std::uint32_t contexts_;
+  bool all_;  ///< steps are measured
+  program::Program program_;
+  Cells cells_;
+  Given given_;
+  std::uint32_t codelet_ = 0;
+};
+
+program::Program SpmmDynamic::build() const { return Builder(*this, plan_.pool.contexts).build(); }
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,114 @@
+#include "kernels/spmm_dynamic/propagation.h"
+
+#include "sim/program/any_flag.h"
+
+namespace tessera::spmm_dynamic {
+
+using program::ComputeSet;
+using program::Exchange;
+using program::Place;
+using program::Sequence;
+
+namespace {
+
+constexpr std::uint32_t kFlagWord = 4;
+constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
+
+enum class Along : std::uint8_t { x, y };
+
+class Writer {
+ public:
+  explicit Writer(const Propagation& propagation)
+      : propagation_(propagation), cells_(propagation.cells), grid_(cells_.grid()) {}
+
+  void propagate(Sequence& steps) {
+    Sequence body;
+    along_y(body, 0);
+    if (grid_.x > 1) {
+      add_step(body, Along::x, 0, true);
+      along_y(body, 1);
+      add_step(body, Along::x, 1, true);
+    }
+    steps.steps.push_back(loop("spilled", Flag::spilled, std::move(body)));
+  }
+
+  /// Steps come in pairs here as they did before, so that a ring of evenly many is met at home.
+  void go_home(std::uint32_t codelet, Sequence& steps) {
+    steps.steps.push_back({compare(codelet)});
+    for (const Along along : {Along::y, Along::x}) {
+      const bool x = along == Along::x;
+      if ((x ? grid_.x : grid_.y) == 1) continue;
+      Sequence body;
+      add_step(body, along, 0, false);
+      add_step(body, along, 1, false);
+      body.steps.push_back({compare(codelet)});
+      steps.steps.push_back(loop(x ? "away along x" : "away along y",
+                                 x ? Flag::away_along_x : Flag::away_along_y, std::move(body)));
+    }
+  }
+
+ private:
+  /// Two steps a test, as long as a pool holds something for the part of the rows where it is.
+  void along_y(Sequence& steps, int side) {
+    if (grid_.y == 1) return;
+    Sequence body;
+    add_step(body, Along::y, side, true);
+    add_step(body, Along::y, 1 - side, true);
+    steps.steps.push_back(loop("spilled here", Flag::spilled_here, std::move(body)));
+  }
+
+  void add_step(Sequence& steps, Along along, int from, bool computes) {
+    steps.steps.push_back({shift(along, from)});
+    if (computes) steps.steps.push_back({propagation_.compute(1 - from)});
+  }
+
+  /// Every pool goes to the tile before its own, from one buffer to the other.
+  [[nodiscard]] Exchange shift(Along along, int from) const {
+    Exchange exchange{along == Along::x ? "shift x" : "shift y", {}};
+    for (const Cell& one : cells_) {
+      const Cell& to = along == Along::x ? cells_.at((one.x + grid_.x - 1) % grid_.x, one.y, one.z)
+                                         : cells_.at(one.x, (one.y + grid_.y - 1) % grid_.y, one.z);
+      exchange.copies.push_back({{one.pool[from]}, propagation_.pool_bytes, {{to.pool[1 - from]}}});
+    }
+    return exchange;
+  }
+
+  /// The tiles of a partition agree, so one of each is asked.
+  program::Step loop(const std::string& name, Flag flag, Sequence body) {
+    std::vector<Place> flags;
+    for (const Cell& one : cells_) {
+      if (one.z == 0) flags.push_back({one.flags, kFlagWord * static_cast<std::uint32_t>(flag)});
+    }
+    return {program::while_any(propagation_.program, name, flags, std::move(body))};
+  }
+
+  [[nodiscard]] ComputeSet compare(std::uint32_t codelet) const {
+    ComputeSet set{"compare with home", {}};
+    constexpr auto kFirst = kFlagWord * static_cast<std::uint32_t>(Flag::away_along_y);
+    for (const Cell& one : cells_) {
+      set.vertices.push_back(
+          {one.tile,
+           codelet,
+           program::Executor::supervisor,
+           0,
+           {Place{one.pool[0], kHomeOffset}, one.x, one.y, Place{one.flags, kFirst}}});
+    }
+    return set;
+  }
+
+  const Propagation& propagation_;
+  const Cells& cells_;
+  const Grid& grid_;
+};
+
+}  // namespace
+
+void add_propagation(const Propagation& propagation, Sequence& steps) {
+  Writer(propagation).propagate(steps);
+}
+
+void add_way_home(const Propagation& propagation, std::uint32_t codelet, Sequence& steps) {
+  Writer(propagation).go_home(codelet, steps);
+}
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/types.h"
+#include "sim/data/element.h"
+
+/// What one product with a dynamic W is made of, and how its parts lie on a tile.
+namespace tessera::spmm_dynamic {
+
+/// Which of the three products of a layer Y = W X is computed.
+enum class Pass : std::uint8_t {
+  forward,     ///< Y[m, n] = W X
+  grad_input,  ///< Xg[k, n] = W^T Yg: the forward product of W^T
+  grad_values  ///< Wg = Yg X^T at the places of W's blocks
+};
+
+constexpr std::uint32_t kWord = 8;  ///< bytes: the unit of places in bucket lists
+constexpr std::uint32_t kPassBytes =
+    16;  ///< of a row of X that one pass of an element codelet takes
+constexpr std::uint32_t kPartialBytes = 4;  ///< all sums are f32
+
+struct Shape {
+  program::Type dtype = program::Type::f16;
+  std::uint32_t block = 1;
+  bool values = false;  ///< pass grad_values
+
+  [[nodiscard]] bool f16() const { return dtype == program::Type::f16; }
+  [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(dtype); }
+  /// Whether workers share out the rows of a sub-group; else they share its columns.
+  [[nodiscard]] bool shares_rows() const { return block == 1 || values; }
+  /// Blocks of a unit of a bucket: f16 elements go in pairs.
+  [[nodiscard]] std::uint32_t unit_blocks() const { return block == 1 && f16() && !values ? 2 : 1; }
+  /// Bytes of a unit's values; the partial sums of them in pass grad_values.
+  [[nodiscard]] std::uint32_t unit_bytes() const {
+    const std::uint32_t area = block * block;
+    return values ? area * kPartialBytes : area * unit_blocks() * element_bytes();
+  }
+  /// The columns of a tile are a multiple of this.
+  [[nodiscard]] std::uint32_t column_grain() const {
+    if (values) return kWord / element_bytes();
+    return block == 1 ? kPassBytes / element_bytes() : 1;
+  }
+  /// Rows of X (of results) whose elements stand side by side for each column.
+  [[nodiscard]] std::uint32_t x_chunk() const {
+    if (values) return 1;
+    return block == 16 && !f16() ? 8 : block;
+  }
+  [[nodiscard]] std::uint32_t result_chunk() const {
+    if (values) return 1;
+    return block == 16 && f16() ? 8 : block;
+  }
+};
+
+/// A part of a dense matrix on one tile: [row block][chunk of rows][column][row of the chunk].
+struct Piece {
+  std::uint32_t columns;
+  std::uint32_t chunk;
+
+  struct Place {
+    std::uint32_t row, column;
+  };
+  [[nodiscard]] Place place(std::uint64_t at) const {
+    const std::uint64_t position = at / chunk;
+    return {static_cast<std::uint32_t>(position / columns * chunk + at % chunk),
+            static_cast<std::uint32_t>(position % columns)};
+  }
+  [[nodiscard]] std::uint64_t at(std::uint32_t row, std::uint32_t column) const {
+    return (std::uint64_t{row / chunk} * columns + column) * chunk + row % chunk;
+  }
+};
+
+/// How block rows, block columns and columns of X are cut: cell (x, y, z) works on part x of the
+/// block rows, y of the block columns, z of the columns.
+struct Grid {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  std::uint32_t columns = 1;  ///< of each part z, padding included
+
+  [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
+  [[nodiscard]] std::uint32_t partitions() const { return x * y; }
+  /// Neighbours share the rows of X, so that pairs of tiles can take them together.
+  [[nodiscard]] TileId tile(std::uint32_t i, std::uint32_t j, std::uint32_t k) const {
+    return TileId{(j * z + k) * x + i};
+  }
+};
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,175 @@
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/streams.h"
+#include "sim/base/errors.h"
+
+namespace tessera::spmm_dynamic {
+
+namespace {
+
+constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
+                                          {"grad_input", Pass::grad_input},
+                                          {"grad_values", Pass::grad_values}}};
+constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
+
+std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
+  std::vector<sparse::BlockMatrix> patterns;
+  for (std::uint32_t i = 0; i < options.patterns; ++i) {
+    sparse::WeightOptions weights = options.weights;
+    weights.seed += i;
+    patterns.push_back(sparse::make_weights(weights));
+  }
+  return patterns;
+}
+
+std::uint64_t max_blocks(const Options& options, const sparse::BlockMatrix& w,
+                         const std::vector<sparse::BlockMatrix>& patterns) {
+  const std::uint64_t area = std::uint64_t{w.block} * w.block;
+  if (options.max_nonzeros != 0) return ceil_div(options.max_nonzeros, area);
+  const std::uint64_t places = std::uint64_t{w.block_rows()} * w.block_columns();
+  if (options.max_density != 0) return sparse::share_of(places, options.max_density);
+  std::uint64_t most = 0;
+  for (const sparse::BlockMatrix& pattern : patterns) most = std::max(most, pattern.blocks());
+  return most;
+}
+
+/// W as it is multiplied; all patterns are of one size.
+std::vector<sparse::BlockMatrix> oriented(Pass pass, std::vector<sparse::BlockMatrix> patterns) {
+  const sparse::BlockMatrix& first = patterns.front();
+  for (const sparse::BlockMatrix& w : patterns) {
+    check(w.rows == first.rows && w.columns == first.columns && w.block == first.block,
+          "spmm_dynamic: patterns of several sizes");
+  }
+  if (pass != Pass::grad_input) return patterns;
+  for (sparse::BlockMatrix& w : patterns) w = sparse::transposed(w);
+  return patterns;
+}
+
+Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns) {
+  const sparse::BlockMatrix& w = patterns.front();
+  Problem problem{};
+  problem.shape = {options.weights.dtype, w.block, options.pass == Pass::grad_values};
+  problem.block_rows = w.block_rows();
+  problem.block_columns = w.block_columns();
+  problem.n = options.n;
+  problem.max_blocks = max_blocks(options, w, patterns);
+  problem.headroom = options.headroom;
+  problem.runs = static_cast<std::uint32_t>(patterns.size());
+  return problem;
+}
+
+void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint64_t most,
+                    const Options& options) {
+  if (w.blocks() <= most) return;
+  const std::uint64_t area = std::uint64_t{w.block} * w.block;
+  const bool counted = options.max_nonzeros != 0;
+  throw KeyError(counted ? "workload.max_nonzeros" : "workload.max_density",
+                 fmt::format("pattern {} holds {} nonzeros in blocks of {} x {}, allowed {}",
+                             pattern, w.blocks() * area, w.block, w.block, most * area));
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Pinned& plan) {
+  fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
+  fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
+  fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
+}
+
+void describe(config::Fields& fields, Options& options) {
+  sparse::describe(fields, options.weights);
+  fields.field({"n", "columns of X and Y"}, options.n, {1, 1U << 20});
+  fields.field({"pass",
+                "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T where W has "
+                "blocks"},
+               options.pass, kPasses);
+  fields.field({"max_density",
+                "blocks of W that the program has room for, over all its blocks; 0: as many as the "
+                "fullest pattern holds"},
+               options.max_density, {0.0, 1.0});
+  fields.field({"max_nonzeros", "the same as a number of elements; 0: from max_density"},
+               options.max_nonzeros);
+  fields.field({"headroom",
+                "room of a tile's bucket beyond an even share of the most nonzeros, over that "
+                "share"},
+               options.headroom, {0.0, 16.0});
+  fields.field({"patterns",
+                "patterns that the program runs with, one after the other, of the seeds `seed` and "
+                "up; seeded W only"},
+               options.patterns, {1, 1024});
+  fields.require(options.patterns == 1 || options.weights.matrix.empty(), "patterns",
+                 fmt::format("found {}, allowed 1 with a matrix file", options.patterns));
+  fields.require(options.max_nonzeros == 0 || options.max_density == 0, "max_nonzeros",
+                 "found beside max_density, allowed one of them");
+  fields.field(
+      {"region",
+       "steps that are measured: all, or multiply: without distribution, clearing and sums"},
+      options.region, kRegions);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+}
+
+SpmmDynamic::SpmmDynamic(const Options& options, const MachineConfig& machine)
+    : SpmmDynamic(options, make_patterns(options), machine) {}
+
+SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
+                         const MachineConfig& machine)
+    : options_(options),
+      tiles_(machine.tiles),
+      patterns_(oriented(options.pass, std::move(patterns))),
+      x_(patterns_.front().columns, options.n, options.weights.dtype, options.weights.seed,
+         sparse::kDenseStream),
+      yg_(patterns_.front().rows, options.n, options.weights.dtype, options.weights.seed,
+          sparse::kGradientStream),
+      problem_(problem_of(options, patterns_)) {
+  for (std::size_t i = 0; i < patterns_.size(); ++i)
+    require_within(patterns_[i], i, problem_.max_blocks, options_);
+  plan_ = make_plan(problem_, options.plan, machine);
+  for (const sparse::BlockMatrix& w : patterns_) packings_.push_back(pack(w, plan_.pool));
+}
+
+std::uint64_t SpmmDynamic::useful_flops() const {
+  std::uint64_t nonzeros = 0;
+  for (const sparse::BlockMatrix& w : patterns_) nonzeros += w.nonzeros;
+  return 2 * nonzeros * options_.n;
+}
+
+std::string SpmmDynamic::peak_type() const {
+  if (options_.weights.dtype == program::Type::f32) return "f32";
+  return problem_.shape.shares_rows() ? "f16" : "f16_f32";
+}
+
+nlohmann::ordered_json SpmmDynamic::plan() const {
+  const Grid& grid = plan_.pool.grid;
+  const Buffers bytes(problem_, plan_.pool);
+  return {{"x", grid.x},
+          {"y", grid.y},
+          {"z", grid.z},
+          {"columns", grid.columns},
+          {"max_blocks", problem_.max_blocks},
+          {"bucket_blocks", plan_.bucket_blocks},
+          {"pool_bytes", bytes.pool}};
+}
+
+nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {
+  const Packing& packing = packings_[run];
+  const Grid& grid = plan_.pool.grid;
+  const auto part = [](std::uint64_t some, std::uint64_t all) {
+    return all == 0 ? 0.0 : static_cast<double>(some) / static_cast<double>(all);
+  };
+  std::uint32_t units = 0;
+  for (const Pool& pool : packing.pools) units = std::max(units, pool.units);
+  return {{"nonzeros", patterns_[run].nonzeros},
+          {"imbalance", part(packing.most_blocks * grid.partitions(), packing.blocks)},
+          {"fullest_pool", part(units, plan_.pool.units)},
+          {"spilled", part(packing.spilled_blocks, packing.blocks)},
+          {"y_steps", packing.y_steps},
+          {"x_steps", packing.x_steps}};
+}
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/sparse/weights.h"
+#include "kernels/spmm_dynamic/plan.h"
+#include "sim/config/fields.h"
+#include "sim/data/dense_operand.h"
+#include "sim/program/workload.h"
+
+/// The workload `spmm_dynamic`: products with a sparse W of which only the most nonzeros are known
+/// when the program is built.
+namespace tessera::spmm_dynamic {
+
+/// Which steps are measured.
+enum class Region : std::uint8_t {
+  all,
+  multiply  ///< without distribution, clearing and sums
+};
+
+struct Options {
+  sparse::WeightOptions weights;
+  std::uint32_t n = 256;
+  Pass pass = Pass::forward;
+  double max_density = 0;          ///< 0: the patterns' own
+  std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
+  double headroom = 0.3;
+  std::uint32_t patterns = 1;
+  Region region = Region::all;
+  Pinned plan;
+};
+void describe(config::Fields& fields, Pinned& plan);
+void describe(config::Fields& fields, Options& options);
+
+/// Problem, plan and everything derived from them, fixed at construction.
+class SpmmDynamic : public Workload {
+ public:
+  /// Patterns of the seeds `seed`, `seed` + 1, ... Throws UserError if one cannot be had, holds
+  /// more than the most nonzeros, or no plan fits.
+  SpmmDynamic(const Options& options, const MachineConfig& machine);
+  /// The same with given W of equal sizes.
+  SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
+              const MachineConfig& machine);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] std::uint32_t runs() const override {
+    return static_cast<std::uint32_t>(patterns_.size());
+  }
+  [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override {
+    return check_run(memory, mode, 0);
+  }
+  [[nodiscard]] CheckResult check_run(const MemoryReader& memory, CheckMode mode,
+                                      std::uint32_t run) const override;
+
+  [[nodiscard]] const Packing& packing(std::uint32_t run) const { return packings_[run]; }
+  [[nodiscard]] const Plan& chosen() const { return plan_; }
+
+ private:
+  friend class Builder;
+  friend class Results;
+  [[nodiscard]] CheckResult check_values(const MemoryReader& memory, CheckMode mode,
+                                         std::uint32_t run) const;
+
+  Options options_;
+  std::uint32_t tiles_;
+  std::vector<sparse::BlockMatrix> patterns_;  ///< W, in pass grad_input W^T
+  data::DenseOperand x_;                       ///< what is multiplied: X, in pass grad_input Yg
+  data::DenseOperand yg_;                      ///< pass grad_values
+  Problem problem_;
+  Plan plan_;
+  std::vector<Packing> packings_;  ///< by run
+};
+
+/// The finished part of cell (x, y, z) lies in the buffer of this number.
+constexpr program::BufferId result_buffer(const Grid& grid, std::uint32_t x, std::uint32_t y,
+                                          std::uint32_t z) {
+  return program::BufferId{index(grid.tile(x, y, z))};
+}
+
+}  // namespace tessera::spmm_dynamic

@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about room and patterns of spmm_dynamic.
+namespace {
+
+constexpr const char* kConfig = R"({"machine": {"extends": "gc200", "tiles": 12},
+  "workload": {"kernel": "spmm_dynamic", "m": 64, "k": 96, "n": 5, "dtype": "f16", "block": 4}})";
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a pattern that the buckets are not for is refused with its size") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    check_refused(
+        folder, "run a.json --set workload.max_nonzeros=32",
+        {"workload.max_nonzeros: pattern 0 holds 384 nonzeros in blocks of 4 x 4", "allowed 32"});
+    check_refused(folder, "run a.json --set workload.max_density=0.01",
+                  {"workload.max_density: pattern 0 holds 384 nonzeros", "allowed 64"});
+  }
+
+  TEST_CASE("keys of spmm_dynamic that contradict each other are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n64 96 1\n1 2 1\n");
+    check_refused(folder,
+                  "run a.json --set workload.max_nonzeros=3200 --set workload.max_density=0.5",
+                  {"workload.max_nonzeros: found beside max_density"});
+    check_refused(folder, "run a.json --set workload.matrix=a.mtx --set workload.patterns=2",
+                  {"workload.patterns: found 2, allowed 1 with a matrix file"});
+    check_refused(folder, "run a.json --set workload.plan.x=13",
+                  {"workload.plan.x: found 13, allowed 0 to 12"});
+    check_refused(folder, "run a.json --set workload.plan.x=4 --set workload.plan.y=4",
+                  {"workload.plan.y: found 4, allowed 0 to 3"});
+    check_refused(folder, "run a.json --set workload.plan.x=4 --set workload.plan.z=4",
+                  {"workload.plan.z: found 4, allowed 0 to 3"});
+  }
+
+  TEST_CASE("a product that no grid has room for is refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    check_refused(folder, "run a.json --set workload.k=40000 --set workload.n=2000",
+                  {"no plan of spmm_dynamic fits 12 tiles of 624 KiB"});
+  }
+
+  TEST_CASE("each of several patterns has its line in the report") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    REQUIRE(folder.call("run a.json --out result --set workload.patterns=3").code == 0);
+    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    std::uint64_t cycles = 0;
+    for (const auto& run : report.at("runs")) {
+      CHECK(run.at("passed") == true);
+      CHECK(run.at("nonzeros") == 384);
+      CHECK(run.at("imbalance") >= 1.0);
+      cycles += run.at("cycles").get<std::uint64_t>();
+    }
+    CHECK(report.at("runs").size() == 3);
+    CHECK(report.at("time").at("cycles") == cycles);
+    CHECK(report.at("work").at("useful_flops") == 3 * 2 * 384 * 5);
+  }
+}

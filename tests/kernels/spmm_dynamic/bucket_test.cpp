@@ -1,0 +1,101 @@
+#include "kernels/spmm_dynamic/bucket.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "kernels/sparse/weights.h"
+#include "kernels/spmm_dynamic/plan.h"
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using namespace tessera::spmm_dynamic;
+
+namespace {
+
+sparse::BlockMatrix skewed(std::uint32_t block, std::uint64_t seed) {
+  sparse::WeightOptions weights;
+  weights.m = 64 * block;
+  weights.k = 48 * block;
+  weights.block = block;
+  weights.pattern = sparse::Pattern::row_skewed;
+  weights.density = 0.1;
+  weights.seed = seed;
+  return sparse::make_weights(weights);
+}
+
+PoolShape pool_for(const sparse::BlockMatrix& w, const Shape& shape, const Grid& grid,
+                   double headroom) {
+  Problem problem{};
+  problem.shape = shape;
+  problem.block_rows = w.block_rows();
+  problem.block_columns = w.block_columns();
+  problem.n = grid.columns * grid.z;
+  problem.max_blocks = w.blocks();
+  problem.headroom = headroom;
+  return pool_of(problem, grid, 6);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("every block is packed once, within the room of the pools") {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      for (const std::uint32_t block : {1U, 8U}) {
+        for (const bool values : {false, true}) {
+          const sparse::BlockMatrix w = skewed(block, seed);
+          const Shape shape{program::Type::f16, block, values};
+          const PoolShape pool = pool_for(w, shape, {4, 3, 2, 8}, 0.3);
+          const Packing packing = pack(w, pool);
+          std::set<std::uint64_t> seen;
+          std::uint64_t spilled = 0;
+          for (std::uint32_t i = 0; i < packing.pools.size(); ++i) {
+            const Pool& one = packing.pools[i];
+            CHECK(one.units <= pool.units);
+            CHECK(one.meta_words <= pool.meta_words);
+            CHECK(pool_lists(w, pool, packing, i % 4, i / 4).size() == pool.meta_words);
+            for_each_unit(pool, one, [&](std::uint32_t unit, std::uint64_t e) {
+              CHECK(unit < one.units);
+              seen.insert(e);
+            });
+            for (const SubGroup& group : one.groups) {
+              if (group.x + group.y * 4 == i) continue;
+              for (const RowPart& row : group.rows) spilled += row.end - row.begin;
+            }
+          }
+          CHECK(seen.size() == w.blocks());
+          CHECK(spilled == packing.spilled_blocks);
+          CHECK((spilled > 0) == (packing.x_steps + packing.y_steps > 0));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("what spills lies as near as there is room") {
+    sparse::BlockMatrix w = skewed(8, 1);
+    // All blocks in the first partition of a grid of 1 x 4, each with room for a quarter and more.
+    for (std::uint32_t& column : w.column) column %= 12;
+    const PoolShape pool = pool_for(w, {program::Type::f16, 8, false}, {1, 4, 1, 8}, 0.5);
+    const Packing packing = pack(w, pool);
+    CHECK(packing.pools[0].units == pool.units);
+    CHECK(packing.pools[1].units == pool.units);
+    CHECK(packing.pools[3].units == 0);
+    CHECK(packing.y_steps == 2);
+    CHECK(packing.x_steps == 0);
+  }
+
+  TEST_CASE("full buckets are refused with how full they are") {
+    const sparse::BlockMatrix w = skewed(8, 1);
+    PoolShape pool = pool_for(w, {program::Type::f16, 8, false}, {4, 3, 1, 8}, 0);
+    pool.units -= 1;
+    try {
+      pack(w, pool);
+      FAIL("packed");
+    } catch (const UserError& error) {
+      const std::string text = error.what();
+      CHECK(text.find("workload: the buckets are full") == 0);
+      CHECK(text.find(fmt::format("of {} blocks of 8 x 8 have no room", w.blocks())) !=
+            std::string::npos);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+#include "kernels/spmm_dynamic/plan.h"
+
+#include <doctest/doctest.h>
+
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+using namespace tessera::spmm_dynamic;
+
+namespace {
+
+MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 256) {
+  MachineConfig machine;
+  machine.name = "small";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = sram_kib;
+  machine.tile.supervisor.launch_stagger_cycles = 4;
+  return machine;
+}
+
+Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
+  Options options;
+  options.weights.m = 32 * block;
+  options.weights.k = 24 * block;
+  options.weights.block = block;
+  options.weights.dtype = dtype;
+  options.weights.density = 0.25;
+  options.n = 96;
+  options.pass = pass;
+  if (block == 1) options.weights.m = options.weights.k = 192;
+  return options;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("predicted cycles are near those of the tiles, part for part") {
+    for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
+      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
+        for (const Pass pass : {Pass::forward, Pass::grad_values}) {
+          Options options = options_of(block, dtype, pass);
+          options.plan = {1, 1, 2};  // nothing left to chance
+          CAPTURE(block);
+          CAPTURE(static_cast<int>(dtype));
+          CAPTURE(static_cast<int>(pass));
+          const std::string text = test::run_workload<SpmmDynamic>(
+              options, machine_of(2, 1024),
+              [](const RunResult& result, const SpmmDynamic& workload) {
+                const Prediction p = workload.prediction();
+                const auto near = [](std::uint64_t predicted, Cycle simulated) {
+                  const auto expected = static_cast<double>(predicted);
+                  const auto found = static_cast<double>(simulated.count());
+                  return found >= 0.9 * expected && found <= 1.1 * expected;
+                };
+                if (near(p.compute_cycles, result.time.compute) &&
+                    near(p.exchange_cycles, result.time.exchange))
+                  return std::string(", near");
+                return fmt::format(": compute {} of {}, exchange {} of {}",
+                                   result.time.compute.count(), p.compute_cycles,
+                                   result.time.exchange.count(), p.exchange_cycles);
+              });
+          CHECK(text == "passed, near");
+        }
+      }
+    }
+  }
+
+  TEST_CASE("what the plan finds room for fits the tiles, however small they are") {
+    for (const std::uint32_t sram_kib : {64U, 80U, 128U}) {
+      for (const std::uint32_t block : {1U, 8U}) {
+        for (const Pass pass : {Pass::forward, Pass::grad_values}) {
+          Options options = options_of(block, program::Type::f16, pass);
+          options.n = 200;
+          const MachineConfig machine = machine_of(24, sram_kib);
+          CAPTURE(sram_kib);
+          CAPTURE(block);
+          const SpmmDynamic workload(options, machine);
+          const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+          CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("pinned cuts are taken, and every column has a part") {
+    for (const std::uint32_t n : {1U, 7U, 64U, 65U, 100U}) {
+      Options options = options_of(8, program::Type::f16, Pass::forward);
+      options.n = n;
+      options.plan = {3, 2, 4};
+      const SpmmDynamic workload(options, machine_of(30));
+      const Grid& grid = workload.chosen().pool.grid;
+      CHECK(grid.x == 3);
+      CHECK(grid.y == 2);
+      CHECK(grid.z == std::min(n, 4U));
+      CHECK(grid.columns * grid.z >= n);
+      CHECK(grid.columns * (grid.z - 1) < n);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+#include <cstring>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "models/fabric/fabric.h"
+#include "models/machine.h"
+#include "tests/models/in_child.h"
+
+using namespace tessera;
+using namespace tessera::spmm_dynamic;
+using sparse::BlockMatrix;
+
+namespace {
+
+MachineConfig small_machine(std::uint32_t tiles) {
+  MachineConfig machine;
+  machine.name = "small";
+  machine.tiles = tiles;
+  machine.tile.sram_kib = 128;
+  machine.tile.supervisor.launch_stagger_cycles = 4;
+  return machine;
+}
+
+using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
+
+/// Runs all patterns with one program and race checks; "passed" or what went wrong.
+std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
+                std::uint32_t tiles, const View& view = {}) {
+  return in_child([&]() -> std::string {
+    const MachineConfig machine = small_machine(tiles);
+    const SpmmDynamic workload(options, patterns, machine);
+    const program::Program program = workload.build();
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    const program::Images images = program::compile(program, machine, *exchanges);
+    RunOptions run_options;
+    run_options.check_races = true;
+    run_options.max_cycles = 20'000'000;
+    Machine built(machine, program, images, run_options);
+    RunResult result;
+    for (std::uint32_t i = 0; i < workload.runs(); ++i) {
+      result = i == 0 ? built.run() : built.run_again(program, images);
+      const CheckResult check = workload.check_run(built.memory(), CheckMode::full, i);
+      if (!check.passed)
+        return fmt::format("run {} wrong: {} over {}, plan {}", i, check.max_error, check.bound,
+                           workload.plan().dump());
+    }
+    return "passed" + (view ? view(result, workload) : "");
+  });
+}
+
+struct Case {
+  std::uint32_t block;
+  program::Type dtype;
+  Pass pass;
+};
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
+    for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
+      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_values})
+        cases.push_back({block, dtype, pass});
+    }
+  }
+  return cases;
+}
+
+/// A matrix of the blocks given by (row, column) in blocks, with values that tell places apart.
+BlockMatrix matrix(std::uint32_t rows, std::uint32_t columns, std::uint32_t block,
+                   const std::function<bool(std::uint32_t, std::uint32_t)>& holds) {
+  BlockMatrix w;
+  w.rows = rows;
+  w.columns = columns;
+  w.block = block;
+  w.row_begin = {0};
+  for (std::uint32_t i = 0; i < w.block_rows(); ++i) {
+    for (std::uint32_t j = 0; j < w.block_columns(); ++j) {
+      if (!holds(i, j)) continue;
+      w.column.push_back(j);
+      for (std::uint32_t e = 0; e < block * block; ++e) {
+        const bool inside = i * block + e / block < rows && j * block + e % block < columns;
+        const std::uint32_t value = (i * 31 + j * 17 + e * 7) % 64;
+        w.value.push_back(inside ? (static_cast<float>(value) - 31.5F) / 32 : 0);
+        w.nonzeros += inside ? 1 : 0;
+      }
+    }
+    w.row_begin.push_back(w.column.size());
+  }
+  return w;
+}
+
+Options options_of(const Case& test, std::uint32_t n, const Pinned& plan = {}) {
+  Options options;
+  options.weights.dtype = test.dtype;
+  options.weights.block = test.block;
+  options.pass = test.pass;
+  options.n = n;
+  options.plan = plan;
+  return options;
+}
+
+void check_all(std::uint32_t block_rows, std::uint32_t block_columns, std::uint32_t n,
+               std::uint32_t tiles, const Pinned& plan,
+               const std::function<bool(std::uint32_t, std::uint32_t)>& holds,
+               std::uint32_t cut = 0) {
+  for (const Case& test : all_cases()) {
+    const std::uint32_t b = test.block;
+    const BlockMatrix w = matrix(block_rows * b - std::min(cut, b - 1),
+                                 block_columns * b - std::min(cut, b - 1), b, holds);
+    CAPTURE(b);
+    CAPTURE(static_cast<int>(test.dtype));
+    CAPTURE(static_cast<int>(test.pass));
+    CHECK(run(options_of(test, n, plan), {w}, tiles) == "passed");
+  }
+}
+
+bool scattered(std::uint32_t i, std::uint32_t j) { return (i * 7 + j * 11 + i * j) % 5 == 0; }
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("a scattered pattern gives the right products on one tile and on many") {
+    check_all(6, 8, 24, 1, {}, scattered);
+    check_all(6, 8, 24, 12, {}, scattered);
+    check_all(6, 8, 24, 12, {3, 2, 2}, scattered);
+  }
+
+  TEST_CASE("sizes that nothing divides give the right products") {
+    check_all(5, 7, 13, 12, {}, scattered, 3);
+    check_all(3, 9, 1, 12, {3, 3, 1}, scattered, 1);
+  }
+
+  TEST_CASE("no nonzero, one nonzero, all nonzeros") {
+    check_all(4, 5, 9, 8, {2, 2, 2}, [](std::uint32_t, std::uint32_t) { return false; });
+    check_all(4, 5, 9, 8, {2, 2, 2},
+              [](std::uint32_t i, std::uint32_t j) { return i == 2 && j == 4; });
+    check_all(4, 5, 9, 8, {2, 2, 2}, [](std::uint32_t, std::uint32_t) { return true; });
+  }
+
+  TEST_CASE("a dense row spills through all pools and is still right") {
+    const auto dense_row = [](std::uint32_t i, std::uint32_t) { return i == 3; };
+    const auto dense_column = [](std::uint32_t, std::uint32_t j) { return j == 1; };
+    for (const Pinned plan : {Pinned{4, 1, 2}, Pinned{1, 4, 2}, Pinned{4, 3, 1}, Pinned{3, 3, 1}}) {
+      CAPTURE(plan.x);
+      CAPTURE(plan.y);
+      check_all(9, 10, 9, 12, plan, dense_row);
+      check_all(9, 10, 9, 12, plan, dense_column);
+    }
+  }
+
+  TEST_CASE("a corner that holds everything travels as far as the host foresaw") {
+    const BlockMatrix w =
+        matrix(64, 96, 8, [](std::uint32_t i, std::uint32_t j) { return i < 2 && j < 3; });
+    for (const Pass pass : {Pass::forward, Pass::grad_values}) {
+      Options options = options_of({8, program::Type::f16, pass}, 16, {4, 3, 1});
+      const std::string text =
+          run(options, {w}, 12, [](const RunResult& result, const SpmmDynamic& workload) {
+            const Packing& packing = workload.packing(0);
+            check(packing.spilled_blocks == 5, "{} blocks spilled", packing.spilled_blocks);
+            return fmt::format(": {} steps along y, {} along x, {} supersteps", packing.y_steps,
+                               packing.x_steps, result.supersteps);
+          });
+      // Distribution, 4 + 2 steps, a test of either loop around each pair of steps, the sum; a
+      // gradient compares with home and goes on along y and x until it is there.
+      const bool forward = pass == Pass::forward;
+      CHECK(text ==
+            fmt::format("passed: 4 steps along y, 2 along x, {} supersteps", forward ? 14 : 23));
+    }
+  }
+
+  TEST_CASE("one program runs with several patterns, each right") {
+    for (const Case& test : all_cases()) {
+      const std::uint32_t b = test.block;
+      const std::vector<BlockMatrix> patterns = {
+          matrix(6 * b, 8 * b, b, scattered),
+          matrix(6 * b, 8 * b, b, [](std::uint32_t i, std::uint32_t) { return i == 1; }),
+          matrix(6 * b, 8 * b, b, [](std::uint32_t, std::uint32_t) { return false; }),
+          matrix(6 * b, 8 * b, b, [](std::uint32_t i, std::uint32_t j) { return i == j; })};
+      Options options = options_of(test, 10, {3, 2, 2});
+      options.max_density = 0.5;
+      CAPTURE(b);
+      CHECK(run(options, patterns, 12) == "passed");
+    }
+  }
+
+  TEST_CASE("more nonzeros than the program has room for are refused") {
+    Options options = options_of({4, program::Type::f16, Pass::forward}, 8);
+    options.max_nonzeros = 160;
+    const BlockMatrix w =
+        matrix(16, 16, 4, [](std::uint32_t i, std::uint32_t j) { return i > 0 || j == 0; });
+    CHECK(run(options, {w}, 4) ==
+          "exit 2: workload.max_nonzeros: pattern 0 holds 208 nonzeros in blocks of 4 x 4, allowed "
+          "160");
+  }
+}
