@@ -21,7 +21,7 @@ class Expression {
   [[nodiscard]] bool holds(const config::Json& config) const;
 
   /// One operand, operator or function with what it applies to.
-  struct Node {
+  struct Node {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
     enum class Kind { literal, path, call } kind = Kind::literal;
     std::string name;             ///< of a path, an operator or a function
     config::Json value;           ///< of a literal

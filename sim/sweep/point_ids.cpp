@@ -37,8 +37,9 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   for (int i = 0; i < object->dlpi_phnum && found.empty(); ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    found = build_id_in(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr),
-                        segment.p_memsz);
+    const std::uintptr_t notes = object->dlpi_addr + segment.p_vaddr;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as integers
+    found = build_id_in(reinterpret_cast<const char*>(notes), segment.p_memsz);
   }
   return 1;
 }

@@ -14,12 +14,13 @@ using config::Config;
 using config::Json;
 using config::Layers;
 
-Spec take_spec(Layers& base, const std::string& file, std::span<const std::string> arguments) {
+std::vector<Spec> take_specs(Layers& base, const std::string& file,
+                             std::span<const std::string> arguments) {
   const auto found = base.value().find("sweep");
   const Json section = found == base.value().end() ? Json() : *found;
   const std::string origin = section.is_null() ? file : base.origin("sweep");
   base.remove("sweep");
-  return read_spec(section, origin, arguments);
+  return read_specs(section, origin, arguments);
 }
 
 /// The rows of combination `index`, one after the other; the last group varies fastest.
@@ -36,6 +37,29 @@ std::vector<Json> combination(const Spec& spec, std::size_t index) {
   return values;
 }
 
+bool wanted(const Spec& spec, const Json& config) {
+  return std::all_of(spec.where.begin(), spec.where.end(),
+                     [&](const Expression& condition) { return condition.holds(config); });
+}
+
+/// A condition may exclude what could not even be read; defaults are not known then.
+bool excluded_unread(const Spec& spec, const Layers& layers) {
+  try {
+    return !wanted(spec, layers.value());
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+/// "workload.m=4 workload.n=8"
+std::string described(const std::vector<std::string>& paths, const std::vector<Json>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    text += fmt::format("{}{}={}", i == 0 ? "" : " ", paths[i], config::shown(values[i]));
+  }
+  return text;
+}
+
 }  // namespace
 
 Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
@@ -43,67 +67,66 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
              config::Presets machines)
     : name_(file == "-" ? "sweep" : std::filesystem::path(file).stem().string()),
       base_(config::load_layers(file)),
-      spec_(take_spec(base_, file == "-" ? "standard input" : file, arguments)),
       catalogue_(catalogue),
       machines_(machines) {
+  for (Spec& spec : take_specs(base_, file == "-" ? "standard input" : file, arguments)) {
+    std::vector<std::string> paths = spec.paths();
+    std::vector<std::string> origins = spec.origins();
+    for (const std::string& path : paths) {
+      if (std::find(axes_.begin(), axes_.end(), path) == axes_.end()) axes_.push_back(path);
+    }
+    parts_.push_back({std::move(spec), std::move(paths), std::move(origins)});
+  }
   for (const std::string& assignment : sets) {
     base_.set(assignment);
     config::machine_name_to_extends(base_);
   }
-  for (const Group& group : spec_.groups) {
-    axes_.insert(axes_.end(), group.paths.begin(), group.paths.end());
-    origins_.insert(origins_.end(), group.paths.size(), group.origin);
-  }
 }
 
-Layers Sweep::layers(const std::vector<Json>& values) const {
+Layers Sweep::layers(const Part& part, const Values& values) const {
   Layers layers = base_;
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    layers.set(axes_[i], values[i], origins_[i]);
+  for (std::size_t i = 0; i < part.paths.size(); ++i) {
+    layers.set(part.paths[i], values[i], part.origins[i]);
     config::machine_name_to_extends(layers);
   }
   return layers;
 }
 
 Config Sweep::config(const Point& point) const {
-  return config::read_config(layers(point.values), name_, catalogue_, machines_);
+  return config::read_config(layers(parts_[point.part], point.values), name_, catalogue_,
+                             machines_);
 }
 
-bool Sweep::wanted(const Json& config) const {
-  return std::all_of(spec_.where.begin(), spec_.where.end(),
-                     [&](const Expression& condition) { return condition.holds(config); });
+Json Sweep::axes_of(const Point& point) const {
+  Json axes = Json::object();
+  const std::vector<std::string>& paths = parts_[point.part].paths;
+  for (std::size_t i = 0; i < paths.size(); ++i) axes[paths[i]] = point.values[i];
+  return axes;
 }
 
-/// A condition may exclude what could not even be read; defaults are not known then.
-bool Sweep::excluded_unread(const Layers& layers) const {
+/// Whether the conditions let the point be; then its id too.
+bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, std::string& id) const {
+  const Layers merged = layers(part, values);
   try {
-    return !wanted(layers.value());
-  } catch (const UserError&) {
-    return false;
+    const Config config = config::read_config(merged, name_, catalogue_, machines_);
+    if (!wanted(part.spec, config.resolved)) return false;
+    id = ids.of(config);
+    return true;
+  } catch (const UserError& error) {
+    if (excluded_unread(part.spec, merged)) return false;
+    throw UserError(fmt::format("{} (the point {})", error.what(), described(part.paths, values)));
   }
-}
-
-std::string Sweep::described(const std::vector<Json>& values) const {
-  std::string text;
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    text += fmt::format("{}{}={}", i == 0 ? "" : " ", axes_[i], config::shown(values[i]));
-  }
-  return text;
 }
 
 std::vector<Point> Sweep::points(PointIds& ids) const {
   std::vector<Point> points;
-  const std::size_t count = combinations(spec_);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<Json> values = combination(spec_, i);
-    const Layers merged = layers(values);
-    try {
-      const Config config = config::read_config(merged, name_, catalogue_, machines_);
-      if (!wanted(config.resolved)) continue;
-      points.push_back({points.size(), values, ids.of(config)});
-    } catch (const ConfigError& error) {
-      if (excluded_unread(merged)) continue;
-      throw UserError(fmt::format("{} (the point {})", error.what(), described(values)));
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const std::size_t count = combinations(parts_[p].spec);
+    for (std::size_t i = 0; i < count; ++i) {
+      Values values = combination(parts_[p].spec, i);
+      std::string id;
+      if (!is_point(parts_[p], values, ids, id)) continue;
+      points.push_back({points.size(), p, std::move(values), std::move(id)});
     }
   }
   if (points.empty()) throw UserError(fmt::format("{}: no point meets the conditions", name_));

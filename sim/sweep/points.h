@@ -11,7 +11,8 @@ namespace tessera::sweep {
 
 struct Point {
   std::size_t index;                 ///< among all points of the sweep, from 0
-  std::vector<config::Json> values;  ///< one an axis
+  std::size_t part;                  ///< of the section `sweep`
+  std::vector<config::Json> values;  ///< one a path of the part
   std::string id;
 };
 
@@ -24,24 +25,30 @@ class Sweep {
         std::span<const std::string> sets, const Catalogue& catalogue, config::Presets machines);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Key paths of what varies, in the order of Point::values.
+  /// Key paths of what varies in any part.
   [[nodiscard]] const std::vector<std::string>& axes() const { return axes_; }
+  /// Those of the point's part with its values.
+  [[nodiscard]] config::Json axes_of(const Point& point) const;
   /// All points, each with a config that can be read. Throws UserError, naming the point, for one
   /// that cannot.
   [[nodiscard]] std::vector<Point> points(PointIds& ids) const;
   [[nodiscard]] config::Config config(const Point& point) const;
 
  private:
-  [[nodiscard]] config::Layers layers(const std::vector<config::Json>& values) const;
-  [[nodiscard]] bool wanted(const config::Json& config) const;
-  [[nodiscard]] bool excluded_unread(const config::Layers& layers) const;
-  [[nodiscard]] std::string described(const std::vector<config::Json>& values) const;
+  struct Part {
+    Spec spec;
+    std::vector<std::string> paths, origins;
+  };
+  using Values = std::vector<config::Json>;
+
+  [[nodiscard]] config::Layers layers(const Part& part, const Values& values) const;
+  [[nodiscard]] bool is_point(const Part& part, const Values& values, PointIds& ids,
+                              std::string& id) const;
 
   std::string name_;
   config::Layers base_;
-  Spec spec_;
+  std::vector<Part> parts_;
   std::vector<std::string> axes_;
-  std::vector<std::string> origins_;  ///< of the axes, for messages
   const Catalogue& catalogue_;
   config::Presets machines_;
 };

@@ -51,7 +51,7 @@ std::string output_of(const std::string& line) {
 /// "12" or "12;cluster" as `sbatch --parsable` prints it, after whatever a site adds above.
 std::string job_id(const std::string& printed) {
   const std::string last = printed.substr(printed.rfind('\n') + 1);
-  const std::string id = last.substr(0, last.find(';'));
+  std::string id = last.substr(0, last.find(';'));
   if (!id.empty() && id.find_first_not_of("0123456789") == std::string::npos) return id;
   throw UserError(fmt::format("tessera sweep: sbatch printed {}, allowed a job's id", printed));
 }

@@ -203,31 +203,48 @@ void read_argument(const std::string& argument, Spec& spec) {
 }
 
 void refuse_double_paths(const Spec& spec) {
-  std::vector<std::string_view> seen;
-  for (const Group& group : spec.groups) {
-    for (const std::string& path : group.paths) {
-      if (std::find(seen.begin(), seen.end(), path) != seen.end()) {
-        throw UserError(fmt::format("{}: {}: is varied twice", group.origin, path));
-      }
-      seen.push_back(path);
+  const std::vector<std::string> paths = spec.paths();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (std::find(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(i), paths[i]) ==
+        paths.begin() + static_cast<std::ptrdiff_t>(i)) {
+      continue;
     }
+    throw UserError(fmt::format("{}: {}: is varied twice", spec.origins()[i], paths[i]));
   }
 }
 
 }  // namespace
 
-Spec read_spec(const Json& section, const std::string& origin,
-               std::span<const std::string> arguments) {
-  Spec spec;
-  if (!section.is_null()) read_section({section, origin, "sweep"}, spec);
-  for (const std::string& argument : arguments) read_argument(argument, spec);
-  if (spec.groups.empty()) {
-    throw UserError(fmt::format(
-        "{}: has no section sweep, and the command line no axis; for example workload.n=16..256*2",
-        origin));
+std::vector<std::string> Spec::paths() const {
+  std::vector<std::string> all;
+  for (const Group& group : groups) all.insert(all.end(), group.paths.begin(), group.paths.end());
+  return all;
+}
+
+std::vector<std::string> Spec::origins() const {
+  std::vector<std::string> all;
+  for (const Group& group : groups) all.insert(all.end(), group.paths.size(), group.origin);
+  return all;
+}
+
+std::vector<Spec> read_specs(const Json& section, const std::string& origin,
+                             std::span<const std::string> arguments) {
+  const Part whole{section, origin, "sweep"};
+  if (section.is_array() && section.empty()) whole.not_allowed("at least one object");
+  std::vector<Spec> specs(section.is_array() ? section.size() : 1);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    Spec& spec = specs[i];
+    if (!section.is_null()) read_section(section.is_array() ? whole.at(i) : whole, spec);
+    for (const std::string& argument : arguments) read_argument(argument, spec);
+    if (spec.groups.empty()) {
+      throw UserError(
+          fmt::format("{}: has no section sweep, and the command line no axis; for example "
+                      "workload.n=16..256*2",
+                      origin));
+    }
+    refuse_double_paths(spec);
   }
-  refuse_double_paths(spec);
-  return spec;
+  return specs;
 }
 
 std::size_t combinations(const Spec& spec) {

@@ -16,18 +16,22 @@ struct Group {
   std::string origin;  ///< where it was written, for messages
 };
 
-/// What a sweep varies: every combination of the groups' rows, the last group fastest, of which the
+/// A part of a sweep: every combination of the groups' rows, the last group fastest, of which the
 /// conditions hold.
 struct Spec {
   std::vector<Group> groups;
   std::vector<Expression> where;
+
+  /// All groups' paths, and of each where it was written.
+  [[nodiscard]] std::vector<std::string> paths() const;
+  [[nodiscard]] std::vector<std::string> origins() const;
 };
 
-/// Reads the section `sweep` of a config (null: none), which came from `origin`, and the axes of
-/// the command line ("path=values"); such an axis replaces one of sweep.grid with its path. Throws
-/// UserError.
-Spec read_spec(const config::Json& section, const std::string& origin,
-               std::span<const std::string> arguments);
+/// Reads the section `sweep` of a config (an object, or a list of them, a part each; null: none),
+/// which came from `origin`, and the axes of the command line ("path=values"): such an axis
+/// replaces one of grid with its path, in each part. Throws UserError.
+std::vector<Spec> read_specs(const config::Json& section, const std::string& origin,
+                             std::span<const std::string> arguments);
 
 /// How many combinations of rows there are. Throws UserError above a million.
 std::size_t combinations(const Spec& spec);

@@ -39,12 +39,6 @@ bool is_apart(const std::string& key) {
   return std::find(kApart.begin(), kApart.end(), key) != kApart.end();
 }
 
-Json axes_of(const Sweep& sweep, const Point& point) {
-  Json axes = Json::object();
-  for (std::size_t i = 0; i < point.values.size(); ++i) axes[sweep.axes()[i]] = point.values[i];
-  return axes;
-}
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Which columns there are, in three runs: the report's, the plan's, the prediction's, each in
@@ -95,7 +89,7 @@ Columns write_jsonl(const std::string& folder, const Sweep& sweep, std::span<con
   for (const Point& point : points) {
     const std::optional<Result> result = store.find_any(point.id);
     if (!result) continue;
-    Json line = {{"point", point.index}, {"id", point.id}, {"axes", axes_of(sweep, point)}};
+    Json line = {{"point", point.index}, {"id", point.id}, {"axes", sweep.axes_of(point)}};
     line.update(to_json(*result));
     file.out() << compact(line) << '\n';
     if (!result->report.is_null()) columns.add(cells_of(result->report));
@@ -105,9 +99,13 @@ Columns write_jsonl(const std::string& folder, const Sweep& sweep, std::span<con
   return columns;
 }
 
-std::vector<std::string> csv_row(const Point& point, const Result& result, const Columns& columns) {
+std::vector<std::string> csv_row(const Sweep& sweep, const Point& point, const Result& result,
+                                 const Columns& columns) {
   std::vector<std::string> row;
-  for (const Json& value : point.values) row.push_back(cell_text(value));
+  const Json axes = sweep.axes_of(point);
+  for (const std::string& axis : sweep.axes()) {
+    row.push_back(axes.contains(axis) ? cell_text(axes[axis]) : "");
+  }
   const Cells cells = result.report.is_null() ? Cells() : cells_of(result.report);
   const std::vector<std::string> of_report = columns.row(cells);
   row.insert(row.end(), of_report.begin(), of_report.end());
@@ -143,7 +141,7 @@ void write_points(const std::string& folder, const Sweep& sweep, std::span<const
   WholeFile file(folder + "/points.jsonl");
   for (const Point& point : points) {
     file.out() << compact(
-                      {{"point", point.index}, {"id", point.id}, {"axes", axes_of(sweep, point)}})
+                      {{"point", point.index}, {"id", point.id}, {"axes", sweep.axes_of(point)}})
                << '\n';
   }
   file.commit();
@@ -159,7 +157,7 @@ void write_results(const std::string& folder, const Sweep& sweep, std::span<cons
   write_line(file.out(), head);
   for (const Point& point : points) {
     const std::optional<Result> result = store.find_any(point.id);
-    if (result) write_line(file.out(), csv_row(point, *result, columns));
+    if (result) write_line(file.out(), csv_row(sweep, point, *result, columns));
   }
   file.commit();
 }

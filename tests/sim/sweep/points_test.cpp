@@ -61,4 +61,10 @@ TEST_SUITE("unit") {
     CHECK(points("", {"machine=bow,gc200", "machine.tiles=3,5"}) ==
           "\"bow\",3 \"bow\",5 \"gc200\",3 \"gc200\",5 ");
   }
+
+  TEST_CASE("the parts of a sweep follow each other, each with axes of its own") {
+    CHECK(points(R"([{"grid": {"workload.m": [2, 4]}, "where": "workload.m > 2"},
+                     {"grid": {"workload.n": [5, 6], "workload.m": [7]}}])",
+                 {"machine.tiles=1,2"}) == "4,1 4,2 5,7,1 5,7,2 6,7,1 6,7,2 ");
+  }
 }

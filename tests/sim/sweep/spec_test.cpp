@@ -13,7 +13,7 @@ using sweep::Spec;
 namespace {
 
 Spec read(const std::string& section, const std::vector<std::string>& arguments = {}) {
-  return sweep::read_spec(Json::parse(section), "s.json", arguments);
+  return sweep::read_specs(Json::parse(section), "s.json", arguments).front();
 }
 
 std::string rows(const sweep::Group& group) { return Json(group.rows).dump(); }
@@ -83,7 +83,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a section that is wrong is refused with file and path") {
-    refused("[]", "s.json: sweep: found [], allowed an object {grid, zip, list, random, where}");
+    refused("[]", "s.json: sweep: found [], allowed at least one object");
+    refused("[{\"grid\": {\"m\": [1]}}, 7]",
+            "s.json: sweep[1]: found 7, allowed an object {grid, zip, list, random, where}");
     refused(R"({"gird": {}})",
             "s.json: sweep.gird: found an unknown key, allowed grid, zip, list, "
             "random, where; did you mean grid?");
