@@ -32,7 +32,7 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
 }
 
 // What tiles did in each superstep may take so much of a page of at most 12 MB.
-constexpr std::size_t kMostTileBytes = 6'000'000;
+constexpr std::size_t kMostTileBytes = 8'000'000;
 
 /// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
 std::string data_script(std::span<const RunFolder> runs) {

@@ -1,6 +1,7 @@
 #include "sim/report/tile_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ Json pack(const RunFolder& run, const TileSteps& steps) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const double share =
           steps.cycles[i * TileSteps::kParts + part] / std::max(1.0, cycles[i / steps.tiles]);
-      shares[i] = static_cast<std::uint8_t>(255 * std::min(1.0, share) + 0.5);
+      shares[i] = static_cast<std::uint8_t>(std::lround(255 * std::min(1.0, share)));
     }
     planes.push_back(pack_bytes(shares));
   }

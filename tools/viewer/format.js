@@ -55,5 +55,5 @@ function csvRow(cells) {
   }).join(',') + '\n';
 }
 
-/** steps.csv's compute_cycles as "compute cycles", tiles.csv's sent_bytes as "sent". */
+/** A key as people say it: max_error as "max error". */
 const spoken = name => name.replaceAll('_', ' ');

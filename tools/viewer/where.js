@@ -59,6 +59,16 @@ function largestTable(run) {
     {name: 'parts'}, {name: 'bound'}, {name: 'imbalance', n: true}, {name: 'last tile', n: true}], rows, go);
 }
 
+/** One row a run of the program, where it ran several times on other inputs. */
+function runsTable(run) {
+  const runs = run.report.runs ?? [];
+  if (runs.length < 2) return null;
+  const keys = [...new Set(runs.flatMap(Object.keys))];
+  return element('div', {style: {marginTop: '18px'}}, tableOf([{name: 'run', n: true}, ...keys.map(key => ({name: spoken(key), n: true}))],
+    runs.map((each, at) => [String(at), ...keys.map(key => typeof each[key] === 'number' && Number.isInteger(each[key])
+      ? grouped(each[key]) : shownValue(each[key] ?? '\u2013'))]), () => ({class: 'more'})));
+}
+
 function phasesCsv(run) {
   return csvRow(['phase', 'kind', 'supersteps', 'cycles', ...PARTS.map(part => part + '_cycles'), 'bound',
     'most_compute_cycles', 'mean_compute_cycles', 'imbalance', 'critical_tile', 'critical_cycles', 'flops',
@@ -73,7 +83,7 @@ function whereView(run) {
   return section('where', 'Where time goes', 'along the last-arriving tile of each superstep',
     [boundPill(bound, ' bound'), csvButton('phases.csv', () => phasesCsv(run))],
     partsBar(run), element('div', {style: {height: '18px'}}), phaseTable(run),
-    element('div', {style: {height: '18px'}}), largestTable(run),
+    element('div', {style: {height: '18px'}}), largestTable(run), runsTable(run),
     element('p', {class: 'note'}, 'The bound is the largest part. Computing counts as memory where tiles only ' +
       'move bytes of their own SRAM: no floating-point operation, or a workload whose peak is one of bytes.'));
 }
