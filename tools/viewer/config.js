@@ -13,9 +13,11 @@ const pathTable = rows => tableOf([{name: 'key', class: 'path'}, {name: 'value',
   rows.map(([path, value]) => [path, shownValue(value)]), () => ({class: 'more'}));
 
 function configView(run) {
-  const {config, plan, prediction, check, host, work, traffic, rate, tessera} = run.report;
+  const {config, workload, plan, prediction, check, host, work, traffic, rate, tessera} = run.report;
   const part = (title, value) => element('div', {class: 'grow', style: {flexBasis: '280px'}},
     element('h3', {}, title), pathTable(flattened(value)));
+  const below = (title, value) => Object.keys(value ?? {}).length === 0 ? null
+    : [element('h3', {style: {marginTop: '18px'}}, title), pathTable(flattened(value))];
   const csv = () => csvRow(['key', 'value']) + flattened(run.report).map(row => csvRow([row[0], shownValue(row[1])])).join('');
   const {machine, ...others} = config;
   return section('config', 'Config, resolved', run.folder, [csvButton('report.csv', csv)],
@@ -23,10 +25,8 @@ function configView(run) {
       part('Machine', machine),
       element('div', {class: 'grow', style: {flexBasis: '280px'}},
         element('h3', {}, 'Workload and run'), pathTable(flattened(others)),
-        element('h3', {style: {marginTop: '18px'}}, 'Plan'), pathTable(flattened(plan)),
-        element('h3', {style: {marginTop: '18px'}}, 'Prediction'), pathTable(flattened(prediction))),
+        below('The problem', workload ?? {}), below('Plan', plan), below('Prediction', prediction)),
       element('div', {class: 'grow', style: {flexBasis: '280px'}},
         element('h3', {}, 'Check'), pathTable(flattened(check)),
-        element('h3', {style: {marginTop: '18px'}}, 'Work, rate and traffic'), pathTable(flattened({work, rate, traffic})),
-        element('h3', {style: {marginTop: '18px'}}, 'Host'), pathTable(flattened({tessera, host})))));
+        below('Work, rate and traffic', {work, rate, traffic}), below('Host', {tessera, host}))));
 }

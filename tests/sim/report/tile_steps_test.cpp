@@ -24,12 +24,9 @@ TileSteps random_steps(std::uint32_t tiles, std::uint64_t rows, std::uint64_t su
 }
 
 report::RunFolder folder_of(const TileSteps& steps, std::uint64_t supersteps) {
-  report::RunFolder run;
   std::string csv = "cycles\n";
   for (std::uint64_t i = 0; i < supersteps; ++i) csv += "1000\n";
-  run.steps = report::parse_table(csv, "steps.csv", {});
-  run.tile_steps = steps;
-  return run;
+  return {"", {}, report::parse_table(csv, "steps.csv", {}), {}, {}, steps};
 }
 
 }  // namespace
