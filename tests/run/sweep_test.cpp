@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "kernels/catalogue.h"
 #include "sim/sweep/points.h"
 #include "tests/run/killed_sweep.h"
@@ -8,6 +10,25 @@ using test::CommandFolder;
 TEST_SUITE("run") {
   TEST_CASE("a sweep that was killed and goes on leaves the same bytes") {
     test::check_killed_sweep(5);
+  }
+
+  TEST_CASE("a point whose process was killed is run again") {
+    const CommandFolder folder;
+    std::vector<std::string> arguments = test::sweep_arguments(folder);
+    arguments.insert(arguments.end(), {"--out", "s"});
+    const pid_t process = test::start(folder, arguments);
+    int killed = 0;
+    for (int tries = 0; killed < 3 && tries < 1000; ++tries) {
+      std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+      pid_t child = 0;
+      if (children >> child && ::kill(child, SIGKILL) == 0) ++killed;
+      ::usleep(20'000);
+    }
+    CHECK(killed == 3);
+    CHECK(test::wait_for(process) == 0);
+    const std::string csv = folder.read("s/results.csv");
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 201);
+    CHECK(csv.find("died") == std::string::npos);
   }
 
   TEST_CASE("an interrupted sweep keeps its rows, says so and ends with 130") {
