@@ -12,6 +12,17 @@ function spread(values) {
   return {low, high, mean: sumOf(values) / Math.max(1, values.length)};
 }
 
+/** The range that the map's colours span: without the lowest 2 % where they would take a third of it. */
+function colourRange(metric) {
+  if (metric.range) return metric.range;
+  const sorted = Float64Array.from(metric.values).sort();
+  const [low, most] = [sorted[0], sorted[sorted.length - 1]];
+  const common = sorted[Math.ceil(sorted.length / 50)] ?? low;
+  const cut = common - low > (most - low) / 3;
+  metric.range = {low: cut ? common : low, high: most, cut};
+  return metric.range;
+}
+
 /** How many tiles lie in each of `bins` equal ranges from low to high. */
 function histogram(values, low, high, bins) {
   const counts = new Uint32Array(bins);
@@ -23,6 +34,7 @@ function histogram(values, low, high, bins) {
 function drawHistogram(canvas, metric) {
   const {context, width, height} = prepare(canvas, 92);
   const {low, high} = spread(metric.values);
+  const range = colourRange(metric);
   const bins = Math.min(48, Math.floor(width / 6));
   const counts = histogram(metric.values, low, high, bins);
   const most = largestOf(counts);
@@ -31,7 +43,8 @@ function drawHistogram(canvas, metric) {
   for (let i = 0; i < bins; ++i) {
     // A bin of one tile among thousands must show.
     const tall = counts[i] === 0 ? 0 : Math.max(2, counts[i] / most * (base - 4));
-    context.fillStyle = rgb(heat(high > low ? (i + 0.5) / bins : 0.5));
+    const middle = low + (i + 0.5) / bins * (high - low);  // coloured as on the map
+    context.fillStyle = rgb(heat(range.high > range.low ? (middle - range.low) / (range.high - range.low) : 0.5));
     context.fillRect(i * width / bins, base - tall, width / bins - 1, tall);
     if (i !== chosen) continue;
     context.fillStyle = colour('--ink');

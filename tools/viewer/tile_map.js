@@ -55,7 +55,7 @@ function tileMapView(run) {
     if (!canvas.isConnected) return;
     grid = tileGrid(count, canvas.parentElement.clientWidth);
     const {context} = prepare(canvas, grid.rows * grid.cell + 32);
-    const {low, high} = spread(metric.values);
+    const {low, high, cut} = colourRange(metric);
     const share = tile => high > low ? (metric.values[tile] - low) / (high - low) : 0.5;
     const {columns, rows, cell} = grid;
     if (cell < 5) {
@@ -68,7 +68,7 @@ function tileMapView(run) {
       }
     }
     mark(context, state.tile, colour('--ink'));
-    heatStrip(context, 0, rows * cell + 8, Math.min(220, columns * cell), metric.shown(low), metric.shown(high));
+    heatStrip(context, 0, rows * cell + 8, Math.min(220, columns * cell), (cut ? '\u2264 ' : '') + metric.shown(low), metric.shown(high));
   }
   function mark(context, tile, ink) {
     const {columns, cell} = grid;

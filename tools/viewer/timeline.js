@@ -57,7 +57,7 @@ function drawParts(context, stretch, top, height) {
       if (width <= 0) continue;
       context.fillStyle = colour('--' + part);
       context.fillRect(x, top, width, height);
-      if (width > 60) {
+      if (width > 60 && height > 24) {
         context.fillStyle = colour('--card');
         fittedText(context, part, Math.max(x, GUTTER) + 6, top + height / 2, Math.min(x + width, stretch.width) - Math.max(x, GUTTER) - 10);
       }

@@ -59,14 +59,18 @@ function largestTable(run) {
     {name: 'parts'}, {name: 'bound'}, {name: 'imbalance', n: true}, {name: 'last tile', n: true}], rows, go);
 }
 
+function shownFact(value) {
+  if (typeof value !== 'number') return shownValue(value ?? '\u2013');
+  return Number.isInteger(value) ? grouped(value) : value.toPrecision(4);
+}
+
 /** One row a run of the program, where it ran several times on other inputs. */
 function runsTable(run) {
   const runs = run.report.runs ?? [];
   if (runs.length < 2) return null;
   const keys = [...new Set(runs.flatMap(Object.keys))];
   return element('div', {style: {marginTop: '18px'}}, tableOf([{name: 'run', n: true}, ...keys.map(key => ({name: spoken(key), n: true}))],
-    runs.map((each, at) => [String(at), ...keys.map(key => typeof each[key] === 'number' && Number.isInteger(each[key])
-      ? grouped(each[key]) : shownValue(each[key] ?? '\u2013'))]), () => ({class: 'more'})));
+    runs.map((each, at) => [String(at), ...keys.map(key => shownFact(each[key]))]), () => ({class: 'more'})));
 }
 
 function phasesCsv(run) {
