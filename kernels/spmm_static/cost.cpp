@@ -5,6 +5,7 @@
 
 #include "kernels/spmm_static/block_code.h"
 #include "kernels/spmm_static/element_work.h"
+#include "kernels/spmm_static/relayout.h"
 #include "kernels/spmm_static/work_list.h"
 #include "sim/machine/code_cost.h"
 
@@ -132,6 +133,27 @@ std::uint64_t reduce_cycles(const Partition& partition, const Reduction& reducti
   return most + code.plain(kCallInstructions);
 }
 
+/// Rows to blocks or back, of what the first tile holds, and its way there.
+void add_relayout(const Partition& partition, const MachineConfig& machine, Direction direction,
+                  Prediction& p) {
+  const bool x = direction == Direction::to_blocks;
+  const Shape& shape = partition.shape;
+  const CodeCost code(machine.tile);
+  const std::uint64_t elements = x ? partition.x_elements() : partition.y_elements();
+  const std::uint64_t stored = x ? partition.x_stored() : partition.y_stored();
+  const std::uint64_t depth = x ? shape.x_depth() : shape.block;
+  const auto workers =
+      transpositions(panels_of(0, std::min(stored, elements), depth, partition.columns), depth,
+                     shape.bytes(), direction, machine.tile.contexts);
+  p.compute_cycles +=
+      code.plain(kCallInstructions + kExchangeInstructions) +
+      code.run([&](std::uint32_t w) { return transposing_slots(workers[w], shape.bytes()); });
+  const std::uint64_t rate =
+      std::min(machine.fabric.receive_bytes_per_cycle, machine.fabric.send_bytes_per_cycle);
+  p.exchange_cycles += machine.fabric.fixed_cycles + ceil_div(stored * shape.bytes(), rate);
+  p.sync_cycles += std::uint64_t{x ? 1U : 2U} * machine.sync.chip_cycles;
+}
+
 }  // namespace
 
 std::uint64_t block_cycles(const Shape& shape, const TileConfig& tile, std::uint64_t rows,
@@ -185,6 +207,10 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
     p.sync_cycles = std::uint64_t{2} * machine.sync.chip_cycles;
   }
   p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
+  if (partition.shape.relayouts() && partition.deal.blocks() > 0) {
+    add_relayout(partition, machine, Direction::to_blocks, p);
+    add_relayout(partition, machine, Direction::to_rows, p);
+  }
   p.sync_cycles += machine.sync.chip_cycles;
   p.cycles = p.compute_cycles + p.exchange_cycles + p.sync_cycles;
   return p;
@@ -196,7 +222,7 @@ std::uint64_t tile_bytes(const Partition& partition) {
   const std::uint64_t y = partition.y_stored() * shape.bytes();
   std::uint64_t given = partition.x_stored() * shape.bytes();
   if (partition.shares_values()) given += partition.values_stored() * shape.bytes();
-  std::uint64_t most = 0;
+  std::uint64_t most = shape.relayouts() ? 2 * std::max(given, y) : 0;
   for (const Destination& to : reduction.destinations()) {
     const std::uint64_t pieces = to.segments.size() * (kSegmentBytes + kReceiveBytes);
     most = std::max(most, to.received + y + pieces);

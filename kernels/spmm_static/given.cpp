@@ -34,6 +34,16 @@ void fill_x(const Partition& partition, const data::DenseOperand& x, std::uint64
   }
 }
 
+void fill_x_rows(const Partition& partition, const data::DenseOperand& x, std::uint64_t first,
+                 std::span<std::byte> into) {
+  const std::uint64_t count = into.size() / partition.shape.bytes();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t row = (first + i) / partition.columns;
+    const std::uint64_t column = (first + i) % partition.columns;
+    data::store_element(partition.shape.type, into, i, x.element(row, column));
+  }
+}
+
 void fill_values(const Partition& partition, const sparse::BlockMatrix& w, std::uint64_t first,
                  std::span<std::byte> into) {
   const Shape& shape = partition.shape;

@@ -14,6 +14,10 @@ namespace tessera::spmm_static {
 void fill_x(const Partition& partition, const data::DenseOperand& x, std::uint64_t first,
             std::span<std::byte> into);
 
+/// The same of X in order of its rows.
+void fill_x_rows(const Partition& partition, const data::DenseOperand& x, std::uint64_t first,
+                 std::span<std::byte> into);
+
 /// Values [first, ...) of W: each block by inputs, then outputs, as the matrix unit takes it.
 void fill_values(const Partition& partition, const sparse::BlockMatrix& w, std::uint64_t first,
                  std::span<std::byte> into);

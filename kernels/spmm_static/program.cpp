@@ -1,21 +1,17 @@
 #include <algorithm>
-#include <cstring>
 
+#include "kernels/spmm_static/assembly.h"
 #include "kernels/spmm_static/element_work.h"
 #include "kernels/spmm_static/given.h"
+#include "kernels/spmm_static/relayout_steps.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_static/work_list.h"
-#include "sim/elf/codelet.h"
 
 namespace tessera::spmm_static {
 
 using program::Argument;
-using program::BufferId;
-using program::Place;
 
 namespace {
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 /// What a tile holds while it multiplies.
 struct TileBuffers {
@@ -34,81 +30,74 @@ class Builder {
         x_(x),
         contexts_(contexts),
         region_(region),
-        program_(partition.tiles),
+        assembly_(partition, contexts),
         reduction_(partition) {}
 
   program::Program build() {
-    add_results();
-    auto& steps = program_.main().steps;
     const bool all = region_ == Region::all;
+    add_results();
     if (partition_.deal.blocks() > 0) {
       add_given();
       add_tiles();
-      steps.push_back({inputs(), all});
-      steps.push_back({multiply(), all || region_ == Region::multiply});
-      steps.push_back({partials(), all});
+      if (shape_.relayouts()) {
+        assembly_.add_step(rows_to_panels(assembly_, x_by_rows_, x_rows_), all);
+        assembly_.add_step(transposed(assembly_, x_rows_, given_x_, Direction::to_blocks), all);
+      }
+      assembly_.add_step(inputs(), all);
+      assembly_.add_step(multiply(), all || region_ == Region::multiply);
+      assembly_.add_step(partials(), all);
     }
-    steps.push_back({reduce(), all || region_ == Region::add});
-    return std::move(program_);
+    assembly_.add_step(reduce(), all || region_ == Region::add);
+    if (relayouts_results()) {
+      assembly_.add_step(transposed(assembly_, y_blocks_, y_rows_, Direction::to_rows), all);
+      assembly_.add_step(panels_to_rows(assembly_, y_rows_, y_buffer), all);
+    }
+    return std::move(assembly_.program());
   }
 
  private:
-  using Contents = std::function<void(std::span<std::byte>)>;
-  BufferId add_buffer(std::uint64_t tile, std::uint64_t bytes, std::string_view name,
-                      Contents contents = {}, bool keep = false) {
-    return program_.add_buffer({TileId(word(tile)), word(bytes), 8, keep,
-                                program::Category::tensors, std::move(contents), name});
-  }
-  /// A buffer of these bytes on `tile`.
-  template <class T>
-  BufferId add_list(std::uint64_t tile, std::vector<T> list, std::string_view name) {
-    const std::size_t bytes = std::max<std::size_t>(list.size() * sizeof(T), 8);
-    return add_buffer(tile, bytes, name, [list = std::move(list)](std::span<std::byte> into) {
-      std::memcpy(into.data(), list.data(), list.size() * sizeof(T));
-    });
-  }
-  std::uint32_t add_codelet(std::string_view name) {
-    return program_.add_codelet(elf::embedded_codelet("spmm_static", name));
-  }
-
   /// First: check() counts on their numbers.
   void add_results() {
     program::Tensor y{"y", shape_.type, {w_.rows, x_.columns()}, {}};
     for (std::uint32_t t = 0; t < partition_.tiles; ++t) {
       const std::uint64_t bytes = reduction_.destinations()[t].elements * shape_.bytes();
-      const BufferId buffer = add_buffer(t, bytes, "y", {}, true);
+      const BufferId buffer = assembly_.buffer(t, bytes, "y", {}, true);
       if (bytes > 0) y.parts.push_back({{buffer, 0}, word(bytes)});
     }
-    program_.add_tensor(std::move(y));
+    assembly_.program().add_tensor(std::move(y));
+    if (!relayouts_results()) return;
+    y_blocks_ = assembly_.parts(partition_.y_elements(), partition_.y_stored(), "y in blocks");
+    y_rows_ = assembly_.parts(partition_.y_elements(), partition_.y_stored(), "y in rows");
+  }
+  /// Zeros need none.
+  [[nodiscard]] bool relayouts_results() const {
+    return shape_.relayouts() && partition_.deal.blocks() > 0;
   }
 
-  /// Equal parts of X (the contents outlive this builder), and of the values of W where several
-  /// tiles take the same.
+  /// Equal parts of X, and of the values of W where several tiles take the same. Contents refer to
+  /// the workload, which outlives them, not to this builder.
   void add_given() {
-    given_x_ = add_equal_parts(
-        partition_.x_elements(), partition_.x_stored(), "x",
-        [&partition = partition_, &x = x_](std::uint64_t first, std::span<std::byte> into) {
-          fill_x(partition, x, first, into);
+    const std::uint64_t elements = partition_.x_elements();
+    const std::uint64_t stored = partition_.x_stored();
+    const auto fill = shape_.relayouts() ? fill_x_rows : fill_x;
+    std::vector<BufferId> given = assembly_.parts(
+        elements, stored, "x",
+        [&partition = partition_, &x = x_, fill](std::uint64_t first, std::span<std::byte> into) {
+          fill(partition, x, first, into);
         });
+    if (shape_.relayouts()) {
+      x_by_rows_ = std::move(given);
+      x_rows_ = assembly_.parts(elements, stored, "x in rows");
+      given_x_ = assembly_.parts(elements, stored, "x in blocks");
+    } else {
+      given_x_ = std::move(given);
+    }
     if (!partition_.shares_values()) return;
-    given_values_ = add_equal_parts(
+    given_values_ = assembly_.parts(
         partition_.values(), partition_.values_stored(), "w",
         [&partition = partition_, &w = w_](std::uint64_t first, std::span<std::byte> into) {
           fill_values(partition, w, first, into);
         });
-  }
-
-  template <class Fill>
-  std::vector<BufferId> add_equal_parts(std::uint64_t elements, std::uint64_t stored,
-                                        std::string_view name, Fill fill) {
-    std::vector<BufferId> buffers;
-    for (std::uint64_t first = 0; first < elements; first += stored) {
-      const std::uint64_t count = std::min(stored, elements - first);
-      buffers.push_back(
-          add_buffer(first / stored, count * shape_.bytes(), name,
-                     [fill, first](std::span<std::byte> into) { fill(first, into); }));
-    }
-    return buffers;
   }
 
   void add_tiles() {
@@ -117,36 +106,20 @@ class Builder {
       for (const Share& share : partition_.layer(part).shares) {
         const std::uint32_t tile = part.first_tile + share.place;
         TileBuffers buffers{};
-        buffers.x = add_buffer(tile, partition_.x_bytes(part, share), "x needed");
+        buffers.x = assembly_.buffer(tile, partition_.x_bytes(part, share), "x needed");
         const std::uint64_t bytes = round_up(partition_.value_bytes(share), std::uint64_t{8});
         const std::uint64_t first = partition_.deal.value_begin[share.first];
-        Contents fill;
+        Assembly::Contents fill;
         if (!partition_.shares_values()) {
           fill = [&partition = partition_, &w = w_, first](std::span<std::byte> into) {
             fill_values(partition, w, first, into);
           };
         }
-        buffers.values = add_buffer(tile, bytes, "w needed", std::move(fill));
+        buffers.values = assembly_.buffer(tile, bytes, "w needed", std::move(fill));
         buffers.partials =
-            add_buffer(tile, share.rows.size() * partition_.row_bytes(part), "partial rows");
+            assembly_.buffer(tile, share.rows.size() * partition_.row_bytes(part), "partial rows");
         tiles.push_back(buffers);
       }
-    }
-  }
-
-  /// Copies elements [first, first + count) of something dealt in equal parts.
-  template <class Destinations>
-  void add_copies(program::Exchange& exchange, const std::vector<BufferId>& given,
-                  std::uint64_t stored, std::uint64_t first, std::uint64_t count,
-                  const Destinations& destinations) const {
-    for (std::uint64_t done = 0; done < count;) {
-      const std::uint64_t at = first + done;
-      const std::uint64_t piece = std::min(count - done, stored - at % stored);
-      program::Copy copy{{given[at / stored], word(at % stored * shape_.bytes())},
-                         word(piece * shape_.bytes()),
-                         destinations(done * shape_.bytes())};
-      exchange.copies.push_back(std::move(copy));
-      done += piece;
     }
   }
 
@@ -178,16 +151,16 @@ class Builder {
       const auto& wanted = takers[row / halves];
       if (wanted.empty()) continue;
       const std::uint64_t first = (row * partition_.columns + part.begin) * depth;
-      add_copies(exchange, given_x_, partition_.x_stored(), first, count,
-                 [&](std::uint64_t offset) {
-                   std::vector<Place> to;
-                   for (const Taker& taker : wanted) {
-                     const std::uint64_t place = taker.place * halves + row % halves;
-                     to.push_back(
-                         {tiles_[p][taker.share].x, word(place * count * shape_.bytes() + offset)});
-                   }
-                   return to;
-                 });
+      assembly_.add_copies(
+          exchange, given_x_, partition_.x_stored(), first, count, [&](std::uint64_t offset) {
+            std::vector<Place> to;
+            for (const Taker& taker : wanted) {
+              const std::uint64_t place = taker.place * halves + row % halves;
+              to.push_back(
+                  {tiles_[p][taker.share].x, word(place * count * shape_.bytes() + offset)});
+            }
+            return to;
+          });
     }
   }
 
@@ -210,12 +183,12 @@ class Builder {
         const std::uint64_t skipped = bounds[i] - value(shares[at[p]].first);
         to.push_back({tiles_[p][at[p]].values, word(skipped * shape_.bytes())});
       }
-      add_copies(exchange, given_values_, partition_.values_stored(), bounds[i],
-                 bounds[i + 1] - bounds[i], [&](std::uint64_t offset) {
-                   std::vector<Place> moved = to;
-                   for (Place& place : moved) place.offset += word(offset);
-                   return moved;
-                 });
+      assembly_.add_copies(exchange, given_values_, partition_.values_stored(), bounds[i],
+                           bounds[i + 1] - bounds[i], [&](std::uint64_t offset) {
+                             std::vector<Place> moved = to;
+                             for (Place& place : moved) place.offset += word(offset);
+                             return moved;
+                           });
     }
   }
   [[nodiscard]] std::uint64_t value(std::uint64_t block) const {
@@ -230,7 +203,7 @@ class Builder {
       for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
         const Share& share = layer.shares[s];
         const std::uint32_t tile = part.first_tile + share.place;
-        const BufferId list = add_list(tile, row_list(partition_, part, share), "list");
+        const BufferId list = assembly_.list(tile, row_list(partition_, part, share), "list");
         if (shape_.block > 1) {
           set.vertices.push_back(block_vertex(part, share, tiles_[p][s], list));
         } else {
@@ -268,7 +241,7 @@ class Builder {
       arguments.emplace_back(0U);
       first += count * unit.unroll;
     }
-    return {TileId(part.first_tile + share.place), add_codelet(unit.codelet),
+    return {TileId(part.first_tile + share.place), assembly_.codelet(unit.codelet),
             program::Executor::supervisor, 0, std::move(arguments)};
   }
 
@@ -296,8 +269,9 @@ class Builder {
         arguments.emplace_back(worker.first_row * words * 8 * widen +
                                worker.first_pass * pass * 8 * widen);
       }
-      set.vertices.push_back({TileId(part.first_tile + share.place), add_codelet(code.codelet),
-                              program::Executor::all_workers, 0, std::move(arguments)});
+      set.vertices.push_back({TileId(part.first_tile + share.place),
+                              assembly_.codelet(code.codelet), program::Executor::all_workers, 0,
+                              std::move(arguments)});
     }
   }
 
@@ -308,7 +282,7 @@ class Builder {
     for (std::uint32_t t = 0; t < partition_.tiles; ++t) {
       const Destination& to = reduction_.destinations()[t];
       received_.push_back(
-          add_buffer(t, std::max<std::uint64_t>(to.received, 8), "partials received"));
+          assembly_.buffer(t, std::max<std::uint64_t>(to.received, 8), "partials received"));
       for (const Segment& segment : to.segments) {
         const Part& part = partition_.parts[segment.part];
         const std::uint64_t bytes = segment.elements() * shape_.partial_bytes();
@@ -341,15 +315,16 @@ class Builder {
       const Destination& to = reduction_.destinations()[t];
       if (to.elements == 0) continue;
       const BufferId received =
-          received_.empty() ? add_buffer(t, 8, "partials received") : received_[t];
-      std::vector<Argument> arguments{Place{received}, Place{y_buffer(t)}};
+          received_.empty() ? assembly_.buffer(t, 8, "partials received") : received_[t];
+      const BufferId results = relayouts_results() ? y_blocks_[t] : y_buffer(t);
+      std::vector<Argument> arguments{Place{received}, Place{results}};
       std::vector<std::byte> list;
       const std::vector<ReducingWorker> workers = reduction_.workers(to, contexts_);
       for (const ReducingWorker& worker : workers) {
         const std::vector<std::byte> part = segment_list(worker.parts);
         list.insert(list.end(), part.begin(), part.end());
       }
-      const BufferId lists = add_list(t, std::move(list), "segments");
+      const BufferId lists = assembly_.list(t, std::move(list), "segments");
       std::uint32_t first = 0;
       for (const ReducingWorker& worker : workers) {
         const auto segments = word(worker.parts.size());
@@ -359,8 +334,8 @@ class Builder {
         arguments.emplace_back(0U);
         first += segments;
       }
-      set.vertices.push_back(
-          {TileId(t), add_codelet(name), program::Executor::all_workers, 0, std::move(arguments)});
+      set.vertices.push_back({TileId(t), assembly_.codelet(name), program::Executor::all_workers, 0,
+                              std::move(arguments)});
     }
     return set;
   }
@@ -371,11 +346,12 @@ class Builder {
   const data::DenseOperand& x_;
   std::uint32_t contexts_;
   Region region_;
-  program::Program program_;
+  Assembly assembly_;
   Reduction reduction_;
-  std::vector<BufferId> given_x_, given_values_;  ///< by tile
-  std::vector<std::vector<TileBuffers>> tiles_;   ///< by part and share
-  std::vector<BufferId> received_;                ///< by tile
+  std::vector<BufferId> given_x_, given_values_;                  ///< by tile, X in order of blocks
+  std::vector<BufferId> x_by_rows_, x_rows_, y_blocks_, y_rows_;  ///< where rows are made of blocks
+  std::vector<std::vector<TileBuffers>> tiles_;                   ///< by part and share
+  std::vector<BufferId> received_;                                ///< by tile
 };
 
 }  // namespace

@@ -9,39 +9,41 @@ namespace tessera::spmm_static {
 namespace {
 
 /// Rows of Y out of the equal parts in which it lies on the tiles: [block row][column][row in
-/// block].
+/// block], or by rows.
 class FinishedRows {
  public:
   FinishedRows(const Partition& partition, const MemoryReader& memory)
-      : partition_(partition), memory_(memory) {}
+      : partition_(partition),
+        memory_(memory),
+        depth_(partition.shape.relayouts() ? 1 : partition.shape.block) {}
 
   void read(std::uint32_t row, std::span<double> into) {
-    const std::uint64_t block = partition_.shape.block;
-    const std::uint64_t elements = block * partition_.columns;
-    if (row / block != held_) fetch(row / block, elements);
+    if (row / depth_ != held_) fetch(row / depth_);
     for (std::size_t j = 0; j < into.size(); ++j) {
-      into[j] = data::load_element(partition_.shape.type, bytes_, j * block + row % block);
+      into[j] = data::load_element(partition_.shape.type, bytes_, j * depth_ + row % depth_);
     }
   }
 
  private:
-  /// Reads one block row.
-  void fetch(std::uint64_t block_row, std::uint64_t elements) {
+  /// Reads the rows that lie side by side.
+  void fetch(std::uint64_t number) {
+    const std::uint64_t elements = depth_ * partition_.columns;
     const std::uint32_t size = partition_.shape.bytes();
     const std::uint64_t stored = partition_.y_stored();
     bytes_.resize(elements * size);
     for (std::uint64_t done = 0; done < elements;) {
-      const std::uint64_t at = block_row * elements + done;
+      const std::uint64_t at = number * elements + done;
       const std::uint64_t count = std::min(elements - done, stored - at % stored);
       memory_.read({y_buffer(at / stored), static_cast<std::uint32_t>(at % stored * size)},
                    std::span(bytes_).subspan(done * size, count * size));
       done += count;
     }
-    held_ = block_row;
+    held_ = number;
   }
 
   const Partition& partition_;
   const MemoryReader& memory_;
+  std::uint64_t depth_;  ///< rows that lie side by side
   std::vector<std::byte> bytes_;
   std::uint64_t held_ = ~std::uint64_t{0};
 };

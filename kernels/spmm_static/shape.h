@@ -27,19 +27,26 @@ struct Unit {
   std::uint32_t weight_words;  ///< 64-bit words of each
 };
 
+/// How X is given and Y wanted: in the order in which blocks take and give them, or in rows.
+enum class Layout : std::uint8_t { blocked, natural };
+
 /// Of W X with W in blocks.
 struct Shape {
   std::uint32_t block;
   Type type;      ///< of W, X and Y
   Type partials;  ///< of sums; f16 only with f16
+  Layout layout = Layout::blocked;
 
   [[nodiscard]] std::uint32_t bytes() const { return data::element_bytes(type); }
   [[nodiscard]] std::uint32_t partial_bytes() const { return data::element_bytes(partials); }
   /// Columns of X and Y come in whole 64-bit words of a row.
   [[nodiscard]] std::uint32_t column_grain() const { return 8 / bytes(); }
-  /// Consecutive elements of X and Y that stay on one tile, of either layout.
+  /// Whether rows must become blocks and blocks rows; rows of single elements are both.
+  [[nodiscard]] bool relayouts() const { return layout == Layout::natural && block > 1; }
+  /// Consecutive elements of X and Y that stay on one tile.
   [[nodiscard]] std::uint32_t dealt_grain() const {
-    return block == 1 ? column_grain() : column_grain() * column_grain();
+    if (block == 1) return column_grain();
+    return column_grain() * (relayouts() ? block : column_grain());
   }
   [[nodiscard]] bool mixed() const { return type != partials; }
   /// Inputs that X holds side by side: a block's, or half of them where a run takes half.

@@ -4,6 +4,7 @@
 
 #include "kernels/spmm_static/block_code.h"
 #include "kernels/spmm_static/element_work.h"
+#include "kernels/spmm_static/relayout.h"
 #include "tests/kernels/lone_codelet.h"
 
 using namespace tessera;
@@ -110,5 +111,48 @@ TEST_SUITE("run") {
         }
       }
     }
+  }
+
+  TEST_CASE("the transposing codelets take the slots that the planner counts with") {
+    for (const std::uint32_t bytes : {2U, 4U}) {
+      for (const unsigned number : {1U, 2U, 7U}) {
+        const auto squares = static_cast<std::uint16_t>(number);
+        for (const std::uint32_t count : {1U, 3U}) {
+          CAPTURE(bytes);
+          CAPTURE(squares);
+          CAPTURE(count);
+          test::LoneCodelet lone("spmm_static",
+                                 bytes == 2 ? "spmm_transpose_f16" : "spmm_transpose_f32");
+          constexpr std::uint32_t kList = kArguments + 0x1000;
+          const std::uint32_t words[] = {kArguments + 0x2000, kArguments + 0x4000, kList, count};
+          for (std::uint32_t i = 0; i < std::size(words); ++i) {
+            lone.put(kArguments + 4 * i, words[i]);
+          }
+          const std::vector<SquareRun> runs(count, SquareRun{0, 0, squares, 64, 8, 32, 128, 0});
+          for (std::uint32_t i = 0; i < count; ++i) {
+            lone.put(kList + i * static_cast<std::uint32_t>(sizeof(SquareRun)), runs[i]);
+          }
+          CHECK(lone.slots(kArguments) == transposing_slots(runs, bytes));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("panels cover what a tile holds, and their squares are done once by its workers") {
+    const std::vector<Panel> panels = panels_of(160, 1000, 8, 20);
+    std::uint64_t at = 160;
+    for (const Panel& panel : panels) {
+      CHECK(panel.offset == at - 160);
+      CHECK(panel.row == at / 160 * 8);
+      CHECK(panel.begin == at / 8 % 20);
+      CHECK(panel.end <= 20);
+      at += panel.width() * 8;
+    }
+    CHECK(at == 1000);
+    std::uint64_t squares = 0;
+    for (const auto& runs : transpositions(panels, 8, 2, Direction::to_blocks, 6)) {
+      for (const SquareRun& run : runs) squares += run.squares;
+    }
+    CHECK(squares == 840 / 16);
   }
 }

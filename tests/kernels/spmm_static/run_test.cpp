@@ -132,6 +132,14 @@ TEST_SUITE("run") {
     check_all(options, {24, 40});
   }
 
+  TEST_CASE("rows in, rows out: layout natural gives the right sums") {
+    Options options = seeded(70, 150, 0.2);
+    options.layout = Layout::natural;
+    check_all(options, {1, 6, 40});
+    options.weights.density = 0;
+    check_all(options, {8});
+  }
+
   TEST_CASE("workers without columns give the right sums") {
     Options options = seeded(64, 64, 0.4);
     options.plan = {Algorithm::best, 1, 1};
