@@ -54,7 +54,7 @@ function matrixOf(run) {
 
 function drawMatrix(canvas, matrix) {
   const wide = canvas.parentElement.clientWidth;
-  const {context, width} = prepare(canvas, wide + 26);
+  const {context, width} = prepare(canvas, wide);
   const size = width - 22;
   context.fillStyle = colour('--grid');
   context.fillRect(22, 0, size, size);
