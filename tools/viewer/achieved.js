@@ -20,7 +20,7 @@ function achievedRows(run) {
   if (!ofBytes) {
     add('Executed arithmetic', scaled(rate.flops_per_second, 'FLOP/s'),
         scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,
-        '--compute', `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is padding or moves nothing useful`);
+        '--compute', `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
   }
   const issue = machine.tile?.dual_issue ? 2 : 1;
   add('Instructions a tile and cycle', (work.instructions / tileCycles).toPrecision(3), String(issue),
@@ -53,9 +53,8 @@ function achievedRows(run) {
   add('Memory of all tiles', kibibytes(memory.total_bytes), kibibytes(capacity * machine.tiles),
       memory.total_bytes / (capacity * machine.tiles), '--tensors', null);
   if (prediction?.cycles > 0) {
-    const expected = prediction.cycles * Math.max(1, run.report.runs?.length ?? 1);
-    add('Cycles, against the plan\u2019s prediction', grouped(time.cycles), grouped(expected),
-        expected / Math.max(1, time.cycles), '--sync', `${change(expected, time.cycles)} against the prediction`);
+    add('Cycles, against the plan\u2019s prediction', grouped(time.cycles), grouped(prediction.cycles),
+        prediction.cycles / Math.max(1, time.cycles), '--sync', `${change(prediction.cycles, time.cycles)} against the prediction`);
   }
   return rows;
 }
