@@ -18,9 +18,11 @@ using program::kSendBytes;
 constexpr std::uint64_t kCodeBytes = 3072;
 constexpr std::uint64_t kControlBytesPerVertex = 64;
 constexpr std::uint64_t kArgumentBytes = 128;
-// Supervisor code around a packing vertex.
+// Supervisor code around a vertex of all workers.
 constexpr std::uint64_t kPackingInstructions = 8;
-constexpr std::uint64_t kPair = 16;  // bytes that the packing loop takes at once
+constexpr std::uint64_t kOverlayInstructions = 8;
+constexpr std::uint64_t kPair =
+    16;  // bytes that the packing loop takes at once, and the overlay a pass
 
 /// Adds up what machine tiles have, job by job.
 class PerTile {
@@ -53,6 +55,19 @@ std::uint64_t Cost::multiply(const Group& group, std::uint64_t panels, std::uint
       .product(problem_.block, group.positions(), panels, depth, cut > 0);
 }
 
+/// Single elements, from the start of their vertex to the end.
+std::uint64_t Cost::overlay(const Group& group, std::uint64_t panels) const {
+  if (group.overlay.empty()) return 0;
+  const CodeCost code(machine_.tile);
+  const auto columns = worker_columns(group.overlay, machine_.tile.contexts);
+  const std::uint64_t passes = problem_.vector_bytes() / kPair;
+  return code.plain(kOverlayInstructions) + code.run([&](std::uint32_t w) {
+    const std::vector<std::uint32_t>& begin = group.overlay.begin;
+    return overlay_slots(panels, passes, columns[w].size(),
+                         begin[columns[w].end] - begin[columns[w].begin], !group.rows.empty());
+  });
+}
+
 std::uint64_t Cost::pack(std::uint64_t bytes) const {
   const CodeCost code(machine_.tile);
   const gemm::EvenSplit pairs{bytes / kPair, machine_.tile.contexts};
@@ -61,9 +76,10 @@ std::uint64_t Cost::pack(std::uint64_t bytes) const {
 }
 
 GroupCost Cost::group(const Group& group) const {
-  const std::uint64_t one = multiply(group, 1, 1, 0);
-  const std::uint64_t two = multiply(group, 2, 1, 0);
-  const std::uint64_t loaded = group.rows.size() * problem_.vector_bytes();
+  const std::uint64_t one = multiply(group, 1, 1, 0) + overlay(group, 1);
+  const std::uint64_t two = multiply(group, 2, 1, 0) + overlay(group, 2);
+  const std::uint64_t loaded =
+      (group.rows.size() + group.overlay.rows.size()) * problem_.vector_bytes();
   const std::uint64_t panel =
       two - one + ceil_div<std::uint64_t>(loaded, machine_.fabric.receive_bytes_per_cycle);
   return {one > panel ? one - panel : 0, panel};
@@ -88,7 +104,8 @@ std::uint64_t Cost::load(const Plan& plan, std::uint32_t cut) const {
     const std::uint64_t rows =
         depth_blocks(group, problem_, plan.cuts, cut).size() * problem_.block.depth;
     const std::uint64_t weights = rows * group.positions() * problem_.block.input_bytes;
-    const std::uint64_t gathered = rows * job.panels.size() * problem_.vector_bytes();
+    const std::uint64_t singles = cut + 1 == plan.cuts ? group.overlay.rows.size() : 0;
+    const std::uint64_t gathered = (rows + singles) * job.panels.size() * problem_.vector_bytes();
     received.add(job, ceil_div(weights, shared ? 2 * rate : rate) + ceil_div(gathered, rate));
   }
   return fabric.fixed_cycles + received.largest();
@@ -116,7 +133,11 @@ void Cost::predict(Plan& plan) const {
     PerTile tiles(machine_.tiles);
     for (const Job& job : plan.jobs) {
       std::uint64_t cycles = multiply(plan.groups[job.group], job.panels.size(), plan.cuts, cut);
-      if (converts && cut + 1 == plan.cuts) cycles += pack(y_bytes(plan, job));
+      if (cut + 1 == plan.cuts) {
+        const Group& group = plan.groups[job.group];
+        if (converts && !group.rows.empty()) cycles += pack(y_bytes(plan, job));
+        cycles += overlay(group, job.panels.size());
+      }
       tiles.add(job, cycles);
       all.add(job, cycles);
     }
@@ -155,13 +176,16 @@ program::CategoryBytes Cost::memory(const Plan& plan,
     tensors.add(job, rows * group.positions() * problem_.block.input_bytes +
                          rows * job.panels.size() * vector + y_bytes(plan, job) +
                          (converts ? y_bytes(plan, job) / 2 : 0));
-    received.add(job, job.panels.size() * (streams[group.tile] + plan.cuts));
+    const std::uint64_t elements = group.overlay.row.size();
+    tensors.add(job, group.overlay.rows.size() * job.panels.size() * vector +
+                         elements * (2 + problem_.block.input_bytes) + 2 * group.positions() + 16);
+    received.add(job, job.panels.size() * (streams[job.group] + plan.cuts));
     jobs.add(job, 1);
   }
   const std::uint64_t w_stored = gemm::stored_bytes(w_bytes, machine_.tiles);
   // What is stored is sent in pieces no smaller than a vector; a busy port makes a few go twice.
   const std::uint64_t sends = (a_stored + c_stored) / vector * 5 / 4 + 64;
-  const std::uint64_t vertices = jobs.largest() * (plan.cuts + 1);
+  const std::uint64_t vertices = jobs.largest() * (plan.cuts + 2);
   program::CategoryBytes memory{};
   const auto of = [&](program::Category category) -> std::uint64_t& {
     return memory[static_cast<std::size_t>(category)];
@@ -178,18 +202,23 @@ program::CategoryBytes Cost::memory(const Plan& plan,
   return memory;
 }
 
-std::vector<std::uint32_t> pattern_streams(const std::vector<Group>& groups, std::size_t tiles,
+std::vector<std::uint32_t> pattern_streams(const std::vector<Group>& groups,
                                            std::uint32_t padded_k) {
-  std::vector<std::vector<bool>> takes(tiles, std::vector<bool>(padded_k + std::size_t{1}, false));
+  constexpr std::uint8_t kProduct = 1;
+  constexpr std::uint8_t kOverlay = 2;
+  std::vector<std::vector<std::uint8_t>> takes;
   for (const Group& group : groups) {
-    for (const std::uint32_t k : group.rows) takes[group.tile][k] = true;
+    takes.emplace_back(padded_k, std::uint8_t{0});
+    for (const std::uint32_t k : group.rows) takes.back()[k] |= kProduct;
+    for (const std::uint32_t k : group.overlay.rows) takes.back()[k] |= kOverlay;
   }
-  std::vector<std::uint32_t> streams(tiles, 0);
+  std::vector<std::uint32_t> streams(groups.size(), 0);
   for (std::uint32_t k = 0; k < padded_k; ++k) {
-    const bool begins =
-        k == 0 || std::any_of(takes.begin(), takes.end(),
-                              [k](const auto& takes_of) { return takes_of[k] != takes_of[k - 1]; });
-    for (std::size_t t = 0; t < tiles && begins; ++t) streams[t] += takes[t][k] ? 1 : 0;
+    const bool begins = k == 0 || std::any_of(takes.begin(), takes.end(),
+                                              [k](const auto& of) { return of[k] != of[k - 1]; });
+    for (std::size_t g = 0; g < groups.size() && begins; ++g) {
+      streams[g] += (takes[g][k] & kProduct) + (takes[g][k] & kOverlay) / kOverlay;
+    }
   }
   return streams;
 }

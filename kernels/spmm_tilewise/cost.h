@@ -22,6 +22,7 @@ class Cost {
  private:
   [[nodiscard]] std::uint64_t multiply(const Group& group, std::uint64_t panels, std::uint32_t cuts,
                                        std::uint32_t cut) const;
+  [[nodiscard]] std::uint64_t overlay(const Group& group, std::uint64_t panels) const;
   [[nodiscard]] std::uint64_t pack(std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t load(const Plan& plan, std::uint32_t cut) const;
   [[nodiscard]] std::uint64_t scatter(const Plan& plan) const;
@@ -31,9 +32,9 @@ class Cost {
   const MachineConfig& machine_;
 };
 
-/// By column tile: runs of its rows in which all column tiles agree on who takes what; each is one
-/// stream for every panel.
-std::vector<std::uint32_t> pattern_streams(const std::vector<Group>& groups, std::size_t tiles,
+/// By group: runs of the rows of A^T that it takes in which all groups agree on who takes what;
+/// each is one stream for every panel.
+std::vector<std::uint32_t> pattern_streams(const std::vector<Group>& groups,
                                            std::uint32_t padded_k);
 
 }  // namespace tessera::spmm_tilewise

@@ -111,6 +111,22 @@ std::vector<Single> overlay(const DenseWeights& w, const std::vector<ColumnTile>
   return singles;
 }
 
+/// Tiles of the pruned columns that have elements given back.
+void add_overlay_tiles(TilePattern& pattern, std::uint32_t columns, std::uint32_t granularity) {
+  std::vector<bool> left(columns, false);
+  for (const Single& single : pattern.overlay) left[single.column] = true;
+  for (const ColumnTile& tile : pattern.tiles) {
+    for (const std::uint32_t column : tile.columns) left[column] = false;
+  }
+  std::vector<std::uint32_t> pruned;
+  for (std::uint32_t column = 0; column < columns; ++column) {
+    if (left[column]) pruned.push_back(column);
+  }
+  const std::vector<ColumnTile> more = tiles_of(pruned, granularity);
+  pattern.tiles.insert(pattern.tiles.end(), more.begin(), more.end());
+  pattern.overlay_tiles = more.size();
+}
+
 }  // namespace
 
 std::uint64_t TilePattern::kept() const {
@@ -128,9 +144,12 @@ TilePattern prune(const DenseWeights& w, const Pruning& pruning) {
   std::vector<std::uint32_t> columns(w.columns);
   std::iota(columns.begin(), columns.end(), 0U);
   if (columns_too) columns = kept_columns(w, each);
-  TilePattern pattern{tiles_of(columns, pruning.granularity), {}};
+  TilePattern pattern{tiles_of(columns, pruning.granularity), 0, {}};
   keep_rows(w, each, pruning.ranking, pattern.tiles);
-  if (single) pattern.overlay = overlay(w, pattern.tiles, pruning.overlay);
+  if (single) {
+    pattern.overlay = overlay(w, pattern.tiles, pruning.overlay);
+    add_overlay_tiles(pattern, w.columns, pruning.granularity);
+  }
   return pattern;
 }
 

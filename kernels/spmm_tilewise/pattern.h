@@ -46,7 +46,8 @@ struct Single {
 
 struct TilePattern {
   std::vector<ColumnTile> tiles;
-  std::vector<Single> overlay;  ///< by column, then row
+  std::size_t overlay_tiles = 0;  ///< the last ones: pruned columns that have single elements
+  std::vector<Single> overlay;    ///< by column, then row
 
   /// Elements that are kept.
   [[nodiscard]] std::uint64_t kept() const;

@@ -67,15 +67,28 @@ class Search {
                    fmt::format("found {}, allowed 0 to {}", found, most));
   }
 
+  /// The overlay's places within a panel are 16-bit numbers of 64-bit words.
+  void require_reach(const OverlayPart& overlay) const {
+    const std::size_t most = (std::size_t{1} << 16) / (problem_.vector_bytes() / 8);
+    if (overlay.rows.size() <= most) return;
+    throw KeyError(
+        "workload.overlay",
+        fmt::format("names {} rows of W in one tile, allowed up to {}", overlay.rows.size(), most));
+  }
+
   [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
     std::vector<Group> all;
     for (std::uint32_t t = 0; t < pattern_.tiles.size(); ++t) {
-      if (rows_[t].empty()) continue;
+      if (rows_[t].empty() && pattern_.overlay.empty()) continue;
       const auto width = static_cast<std::uint32_t>(pattern_.tiles[t].columns.size());
       // Shorter tiles in parts of about the same size.
       const std::uint32_t own = ceil_div(width * parts, widest_);
       for (std::uint32_t part = 0; part < own; ++part) {
-        all.push_back({t, gemm::EvenSplit{width, own}.part(part), rows_[t]});
+        const gemm::Interval columns = gemm::EvenSplit{width, own}.part(part);
+        OverlayPart overlay = overlay_part(pattern_, pattern_.tiles[t], columns);
+        if (rows_[t].empty() && overlay.empty()) continue;
+        require_reach(overlay);
+        all.push_back({t, columns, rows_[t], std::move(overlay)});
       }
     }
     return all;
@@ -86,7 +99,7 @@ class Search {
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost_.group(group));
     plan.jobs = assign(costs, problem_.panels(), machine_.tiles);
-    const auto streams = pattern_streams(plan.groups, pattern_.tiles.size(), problem_.padded_k());
+    const auto streams = pattern_streams(plan.groups, problem_.padded_k());
     const std::uint32_t most = std::max(deepest_, 1U);
     for (; plan.cuts <= most; ++plan.cuts) {
       if (pinned_.cuts != 0 && plan.cuts != pinned_.cuts) continue;
@@ -105,7 +118,8 @@ class Search {
 
   [[noreturn]] void fail() const {
     const std::string what = fmt::format(
-        "no plan of spmm_tilewise for m={} n={} k={} with {} of {} weights fits {}; of the closest",
+        "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
+        "weights fits {}; of the closest",
         problem_.m, problem_.n, problem_.k, pattern_.kept(), std::uint64_t{problem_.n} * problem_.k,
         counted(machine_.tiles, "tile"));
     throw UserError(program::overflow_message(what, {&*least_, 1}, machine_));
@@ -136,9 +150,10 @@ Plan make_plan(const Problem& problem, const TilePattern& pattern, const Machine
 
 Imbalance kept_rows(const TilePattern& pattern) {
   Imbalance all;
-  for (const ColumnTile& tile : pattern.tiles) {
-    const auto rows = static_cast<double>(tile.rows.size());
-    all.mean += rows / static_cast<double>(pattern.tiles.size());
+  const std::size_t tiles = pattern.tiles.size() - pattern.overlay_tiles;
+  for (std::size_t t = 0; t < tiles; ++t) {
+    const auto rows = static_cast<double>(pattern.tiles[t].rows.size());
+    all.mean += rows / static_cast<double>(tiles);
     all.max = std::max(all.max, rows);
   }
   return all;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/gemm/shape.h"
+#include "kernels/spmm_tilewise/overlay.h"
 #include "kernels/spmm_tilewise/pattern.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
@@ -20,6 +21,7 @@ struct Group {
   std::uint32_t tile;               ///< of the pattern
   gemm::Interval columns;           ///< in the column tile
   std::vector<std::uint32_t> rows;  ///< of W: the kept ones and others of weight 0, to whole blocks
+  OverlayPart overlay;
 
   [[nodiscard]] std::uint64_t positions() const { return columns.size(); }
 };
@@ -73,7 +75,7 @@ struct Pinned {
 Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
                const Pinned& pinned);
 
-/// Kept rows of the column tiles.
+/// Kept rows of the column tiles; those of an overlay alone do not count.
 Imbalance kept_rows(const TilePattern& pattern);
 
 /// What a superstep loads of a group's rows, in blocks of depth.

@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <cstring>
 
+#include <fmt/format.h>
+
+#include "kernels/spmm_tilewise/exchanges.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "sim/data/element.h"
 #include "sim/elf/codelet.h"
@@ -37,18 +41,20 @@ class Builder {
 
   program::Program build() {
     add_buffers();
+    const Exchanges exchanges(problem_, plan_, work_.pattern_, work_.a_storage_, work_.w_storage_,
+                              work_.c_storage_, buffers_);
     auto& steps = program_.main().steps;
     if (plan_.jobs.empty()) return std::move(program_);
     for (std::uint32_t cut = 0; cut < plan_.cuts; ++cut) {
-      program::Exchange inputs{"inputs", {}};
-      add_gathers(inputs, cut);
-      add_weights(inputs, cut);
-      steps.push_back({std::move(inputs)});
+      steps.push_back({exchanges.inputs(cut)});
       program::ComputeSet set = product(cut);
-      if (cut + 1 == plan_.cuts) add_packing(set);
+      if (cut + 1 == plan_.cuts) {
+        add_packing(set);
+        add_overlay(set);
+      }
       steps.push_back({std::move(set)});
     }
-    steps.push_back({scatter()});
+    steps.push_back({exchanges.scatter()});
     return std::move(program_);
   }
 
@@ -70,19 +76,24 @@ class Builder {
     for (const Job& job : plan_.jobs) {
       const std::uint64_t columns = group_of(job).positions();
       const std::uint64_t vectors = columns * job.panels.size();
-      x_.push_back(add_buffer(job.machine, most_rows(job) * columns * problem_.block.input_bytes,
-                              "weights"));
-      a_.push_back(add_buffer(
+      buffers_.x.push_back(add_buffer(
+          job.machine, most_rows(job) * columns * problem_.block.input_bytes, "weights"));
+      buffers_.a.push_back(add_buffer(
           job.machine, most_rows(job) * job.panels.size() * problem_.vector_bytes(), "a gathered"));
-      y_.push_back(add_buffer(job.machine, vectors * problem_.block.y_bytes(), "y"));
-      result_.push_back(converts()
-                            ? add_buffer(job.machine, vectors * problem_.vector_bytes(), "result")
-                            : y_.back());
+      buffers_.y.push_back(add_buffer(job.machine, vectors * problem_.block.y_bytes(), "y"));
+      buffers_.result.push_back(
+          converts() ? add_buffer(job.machine, vectors * problem_.vector_bytes(), "result")
+                     : buffers_.y.back());
+      buffers_.overlay.push_back(add_buffer(
+          job.machine,
+          group_of(job).overlay.rows.size() * job.panels.size() * problem_.vector_bytes(),
+          "a of the overlay"));
     }
     for (std::uint32_t t = 0; t < tiles_; ++t) {
-      a_stored_.push_back(add_stored(t, work_.a_storage_.bytes_on(t), "a",
-                                     [this_ = &work_, t](auto into) { fill_a(*this_, t, into); }));
-      w_stored_.push_back(
+      buffers_.a_stored.push_back(
+          add_stored(t, work_.a_storage_.bytes_on(t), "a",
+                     [this_ = &work_, t](auto into) { fill_a(*this_, t, into); }));
+      buffers_.w_stored.push_back(
           add_stored(t, work_.w_storage_.bytes_on(t), "w",
                      [this_ = &work_, t](auto into) { this_->w_storage_.fill(t, into); }));
     }
@@ -115,89 +126,6 @@ class Builder {
     }
   }
 
-  /// Where one row of A^T goes within the buffers of one superstep's groups.
-  struct Taker {
-    std::uint32_t group;
-    std::uint64_t row;  ///< of the superstep's
-    bool operator==(const Taker&) const = default;
-  };
-
-  /// By row of A^T the groups that take it in this superstep.
-  [[nodiscard]] std::vector<std::vector<Taker>> takers(std::uint32_t cut) const {
-    std::vector<std::vector<Taker>> all(problem_.padded_k());
-    for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
-      const Group& group = plan_.groups[g];
-      const gemm::Interval depth = depth_blocks(group, problem_, plan_.cuts, cut);
-      const std::uint64_t first = depth.begin * problem_.block.depth;
-      for (std::uint64_t i = first; i < depth.end * problem_.block.depth; ++i) {
-        all[group.rows[i]].push_back({g, i - first});
-      }
-    }
-    return all;
-  }
-
-  /// Rows of A^T that go to the same groups, one after the other there too.
-  static bool continues(const std::vector<Taker>& before, const std::vector<Taker>& after) {
-    return before.size() == after.size() && std::equal(before.begin(), before.end(), after.begin(),
-                                                       [](const Taker& a, const Taker& b) {
-                                                         return a.group == b.group &&
-                                                                a.row + 1 == b.row;
-                                                       });
-  }
-
-  void add_gathers(program::Exchange& exchange, std::uint32_t cut) const {
-    const std::vector<std::vector<Taker>> all = takers(cut);
-    std::vector<std::size_t> jobs(plan_.groups.size());  // the job of each group that has the panel
-    for (std::uint64_t panel = 0; panel < problem_.panels(); ++panel) {
-      for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
-        const gemm::Interval& mine = plan_.jobs[i].panels;
-        if (mine.begin <= panel && panel < mine.end) jobs[plan_.jobs[i].group] = i;
-      }
-      for (std::uint32_t row = 0; row < problem_.padded_k();) {
-        std::uint32_t end = row + 1;
-        while (end < problem_.padded_k() && continues(all[end - 1], all[end])) ++end;
-        if (!all[row].empty()) add_gather(exchange, panel, row, end, all[row], jobs, cut);
-        row = end;
-      }
-    }
-  }
-
-  void add_gather(program::Exchange& exchange, std::uint64_t panel, std::uint32_t row,
-                  std::uint32_t end, const std::vector<Taker>& takers,
-                  const std::vector<std::size_t>& jobs, std::uint32_t cut) const {
-    const std::uint64_t vector = problem_.vector_bytes();
-    const std::uint64_t begin = (panel * problem_.padded_k() + row) * vector;
-    for (const Piece& piece : work_.a_storage_.pieces(begin, begin + (end - row) * vector)) {
-      program::Copy copy{{a_stored_[piece.tile], piece.offset}, piece.bytes, {}};
-      for (const Taker& taker : takers) {
-        const Job& job = plan_.jobs[jobs[taker.group]];
-        const std::uint64_t rows = rows_in(job, cut);
-        const std::uint64_t at = ((panel - job.panels.begin) * rows + taker.row) * vector;
-        copy.destinations.push_back({a_[jobs[taker.group]], word(at + piece.at)});
-      }
-      exchange.copies.push_back(std::move(copy));
-    }
-  }
-
-  [[nodiscard]] std::uint64_t rows_in(const Job& job, std::uint32_t cut) const {
-    return depth_blocks(group_of(job), problem_, plan_.cuts, cut).size() * problem_.block.depth;
-  }
-
-  /// Each group's weights go to all of its jobs.
-  void add_weights(program::Exchange& exchange, std::uint32_t cut) const {
-    std::vector<std::vector<BufferId>> takers(plan_.groups.size());
-    for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
-      takers[plan_.jobs[i].group].push_back(x_[i]);
-    }
-    for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
-      for (const Piece& piece : work_.w_storage_.pieces(g, cut)) {
-        program::Copy copy{{w_stored_[piece.tile], piece.offset}, piece.bytes, {}};
-        for (const BufferId taker : takers[g]) copy.destinations.push_back({taker, piece.at});
-        exchange.copies.push_back(std::move(copy));
-      }
-    }
-  }
-
   program::ComputeSet product(std::uint32_t cut) {
     const std::uint32_t codelet =
         program_.add_codelet(elf::embedded_codelet("gemm", product_codelet(problem_.block)));
@@ -207,8 +135,8 @@ class Builder {
       const std::uint64_t positions = group_of(job).positions();
       const std::uint64_t depth = depth_blocks(group_of(job), problem_, plan_.cuts, cut).size();
       if (depth == 0) continue;
-      std::vector<Argument> arguments{Place{a_[i]},
-                                      Place{x_[i]},
+      std::vector<Argument> arguments{Place{buffers_.a[i]},
+                                      Place{buffers_.x[i]},
                                       word(positions * problem_.block.x_bytes()),
                                       word(depth),
                                       word(job.panels.size()),
@@ -220,7 +148,7 @@ class Builder {
         const gemm::Interval mine = split.part(w);
         const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
         arguments.emplace_back(word(first * problem_.block.x_bytes()));
-        arguments.emplace_back(Place{y_[i], word(first * problem_.block.y_bytes())});
+        arguments.emplace_back(Place{buffers_.y[i], word(first * problem_.block.y_bytes())});
         arguments.emplace_back(word(mine.size()) - 3);
         arguments.emplace_back(word(positions * problem_.block.y_bytes()));
       }
@@ -236,9 +164,11 @@ class Builder {
     const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
     for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
       const Job& job = plan_.jobs[i];
+      if (group_of(job).rows.empty()) continue;
       const std::uint64_t bytes =
           group_of(job).positions() * job.panels.size() * problem_.block.y_bytes();
-      std::vector<Argument> arguments{Place{y_[i]}, Place{result_[i]}, 0U, 0U, 0U, 0U, 0U, 0U};
+      std::vector<Argument> arguments{
+          Place{buffers_.y[i]}, Place{buffers_.result[i]}, 0U, 0U, 0U, 0U, 0U, 0U};
       const gemm::EvenSplit pairs{bytes / kPair, work_.machine_.tile.contexts};
       for (std::uint32_t w = 0; w < work_.machine_.tile.contexts; ++w) {
         arguments.emplace_back(word(pairs.begin(w) * kPair));
@@ -249,35 +179,78 @@ class Builder {
     }
   }
 
-  /// Columns of C go from their jobs to their places; neighbours go together.
-  program::Exchange scatter() const {
-    program::Exchange exchange{"scatter c", {}};
+  /// For each column its elements, then the place of each one's row in a panel, in 64-bit words.
+  [[nodiscard]] std::vector<std::uint16_t> overlay_list(const OverlayPart& part) const {
+    std::vector<std::uint16_t> list;
+    for (std::size_t c = 0; c + 1 < part.begin.size(); ++c) {
+      list.push_back(static_cast<std::uint16_t>(part.begin[c + 1] - part.begin[c]));
+      for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e) {
+        list.push_back(static_cast<std::uint16_t>(part.row[e] * (problem_.vector_bytes() / 8)));
+      }
+    }
+    return list;
+  }
+
+  BufferId add_overlay_list(const Job& job) {
+    const Group& group = group_of(job);
+    return add_stored(job.machine, word(2 * (group.overlay.row.size() + group.positions())),
+                      "overlay list", [list = overlay_list(group.overlay)](auto into) {
+                        std::memcpy(into.data(), list.data(), into.size());
+                      });
+  }
+
+  BufferId add_overlay_values(const Job& job) {
+    const Group& group = group_of(job);
+    const Type type = problem_.block.input;
+    auto fill = [&work = work_, &group, type](std::span<std::byte> into) {
+      const std::vector<std::uint32_t>& columns = work.pattern_.tiles[group.tile].columns;
+      const OverlayPart& part = group.overlay;
+      for (std::size_t c = 0; c + 1 < part.begin.size(); ++c) {
+        for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e) {
+          const float value = work.w_.at(part.rows[part.row[e]], columns[group.columns.begin + c]);
+          data::store_element(type, into, e, static_cast<double>(value));
+        }
+      }
+    };
+    const std::size_t bytes = group.overlay.row.size() * problem_.block.input_bytes;
+    return add_stored(job.machine, word(bytes), "overlay values", std::move(fill));
+  }
+
+  /// Single elements, added to what the product has left, or alone.
+  void add_overlay(program::ComputeSet& set) {
     for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
       const Job& job = plan_.jobs[i];
       const Group& group = group_of(job);
-      const std::vector<std::uint32_t>& columns = work_.pattern_.tiles[group.tile].columns;
-      for (std::uint64_t panel = job.panels.begin; panel < job.panels.end; ++panel) {
-        for (std::uint64_t c = group.columns.begin; c < group.columns.end;) {
-          std::uint64_t end = c + 1;
-          while (end < group.columns.end && columns[end] == columns[end - 1] + 1) ++end;
-          const std::uint64_t at =
-              (panel - job.panels.begin) * group.positions() + c - group.columns.begin;
-          add_scatter(exchange, i, at, panel * problem_.n + columns[c], end - c);
-          c = end;
-        }
+      const OverlayPart& part = group.overlay;
+      if (part.empty()) continue;
+      const std::uint32_t vector = problem_.vector_bytes();
+      const BufferId list = add_overlay_list(job);
+      const BufferId values = add_overlay_values(job);
+      std::vector<Argument> arguments{Place{buffers_.overlay[i]},
+                                      Place{buffers_.result[i]},
+                                      word(job.panels.size()),
+                                      word(vector / kPair),
+                                      word((part.rows.size() - 1) * vector),
+                                      word((group.positions() - 1) * vector),
+                                      vector,
+                                      0U};
+      for (const gemm::Interval& mine : worker_columns(part, work_.machine_.tile.contexts)) {
+        const bool none = mine.size() == 0;
+        const std::uint64_t first = none ? 0 : part.begin[mine.begin];
+        arguments.emplace_back(Place{list, none ? 0 : word(2 * (first + mine.begin))});
+        arguments.emplace_back(Place{values, word(first * problem_.block.input_bytes)});
+        arguments.emplace_back(word(mine.size()));
+        arguments.emplace_back(none ? 0U : word(mine.begin * vector));
       }
+      set.vertices.push_back({TileId(job.machine), overlay_codelet(!group.rows.empty()),
+                              program::Executor::all_workers, 0, std::move(arguments)});
     }
-    return exchange;
   }
 
-  void add_scatter(program::Exchange& exchange, std::size_t job, std::uint64_t from,
-                   std::uint64_t to, std::uint64_t vectors) const {
-    const std::uint64_t vector = problem_.vector_bytes();
-    for (const Piece& piece : work_.c_storage_.pieces(to * vector, (to + vectors) * vector)) {
-      exchange.copies.push_back({{result_[job], word(from * vector + piece.at)},
-                                 piece.bytes,
-                                 {{result_buffer(piece.tile), piece.offset}}});
-    }
+  std::uint32_t overlay_codelet(bool adds) {
+    const bool half = problem_.block.input == Type::f16;
+    const std::string name = fmt::format("overlay_{}{}", adds ? "add_" : "", half ? "f16" : "f32");
+    return program_.add_codelet(elf::embedded_codelet("spmm_tilewise", name));
   }
 
   const SpmmTilewise& work_;
@@ -285,8 +258,7 @@ class Builder {
   const Plan& plan_;
   std::uint32_t tiles_;
   program::Program program_;
-  std::vector<BufferId> x_, a_, y_, result_;   // by job
-  std::vector<BufferId> a_stored_, w_stored_;  // by tile of the machine
+  Buffers buffers_;
 };
 
 program::Program SpmmTilewise::build() const { return Builder(*this).build(); }

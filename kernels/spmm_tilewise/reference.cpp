@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/sparse/check.h"
+#include "kernels/spmm_tilewise/exchanges.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "sim/data/element.h"
 
@@ -50,8 +51,11 @@ CheckResult SpmmTilewise::check(const MemoryReader& memory, CheckMode mode) cons
       into[m] = data::load_element(problem_.block.input, c, vector * panel_rows + m % panel_rows);
     }
   };
+  // The overlay is added up in the type of C, element by element.
+  const bool singles = !pattern_.overlay.empty();
   const sparse::Rounding rounding = sparse::rounding_of(
-      problem_.block.input, problem_.block.partial, problem_.block.depth, plan_.cuts);
+      problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
+      singles ? 1 : problem_.block.depth, plan_.cuts);
   return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
                                column_of_c, rounding, mode, options_.weights.seed);
 }

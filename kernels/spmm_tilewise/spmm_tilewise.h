@@ -56,7 +56,4 @@ class SpmmTilewise : public Workload {
   WeightStorage w_storage_;
 };
 
-/// What a tile holds of C lies in the buffer of the same number.
-constexpr program::BufferId result_buffer(std::uint32_t tile) { return program::BufferId(tile); }
-
 }  // namespace tessera::spmm_tilewise

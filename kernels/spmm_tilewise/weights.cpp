@@ -12,23 +12,31 @@ using program::Type;
 
 namespace {
 
-constexpr config::Names<Method, 2> kMethods{{{"tw_1d", Method::tw_1d}, {"tw_2d", Method::tw_2d}}};
+constexpr config::Names<Method, 3> kMethods{
+    {{"tw_1d", Method::tw_1d}, {"tw_2d", Method::tw_2d}, {"tew", Method::tew}}};
 constexpr config::Names<Ranking, 2> kRankings{
     {{"global", Ranking::global}, {"tile", Ranking::tile}}};
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // a gigabyte of values on the host
 
 void describe_pruning(config::Fields& fields, Pruning& pruning) {
   fields.field({"method",
-                "tw_1d: rows of tiles of columns are pruned; tw_2d: whole columns, then rows of "
-                "tiles of those left"},
+                "tw_1d: rows of tiles of columns are pruned; tw_2d: "
+                "whole columns, then rows of "
+                "tiles of those left; tew: tw_2d of more, then "
+                "single elements are given back"},
                pruning.method, kMethods);
   fields.field({"sparsity", "share of W that is pruned"}, pruning.sparsity, {0.0, 1.0});
   fields.field({"granularity", "columns of a tile; the last may have fewer"}, pruning.granularity,
                {1, 1u << 24});
   fields.field({"ranking",
-                "rows of tiles are ranked over all tiles (global), or in each (tile), which then "
+                "rows of tiles are ranked over all tiles (global), "
+                "or in each (tile), which then "
                 "keep as many"},
                pruning.ranking, kRankings);
+  fields.field({"overlay", "tew: share of W that is given back as single elements"},
+               pruning.overlay, {0.0, 1.0});
+  fields.require(!fields.given("overlay") || pruning.method == Method::tew, "overlay",
+                 "is used by method tew only");
 }
 
 void take_file_size(config::Fields& fields, WeightOptions& weights) {
@@ -82,11 +90,13 @@ void describe(config::Fields& fields, WeightOptions& weights) {
                kSize);
   fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
   fields.file({"matrix",
-               "the dense W[k, n] that is pruned, from a .npy file (.mtx and .smtx: zeros filled "
+               "the dense W[k, n] that is pruned, from a .npy file "
+               "(.mtx and .smtx: zeros filled "
                "in); seeded values if not given"},
               weights.matrix);
   fields.field({"spread",
-                "column j of a seeded W is scaled by 1 + spread j / n, so that a global ranking "
+                "column j of a seeded W is scaled by 1 + spread j / "
+                "n, so that a global ranking "
                 "keeps more rows in later tiles"},
                weights.spread, {0.0, 1000.0});
   describe_pruning(fields, weights.pruning);

@@ -78,6 +78,8 @@ std::vector<Case> cases() {
           dynamic(8, "f32", "grad_input", "row_skewed"),
           dynamic(16, "f16", "forward", "row_skewed"),
           dynamic(4, "f16", "grad_values", "row_skewed"),
+          tilewise("tew", "f16"),
+          tilewise("tew", "f32"),
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

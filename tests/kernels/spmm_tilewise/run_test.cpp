@@ -49,7 +49,7 @@ void check_types(Options options, std::uint32_t tiles) {
 
 TEST_SUITE("run") {
   TEST_CASE("all methods and sparsities, sizes not divisible by anything, give the right sums") {
-    for (const Method method : {Method::tw_1d, Method::tw_2d}) {
+    for (const Method method : {Method::tw_1d, Method::tw_2d, Method::tew}) {
       for (const double sparsity : {0.0, 0.25, 0.75, 0.99, 1.0}) {
         CAPTURE(sparsity);
         Options options = odd(sparsity);
@@ -84,12 +84,27 @@ TEST_SUITE("run") {
     check_types(options, 12);
   }
 
+  TEST_CASE("single weights in kept, in pruned and in all columns give the right sums") {
+    for (const double overlay : {0.001, 0.05, 0.4, 1.0}) {
+      for (const double sparsity : {0.5, 0.95, 1.0}) {
+        CAPTURE(overlay);
+        CAPTURE(sparsity);
+        Options options = odd(sparsity);
+        options.weights.pruning.method = Method::tew;
+        options.weights.pruning.overlay = overlay;
+        for (const std::uint32_t tiles : {2U, 12U, 40U}) check_types(options, tiles);
+      }
+    }
+  }
+
   TEST_CASE("every plan gives the right sums") {
     for (const std::uint32_t parts : {1U, 3U}) {
       for (const std::uint32_t cuts : {1U, 2U, 4U}) {
         Options options = odd(0.2);
         options.plan = {parts, cuts};
         options.weights.spread = 0.5;  // groups of unequal depth
+        check_types(options, 16);
+        options.weights.pruning.method = Method::tew;
         check_types(options, 16);
       }
     }

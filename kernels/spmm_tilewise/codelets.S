@@ -1,0 +1,80 @@
+// The overlay of single elements: C^T += S^T A^T, S^T by columns of W. In each panel, for each pass of 16
+// bytes of its vectors, a worker walks its columns. Arguments: A^T, C^T, panels, passes of a vector,
+// bytes from the end of a panel's first vector to the next panel in A^T and in C^T, bytes of a vector,
+// padding; then for each worker 16 bytes: list, values, columns, offset of its first column in C^T. The
+// list holds for each column its elements, then the place of each one's row of A^T in the panel in
+// 64-bit words, u16 each. `accumulate`: C^T holds sums already. overlay.h counts these slots.
+#include "xtile.h"
+
+.macro overlay name, load, axpy, bytes, accumulate
+codelet \name
+  csrr    t0, 0xcc0
+  slli    t0, t0, 4
+  add     t0, t0, a0
+  lw      a3, 40(t0)          // columns
+  beqz    a3, 9f
+  lw      a1, 32(t0)          // list
+  lw      a2, 36(t0)          // values
+  lw      t1, 44(t0)
+  lw      t2, 0(a0)
+  lw      t3, 4(a0)
+  lw      a4, 8(a0)           // panels
+  lw      a5, 12(a0)          // passes
+  lw      a6, 16(a0)
+  lw      a7, 20(a0)
+  lw      s4, 24(a0)          // bytes of a vector
+  add     t3, t3, t1
+  fmv.w.x f6, zero
+  splat.s f6, f6
+1:                            // panel
+  mv      s5, a5
+2:                            // pass
+  mv      t4, a1
+  mv      t5, a2
+  mv      t6, t3
+  mv      s0, a3
+  addi    s1, t2, 8
+3:                            // column
+  lhu.p   s2, t4, 2
+  .if \accumulate
+    fld   f4, 0(t6)
+    fld   f5, 8(t6)
+  .else
+    fsgnj.d f4, f6, f6
+    fsgnj.d f5, f6, f6
+  .endif
+  beqz    s2, 5f
+  lgn.d   f0, t2, t4
+  lgx.d   f1, s1, t4
+  addi    s2, s2, -1
+  \load   f2, t5, \bytes
+  beqz    s2, 4f
+  rpt     s2, 4f              // its body begins at a multiple of 8, so that it runs in pairs
+  \axpy   f4, f2, f0, f4
+  lgn.d   f0, t2, t4
+  \axpy   f5, f2, f1, f5
+  lgx.d   f1, s1, t4
+  \load   f2, t5, \bytes
+4:
+  \axpy   f4, f2, f0, f4
+  \axpy   f5, f2, f1, f5
+5:
+  fsd     f4, 0(t6)
+  fsd     f5, 8(t6)
+  add     t6, t6, s4
+  bdnz    s0, 3b
+  addi    t2, t2, 16
+  addi    t3, t3, 16
+  bdnz    s5, 2b
+  add     t2, t2, a6
+  add     t3, t3, a7
+  bdnz    a4, 1b
+9:
+  xctl    0
+end_codelet \name
+.endm
+
+overlay overlay_f16, flh.p, axpy.4h, 2, 0
+overlay overlay_f32, flw.p, axpy.2s, 4, 0
+overlay overlay_add_f16, flh.p, axpy.4h, 2, 1
+overlay overlay_add_f32, flw.p, axpy.2s, 4, 1

@@ -1,0 +1,82 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about a tile-wise product.
+namespace {
+
+constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+  "workload": {"kernel": "spmm_tilewise", "m": 40, "granularity": 8, "sparsity": 0.5}})";
+
+/// A dense .npy file of bytes; row i of column j holds i + 1 where j is below `full`, else 1.
+std::string npy(int rows, int columns, int full) {
+  std::string header =
+      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  for (int i = 0; i < rows * columns; ++i) {
+    file += static_cast<char>(i % columns < full ? i / columns + 1 : 1);
+  }
+  return file;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a dense .npy is pruned; the report shows its size and how unequal its tiles are") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("w.npy", npy(20, 16, 8));
+    const Answer answer = folder.call("run a.json --out result --set workload.matrix=w.npy");
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    CHECK(report.at("config").at("workload").at("k") == 20);
+    CHECK(report.at("config").at("workload").at("n") == 16);
+    CHECK(report.at("check").at("passed") == true);
+    // All rows of the first tile but the row of ones, which is the first of 21 equal ones; of the
+    // others the first one.
+    CHECK(report.at("work").at("useful_flops") == 2 * 40 * 20 * 8);
+    const auto& facts = report.at("workload");
+    CHECK(facts.at("kept_share") == 0.5);
+    CHECK(facts.at("kept_rows").at("mean") == 10);
+    CHECK(facts.at("kept_rows").at("max") == 20);
+    CHECK(facts.at("kept_rows").at("max_over_mean") == 2);
+    CHECK(facts.at("product_cycles").at("max_over_mean") >= 1);
+    CHECK(answer.out.find("kept_share 0.5") != std::string::npos);
+  }
+
+  TEST_CASE("mistakes about a tile-wise product are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("w.npy", npy(20, 16, 8));
+    folder.write("a.npy", npy(20, 16, 8));
+    const std::vector<std::pair<const char*, const char*>> mistakes{
+        {"method=tw2d", "did you mean tw_2d?"},
+        {"ranking=local", "workload.ranking: found \"local\", allowed global, tile"},
+        {"granularity=0", "workload.granularity: found 0, allowed an integer from 1"},
+        {"sparsity=75", "workload.sparsity: found 75, allowed a number from 0 to 1"},
+        {"overlay=0.1", "workload.overlay: is used by method tew only"},
+        {"matrix=w.npy --set workload.k=21", "workload.k: found 21, allowed 20 (or no k)"},
+        {"matrix=w.npy --set workload.n=8", "workload.n: found 8, allowed 16 (or no n)"},
+        {"a=a.npy", "workload.a: found a.npy of shape [20, 16], allowed [40, 768]"},
+        {"dtype=f32 --set workload.partials=f16",
+         "workload.partials: found f16, allowed auto or f32"},
+        {"plan.parts=9", "workload.plan.parts: found 9, allowed 0 to 8"},
+        {"m=10000000", "no plan of spmm_tilewise for m=10000000 n=768 k=768"},
+        {"k=1000000 --set workload.n=1000000", "1000000000000 elements, allowed up to 268435456"},
+    };
+    for (const auto& [option, message] : mistakes) {
+      check_refused(folder, std::string("run a.json --set workload.") + option, {message});
+    }
+  }
+}
