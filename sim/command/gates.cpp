@@ -46,13 +46,27 @@ bool judge_ratios(const Gates& gates, const std::vector<double>& ratios) {
   return passed;
 }
 
+bool judge_speedups(const Gates& gates, const std::vector<Row>& rows) {
+  if (gates.speedup_most <= 0) return true;
+  double least = INFINITY;
+  double most = 0;
+  for (const Row& row : rows) {
+    if (!row.error.empty()) continue;
+    least = std::min(least, row.speedup());
+    most = std::max(most, row.speedup());
+  }
+  return gate(fmt::format("every speed-up within {} to {} ({:.3f} to {:.3f})", gates.speedup_least,
+                          gates.speedup_most, least, most),
+              least >= gates.speedup_least && most <= gates.speedup_most);
+}
+
 bool judge_ranks(const ValidationSet& set, const std::vector<Row>& rows) {
   if (set.gates.rank_correlation <= 0) return true;
   const bool speedups = !set.baseline.config.is_null();
   std::vector<double> published;
   std::vector<double> simulated;
   for (const Row& row : rows) {
-    if (!row.error.empty()) continue;
+    if (!row.error.empty() || row.point->published == 0) continue;
     published.push_back(speedups ? row.point->published_speedup : row.point->published);
     simulated.push_back(speedups ? row.speedup() : row.simulated);
   }
@@ -126,6 +140,7 @@ bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   }
   if (ratios.empty()) return false;
   passed &= judge_ratios(set.gates, ratios);
+  passed &= judge_speedups(set.gates, rows);
   if (quick) return passed;
   passed &= judge_ranks(set, rows);
   passed &= judge_fit(set, rows);

@@ -186,7 +186,10 @@ class SetRuns {
 
 void print_row(const Row& row) {
   const ValidationPoint& point = *row.point;
-  const std::string published = point.fits ? fmt::format("{:.6g}", point.published) : "too large";
+  const std::string number =
+      point.published != 0 ? fmt::format("{:.6g}", point.published) : std::string("-");
+  const std::string published = point.fits ? number : "too large";
+  const double ratio = point.fits && point.published != 0 ? row.ratio() : 0.0;
   if (!row.error.empty()) {
     const std::string error = row.error.substr(0, row.error.find('\n'));
     fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
@@ -195,10 +198,13 @@ void print_row(const Row& row) {
     std::string more = fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
                                    100 * row.phases.exchange, 100 * row.phases.sync);
     if (row.baseline_seconds > 0) {
-      more += fmt::format(" {:>9.3g} {:>9.3g}", point.published_speedup, row.speedup());
+      const std::string known = point.published_speedup > 0
+                                    ? fmt::format("{:.3g}", point.published_speedup)
+                                    : std::string("-");
+      more += fmt::format(" {:>9} {:>9.3g}", known, row.speedup());
     }
     fmt::print("  {:<28} {:>14} {:>14.6g} {:>8.3f}{}{}\n", point.name, published, row.simulated,
-               point.fits ? row.ratio() : 0.0, more, point_passes(row) ? "" : "  outside its gate");
+               ratio, more, point_passes(row) ? "" : "  outside its gate");
   }
   if (!point.why.empty()) fmt::print("    {}\n", point.why);
   std::fflush(stdout);
@@ -236,9 +242,10 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
       const Json value = axis == point.best.over ? row.at : value_of(set, point, axis);
       text += "," + quoted(value.is_string() ? value.get<std::string>() : value.dump());
     }
-    text += point.fits ? fmt::format(",{}", point.published) : ",";
+    const bool compares = point.fits && point.published != 0;
+    text += compares ? fmt::format(",{}", point.published) : ",";
     text += row.error.empty() ? fmt::format(",{:.9g}", row.simulated) : ",";
-    text += row.error.empty() && point.fits ? fmt::format(",{:.6g}", row.ratio()) : ",";
+    text += row.error.empty() && compares ? fmt::format(",{:.6g}", row.ratio()) : ",";
     const Phases& phases = row.phases;
     text += row.error.empty()
                 ? fmt::format(",{:.4g},{:.4g},{:.4g}", phases.compute, phases.exchange, phases.sync)

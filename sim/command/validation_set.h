@@ -28,8 +28,8 @@ struct BestOf {
 /// One published number and the config that should reproduce it.
 struct ValidationPoint {
   std::string name;
-  bool quick = false;  ///< part of --quick
-  double published = 0;
+  bool quick = false;          ///< part of --quick
+  double published = 0;        ///< 0: none, the point only shows ours
   double within = 0;           ///< gate: allowed relative deviation; 0: none
   double within_absolute = 0;  ///< gate: allowed deviation in the metric's unit; 0: none
   double peak_at_most = 0;     ///< gate: largest rate.fraction_of_peak; 0: none
@@ -52,6 +52,8 @@ struct Gates {
   double share_low = 0;  ///< simulated / published of `share_least` of the points
   double share_high = 0;
   double share_least = 0;
+  double speedup_least = 0;  ///< every simulated speed-up over the baseline
+  double speedup_most = 0;
   double rank_correlation = 0;  ///< least, of speed-ups (of values in a set without baseline)
 };
 

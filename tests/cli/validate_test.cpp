@@ -16,11 +16,13 @@ constexpr const char* kSet = R"({
                "same": ["workload.n"]},
   "axes": ["workload.n"],
   "metric": {"key": "time.cycles", "unit": "cycles"},
-  "gates": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE},
+  "gates": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE,
+            "speedup_least": 0.01, "speedup_most": 100},
   "points": [
     {"name": "small", "set": {"workload.n": 16}, "published": 500, "published_speedup": 1.5,
      "context": {"other machine": 7}},
     {"name": "best", "best": {"over": "workload.n", "values": [16, 64, 1000000]}, "published": 1},
+    {"name": "ours alone", "set": {"workload.n": 32}},
     {"name": "too large", "fits": false, "set": {"workload.n": 1000000}, "published": 0}
   ]
 })";
@@ -49,6 +51,8 @@ TEST_SUITE("cli") {
                         "published_speedup,simulated_speedup,other machine\nsmall,16,500,"));
     CHECK(csv.find(",1.5,") != std::string::npos);
     CHECK(csv.find("\nbest,64,1,") != std::string::npos);  // most cycles; 1000000 does not fit
+    CHECK(csv.find("\nours alone,32,,") != std::string::npos);
+    CHECK(answer.out.find("pass: every speed-up within 0.01 to 100") != std::string::npos);
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
 
