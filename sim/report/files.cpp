@@ -1,5 +1,8 @@
 #include <deque>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,18 @@ std::string output_folder(const config::Config& config) {
   return fmt::format("runs/{}-{}", config.name, config::config_hash(config.resolved));
 }
 
+namespace {
+
+/// By a file without a name, of which a killed process leaves nothing; not every file system has
+/// them.
+bool takes_unnamed_file(const fs::path& folder) {
+  const int probe = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (probe >= 0) ::close(probe);
+  return probe >= 0;
+}
+
+}  // namespace
+
 void require_writable(const std::string& folder) {
   fs::path at = fs::absolute(folder).lexically_normal();
   while (!fs::exists(at) && at.has_relative_path()) at = at.parent_path();
@@ -25,6 +40,7 @@ void require_writable(const std::string& folder) {
     throw UserError(
         fmt::format("{}: cannot be the folder of the results: {} is a file", folder, at.string()));
   }
+  if (takes_unnamed_file(at)) return;
   try {
     const WholeFile probe(at / "report.json");
   } catch (const UserError& error) {

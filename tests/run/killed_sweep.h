@@ -80,9 +80,10 @@ inline void check_killed_sweep(std::uint64_t rounds) {
     CHECK(folder.read(fmt::format("whole/{}", file)) ==
           folder.read(fmt::format("killed/{}", file)));
   }
-  const std::set<std::string> names = folder.names();
-  CHECK(std::none_of(names.begin(), names.end(),
-                     [](const std::string& name) { return name.ends_with(".tmp"); }));
+  for (const std::string& name : folder.names()) {
+    CAPTURE(name);
+    CHECK(!name.ends_with(".tmp"));
+  }
 }
 
 }  // namespace tessera::test
