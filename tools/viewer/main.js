@@ -51,7 +51,7 @@ function foot(run) {
   const key = name => element('kbd', {}, name);
   return element('footer', {}, element('p', {}, key('1'), '\u2013', key('9'), ' sections  ', key('+'), key('\u2212'),
     ' zoom  ', key('\u2190'), key('\u2192'), ' move  ', key('['), key(']'), ' supersteps  ', key('0'), ' whole run  ',
-    key('\u2191'), key('\u2193'), ' tiles  ', key('d'), ' dark  ', state.runs.length > 1 ? [key('r'), ' other run'] : []),
+    key('\u2191'), key('\u2193'), ' tiles  ', key('.'), key(','), ' zoom tiles  ', key('d'), ' dark  ', state.runs.length > 1 ? [key('r'), ' other run'] : []),
     element('p', {style: {marginTop: '6px'}}, `tessera ${run.report.tessera?.version ?? ''} (${run.report.tessera?.commit ?? ''})`));
 }
 

@@ -56,6 +56,7 @@ function drawTileRows(context, stretch, run, top, height) {
   const shades = Uint32Array.from({length: 256}, (_, share) =>
     packed(inks[3].map((low, c) => low + share / 255 * (inks[0][c] - low))));
   const {from, to} = tiles.shown;
+  const many = to - from > rows;
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let x = 0; x < columns; ++x) {
@@ -66,7 +67,8 @@ function drawTileRows(context, stretch, run, top, height) {
     const time = 255 * (cycle - history.start[step]) / history.cycles[step];
     const base = Math.floor(step / supersteps) * tiles.tiles;
     for (let y = 0, at = x; y < rows; ++y, at += columns) {
-      const grain = (x * 0.7548776662 + y * 0.5698402910) % 1;  // the R2 sequence: even in the plane
+      // The R2 sequence: even in the plane.
+      const grain = many ? (x * 0.7548776662 + y * 0.5698402910) % 1 : 0.5;
       const tile = base + Math.floor(from + (y + grain) / rows * (to - from));
       if (!apart) {
         pixels[at] = shades[computes[tile]];
@@ -82,7 +84,16 @@ function drawTileRows(context, stretch, run, top, height) {
   small.getContext('2d').putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, GUTTER, top, columns, height);
+  separateRows(context, tiles.shown, top, height, columns);
   markTileRow(context, tiles.shown, top, height, columns);
+}
+
+/** Lines between rows that are tall enough. */
+function separateRows(context, {from, to}, top, height, width) {
+  if (height / (to - from) < 6) return;
+  context.fillStyle = colour('--paper');
+  for (let tile = Math.ceil(from); tile < to; ++tile)
+    context.fillRect(GUTTER, Math.round(top + (tile - from) / (to - from) * height), width, 1);
 }
 
 function markTileRow(context, {from, to}, top, height, width) {
@@ -118,6 +129,19 @@ function zoomTiles(run, share, factor) {
   history.shown.from = Math.max(0, Math.min(history.tiles - length, begin));
   history.shown.to = history.shown.from + length;
   changed('range');
+}
+
+/** The whole run, all tiles. */
+function showAll(run) {
+  if (run.tileHistory) run.tileHistory.shown = {from: 0, to: run.tileHistory.tiles};
+  showRange(run.history.begin, run.history.end);
+}
+
+/** Zooms the rows around the chosen tile. */
+function zoomChosenTile(run, factor) {
+  if (!run.tileHistory) return;
+  const {from, to} = run.tileHistory.shown;
+  zoomTiles(run, Math.max(0, Math.min(1, (state.tile + 0.5 - from) / (to - from))), factor);
 }
 
 function tileStepTip(event, run, step, tile) {

@@ -78,7 +78,8 @@ function timelineKey(event, run) {
     ArrowDown: () => chooseTile(state.tile + 1),
     '+': () => zoomAround(middle, 0.5), '=': () => zoomAround(middle, 0.5),
     '-': () => zoomAround(middle, 2),
-    '0': () => showRange(history.begin, history.end),
+    '0': () => showAll(run),
+    '.': () => zoomChosenTile(run, 0.5), ',': () => zoomChosenTile(run, 2),
     '[': () => showSuperstep(Math.max(0, at - 1)),
     ']': () => showSuperstep(Math.min(history.count - 1, at + 1)),
   };
@@ -98,11 +99,11 @@ function timelineView(run) {
   const button = (text, title, click) => element('button', {title, click}, text);
   const middle = () => (state.from + state.to) / 2;
   const note = 'Parts are those along the last-arriving tile; their order within a superstep is not recorded. ' +
-    (run.tileHistory ? 'With shift the wheel zooms the rows of tiles; where supersteps are narrow, a row\u2019s shade is its share of computing.'
+    (run.tileHistory ? 'With shift the wheel (or . and ,) zooms the rows of tiles; where supersteps are narrow, a row\u2019s shade is its share of computing.'
                      : 'For a row a tile, run with --set report.tile_steps=4000000.');
   return section('timeline', 'Timeline', `${counted(run.history.count, 'superstep')}; wheel zooms, drag moves`,
     [button('+', 'Nearer', () => zoomAround(middle(), 0.5)), button('\u2212', 'Farther', () => zoomAround(middle(), 2)),
-      button('all', 'The whole run', () => showRange(run.history.begin, run.history.end)),
+      button('all', 'The whole run, all tiles (0)', () => showAll(run)),
       csvButton('steps.csv', () => run.steps.csv())],
     element('div', {}, canvas), element('p', {class: 'note'}, note));
 }

@@ -113,6 +113,21 @@ TEST_SUITE("browser") {
     CHECK(length() == whole);
     browser.press("+");
     CHECK(length() == doctest::Approx(whole / 2));
+    const auto rows = [&] {
+      return browser.evaluate("theRun().tileHistory.shown.to - theRun().tileHistory.shown.from");
+    };
+    CHECK(rows() == 30);
+    browser.press(".");
+    CHECK(rows() == 15);
+    browser.evaluate(R"((() => {
+      const canvas = document.getElementById('timeline-canvas');
+      const {left, bottom} = canvas.getBoundingClientRect();
+      canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -300, shiftKey: true,
+                                                    clientX: left + 300, clientY: bottom - 80}));
+    })())");
+    CHECK(rows().get<double>() == doctest::Approx(15 / 2.71828).epsilon(0.01));
+    browser.press("0");
+    CHECK(rows() == 30);
     browser.press("d");
     CHECK(browser.evaluate("theme()") == "dark");
     browser.evaluate("document.querySelector('#tiles canvas').focus(), chooseTile(3)");
