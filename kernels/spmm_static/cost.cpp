@@ -21,6 +21,16 @@ constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, argument blocks
 constexpr std::uint64_t kSendBytes = 12;
 constexpr std::uint64_t kReceiveBytes = 16;
 
+/// Bytes of a tile at one time.
+struct Need {
+  std::uint64_t tensors;
+  std::uint64_t lists;  ///< of the exchange
+
+  friend bool operator<(const Need& a, const Need& b) {
+    return a.tensors + a.lists < b.tensors + b.lists;
+  }
+};
+
 /// Positions of worker `w` of the columns of a tile.
 std::uint64_t positions_of(const Unit& unit, std::uint32_t width, std::uint32_t workers,
                            std::uint32_t w) {
@@ -216,29 +226,31 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
   return p;
 }
 
-std::uint64_t tile_bytes(const Partition& partition) {
+program::CategoryBytes tile_memory(const Partition& partition) {
   const Shape& shape = partition.shape;
   const Reduction reduction(partition);
   const std::uint64_t y = partition.y_stored() * shape.bytes();
   std::uint64_t given = partition.x_stored() * shape.bytes();
   if (partition.shares_values()) given += partition.values_stored() * shape.bytes();
-  std::uint64_t most = shape.relayouts() ? 2 * std::max(given, y) : 0;
+  Need most{shape.relayouts() ? 2 * std::max(given, y) : 0, 0};
   for (const Destination& to : reduction.destinations()) {
-    const std::uint64_t pieces = to.segments.size() * (kSegmentBytes + kReceiveBytes);
-    most = std::max(most, to.received + y + pieces);
+    const std::uint64_t segments = to.segments.size();
+    most = std::max(most, {to.received + y + segments * kSegmentBytes, segments * kReceiveBytes});
   }
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {
-      const std::uint64_t x = partition.x_bytes(part, share);
-      const std::uint64_t values = partition.value_bytes(share);
+      const std::uint64_t held = partition.x_bytes(part, share) + partition.value_bytes(share) +
+                                 2 * (share.rows.size() + share.blocks());
       const std::uint64_t q = share.rows.size() * partition.row_bytes(part);
-      const std::uint64_t lists = 2 * (share.rows.size() + share.blocks()) +
-                                  kReceiveBytes * share.columns.size() +
-                                  kSendBytes * share.rows.size();
-      most = std::max({most, given + x + values + lists, x + values + q + lists});
+      most = std::max(most, {held + std::max(given, q), kReceiveBytes * share.columns.size() +
+                                                            kSendBytes * share.rows.size()});
     }
   }
-  return most + kControlBytes;
+  program::CategoryBytes memory{};
+  memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
+  memory[static_cast<std::size_t>(program::Category::tensors)] = most.tensors;
+  memory[static_cast<std::size_t>(program::Category::exchange)] = most.lists;
+  return memory;
 }
 
 }  // namespace tessera::spmm_static

@@ -5,6 +5,7 @@
 #include "kernels/spmm_static/partition.h"
 #include "kernels/spmm_static/reduction.h"
 #include "sim/machine/machine_config.h"
+#include "sim/program/image.h"
 #include "sim/program/workload.h"
 
 /// Cycles and bytes of a product on a machine: the machine's constants times the length of the tile
@@ -23,7 +24,7 @@ std::uint64_t element_cycles(const Shape& shape, const TileConfig& tile, const S
 /// What the program of this partition takes.
 Prediction predict(const Partition& partition, const MachineConfig& machine);
 
-/// Bytes of the fullest tile, about: tensors that live together, lists, code.
-std::uint64_t tile_bytes(const Partition& partition);
+/// What the fullest tile needs, about: tensors that live together, lists, code.
+program::CategoryBytes tile_memory(const Partition& partition);
 
 }  // namespace tessera::spmm_static

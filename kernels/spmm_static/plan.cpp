@@ -33,35 +33,41 @@ class Chooser {
   Plan choose() {
     check_pinned();
     for (const Cuts& cuts : candidates()) look_at(cuts);
+    if (!best_ && closest_ && pinned_.algorithm == Algorithm::best) look_at(*closest_);
     if (!best_) fail();
     return *std::move(best_);
   }
 
  private:
-  [[nodiscard]] std::vector<Cuts> candidates() const {
+  [[nodiscard]] std::vector<Cuts> candidates() {
     const Cuts given{pinned_.parts, pinned_.bands};
     if (given.parts != 0 && given.bands != 0) return {given};
     if (pinned_.algorithm == Algorithm::published) {
-      const std::optional<Cuts> cuts = published_cuts(problem_, machine_, given);
-      return cuts ? std::vector<Cuts>{*cuts} : std::vector<Cuts>{};
+      const Found found = published_cuts(problem_, machine_, given);
+      if (found.cuts) return {*found.cuts};
+      closest_ = found.closest;
+      return {};
     }
     return likely_cuts();
   }
 
   /// Cuts of least expected cycles, if tiles take what they need each on their own.
-  [[nodiscard]] std::vector<Cuts> likely_cuts() const {
+  [[nodiscard]] std::vector<Cuts> likely_cuts() {
     struct Candidate {
       std::uint64_t cycles;
       Cuts cuts;
     };
     std::vector<Candidate> all;
-    const Cuts most = most_cuts(problem_);
+    const Cuts most = most_cuts(problem_, Planner::ours);
     for (std::uint32_t parts = 1; parts <= (pinned_.parts != 0 ? 1 : most.parts); ++parts) {
       for (std::uint32_t bands = 1; bands <= (pinned_.bands != 0 ? 1 : most.bands); ++bands) {
         const Cuts cuts{pinned_.parts != 0 ? pinned_.parts : parts,
                         pinned_.bands != 0 ? pinned_.bands : bands};
-        const auto expected = expect(problem_, machine_, cuts, Exchange::single);
-        if (expected && expected->bytes <= capacity()) all.push_back({expected->cycles, cuts});
+        const auto expected = expect(problem_, machine_, cuts, Planner::ours);
+        if (!expected) continue;
+        if (expected->bytes <= capacity()) all.push_back({expected->cycles, cuts});
+        if (expected->bytes < least_bytes_) closest_ = cuts;
+        least_bytes_ = std::min(least_bytes_, expected->bytes);
       }
     }
     std::stable_sort(all.begin(), all.end(),
@@ -79,9 +85,10 @@ class Chooser {
     Partition partition =
         make_partition(w_, problem_.shape, n_, machine_.tiles, cuts.parts, cuts.bands);
     if (partition.parts.empty()) return;
-    const std::uint64_t bytes = tile_bytes(partition);
-    least_bytes_ = std::min(least_bytes_, bytes);
-    if (bytes > capacity()) return;
+    if (program::total(tile_memory(partition)) > capacity()) {
+      if (!closest_) closest_ = cuts;
+      return;
+    }
     const Prediction prediction = predict(partition, machine_);
     if (best_ && best_->prediction.cycles <= prediction.cycles) return;
     best_ = Plan{pinned_.algorithm, std::move(partition), prediction};
@@ -105,14 +112,22 @@ class Chooser {
   }
 
   [[noreturn]] void fail() const {
-    const std::string least =
-        least_bytes_ == ~std::uint64_t{0}
-            ? std::string("no cuts go onto the tiles")
-            : fmt::format("the closest plan needs {} bytes a tile", least_bytes_);
-    throw UserError(fmt::format(
-        "spmm_static: {} x {} with {} of {} times {} does not fit {} of {} KiB: {}", w_.rows,
-        w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),
-        counted(machine_.tiles, "tile"), machine_.tile.sram_kib, least));
+    std::string what = fmt::format("spmm_static: {} x {} with {} of {} times {} does not fit {}",
+                                   w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
+                                   counted(n_, "column"), counted(machine_.tiles, "tile"));
+    if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
+    what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
+                        closest_->bands);
+    const Partition closest =
+        make_partition(w_, problem_.shape, n_, machine_.tiles, closest_->parts, closest_->bands);
+    const program::CategoryBytes need = tile_memory(closest);
+    if (program::total(need) <= capacity()) {
+      throw UserError(fmt::format(
+          "{}: tile 0 needs {} bytes, and the published planner keeps to {} (plan.algorithm = best "
+          "does not)",
+          what, program::total(need), planned_bytes(machine_)));
+    }
+    throw UserError(program::overflow_message(what, {&need, 1}, machine_));
   }
 
   const sparse::BlockMatrix& w_;
@@ -122,6 +137,7 @@ class Chooser {
   Problem problem_;
   std::optional<Plan> best_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
+  std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace tessera::spmm_static {
 
 namespace {
 
-constexpr std::uint32_t kMostParts = 32;
+constexpr std::uint32_t kMostParts = 32;  // of the published search
+constexpr std::uint32_t kOurMostParts = 128;
 constexpr std::uint32_t kMostBands = 128;
 
 /// Mean of a binomial distribution and one standard deviation more, at most all.
@@ -43,12 +44,14 @@ class Estimate {
            const TileWork& work)
       : shape_(problem.shape), problem_(problem), machine_(machine), width_(width), work_(work) {}
 
-  [[nodiscard]] Expected total(bool shares_values, Exchange exchange) const {
+  [[nodiscard]] Expected total(bool shares_values, Planner planner) const {
     const std::uint64_t moved = problem_.block_rows * std::uint64_t{shape_.block} *
                                 problem_.columns * shape_.bytes() / machine_.tiles;
-    std::uint64_t cycles = dense_rows(exchange) + multiply() + reduce() + moved;
+    std::uint64_t cycles = dense_rows(planner) + multiply() + reduce() + moved;
     if (shares_values) cycles += ceil_div(value_bytes(), rate());
-    return {cycles, std::max(x_bytes() + value_bytes() + q_bytes(), partial_bytes() + q_bytes())};
+    std::uint64_t bytes = x_bytes() + value_bytes() + q_bytes();
+    if (planner == Planner::ours) bytes += 2 * (work_.blocks + work_.rows);  // lists
+    return {cycles, std::max(bytes, partial_bytes() + q_bytes())};
   }
 
  private:
@@ -66,8 +69,8 @@ class Estimate {
     return ceil_div(q_bytes() * (work_.partial_rows - 1), work_.partial_rows);
   }
 
-  [[nodiscard]] std::uint64_t dense_rows(Exchange exchange) const {
-    if (exchange == Exchange::single) return ceil_div(x_bytes(), rate());
+  [[nodiscard]] std::uint64_t dense_rows(Planner planner) const {
+    if (planner == Planner::ours) return ceil_div(x_bytes(), rate());
     const std::uint64_t paired = machine_.fabric.pair_sharing ? 2 * rate() : rate();
     const double bias = static_cast<double>(work_.span) / static_cast<double>(work_.columns);
     return static_cast<std::uint64_t>(static_cast<double>(ceil_div(x_bytes(), paired)) * bias);
@@ -138,13 +141,15 @@ TileWork fullest_tile(const Problem& problem, const Bands& bands,
   return work;
 }
 
-/// Whether work lists can name every place in the dense rows of the widest band.
-bool places_fit(const Shape& shape, const Bands& bands, std::uint32_t width) {
+/// Whether work lists, of 16-bit numbers, can name every place in the dense rows of the widest
+/// band: in words of 64 bits as ours do, or in bytes as the published ones of elements do.
+bool places_fit(const Shape& shape, const Bands& bands, std::uint32_t width, Planner planner) {
   std::uint64_t widest = 0;
   for (std::uint32_t band = 0; band < bands.count(); ++band) {
     widest = std::max<std::uint64_t>(widest, bands.column[band + 1] - bands.column[band]);
   }
-  return (widest - 1) * width * shape.block * shape.bytes() / 8 <= 0xffff;
+  const std::uint64_t unit = planner == Planner::published && shape.block == 1 ? 1 : 8;
+  return (widest - 1) * width * shape.block * shape.bytes() / unit <= 0xffff;
 }
 
 }  // namespace
@@ -154,14 +159,15 @@ Problem make_problem(const sparse::BlockMatrix& w, const Shape& shape, std::uint
           w.blocks(), blocks_by_column(w)};
 }
 
-Cuts most_cuts(const Problem& problem) {
+Cuts most_cuts(const Problem& problem, Planner planner) {
   const std::uint32_t grain = problem.shape.block == 1 ? 1 : problem.shape.column_grain();
-  return {std::min(kMostParts, problem.columns / problem.shape.column_grain()),
+  return {std::min(planner == Planner::ours ? kOurMostParts : kMostParts,
+                   problem.columns / problem.shape.column_grain()),
           std::min(kMostBands, ceil_div(problem.block_columns, grain))};
 }
 
 std::optional<Expected> expect(const Problem& problem, const MachineConfig& machine,
-                               const Cuts& cuts, Exchange exchange) {
+                               const Cuts& cuts, Planner planner) {
   const std::uint32_t grain = tile_grain(machine.tiles);
   const Bands bands = cut_bands(problem.by_column, cuts.bands);
   const std::vector<Part> parts =
@@ -174,34 +180,39 @@ std::optional<Expected> expect(const Problem& problem, const MachineConfig& mach
     if (!done.insert({part.width(), part.layer}).second) continue;
     const std::vector<std::uint32_t> tiles = tiles_by_band(bands.blocks, part.layer, grain);
     if (tiles.empty()) return std::nullopt;
-    if (!places_fit(problem.shape, bands, part.width())) return std::nullopt;
+    if (!places_fit(problem.shape, bands, part.width(), planner)) return std::nullopt;
     const TileWork work = fullest_tile(problem, bands, tiles);
     const Expected one =
-        Estimate(problem, machine, part.width(), work).total(parts.size() > 1, exchange);
+        Estimate(problem, machine, part.width(), work).total(parts.size() > 1, planner);
     worst = {std::max(worst.cycles, one.cycles), std::max(worst.bytes, one.bytes)};
   }
   return worst;
 }
 
-std::optional<Cuts> published_cuts(const Problem& problem, const MachineConfig& machine,
-                                   const Cuts& pinned) {
-  const Cuts most = most_cuts(problem);
-  const auto capacity =
-      static_cast<std::uint64_t>(kMemoryShare * static_cast<double>(machine.tile.sram_kib) * 1024);
-  std::optional<Cuts> best;
+std::uint64_t planned_bytes(const MachineConfig& machine) {
+  return static_cast<std::uint64_t>(kMemoryShare * machine.tile.sram_kib * 1024);
+}
+
+Found published_cuts(const Problem& problem, const MachineConfig& machine, const Cuts& pinned) {
+  const Cuts most = most_cuts(problem, Planner::published);
+  Found found;
   std::uint64_t least = 0;
+  std::uint64_t least_bytes = ~std::uint64_t{0};
   for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts); ++parts) {
     for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
       const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
                       pinned.bands != 0 ? pinned.bands : bands};
-      const auto expected = expect(problem, machine, cuts, Exchange::published);
-      if (!expected || expected->bytes > capacity) continue;
-      if (best && expected->cycles >= least) continue;
-      best = cuts;
+      const auto expected = expect(problem, machine, cuts, Planner::published);
+      if (!expected) continue;
+      if (expected->bytes < least_bytes) found.closest = cuts;
+      least_bytes = std::min(least_bytes, expected->bytes);
+      if (expected->bytes > planned_bytes(machine)) continue;
+      if (found.cuts && expected->cycles >= least) continue;
+      found.cuts = cuts;
       least = expected->cycles;
     }
   }
-  return best;
+  return found;
 }
 
 }  // namespace tessera::spmm_static

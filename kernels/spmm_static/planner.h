@@ -33,21 +33,30 @@ struct Expected {
   std::uint64_t cycles;
   std::uint64_t bytes;  ///< of a tile
 };
-enum class Exchange : std::uint8_t {
+/// Who expects.
+enum class Planner : std::uint8_t {
   published,  ///< dense rows come at the rate of pairs that take the same, weighted by their spread
-  single,     ///< each tile takes its own
+  ours,       ///< each tile takes its own
 };
 std::optional<Expected> expect(const Problem& problem, const MachineConfig& machine,
-                               const Cuts& cuts, Exchange exchange);
+                               const Cuts& cuts, Planner planner);
 
-/// The largest cuts that the search considers, without pinned ones.
-Cuts most_cuts(const Problem& problem);
+/// The largest cuts that a search considers, without pinned ones.
+Cuts most_cuts(const Problem& problem, Planner planner);
 
 /// The part of the tiles' SRAM that a product may plan with.
 constexpr double kMemoryShare = 0.6;
 
+/// What a search came to.
+struct Found {
+  std::optional<Cuts> cuts;
+  std::optional<Cuts> closest;  ///< those that are expected to need least memory
+};
+
+/// Bytes of a tile's SRAM that the published planner plans with.
+std::uint64_t planned_bytes(const MachineConfig& machine);
+
 /// The cuts of least expected cycles; a pinned number (not 0) is taken as it is.
-std::optional<Cuts> published_cuts(const Problem& problem, const MachineConfig& machine,
-                                   const Cuts& pinned);
+Found published_cuts(const Problem& problem, const MachineConfig& machine, const Cuts& pinned);
 
 }  // namespace tessera::spmm_static
