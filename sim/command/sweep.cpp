@@ -146,25 +146,22 @@ ExitCode exit_code(const std::map<std::string, std::size_t>& counts) {
   return counts.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
 }
 
-void submit(const SweepRequest& request, const std::vector<Point>& points) {
-  sweep::SlurmJob job;
-  job.config = request.file;
-  job.axes = request.axes;
-  job.sets = request.sets;
-  job.out = request.out;
-  job.jobs = std::max(1U, request.jobs);
-  job.shards = request.shards;
-  job.sbatch = request.sbatch;
-  const sweep::Submitted submitted = sweep::submit(job, points.size());
-  fmt::print("{} points in {} tasks of job {}; job {} collects them into {}/results.csv\n",
-             points.size(), submitted.tasks, submitted.array_job, submitted.collecting_job,
-             request.out);
+sweep::SlurmJob slurm_job(const SweepRequest& request) {
+  return {request.file,   request.axes,  request.sets, request.out, std::max(1U, request.jobs),
+          request.shards, request.sbatch};
+}
+
+void submit_to_slurm(const sweep::SlurmJob& job, std::size_t points) {
+  const sweep::Submitted submitted = sweep::submit(job, points);
+  fmt::print("{} points in {} tasks of job {}; job {} collects them into {}/results.csv\n", points,
+             submitted.tasks, submitted.array_job, submitted.collecting_job, job.out);
 }
 
 }  // namespace
 
 ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const Shard shard = request.shard.empty() ? Shard() : parse_shard(request.shard);
+  if (request.slurm) sweep::require_slurm(slurm_job(request));
   const sweep::Sweep sweep(request.file, request.axes, request.sets, simulator.catalogue,
                            simulator.machines);
   sweep::PointIds ids(sweep::program_identity());
@@ -174,7 +171,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   store.open();
   sweep::write_points(request.out, sweep, points);
   if (request.slurm) {
-    submit(request, points);
+    submit_to_slurm(slurm_job(request), points.size());
     return ExitCode::done;
   }
   const std::vector<const Point*> wanted = missing(points, shard, store);

@@ -21,6 +21,7 @@ void refuse_unknown_section(const std::string& key, const std::string& origin) {
   if (key == "extends") {
     throw ConfigError(origin, key, "allowed in a config file only; a machine has machine.extends");
   }
+  if (key == "sweep") throw ConfigError(origin, key, "is a section for tessera sweep alone");
   throw ConfigError(origin, key,
                     fmt::format("found an unknown key, allowed extends, {}{}", list_of(kSections),
                                 did_you_mean(key, kSections)));

@@ -83,11 +83,15 @@ std::string collecting_script(const SlurmJob& job, const std::string& program) {
   return head(job, "tessera-collect") + "#SBATCH --requeue\n" + command(job, program) + "\n";
 }
 
-Submitted submit(const SlurmJob& given, std::size_t points) {
-  SlurmJob job = given;
+void require_slurm(const SlurmJob& job) {
   if (job.config == "-") {
     throw UserError("tessera sweep: --slurm: found -, allowed a config in a file");
   }
+  static_cast<void>(output_of("sbatch --version"));
+}
+
+Submitted submit(const SlurmJob& given, std::size_t points) {
+  SlurmJob job = given;
   job.config = fs::absolute(job.config).string();
   job.out = fs::absolute(job.out).lexically_normal().string();
   const std::string program = fs::read_symlink("/proc/self/exe").string();

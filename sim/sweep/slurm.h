@@ -25,6 +25,9 @@ struct Submitted {
 std::string array_script(const SlurmJob& job, const std::string& program, unsigned tasks);
 std::string collecting_script(const SlurmJob& job, const std::string& program);
 
+/// Throws UserError if there is no sbatch, or the nodes could not read the config.
+void require_slurm(const SlurmJob& job);
+
 /// Writes the scripts to OUT/slurm and hands them to sbatch. Throws UserError if that fails.
 Submitted submit(const SlurmJob& job, std::size_t points);
 

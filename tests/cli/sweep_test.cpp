@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -143,10 +144,45 @@ TEST_SUITE("cli") {
         {"sweep typo.json --out s", "typo.json: sweep.gird: found an unknown key"},
         {"sweep where.json --out s", "where.json: sweep.where: machine.tile < 4: <: found"},
         {"sweep none.json --out s", "none: no point meets the conditions"},
-        {"run typo.json", "typo.json: sweep: found an unknown key"},
+        {"run typo.json", "typo.json: sweep: is a section for tessera sweep alone"},
+        {"sweep - machine.tiles=1 --out s --slurm", "--slurm: found -, allowed a config in a file"},
     };
     for (const auto& [arguments, message] : mistakes) {
       check_refused(folder, arguments, {message});
     }
+  }
+
+  TEST_CASE("--slurm submits tasks that are shards, and a job that collects them") {
+    const CommandFolder folder;
+    folder.write("it's.json", kStream);
+    std::filesystem::create_directory(folder.path() / "bin");
+    folder.write("bin/sbatch", "#!/bin/sh\necho \"$@\" >> calls\necho '12;cluster'\n");
+    std::filesystem::permissions(folder.path() / "bin/sbatch", std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", ((folder.path() / "bin").string() + ":" + path).c_str(), 1);
+    const std::string axes = "\"it's.json\" machine.tiles=1..5 --set workload.repeats=2 ";
+    const Answer answer =
+        folder.call("sweep " + axes + "--out s --slurm --shards 2 --jobs 2 --sbatch --time=5");
+    CHECK(answer.out == "5 points in 2 tasks of job 12; job 12 collects them into s/results.csv\n");
+    const std::string calls = folder.read("calls");
+    CHECK(calls.find("--time=5 ") != std::string::npos);
+    CHECK(calls.find("--dependency=afterany:12 ") != std::string::npos);
+    const std::string script = folder.read("s/slurm/array.sh");
+    CHECK(script.find("#SBATCH --array=1-2\n") != std::string::npos);
+    CHECK(script.find("#SBATCH --cpus-per-task=2\n") != std::string::npos);
+    // What the nodes would do.
+    const std::string at = (folder.path() / "s/slurm").string();
+    for (const char* task : {"1", "2"}) {
+      ::setenv("SLURM_ARRAY_TASK_ID", task, 1);
+      CHECK(std::system(("sh " + at + "/array.sh").c_str()) == 0);
+    }
+    CHECK(std::system(("sh " + at + "/collect.sh > " + at + "/log").c_str()) == 0);
+    CHECK(folder.read("s/slurm/log").starts_with("it's: 5 points, 0 run now: 5 done\n"));
+    CHECK(folder.call("sweep " + axes + "--out alone").code == 0);
+    CHECK(folder.read("s/results.csv") == folder.read("alone/results.csv"));
+    ::setenv("PATH", "/nowhere", 1);
+    check_refused(folder, "sweep " + axes + "--out t --slurm",
+                  {"tessera sweep: sbatch", "not found"});
+    ::setenv("PATH", path.c_str(), 1);
   }
 }
