@@ -74,6 +74,18 @@ void name_critical_tile(const Waits& waits, Phase& phase) {
   }
 }
 
+std::vector<std::size_t> largest_steps(const std::vector<double>& cycles) {
+  std::vector<std::size_t> rows(cycles.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const std::size_t kept = std::min(kLargest, rows.size());
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(kept), rows.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      return cycles[a] != cycles[b] ? cycles[a] > cycles[b] : a < b;
+                    });
+  rows.resize(kept);
+  return rows;
+}
+
 }  // namespace
 
 std::string_view name_of(Bound bound) {
@@ -113,17 +125,7 @@ Analysis analyse(const RunFolder& run) {
   std::stable_sort(
       analysis.phases.begin(), analysis.phases.end(),
       [](const Phase& a, const Phase& b) { return a.parts.total() > b.parts.total(); });
-
-  analysis.largest.resize(run.steps.rows);
-  std::iota(analysis.largest.begin(), analysis.largest.end(), std::size_t{0});
-  const std::size_t kept = std::min(kLargest, run.steps.rows);
-  std::partial_sort(analysis.largest.begin(),
-                    analysis.largest.begin() + static_cast<std::ptrdiff_t>(kept),
-                    analysis.largest.end(), [&](std::size_t a, std::size_t b) {
-                      const auto& cycles = steps.cycles.values;
-                      return cycles[a] != cycles[b] ? cycles[a] > cycles[b] : a < b;
-                    });
-  analysis.largest.resize(kept);
+  analysis.largest = largest_steps(steps.cycles.values);
   return analysis;
 }
 

@@ -1,63 +1,73 @@
 'use strict';
 // The first table: what was achieved, of what could be.
 
-/** Rows {what, achieved, peak, share, colour, note}; share: of the peak, 0 to 1. */
-function achievedRows(run) {
-  const {config, rate, time, work, memory, traffic, prediction} = run.report;
-  const machine = config.machine;
-  const hertz = machine.clock_ghz * 1e9;
-  const tileCycles = Math.max(1, machine.tiles * time.cycles);
-  const rows = [];
-  const add = (what, achieved, peak, share, colour, note) =>
-    rows.push({what, achieved, peak, share, colour, note});
+/** A row of the table; share: of the peak, 0 to 1. */
+const achievedRow = (what, achieved, peak, share, colour, note) => ({what, achieved, peak, share, colour, note});
 
+function computingRows(run) {
+  const {config: {machine}, rate, time, work} = run.report;
+  const add = (...cells) => rows.push(achievedRow(...cells));
+  const rows = [];
   const ofBytes = rate.peak_type === 'bytes';
   const useful = ofBytes ? rate.useful_bytes_per_second : rate.useful_flops_per_second;
   const unit = ofBytes ? 'B/s' : 'FLOP/s';
   add(ofBytes ? 'Useful bytes of local memory' : 'Useful arithmetic', scaled(useful, unit),
       scaled(rate.peak_per_second, unit), rate.fraction_of_peak, '--compute',
-      ofBytes ? 'loads and stores of every tile at full width' : `the matrix units' ${rate.peak_type} peak`);
+      ofBytes ? 'loads and stores of every tile at full width' : `the matrix units\u2019 ${rate.peak_type} peak`);
   if (!ofBytes) {
     add('Executed arithmetic', scaled(rate.flops_per_second, 'FLOP/s'),
         scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,
         '--compute', `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
   }
   const issue = machine.tile?.dual_issue ? 2 : 1;
-  add('Instructions a tile and cycle', (work.instructions / tileCycles).toPrecision(3), String(issue),
-      work.instructions / tileCycles / issue, '--compute',
+  const issued = work.instructions / Math.max(1, machine.tiles * time.cycles);
+  add('Instructions a tile and cycle', issued.toPrecision(3), String(issue), issued / issue, '--compute',
       issue === 2 ? 'a slot can hold a pair' : 'a slot holds one');
   add('Tiles computing', percent(run.busy), '100 %', run.busy, '--compute', 'mean over tiles and cycles');
-  const whole = run.analysis.whole;
-  add('Balance of computing', percent(1 / whole.imbalance), '100 %', 1 / whole.imbalance, '--compute',
-      `mean over longest of a superstep; the longest is ${whole.imbalance.toFixed(2)} times the mean`);
+  const {imbalance} = run.analysis.whole;
+  add('Balance of computing', percent(1 / imbalance), '100 %', 1 / imbalance, '--compute',
+      `mean over longest of a superstep; the longest is ${imbalance.toFixed(2)} times the mean`);
+  return rows;
+}
 
-  if (traffic.exchange_bytes > 0) {
-    const port = machine.fabric.receive_bytes_per_cycle;
-    const all = port * machine.tiles * hertz;
-    add('Exchange, whole run', scaled(traffic.exchange_bytes / time.seconds, 'B/s'), scaled(all, 'B/s'),
-        traffic.exchange_bytes / time.seconds / all, '--exchange', 'bytes received; every port all the time');
-    const during = traffic.exchange_bytes / Math.max(1, time.exchange_cycles);
-    add('Exchange, while it lasts', scaled(during * hertz, 'B/s'), scaled(all, 'B/s'),
-        during / (port * machine.tiles), '--exchange',
-        machine.fabric.pair_sharing ? 'pairs that take the same data count twice' : null);
-    const makespan = sumOf(run.steps.find('exchange_makespan_cycles')?.values ?? new Float64Array());
-    const bound = sumOf(run.steps.find('exchange_bound_cycles')?.values ?? new Float64Array());
-    if (makespan > 0) {
-      add('Exchange schedule', `${grouped(makespan)} cycles`, `${grouped(bound)} cycles`, bound / makespan,
-          '--exchange', 'against what the busiest port needs at least');
-    }
-  }
-  const capacity = memory.capacity_bytes_per_tile;
-  add('Memory of the fullest tile', kibibytes(memory.max_tile_bytes), kibibytes(capacity),
-      memory.max_tile_bytes / capacity, '--tensors', `tile ${memory.max_tile}`);
-  add('Memory of all tiles', kibibytes(memory.total_bytes), kibibytes(capacity * machine.tiles),
-      memory.total_bytes / (capacity * machine.tiles), '--tensors', null);
-  if (prediction?.cycles > 0) {
-    add('Cycles, against the plan\u2019s prediction', grouped(time.cycles), grouped(prediction.cycles),
-        prediction.cycles / Math.max(1, time.cycles), '--sync', `${change(prediction.cycles, time.cycles)} against the prediction`);
+function exchangeRows(run) {
+  const {config: {machine}, time, traffic} = run.report;
+  if (traffic.exchange_bytes === 0) return [];
+  const hertz = machine.clock_ghz * 1e9;
+  const ports = machine.fabric.receive_bytes_per_cycle * machine.tiles;  // bytes a cycle
+  const during = traffic.exchange_bytes / Math.max(1, time.exchange_cycles);
+  const all = traffic.exchange_bytes / Math.max(1, time.cycles);
+  const peak = scaled(ports * hertz, 'B/s');
+  const rows = [
+    achievedRow('Exchange, whole run', scaled(all * hertz, 'B/s'), peak, all / ports, '--exchange',
+      'bytes received; every port all the time'),
+    achievedRow('Exchange, while it lasts', scaled(during * hertz, 'B/s'), peak, during / ports, '--exchange',
+      machine.fabric.pair_sharing ? 'pairs that take the same data count twice' : null)];
+  const sum = name => sumOf(run.steps.find(name)?.values ?? []);
+  const [makespan, bound] = [sum('exchange_makespan_cycles'), sum('exchange_bound_cycles')];
+  if (makespan > 0) {
+    rows.push(achievedRow('Exchange schedule', `${grouped(makespan)} cycles`, `${grouped(bound)} cycles`,
+      bound / makespan, '--exchange', 'against what the busiest port needs at least'));
   }
   return rows;
 }
+
+function memoryRows(run) {
+  const {config: {machine}, memory, prediction, time} = run.report;
+  const capacity = memory.capacity_bytes_per_tile;
+  const row = (what, bytes, of, note) =>
+    achievedRow(what, kibibytes(bytes), kibibytes(of), bytes / of, '--tensors', note);
+  const rows = [row('Memory of the fullest tile', memory.max_tile_bytes, capacity, `tile ${memory.max_tile}`),
+    row('Memory of all tiles', memory.total_bytes, capacity * machine.tiles, null)];
+  if (prediction?.cycles > 0) {
+    rows.push(achievedRow('Cycles, against the plan\u2019s prediction', grouped(time.cycles),
+      grouped(prediction.cycles), prediction.cycles / Math.max(1, time.cycles), '--sync',
+      `${change(prediction.cycles, time.cycles)} against the prediction`));
+  }
+  return rows;
+}
+
+const achievedRows = run => [...computingRows(run), ...exchangeRows(run), ...memoryRows(run)];
 
 function achievedView(run) {
   const rows = achievedRows(run);

@@ -69,7 +69,7 @@ function drawBoth(canvas, runs) {
     context.fillStyle = colour('--faint');
     context.fillText(seconds(run.report.time.seconds), 16, top + 22);
   });
-  drawAxis(context, new Stretch(runs[0].history, 0, longest, width), 104, runs[0].report.config.machine.clock_ghz * 1e9);
+  drawAxis(context, new Stretch(runs[0].history, 0, longest, width), 104);
 }
 
 function compareView(runs) {

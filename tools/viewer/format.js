@@ -42,9 +42,9 @@ function percent(share) {
 function change(before, now) {
   if (before === now) return '=';
   if (before === 0) return 'new';
+  if (now / before >= 10) return `${(now / before).toFixed(1)} x`;
   const difference = 100 * (now / before - 1);
-  const shown = Math.abs(difference) < 1000 ? difference.toFixed(1) + ' %' : (now / before).toFixed(1) + ' x';
-  return (difference >= 0 ? '+' : '') + shown.replace('-', '\u2212');
+  return (difference >= 0 ? '+' : '\u2212') + Math.abs(difference).toFixed(1) + ' %';
 }
 
 /** A row of a CSV file. */

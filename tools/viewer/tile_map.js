@@ -40,24 +40,25 @@ function tileGrid(count, width) {
   return {columns, rows, cell: cell >= 4 ? Math.floor(cell) : cell};
 }
 
-function tileMapView(run) {
-  const metrics = tileMetrics(run);
-  const count = run.tiles.rows;
-  let metric = metrics[0];
-  let grid = null;
-  const canvas = element('canvas', {tabindex: 0, 'aria-label': 'Map of the tiles; arrow keys choose one'});
-  const facts = element('div', {class: 'side'});
-  const select = element('select', {'aria-label': 'Metric of the map', id: 'metric',
-    change: () => { metric = metrics[select.selectedIndex]; draw(); drawFacts(); }},
-    metrics.map(each => element('option', {value: each.name}, each.title)));
-
-  function draw() {
-    if (!canvas.isConnected) return;
-    grid = tileGrid(count, canvas.parentElement.clientWidth);
-    const {context} = prepare(canvas, grid.rows * grid.cell + 32);
+class TileMap {
+  constructor(run, canvas, metric) {
+    Object.assign(this, {count: run.tiles.rows, canvas, metric, grid: null});
+    canvas.addEventListener('pointermove', event => this.tell(event));
+    canvas.addEventListener('pointerleave', tip.hide);
+    canvas.addEventListener('click', event => {
+      const tile = this.tileUnder(event);
+      if (tile !== null) chooseTile(tile);
+    });
+    canvas.addEventListener('keydown', event => this.key(event));
+  }
+  draw() {
+    if (!this.canvas.isConnected) return;
+    const {count, metric} = this;
+    this.grid = tileGrid(count, this.canvas.parentElement.clientWidth);
+    const {columns, rows, cell} = this.grid;
+    const {context} = prepare(this.canvas, rows * cell + 32);
     const {low, high, cut} = colourRange(metric);
     const share = tile => high > low ? (metric.values[tile] - low) / (high - low) : 0.5;
-    const {columns, rows, cell} = grid;
     if (cell < 5) {
       paintGrid(context, columns, rows, {x: 0, y: 0, width: columns * cell, height: rows * cell},
         (x, y) => y * columns + x < count ? heat(share(y * columns + x)) : null);
@@ -67,50 +68,57 @@ function tileMapView(run) {
         context.fillRect((tile % columns) * cell, Math.floor(tile / columns) * cell, cell - 1, cell - 1);
       }
     }
-    mark(context, state.tile, colour('--ink'));
-    heatStrip(context, 0, rows * cell + 8, Math.min(220, columns * cell), (cut ? '\u2264 ' : '') + metric.shown(low), metric.shown(high));
+    this.mark(context, state.tile);
+    heatStrip(context, 0, rows * cell + 8, Math.min(220, columns * cell),
+      (cut ? '\u2264 ' : '') + metric.shown(low), metric.shown(high));
   }
-  function mark(context, tile, ink) {
-    const {columns, cell} = grid;
+  mark(context, tile) {
+    const {columns, cell} = this.grid;
     const size = Math.max(cell, 7);
     const x = (tile % columns + 0.5) * cell - size / 2;
     const y = (Math.floor(tile / columns) + 0.5) * cell - size / 2;
-    context.lineWidth = 4;
-    context.strokeStyle = colour('--card');
-    context.strokeRect(x - 0.5, y - 0.5, size, size);
-    context.lineWidth = 2;
-    context.strokeStyle = ink;
-    context.strokeRect(x - 0.5, y - 0.5, size, size);
+    for (const [width, ink] of [[4, '--card'], [2, '--ink']]) {
+      context.lineWidth = width;
+      context.strokeStyle = colour(ink);
+      context.strokeRect(x - 0.5, y - 0.5, size, size);
+    }
   }
-  function tileUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const x = Math.floor((event.clientX - box.left) / grid.cell);
-    const y = Math.floor((event.clientY - box.top) / grid.cell);
-    const tile = y * grid.columns + x;
-    return x >= 0 && x < grid.columns && y >= 0 && y < grid.rows && tile < count ? tile : null;
+  tileUnder(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = Math.floor((event.clientX - box.left) / this.grid.cell);
+    const y = Math.floor((event.clientY - box.top) / this.grid.cell);
+    const tile = y * this.grid.columns + x;
+    return x >= 0 && x < this.grid.columns && y >= 0 && tile < this.count ? tile : null;
   }
-  function drawFacts() { facts.replaceChildren(...tileFacts(run, metric)); }
-
-  canvas.addEventListener('pointermove', event => {
-    const tile = tileUnder(event);
+  tell(event) {
+    const tile = this.tileUnder(event);
     if (tile === null) return tip.hide();
-    tip.show(event, `tile ${grouped(tile)}`, [[metric.title, metric.shown(metric.values[tile])]]);
-  });
-  canvas.addEventListener('pointerleave', tip.hide);
-  canvas.addEventListener('click', event => {
-    const tile = tileUnder(event);
-    if (tile !== null) chooseTile(tile);
-  });
-  canvas.addEventListener('keydown', event => {
-    const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns}[event.key];
+    tip.show(event, `tile ${grouped(tile)}`, [[this.metric.title, this.metric.shown(this.metric.values[tile])]]);
+  }
+  key(event) {
+    const {columns} = this.grid;
+    const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns}[event.key];
     if (step === undefined) return;
     event.preventDefault();
     event.stopPropagation();
     chooseTile(state.tile + step);
-  });
+  }
+}
+
+function tileMapView(run) {
+  const metrics = tileMetrics(run);
+  const canvas = element('canvas', {tabindex: 0, 'aria-label': 'Map of the tiles; arrow keys choose one'});
+  const map = new TileMap(run, canvas, metrics[0]);
+  const facts = element('div', {class: 'side'});
+  const draw = () => {
+    map.draw();
+    facts.replaceChildren(...tileFacts(run, map.metric));
+  };
+  const select = element('select', {'aria-label': 'Metric of the map', id: 'metric',
+    change: () => { map.metric = metrics[select.selectedIndex]; draw(); }},
+    metrics.map(each => element('option', {value: each.name}, each.title)));
   drawn(draw, 'tile');
-  drawn(drawFacts, 'tile');
-  return section('tiles', 'Tiles', `${grouped(count)}, numbered along the rows`,
+  return section('tiles', 'Tiles', `${grouped(run.tiles.rows)}, numbered along the rows`,
     [select, csvButton('tiles.csv', () => run.tiles.csv())],
     element('div', {class: 'columns'}, element('div', {class: 'grow'}, canvas), facts));
 }

@@ -43,6 +43,13 @@ class TileHistory {
 /** ImageData's order of [red, green, blue]. */
 const packed = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
 
+/** From idle to computing, by the share in 1/255. */
+function computingShades() {
+  const [low, high] = ['--idle', '--compute'].map(name => channels(colour(name)));
+  return Uint32Array.from({length: 256}, (_, share) =>
+    packed(low.map((from, c) => from + share / 255 * (high[c] - from))));
+}
+
 /** Where supersteps are wide, each pixel shows what one tile did at one moment; of many tiles in one
  *  pixel evenly spread ones are taken. Where they are narrow: the share of computing, as a shade. */
 function drawTileRows(context, stretch, run, top, height) {
@@ -51,10 +58,9 @@ function drawTileRows(context, stretch, run, top, height) {
   const rows = Math.floor(height);
   const visible = history.at(stretch.to) - Math.max(0, history.at(stretch.from)) + 1;
   const {planes: [computes, exchanges, waits], supersteps} = tiles.levelFor(visible, columns);
-  const inks = [...TILE_PARTS.map(part => '--' + part), '--idle'].map(name => channels(colour(name)));
-  const [compute, exchange, wait, idle] = inks.map(packed);
-  const shades = Uint32Array.from({length: 256}, (_, share) =>
-    packed(inks[3].map((low, c) => low + share / 255 * (inks[0][c] - low))));
+  const [compute, exchange, wait, idle] = [...TILE_PARTS.map(part => '--' + part), '--idle']
+    .map(name => packed(channels(colour(name))));
+  const shades = computingShades();
   const {from, to} = tiles.shown;
   const many = to - from > rows;
   const image = new ImageData(columns, rows);

@@ -116,7 +116,8 @@ function levelTracks(run) {
   return tracks;
 }
 
-function drawAxis(context, stretch, top, hertz) {
+/** `hertz`, if given: the stretch's length is written below. */
+function drawAxis(context, stretch, top, hertz = 0) {
   context.fillStyle = colour('--soft');
   context.textAlign = 'center';
   const found = ticks(stretch.from, stretch.to, stretch.plot / 130);
@@ -129,18 +130,31 @@ function drawAxis(context, stretch, top, hertz) {
   }
   context.textAlign = 'left';
   context.fillText('cycle', 0, top + 13);
+  if (!hertz) return;
   context.fillStyle = colour('--faint');
   context.textAlign = 'right';
   context.fillText(`${grouped(stretch.to - stretch.from)} cycles = ${seconds((stretch.to - stretch.from) / hertz)}`, stretch.width, top + 30);
   context.textAlign = 'left';
 }
 
-/** The whole run in one strip, with a window on what is shown below. */
+/** The whole run in one strip. Drawn once a width and theme. */
+function overviewStrip(run, width) {
+  const key = `${width} ${theme()} ${devicePixelRatio}`;
+  if (run.overview?.key === key) return run.overview.strip;
+  const scale = devicePixelRatio || 1;
+  const strip = new OffscreenCanvas(width * scale, 22 * scale);
+  const context = strip.getContext('2d');
+  context.scale(scale, scale);
+  drawParts(context, new Stretch(run.history, run.history.begin, run.history.end, width), 0, 22);
+  run.overview = {key, strip};
+  return strip;
+}
+
+/** That strip, with a window on what is shown below. */
 function drawOverview(context, run, width) {
-  const {history} = run;
-  const all = new Stretch(history, history.begin, history.end, width);
+  const all = new Stretch(run.history, run.history.begin, run.history.end, width);
   context.globalAlpha = 0.55;
-  drawParts(context, all, 2, 22);
+  context.drawImage(overviewStrip(run, width), 0, 2, width, 22);
   context.globalAlpha = 1;
   const [left, right] = [all.x(state.from), Math.max(all.x(state.from) + 3, all.x(state.to))];
   context.strokeStyle = colour('--ink');

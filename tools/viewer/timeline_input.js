@@ -20,47 +20,60 @@ function zoomAround(cycle, factor) {
   showRange(cycle - (cycle - state.from) * factor, cycle + (state.to - cycle) * factor);
 }
 
+/** Where an event lies on the timeline: pixels, and the share of the tiles' rows if it is over them. */
+function placeOf(event, canvas, run, view) {
+  const box = canvas.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const share = run.tileHistory ? (y - view.tilesTop) / view.tileTall : -1;
+  return {x, y, share: share >= 0 && share < 1 ? share : null, cycle: view.stretch.cycle(x)};
+}
+
+function turnWheel(event, place, run, view) {
+  const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
+  const across = Math.abs(event.deltaX) > Math.abs(event.deltaY);
+  if (event.shiftKey && place.share !== null) return zoomTiles(run, place.share, factor);
+  if (!across) return zoomAround(view.stretch.cycle(Math.max(GUTTER, place.x)), factor);
+  const by = event.deltaX / view.stretch.scale;
+  showRange(state.from + by, state.to + by);
+}
+
+function timelineTip(event, place, run) {
+  const i = run.history.at(place.cycle);
+  if (place.x < GUTTER || i < 0) tip.hide();
+  else if (place.share !== null) tileStepTip(event, run, i, tileAt(run, place.share));
+  else superstepTip(event, run, i);
+}
+
 function listenToTimeline(canvas, run, view) {
   let drag = null;
-  const xOf = event => event.clientX - canvas.getBoundingClientRect().left;
-  const yOf = event => event.clientY - canvas.getBoundingClientRect().top;
-  const moveWindow = event => {
+  const place = event => placeOf(event, canvas, run, view());
+  const moveWindow = x => {
     const all = new Stretch(run.history, run.history.begin, run.history.end, view().stretch.width);
     const half = (state.to - state.from) / 2;
-    showRange(all.cycle(xOf(event)) - half, all.cycle(xOf(event)) + half);
+    showRange(all.cycle(x) - half, all.cycle(x) + half);
   };
-  const overTiles = event => run.tileHistory && yOf(event) >= view().tilesTop &&
-    yOf(event) < view().tilesTop + view().tileTall;
   canvas.addEventListener('wheel', event => {
     event.preventDefault();
-    const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300)));
-    if (event.shiftKey && overTiles(event)) zoomTiles(run, (yOf(event) - view().tilesTop) / view().tileTall, factor);
-    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      const by = event.deltaX / view().stretch.scale;
-      showRange(state.from + by, state.to + by);
-    } else zoomAround(view().stretch.cycle(Math.max(GUTTER, xOf(event))), factor);
+    turnWheel(event, place(event), run, view());
   }, {passive: false});
   canvas.addEventListener('pointerdown', event => {
     canvas.setPointerCapture(event.pointerId);
-    drag = {x: xOf(event), from: state.from, to: state.to, overview: yOf(event) < NAMES_TOP - 6};
-    if (drag.overview) moveWindow(event);
-    if (overTiles(event)) chooseTile(tileAt(run, (yOf(event) - view().tilesTop) / view().tileTall));
+    const {x, y, share} = place(event);
+    drag = {x, from: state.from, to: state.to, overview: y < NAMES_TOP - 6};
+    if (drag.overview) moveWindow(x);
+    if (share !== null) chooseTile(tileAt(run, share));
+  });
+  canvas.addEventListener('pointermove', event => {
+    if (!drag) return timelineTip(event, place(event), run);
+    const {x} = place(event);
+    if (drag.overview) return moveWindow(x);
+    const by = (drag.x - x) / view().stretch.scale;
+    showRange(drag.from + by, drag.to + by);
   });
   canvas.addEventListener('pointerup', () => { drag = null; });
   canvas.addEventListener('pointerleave', tip.hide);
-  canvas.addEventListener('pointermove', event => {
-    if (drag?.overview) return moveWindow(event);
-    if (drag) {
-      const by = (drag.x - xOf(event)) / view().stretch.scale;
-      return showRange(drag.from + by, drag.to + by);
-    }
-    const i = run.history.at(view().stretch.cycle(xOf(event)));
-    if (xOf(event) < GUTTER || i < 0) return tip.hide();
-    if (overTiles(event)) tileStepTip(event, run, i, tileAt(run, (yOf(event) - view().tilesTop) / view().tileTall));
-    else superstepTip(event, run, i);
-  });
   canvas.addEventListener('dblclick', event => {
-    const i = run.history.at(view().stretch.cycle(xOf(event)));
+    const i = run.history.at(place(event).cycle);
     if (i >= 0) showSuperstep(i);
   });
   canvas.addEventListener('keydown', event => timelineKey(event, run));

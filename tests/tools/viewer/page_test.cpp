@@ -64,6 +64,35 @@ bool contains(const std::string& text, const std::string& part) {
   return found;
 }
 
+/// From the beginning of the navigation to the first full paint.
+double paint_milliseconds(Chromium& browser) {
+  return browser.evaluate("performance.getEntriesByName('painted')[0].startTime").get<double>();
+}
+
+/// From the whole run inwards by eight turns of the wheel, each until its frame is drawn: the
+/// slowest, of each the best of six times, since the machine may be busy.
+double zoom_milliseconds(Chromium& browser) {
+  const json slowest = browser.evaluate(R"((async () => {
+    document.getElementById('timeline').scrollIntoView();
+    const canvas = document.getElementById('timeline-canvas');
+    const frame = () => new Promise(requestAnimationFrame);
+    const best = new Array(8).fill(Infinity);
+    for (let attempt = 0; attempt < 6; ++attempt) {
+      showAll(theRun());
+      for (let i = 0; i < best.length; ++i) {
+        await frame();
+        const before = performance.now();
+        canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -150, clientX: 700, clientY: 300}));
+        await frame();
+        await new Promise(done => setTimeout(done));
+        best[i] = Math.min(best[i], performance.now() - before);
+      }
+    }
+    return Math.max(...best);
+  })())");
+  return slowest.get<double>();
+}
+
 }  // namespace
 
 TEST_SUITE("browser") {
@@ -130,8 +159,25 @@ TEST_SUITE("browser") {
     CHECK(rows() == 30);
     browser.press("d");
     CHECK(browser.evaluate("theme()") == "dark");
-    browser.evaluate("document.querySelector('#tiles canvas').focus(), chooseTile(3)");
-    CHECK(browser.evaluate("state.tile") == 3);
+  }
+
+  TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    browser.evaluate("chooseTile(3), document.querySelector('#tiles canvas').focus()");
+    browser.evaluate(
+        "document.activeElement.dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'ArrowRight'}))");
+    browser.evaluate(
+        "document.getElementById('metric').value = 'received',"
+        "document.getElementById('metric').dispatchEvent(new Event('change'))");
+    CHECK(browser.evaluate("state.tile") == 4);
+    CHECK(contains(text_of(browser, "#tiles .side"), "Bytes received"));
+    CHECK(contains(text_of(browser, "#tiles .side"), "Tile 4"));
     // The file that a CSV button would save.
     browser.evaluate(
         "URL.createObjectURL = blob => { window.saved = blob.text(); return 'blob:'; };"
@@ -177,33 +223,14 @@ TEST_SUITE("browser") {
       CHECK(std::filesystem::file_size(page) < 12'000'000);
       Chromium browser(folder.path() / ".profile");
       double painted = 1e9;
-      double zoomed = 1e9;
       for (int attempt = 0; attempt < 3; ++attempt) {  // the machine may be busy
         browser.open(page);
-        painted = std::min(
-            painted,
-            browser.evaluate("performance.getEntriesByName('painted')[0].startTime").get<double>());
-        zoomed = std::min(zoomed, browser
-                                      .evaluate(R"((async () => {
-          document.getElementById('timeline').scrollIntoView();
-          const canvas = document.getElementById('timeline-canvas');
-          const frame = () => new Promise(requestAnimationFrame);
-          const times = [];
-          for (let i = 0; i < 8; ++i) {
-            await frame();
-            const before = performance.now();
-            canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -150, clientX: 700, clientY: 300}));
-            await frame();
-            await new Promise(done => setTimeout(done));
-            times.push(performance.now() - before);
-          }
-          return times.sort((a, b) => a - b)[times.length / 2];
-        })())")
-                                      .get<double>());
+        painted = std::min(painted, paint_milliseconds(browser));
       }
+      const double zoomed = zoom_milliseconds(browser);
       MESSAGE(large.tiles << " tiles, " << large.supersteps << " supersteps: "
                           << std::filesystem::file_size(page) << " bytes, painted after " << painted
-                          << " ms, a zoom " << zoomed << " ms");
+                          << " ms, the slowest zoom " << zoomed << " ms");
       CHECK(painted < 3000);
       CHECK(zoomed < 100);
       CHECK(browser.evaluate("state.to - state.from < state.runs[0].history.end / 10") == true);
