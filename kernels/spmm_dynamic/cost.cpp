@@ -39,8 +39,10 @@ Unit unit_of(const Shape& shape) {
 
 class Cost {
  public:
-  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine)
-      : problem_(problem),
+  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+       Algorithm algorithm)
+      : even_(algorithm == Algorithm::published),
+        problem_(problem),
         shape_(problem.shape),
         pool_(pool),
         grid_(pool.grid),
@@ -65,6 +67,7 @@ class Cost {
   /// Blocks of the fullest partition of a uniform pattern: Bernstein's bound where it leaves one
   /// partition.
   [[nodiscard]] double most_blocks() const {
+    if (even_) return mean_blocks();
     const double l = std::log(partitions());
     return mean_blocks() + std::sqrt(2 * mean_blocks() * l) + l / 3;
   }
@@ -107,7 +110,7 @@ class Cost {
   }
 
   [[nodiscard]] double gradient(double blocks, double rows) const {
-    const double words = grid_.columns * shape_.element_bytes() / kWord;
+    const std::uint32_t words = grid_.columns * shape_.element_bytes() / kWord;
     const double area = shape_.block * shape_.block;
     const double all = blocks * (area * (words + kDotSlots) + 3 * shape_.block + 5) + 4 * rows;
     return on_workers(all) + static_cast<double>(run(kPartSlots));
@@ -188,6 +191,7 @@ class Cost {
     if (shape_.f16()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
   }
 
+  bool even_;
   const Problem& problem_;
   const Shape& shape_;
   const PoolShape& pool_;
@@ -200,8 +204,9 @@ class Cost {
 
 }  // namespace
 
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine) {
-  return Cost(problem, pool, machine).predict();
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+                   Algorithm algorithm) {
+  return Cost(problem, pool, machine, algorithm).predict();
 }
 
 }  // namespace tessera::spmm_dynamic

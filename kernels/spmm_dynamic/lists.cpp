@@ -96,7 +96,7 @@ class GroupWriter {
         const std::uint32_t passes = shape_.passes() * (j + 1) / best - first;
         put(passes == 0 ? 0 : at[i + 1] - at[i]);
         put(list);
-        put(unit * unit_words);
+        put(std::uint64_t{unit} * unit_words);
         put(first);
         put(passes);
       }

@@ -12,10 +12,10 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-constexpr std::uint64_t kMostPlace = 0xffff;        // in 64-bit words
-constexpr std::uint64_t kCodeBytes = 8192;          // code, stacks, arguments, flags
-constexpr std::uint64_t kDescriptorBytes = 16;      // of one fragment that a tile receives or sends
-constexpr std::uint64_t kFlagDescriptors = 5 * 48;  // of the tests of the loops
+constexpr std::uint64_t kMostPlace = 0xffff;     // in 64-bit words
+constexpr std::uint64_t kCodeBytes = 8192;       // code, stacks, arguments, flags
+constexpr std::uint64_t kDescriptorBytes = 16;   // of one fragment that a tile receives or sends
+constexpr std::uint64_t kFlagDescriptors = 240;  // of the tests of the loops
 constexpr std::uint32_t kChunkBytes = 16;
 constexpr std::uint32_t kSpareGroups = 4;  // of a pool, beside those that its words have room for
 
@@ -37,23 +37,36 @@ Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint
 
 class Search {
  public:
-  Search(const Problem& problem, const MachineConfig& machine)
-      : problem_(problem), machine_(machine) {}
+  Search(const Problem& problem, const MachineConfig& machine, Algorithm algorithm)
+      : problem_(problem), machine_(machine), algorithm_(algorithm) {}
 
   void consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
     const Grid grid = grid_of(problem_, x, y, z);
     if (grid.partitions() > kMostPartitions) return;
     Plan plan{pool_of(problem_, grid, machine_.tile.contexts), bucket_blocks(problem_, grid), {}};
     if (!fits(problem_, plan.pool, machine_)) return;
-    plan.prediction = predict(problem_, plan.pool, machine_);
-    if (!best_ || plan.prediction.cycles < best_->prediction.cycles) best_ = plan;
+    plan.prediction = predict(problem_, plan.pool, machine_, algorithm_);
+    const std::uint64_t cost = plan.prediction.cycles + overrated_zeros(plan.pool);
+    if (best_ && cost >= best_cost_) return;
+    best_ = plan;
+    best_cost_ = cost;
   }
 
   std::optional<Plan> best_;
 
  private:
+  /// The published planner takes clearing partial results for `contexts` cycles an element (its
+  /// zeroPartialsCycles computes another number and drops it; papers.md 1a): it avoids cuts of y.
+  [[nodiscard]] std::uint64_t overrated_zeros(const PoolShape& pool) const {
+    if (algorithm_ != Algorithm::published || problem_.shape.values) return 0;
+    const Buffers bytes(problem_, pool);
+    return std::uint64_t{bytes.y} / kPartialBytes * machine_.tile.contexts;
+  }
+
   const Problem& problem_;
   const MachineConfig& machine_;
+  Algorithm algorithm_;
+  std::uint64_t best_cost_ = 0;
 };
 
 void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
@@ -118,7 +131,8 @@ PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contex
 bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine) {
   const Buffers bytes(problem, pool);
   if (bytes.x / kWord > kMostPlace || bytes.y / kWord > kMostPlace) return false;
-  const std::uint64_t capacity = machine.tile.sram_kib * std::uint64_t{1024};
+  const auto capacity =
+      static_cast<std::uint64_t>(problem.memory * machine.tile.sram_kib * std::uint32_t{1024});
   if (bytes.pool > capacity || bytes.x > capacity || bytes.y > capacity) return false;
   const Grid& grid = pool.grid;
   const auto category = program::Category::tensors;
@@ -147,7 +161,7 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));
   require_at_most("z", pinned.z, machine.tiles / (std::max(1U, pinned.x) * std::max(1U, pinned.y)));
-  Search search(problem, machine);
+  Search search(problem, machine, pinned.algorithm);
   const std::uint32_t least_z = std::max(1U, pinned.z);
   for (std::uint32_t x = 1; x <= std::min(machine.tiles / least_z, problem.block_rows); ++x) {
     if (pinned.x != 0 && x != pinned.x) continue;
@@ -164,7 +178,7 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig
         machine.tiles, machine.tile.sram_kib, problem.max_blocks, problem.shape.block,
         problem.shape.block, problem.block_rows, problem.block_columns, problem.n));
   }
-  Plan plan = *std::move(search.best_);
+  Plan plan = *search.best_;
   Prediction& p = plan.prediction;
   for (std::uint64_t* cycles :
        std::array{&p.cycles, &p.compute_cycles, &p.exchange_cycles, &p.sync_cycles})

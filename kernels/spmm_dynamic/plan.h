@@ -18,10 +18,18 @@ struct Problem {
   std::uint64_t max_blocks;  ///< of W
   double headroom;           ///< room of the buckets beyond an even share, relative
   std::uint32_t runs;        ///< patterns
+  double memory = 1;         ///< share of a tile's memory that the plan may use
+};
+
+/// What the search expects of patterns.
+enum class Algorithm : std::uint8_t {
+  published,  ///< even patterns, of which nothing spills
+  best        ///< uniform patterns: a fullest partition, and what spills from it
 };
 
 /// Cuts to use instead of searching; 0: chosen.
 struct Pinned {
+  Algorithm algorithm = Algorithm::best;
   std::uint32_t x = 0;
   std::uint32_t y = 0;
   std::uint32_t z = 0;
@@ -58,8 +66,9 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 /// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
 bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
 
-/// Predicted cycles of one run on a uniform pattern of max_blocks blocks.
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
+/// Predicted cycles of one run on a pattern of max_blocks blocks, as `algorithm` expects it.
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+                   Algorithm algorithm);
 
 /// The grid of the fewest predicted cycles among those that fit. Throws UserError if none does.
 Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine);

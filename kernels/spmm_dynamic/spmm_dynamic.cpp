@@ -16,6 +16,8 @@ namespace {
 constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                           {"grad_input", Pass::grad_input},
                                           {"grad_values", Pass::grad_values}}};
+constexpr config::Names<Algorithm, 2> kAlgorithms{
+    {{"published", Algorithm::published}, {"best", Algorithm::best}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
@@ -60,6 +62,7 @@ Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix
   problem.n = options.n;
   problem.max_blocks = max_blocks(options, w, patterns);
   problem.headroom = options.headroom;
+  problem.memory = options.memory;
   problem.runs = static_cast<std::uint32_t>(patterns.size());
   return problem;
 }
@@ -77,6 +80,10 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
 }  // namespace
 
 void describe(config::Fields& fields, Pinned& plan) {
+  fields.field({"algorithm",
+                "published: planned for nonzeros that lie evenly, as the published planner does; "
+                "best: for uniform patterns, the fullest partition and what spills from it"},
+               plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
   fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
@@ -99,6 +106,8 @@ void describe(config::Fields& fields, Options& options) {
                 "room of a tile's bucket beyond an even share of the most nonzeros, over that "
                 "share"},
                options.headroom, {0.0, 16.0});
+  fields.field({"memory", "share of a tile's memory that the plan may use"}, options.memory,
+               {0.01, 1.0});
   fields.field({"patterns",
                 "patterns that the program runs with, one after the other, of the seeds `seed` and "
                 "up; seeded W only"},
@@ -147,7 +156,9 @@ std::string SpmmDynamic::peak_type() const {
 nlohmann::ordered_json SpmmDynamic::plan() const {
   const Grid& grid = plan_.pool.grid;
   const Buffers bytes(problem_, plan_.pool);
-  return {{"x", grid.x},
+  const bool published = options_.plan.algorithm == Algorithm::published;
+  return {{"algorithm", published ? "published" : "best"},
+          {"x", grid.x},
           {"y", grid.y},
           {"z", grid.z},
           {"columns", grid.columns},

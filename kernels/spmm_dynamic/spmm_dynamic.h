@@ -27,6 +27,7 @@ struct Options {
   double max_density = 0;          ///< 0: the patterns' own
   std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
   double headroom = 0.3;
+  double memory = 1;
   std::uint32_t patterns = 1;
   Region region = Region::all;
   Pinned plan;

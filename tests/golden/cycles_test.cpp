@@ -38,6 +38,12 @@ const std::vector<Golden>& golden_runs() {
        3066,
        77632,
        131072},
+      {"spmm_dynamic",
+       {"machine.tiles=64", "workload.m=256", "workload.k=256", "workload.n=64",
+        "workload.pattern=row_skewed"},
+       9555,
+       116544,
+       921920},
   };
   return runs;
 }

@@ -40,7 +40,7 @@ TEST_SUITE("run") {
       for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
         for (const Pass pass : {Pass::forward, Pass::grad_values}) {
           Options options = options_of(block, dtype, pass);
-          options.plan = {1, 1, 2};  // nothing left to chance
+          options.plan = {Algorithm::best, 1, 1, 2};  // nothing left to chance
           CAPTURE(block);
           CAPTURE(static_cast<int>(dtype));
           CAPTURE(static_cast<int>(pass));
@@ -66,6 +66,34 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("the published planner expects nothing of chance, the best one does") {
+    Options options = options_of(16, program::Type::f16, Pass::forward);
+    options.plan = {Algorithm::published, 4, 3, 2};
+    const MachineConfig machine = machine_of(24);
+    const SpmmDynamic published(options, machine);
+    options.plan.algorithm = Algorithm::best;
+    const SpmmDynamic best(options, machine);
+    CHECK(published.prediction().cycles < best.prediction().cycles);
+    CHECK(published.packing(0).most_blocks == best.packing(0).most_blocks);
+    CHECK(published.packing(0).most_blocks * 12 > published.packing(0).blocks);
+  }
+
+  TEST_CASE("a plan keeps to its share of the memory") {
+    Options options = options_of(8, program::Type::f16, Pass::forward);
+    options.n = 1500;
+    const MachineConfig machine = machine_of(24, 400);
+    const SpmmDynamic whole(options, machine);
+    options.memory = 0.35;
+    const SpmmDynamic part(options, machine);
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    const auto most = [&](const SpmmDynamic& workload) {
+      return program::summarise_memory(program::compile(workload.build(), machine, *exchanges))
+          .max_bytes;
+    };
+    CHECK(most(whole) > 140 * 1024);
+    CHECK(most(part) <= 140 * 1024);
+  }
+
   TEST_CASE("what the plan finds room for fits the tiles, however small they are") {
     for (const std::uint32_t sram_kib : {64U, 80U, 128U}) {
       for (const std::uint32_t block : {1U, 8U}) {
@@ -87,7 +115,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t n : {1U, 7U, 64U, 65U, 100U}) {
       Options options = options_of(8, program::Type::f16, Pass::forward);
       options.n = n;
-      options.plan = {3, 2, 4};
+      options.plan = {Algorithm::best, 3, 2, 4};
       const SpmmDynamic workload(options, machine_of(30));
       const Grid& grid = workload.chosen().pool.grid;
       CHECK(grid.x == 3);

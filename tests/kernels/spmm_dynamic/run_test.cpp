@@ -124,25 +124,28 @@ TEST_SUITE("run") {
   TEST_CASE("a scattered pattern gives the right products on one tile and on many") {
     check_all(6, 8, 24, 1, {}, scattered);
     check_all(6, 8, 24, 12, {}, scattered);
-    check_all(6, 8, 24, 12, {3, 2, 2}, scattered);
+    check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered);
   }
 
   TEST_CASE("sizes that nothing divides give the right products") {
     check_all(5, 7, 13, 12, {}, scattered, 3);
-    check_all(3, 9, 1, 12, {3, 3, 1}, scattered, 1);
+    check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1);
   }
 
   TEST_CASE("no nonzero, one nonzero, all nonzeros") {
-    check_all(4, 5, 9, 8, {2, 2, 2}, [](std::uint32_t, std::uint32_t) { return false; });
-    check_all(4, 5, 9, 8, {2, 2, 2},
+    check_all(4, 5, 9, 8, {Algorithm::best, 2, 2, 2},
+              [](std::uint32_t, std::uint32_t) { return false; });
+    check_all(4, 5, 9, 8, {Algorithm::best, 2, 2, 2},
               [](std::uint32_t i, std::uint32_t j) { return i == 2 && j == 4; });
-    check_all(4, 5, 9, 8, {2, 2, 2}, [](std::uint32_t, std::uint32_t) { return true; });
+    check_all(4, 5, 9, 8, {Algorithm::best, 2, 2, 2},
+              [](std::uint32_t, std::uint32_t) { return true; });
   }
 
   TEST_CASE("a dense row spills through all pools and is still right") {
     const auto dense_row = [](std::uint32_t i, std::uint32_t) { return i == 3; };
     const auto dense_column = [](std::uint32_t, std::uint32_t j) { return j == 1; };
-    for (const Pinned plan : {Pinned{4, 1, 2}, Pinned{1, 4, 2}, Pinned{4, 3, 1}, Pinned{3, 3, 1}}) {
+    for (const Pinned plan : {Pinned{Algorithm::best, 4, 1, 2}, Pinned{Algorithm::best, 1, 4, 2},
+                              Pinned{Algorithm::best, 4, 3, 1}, Pinned{Algorithm::best, 3, 3, 1}}) {
       CAPTURE(plan.x);
       CAPTURE(plan.y);
       check_all(9, 10, 9, 12, plan, dense_row);
@@ -154,7 +157,7 @@ TEST_SUITE("run") {
     const BlockMatrix w =
         matrix(64, 96, 8, [](std::uint32_t i, std::uint32_t j) { return i < 2 && j < 3; });
     for (const Pass pass : {Pass::forward, Pass::grad_values}) {
-      Options options = options_of({8, program::Type::f16, pass}, 16, {4, 3, 1});
+      Options options = options_of({8, program::Type::f16, pass}, 16, {Algorithm::best, 4, 3, 1});
       const std::string text =
           run(options, {w}, 12, [](const RunResult& result, const SpmmDynamic& workload) {
             const Packing& packing = workload.packing(0);
@@ -178,7 +181,7 @@ TEST_SUITE("run") {
           matrix(6 * b, 8 * b, b, [](std::uint32_t i, std::uint32_t) { return i == 1; }),
           matrix(6 * b, 8 * b, b, [](std::uint32_t, std::uint32_t) { return false; }),
           matrix(6 * b, 8 * b, b, [](std::uint32_t i, std::uint32_t j) { return i == j; })};
-      Options options = options_of(test, 10, {3, 2, 2});
+      Options options = options_of(test, 10, {Algorithm::best, 3, 2, 2});
       options.max_density = 0.5;
       CAPTURE(b);
       CHECK(run(options, patterns, 12) == "passed");
