@@ -39,9 +39,10 @@ struct PoolShape {
     return shape.shares_rows() ? 4 + 5 * contexts : 5;
   }
   [[nodiscard]] std::uint32_t pool_head_words() const { return kPoolHeadWords + grid.x; }
-  /// Column passes of a row, of element codelets.
+  /// Passes of a row that workers may share: of columns; of gradients of values the rows of a
+  /// block.
   [[nodiscard]] std::uint32_t passes() const {
-    return shape.values ? 1 : grid.columns * shape.element_bytes() / kPassBytes;
+    return shape.values ? shape.block : grid.columns * shape.element_bytes() / kPassBytes;
   }
 };
 

@@ -181,7 +181,7 @@ end_codelet dynamic_1_f32
 // --- the gradient of the values: rows of Yg times rows of X ----------------------------------------
 // Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
 // block of values, f32, row after row; every element is a dot product over this tile's columns: a slot for
-// 8 bytes of each row.
+// 8 bytes of each row. A pass is a row of the blocks.
 .macro dynamic_values name, multiply
 codelet \name
   share_out
@@ -199,18 +199,25 @@ codelet \name
   xctl 0
 14:
   worker_part
+  mul t0, t2, s9
+  mul a6, t2, s8              // from the first row of a block to the worker's
+  sh2add a1, t0, a1
+  sub t0, s9, s6
+  mul t0, t0, s9
+  slli a7, t0, 2              // values of other workers' rows
 1:// row
   lhu.p a3, a2, 2
   lhu.p a4, a2, 2
   sh3add a3, a3, s1
+  add a3, a3, a6
 2:// block
   lhu.p a5, a2, 2
   mv t6, a3
   sh3add a5, a5, s0
-  mv s5, s9
+  mv s5, s6
 3:// row of Yg
   mv t5, a5
-  mv s6, s9
+  mv s10, s9
 4:// row of X
   mv t3, t6
   mv t4, t5
@@ -226,9 +233,10 @@ codelet \name
   add t5, t5, s8
   sum.2s f4, f4
   fsw.p f4, a1, 4
-  bdnz s6, 4b
+  bdnz s10, 4b
   add t6, t6, s8
   bdnz s5, 3b
+  add a1, a1, a7
   bdnz a4, 2b
   bdnz s3, 1b
 19:

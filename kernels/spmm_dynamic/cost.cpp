@@ -18,7 +18,7 @@ constexpr std::uint64_t kBlockInstructions = 2;
 constexpr std::uint64_t kSetUpSlots = 12;
 constexpr std::uint64_t kRowRunSlots = 2;
 constexpr std::uint64_t kBlockRunSlots = 8;
-constexpr std::uint64_t kPartSlots = 20;  // of an element codelet, a sub-group
+constexpr std::uint64_t kPartSlots = 26;  // of an element codelet, a sub-group
 constexpr std::uint64_t kPassSlots = 7;
 constexpr std::uint64_t kDotSlots = 11;  // of an element of a gradient beside its columns
 constexpr std::uint32_t kChunkBytes = 16;
@@ -112,7 +112,8 @@ class Cost {
   [[nodiscard]] double gradient(double blocks, double rows) const {
     const std::uint32_t words = grid_.columns * shape_.element_bytes() / kWord;
     const double area = shape_.block * shape_.block;
-    const double all = blocks * (area * (words + kDotSlots) + 3 * shape_.block + 5) + 4 * rows;
+    const double element = words + static_cast<double>(kDotSlots);
+    const double all = blocks * (area * element + 3 * shape_.block + 5) + 4 * rows;
     return on_workers(all) + static_cast<double>(run(kPartSlots));
   }
 
@@ -172,9 +173,10 @@ class Cost {
     test();
     const double spilled = most_blocks() - room();
     if (spilled <= 0) return;
-    for (int i = 0; i < 3; ++i) test();
-    const double steps = grid_.x > 1 ? 4 : 2;
-    for (double i = 0; i < steps; ++i) {
+    // Gradients of values compare with home, and go back.
+    for (int i = 0; i < (shape_.values ? 7 : 3); ++i) test();
+    const int steps = (grid_.x > 1 ? 4 : 2) * (shape_.values ? 2 : 1);
+    for (int i = 0; i < steps; ++i) {
       superstep(bytes_.pool);
       p_.compute_cycles += run(kSetUpSlots) + walk();
     }

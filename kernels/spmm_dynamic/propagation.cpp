@@ -25,22 +25,22 @@ class Writer {
     Sequence body;
     along_y(body, 0);
     if (grid_.x > 1) {
-      add_step(body, Along::x, 0, true);
+      add_step(body, Along::x, 0);
       along_y(body, 1);
-      add_step(body, Along::x, 1, true);
+      add_step(body, Along::x, 1);
     }
     steps.steps.push_back(loop("spilled", Flag::spilled, std::move(body)));
   }
 
-  /// Steps come in pairs here as they did before, so that a ring of evenly many is met at home.
+  /// The way back, in pairs of steps as the way out, so that both buffers come out even.
   void go_home(std::uint32_t codelet, Sequence& steps) {
     steps.steps.push_back({compare(codelet)});
     for (const Along along : {Along::y, Along::x}) {
       const bool x = along == Along::x;
       if ((x ? grid_.x : grid_.y) == 1) continue;
       Sequence body;
-      add_step(body, along, 0, false);
-      add_step(body, along, 1, false);
+      body.steps.push_back({shift(along, 0, 1)});
+      body.steps.push_back({shift(along, 1, 1)});
       body.steps.push_back({compare(codelet)});
       steps.steps.push_back(loop(x ? "away along x" : "away along y",
                                  x ? Flag::away_along_x : Flag::away_along_y, std::move(body)));
@@ -52,22 +52,24 @@ class Writer {
   void along_y(Sequence& steps, int side) {
     if (grid_.y == 1) return;
     Sequence body;
-    add_step(body, Along::y, side, true);
-    add_step(body, Along::y, 1 - side, true);
+    add_step(body, Along::y, side);
+    add_step(body, Along::y, 1 - side);
     steps.steps.push_back(loop("spilled here", Flag::spilled_here, std::move(body)));
   }
 
-  void add_step(Sequence& steps, Along along, int from, bool computes) {
-    steps.steps.push_back({shift(along, from)});
-    if (computes) steps.steps.push_back({propagation_.compute(1 - from)});
+  /// Every pool goes to the tile before its own, which computes what is for it.
+  void add_step(Sequence& steps, Along along, int from) {
+    const std::uint32_t length = along == Along::x ? grid_.x : grid_.y;
+    steps.steps.push_back({shift(along, from, length - 1)});
+    steps.steps.push_back({propagation_.compute(1 - from)});
   }
 
-  /// Every pool goes to the tile before its own, from one buffer to the other.
-  [[nodiscard]] Exchange shift(Along along, int from) const {
+  /// Every pool goes `by` tiles on, from one buffer to the other.
+  [[nodiscard]] Exchange shift(Along along, int from, std::uint32_t by) const {
     Exchange exchange{along == Along::x ? "shift x" : "shift y", {}};
     for (const Cell& one : cells_) {
-      const Cell& to = along == Along::x ? cells_.at((one.x + grid_.x - 1) % grid_.x, one.y, one.z)
-                                         : cells_.at(one.x, (one.y + grid_.y - 1) % grid_.y, one.z);
+      const Cell& to = along == Along::x ? cells_.at((one.x + by) % grid_.x, one.y, one.z)
+                                         : cells_.at(one.x, (one.y + by) % grid_.y, one.z);
       exchange.copies.push_back({{one.pool[from]}, propagation_.pool_bytes, {{to.pool[1 - from]}}});
     }
     return exchange;

@@ -20,7 +20,7 @@ struct Propagation {
 /// Pools travel in pairs of steps, so that they end in buffer 0.
 void add_propagation(const Propagation& propagation, program::Sequence& steps);
 
-/// Appends the loops after which every pool is at home again. `codelet`: dynamic_away.
+/// Appends the loops that bring every pool home again, the way it came. `codelet`: dynamic_away.
 void add_way_home(const Propagation& propagation, std::uint32_t codelet, program::Sequence& steps);
 
 }  // namespace tessera::spmm_dynamic
