@@ -8,8 +8,6 @@
 
 namespace tessera::sparse {
 
-using program::Type;
-
 namespace {
 
 constexpr config::Names<Prune, 2> kPrunes{{{"none", Prune::none}, {"blocks", Prune::blocks}}};

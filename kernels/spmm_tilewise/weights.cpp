@@ -8,8 +8,6 @@
 
 namespace tessera::spmm_tilewise {
 
-using program::Type;
-
 namespace {
 
 constexpr config::Names<Method, 3> kMethods{
