@@ -44,6 +44,11 @@ const std::vector<Golden>& golden_runs() {
        9555,
        116544,
        921920},
+      {"spmm_tilewise",
+       {"machine.tiles=64", "workload.m=256", "workload.k=256", "workload.n=256"},
+       5207,
+       193696,
+       868352},
   };
   return runs;
 }

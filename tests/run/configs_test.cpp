@@ -8,6 +8,7 @@
 #include "kernels/catalogue.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/config.h"
+#include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
 using namespace tessera;
@@ -47,6 +48,26 @@ TEST_SUITE("run") {
         CAPTURE(point.name);
         const config::Config config = command::point_config(set, point, catalogue, machines);
         CHECK(config.workload->plan(config.machine)->prediction().cycles > 0);
+      }
+    }
+  }
+
+  TEST_CASE("every point of every figure of a paper has a config, and its baseline too") {
+    const Catalogue catalogue = kernels::catalogue();
+    const std::vector<config::Preset> machines = config::machine_presets();
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TESSERA_SOURCE) + "/configs/papers")) {
+      const std::string text = config::read_text(entry.path().string());
+      const command::ValidationSet set =
+          command::read_validation_set({entry.path().stem().string(), text}, entry.path().string());
+      CAPTURE(set.name);
+      CHECK(!set.points.empty());
+      for (const command::ValidationPoint& point : set.points) {
+        CAPTURE(point.name);
+        CHECK_NOTHROW(command::point_config(set, point, catalogue, machines));
+        if (set.baseline.config.is_null() || !point.best.over.empty()) continue;
+        CHECK_NOTHROW(
+            command::baseline_config(set, command::baseline_of(set, point), catalogue, machines));
       }
     }
   }
