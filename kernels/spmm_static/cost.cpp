@@ -209,7 +209,7 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
   const CodeCost code(machine.tile);
   Prediction p;
   if (partition.deal.blocks() > 0) {
-    p.exchange_cycles = 2 * machine.fabric.fixed_cycles +
+    p.exchange_cycles = std::uint64_t{2} * machine.fabric.fixed_cycles +
                         input_arrivals(partition).cycles(machine.fabric) +
                         partial_cycles(partition, reduction, machine.fabric);
     p.compute_cycles =
