@@ -189,7 +189,8 @@ void print_row(const Row& row) {
   const std::string number =
       point.published != 0 ? fmt::format("{:.6g}", point.published) : std::string("-");
   const std::string published = point.fits ? number : "too large";
-  const double ratio = point.fits && point.published != 0 ? row.ratio() : 0.0;
+  const std::string ratio =
+      point.fits && point.published != 0 ? fmt::format("{:.3f}", row.ratio()) : std::string("-");
   if (!row.error.empty()) {
     const std::string error = row.error.substr(0, row.error.find('\n'));
     fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
@@ -203,8 +204,8 @@ void print_row(const Row& row) {
                                     : std::string("-");
       more += fmt::format(" {:>9} {:>9.3g}", known, row.speedup());
     }
-    fmt::print("  {:<28} {:>14} {:>14.6g} {:>8.3f}{}{}\n", point.name, published, row.simulated,
-               ratio, more, point_passes(row) ? "" : "  outside its gate");
+    fmt::print("  {:<28} {:>14} {:>14.6g} {:>8}{}{}\n", point.name, published, row.simulated, ratio,
+               more, point_passes(row) ? "" : "  outside its gate");
   }
   if (!point.why.empty()) fmt::print("    {}\n", point.why);
   std::fflush(stdout);

@@ -163,6 +163,11 @@ const std::vector<Mistake>& command_mistakes() {
        R"({"title": "t", "citation": "c", "base": {}, "points": [], "gates": {"share_lest": 1}})",
        "validate ./a.json",
        {"./a.json: gates.share_lest", "did you mean share_least?"}},
+      {"a best of nothing",
+       R"({"title": "t", "citation": "c", "base": {}, "points": [{"name": "p", "published": 1,
+           "best": {"over": "workload.n"}}]})",
+       "validate ./a.json",
+       {"./a.json: points[0].best.values: not given, but required"}},
       {"no jobs", nullptr, "validate --jobs 0", {"tessera validate: --jobs", "1"}},
       {"a text file to disassemble", kGood, "disasm a.json", {"a.json: not an ELF file"}},
   };

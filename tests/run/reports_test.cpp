@@ -35,11 +35,12 @@ std::vector<Case> cases() {
                  fmt::format("workload.dtype={}", type), "workload.elements_per_worker=101",
                  "workload.repeats=3"}};
   };
-  auto sparse = [&](const char* type, const char* density) {
+  auto sparse = [&](int block, const char* type, const char* density, const char* layout) {
     return Case{
         "spmm_static",
         {tiles, "workload.m=75", "workload.k=131", "workload.n=21",
-         fmt::format("workload.density={}", density), fmt::format("workload.dtype={}", type)}};
+         fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
+         fmt::format("workload.density={}", density), fmt::format("workload.layout={}", layout)}};
   };
   auto tilewise = [&](const char* method, const char* type) {
     return Case{
@@ -68,10 +69,12 @@ std::vector<Case> cases() {
           stream("scale", "f32"),
           stream("add", "f32"),
           stream("triad", "f32"),
-          sparse("f16", "0.1"),
-          sparse("f32", "0.1"),
-          sparse("f32", "1"),
-          sparse("f32", "0"),
+          sparse(1, "f16", "0.1", "blocked"),
+          sparse(4, "f16", "0.3", "natural"),
+          sparse(8, "f16", "0.3", "blocked"),
+          sparse(16, "f32", "0.3", "natural"),
+          sparse(1, "f32", "1", "blocked"),
+          sparse(16, "f32", "0", "blocked"),
           tilewise("tw_1d", "f16"),
           tilewise("tw_2d", "f32"),
           dynamic(1, "f16", "forward", "uniform"),
