@@ -71,7 +71,7 @@ TEST_SUITE("unit") {
     for (const double density : {0.0, 0.001, 0.05, 0.4, 1.0}) {
       CAPTURE(density);
       const BlockPattern pattern = row_skewed_pattern(300, 200, density, 1, 5);
-      CHECK(pattern.column.size() == share_of(300 * 200, density));
+      CHECK(pattern.column.size() == share_of(300ULL * 200, density));
       std::vector<std::uint64_t> sizes = row_sizes(pattern);
       CHECK(sizes == row_sizes(row_skewed_pattern(300, 200, density, 1, 5)));
       if (density == 0.05) CHECK(!std::is_sorted(sizes.rbegin(), sizes.rend()));
@@ -119,7 +119,7 @@ TEST_SUITE("unit") {
       CHECK(columns_of(pattern, row) == columns_of(pattern, row / 16 * 16));
       if (row % 16 == 0) units += columns_of(pattern, row).size();
     }
-    CHECK(units == share_of(5 * 90, 0.3));
+    CHECK(units == share_of(5ULL * 90, 0.3));
     CHECK(columns_of(pattern, 0) != columns_of(pattern, 16));
   }
 }
