@@ -11,6 +11,7 @@
 #include "sim/command/eval.h"
 #include "sim/command/exec.h"
 #include "sim/command/list.h"
+#include "sim/command/plot.h"
 #include "sim/command/report.h"
 #include "sim/command/run.h"
 #include "sim/command/sweep.h"
@@ -99,6 +100,29 @@ Action add_report(CLI::App& app) {
   return [request] { return command::report(*request); };
 }
 
+Action add_plot(CLI::App& app) {
+  CLI::App* const plot = app.add_subcommand("plot", "a figure of a sweep, or of runs");
+  const auto request = std::make_shared<PlotRequest>();
+  const auto many = [&](const char* name, std::vector<std::string>& into, const char* help) {
+    plot->add_option(name, into, help)->take_all()->expected(1)->allow_extra_args(false);
+  };
+  plot->add_option("DIR", request->folders, "folders of sweeps or runs")->required();
+  plot->add_option("--kind", request->kind,
+                   "lines, bars, heatmap, speedup, pareto, roofline; of one run: timeline, tiles");
+  plot->add_option("--x", request->figure.x, "an axis, or a key of report.json or its config");
+  many("--y", request->figure.y, "a key such as rate.flops_per_second (default: time.cycles)");
+  many("--by", request->figure.by, "what tells lines apart (default: the other axes)");
+  many("--where", request->where, "path=value: only these runs");
+  many("--baseline", request->figure.baseline, "path=value: the runs that speedup compares with");
+  plot->add_option("--title", request->figure.title, "above the figure");
+  plot->add_option("--log", request->figure.log,
+                   "none, x, y or xy (default: as the numbers are spaced)");
+  plot->add_option("--out", request->out, "folder of the figure (default: plots in the last DIR)");
+  plot->add_option("--name", request->name, "of the figure's files (default: the kind)");
+  plot->add_option("--format", request->formats, "svg, pdf, png (default: all)")->delimiter(',');
+  return [request] { return command::plot(*request); };
+}
+
 Action add_sweep(CLI::App& app, const Simulator& simulator) {
   CLI::App* const sweep =
       app.add_subcommand("sweep", "run a config at many points, on many cores or a cluster");
@@ -173,11 +197,17 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
   const std::vector<std::pair<std::string, Action>> actions = {
-      {"run", add_run(app, simulator)},           {"check", add_check(app, simulator)},
-      {"exec", add_exec(app, simulator)},         {"disasm", add_disasm(app)},
-      {"list", add_list(app, simulator)},         {"schema", add_schema(app, simulator)},
-      {"validate", add_validate(app, simulator)}, {"report", add_report(app)},
-      {"sweep", add_sweep(app, simulator)},       {"eval", add_eval(app, simulator)}};
+      {"run", add_run(app, simulator)},
+      {"check", add_check(app, simulator)},
+      {"exec", add_exec(app, simulator)},
+      {"disasm", add_disasm(app)},
+      {"list", add_list(app, simulator)},
+      {"schema", add_schema(app, simulator)},
+      {"validate", add_validate(app, simulator)},
+      {"report", add_report(app)},
+      {"sweep", add_sweep(app, simulator)},
+      {"eval", add_eval(app, simulator)},
+      {"plot", add_plot(app)}};
   for (CLI::App* const each : app.get_subcommands({})) each->allow_extras();
   try {
     app.parse(argc, argv);

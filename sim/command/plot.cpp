@@ -1,0 +1,92 @@
+#include "sim/command/plot.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.h"
+#include "sim/config/nearest.h"
+#include "sim/plot/gnuplot.h"
+
+namespace tessera::command {
+namespace {
+
+[[noreturn]] void refuse(const std::string& option, const std::string& found,
+                         std::span<const std::string_view> allowed) {
+  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {}{}", option, found,
+                              config::list_of(allowed), config::did_you_mean(found, allowed)));
+}
+
+const plot::Kind& kind_named(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const plot::Kind& kind : plot::kinds()) {
+    if (kind.name == name) return kind;
+    names.push_back(kind.name);
+  }
+  refuse("--kind", name, names);
+}
+
+const plot::Kind& kind_of(const PlotRequest& request) {
+  if (!request.kind.empty()) return kind_named(request.kind);
+  const bool one_run = request.folders.size() == 1 && plot::is_run_folder(request.folders.front());
+  return kind_named(one_run ? "timeline" : "lines");
+}
+
+std::vector<std::string> formats_of(const PlotRequest& request) {
+  constexpr std::array<std::string_view, 3> kFormats = {"svg", "pdf", "png"};
+  for (const std::string& format : request.formats) {
+    if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end()) {
+      refuse("--format", format, kFormats);
+    }
+  }
+  if (!request.formats.empty()) return request.formats;
+  return {kFormats.begin(), kFormats.end()};
+}
+
+void require_log(const std::string& log) {
+  constexpr std::array<std::string_view, 4> kLogs = {"none", "x", "y", "xy"};
+  if (!log.empty() && std::find(kLogs.begin(), kLogs.end(), log) == kLogs.end()) {
+    refuse("--log", log, kLogs);
+  }
+}
+
+plot::Source source_of(const PlotRequest& request, const plot::Kind& kind) {
+  plot::Source source{plot::read_rows(request.folders).where(request.where), {}};
+  if (!kind.of_one_run) return source;
+  if (request.folders.size() != 1 || !plot::is_run_folder(request.folders.front())) {
+    throw UserError(fmt::format("tessera plot: {}: found {}, allowed the folder of one run",
+                                kind.name, source.rows.origin));
+  }
+  source.run = report::read_run(request.folders.front());
+  return source;
+}
+
+}  // namespace
+
+ExitCode plot(const PlotRequest& request) {
+  const plot::Kind& kind = kind_of(request);
+  const std::vector<std::string> formats = formats_of(request);
+  require_log(request.figure.log);
+  const std::string name = request.name.empty() ? std::string(kind.name) : request.name;
+  if (name.find('/') != std::string::npos) {
+    throw UserError(fmt::format("tessera plot: --name: found {}, allowed a name without /", name));
+  }
+  const plot::Source source = source_of(request, kind);
+  const plot::Figure figure = kind.draw(source, request.figure);
+  plot::require_gnuplot();
+  const std::string folder =
+      request.out.empty() ? (std::filesystem::path(request.folders.back()) / "plots").string()
+                          : request.out;
+  plot::draw(figure, folder, name, formats);
+  const std::string base = (std::filesystem::path(folder) / name).string();
+  for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
+  fmt::print("{0}.csv\n{0}.gp\n", base);
+  if (source.rows.left_out > 0) {
+    fmt::print("left out: {} without a correct result\n", counted(source.rows.left_out, "point"));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace tessera::command

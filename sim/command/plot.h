@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/base/errors.h"
+#include "sim/plot/figure.h"
+
+namespace tessera::command {
+
+/// The arguments of `tessera plot`.
+struct PlotRequest {
+  std::vector<std::string> folders;  ///< of sweeps and runs
+  std::string kind;                  ///< empty: timeline of a run, lines of all else
+  plot::Request figure;
+  std::vector<std::string> where;    ///< path=value
+  std::string out;                   ///< folder of the figure; empty: `plots` in the last folder
+  std::string name;                  ///< of its files; empty: the kind
+  std::vector<std::string> formats;  ///< empty: svg, pdf and png
+};
+
+/// Draws a figure of sweeps or runs and keeps its table and gnuplot script beside it.
+ExitCode plot(const PlotRequest& request);
+
+}  // namespace tessera::command

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/plot/rows.h"
+#include "sim/report/run_folder.h"
+
+namespace tessera::plot {
+
+/// A drawing as values: a table and the gnuplot commands that draw it.
+struct Figure {
+  std::string csv;
+  /// What stands between the choice of the terminal and the end. The table's file is `data`.
+  std::string script;
+  unsigned width = 760, height = 460;  ///< in points of the screen
+};
+
+/// What is wanted. Empty: chosen by the kind.
+struct Request {
+  std::string x;                ///< key path along the horizontal axis
+  std::vector<std::string> y;   ///< key paths of what is drawn
+  std::vector<std::string> by;  ///< key paths that tell lines apart
+  std::vector<std::string> baseline;
+  std::string title;
+  std::string log;  ///< "", "none", "x", "y" or "xy"
+};
+
+/// What a figure is drawn from: of `run`, the folder of one run, or of `rows`.
+struct Source {
+  Rows rows;
+  report::RunFolder run;
+};
+
+struct Kind {
+  std::string_view name;
+  bool of_one_run;  ///< needs the tables of one run's folder
+  Figure (*draw)(const Source&, const Request&);
+};
+
+/// All kinds of figure.
+std::span<const Kind> kinds();
+
+Figure lines(const Source& source, const Request& request);
+Figure bars(const Source& source, const Request& request);
+Figure heatmap(const Source& source, const Request& request);
+Figure roofline(const Source& source, const Request& request);
+Figure pareto(const Source& source, const Request& request);
+Figure speedup(const Source& source, const Request& request);
+Figure tiles(const Source& source, const Request& request);
+Figure timeline(const Source& source, const Request& request);
+
+}  // namespace tessera::plot

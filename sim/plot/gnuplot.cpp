@@ -1,0 +1,102 @@
+#include "sim/plot/gnuplot.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/base/whole_file.h"
+#include "sim/plot/script.h"
+#include "sim/sweep/slurm.h"
+
+namespace tessera::plot {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+  int status;
+  std::string text;
+};
+
+Said shell(const std::string& line) {
+  FILE* const pipe = ::popen((line + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw UserError(fmt::format("tessera plot: {}: cannot be run", line));
+  Said said{0, ""};
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    said.text.append(buffer.data(), got);
+  }
+  const int status = ::pclose(pipe);
+  said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return said;
+}
+
+}  // namespace
+
+void require_gnuplot() {
+  if (shell("command -v gnuplot").status == 0) return;
+  throw UserError(
+      "tessera plot: gnuplot is not installed here; "
+      "on Debian: sudo apt-get install -y gnuplot-nox");
+}
+
+std::string script_of(const Figure& figure, const std::string& name) {
+  constexpr double kPointsOfInch = 100;
+  const double width = figure.width / kPointsOfInch, height = figure.height / kPointsOfInch;
+  return fmt::format(
+             "# gnuplot NAME.gp draws NAME.svg; gnuplot -e \"format='png'\" NAME.gp draws "
+             "NAME.png.\n"
+             "if (!exists('format')) format = 'svg'\n"
+             "if (!exists('output')) output = {0}.'.'.format\n"
+             "data = {0}.'.csv'\n"
+             "if (format eq 'svg') set terminal svg size {1},{2} background 'white' font "
+             "'sans-serif,12' noenhanced\n"
+             "if (format eq 'pdf') set terminal pdfcairo size {3}in,{4}in font 'sans,9' "
+             "noenhanced\n"
+             "if (format eq 'png') set terminal pngcairo size {5},{6} font 'sans,9' fontscale 2 "
+             "linewidth 2 pointscale 2 noenhanced\n"
+             "set output output\n",
+             literal(name), figure.width, figure.height, width, height, 2 * figure.width,
+             2 * figure.height) +
+         "set encoding utf8\n"
+         "set datafile separator ','\n"
+         "set datafile columnheaders\n"
+         "set datafile missing NaN\n"
+         "set border 3 lc rgb '#888888'\n"
+         "set tics nomirror tc rgb '#222222'\n"
+         "set grid y lc rgb '#dddddd' lt 1 lw 0.7\n"
+         "set key outside right top Left reverse samplen 2\n" +
+         figure.script + "set output\n";
+}
+
+void draw(const Figure& figure, const std::string& folder, const std::string& name,
+          std::span<const std::string> formats) {
+  create_folder(folder);
+  const fs::path base = fs::path(folder) / name;
+  write_whole(base.string() + ".csv", figure.csv);
+  write_whole(base.string() + ".gp", script_of(figure, name));
+  for (const std::string& format : formats) {
+    const std::string temporary =
+        fmt::format("{}.{}.{}{}", name, format, ::getpid(), kTemporaryEnding);
+    const std::string settings =
+        fmt::format("format={}; output={}", literal(format), literal(temporary));
+    const Said said =
+        shell(fmt::format("cd {} && gnuplot -e {} {}", sweep::shell_word(folder),
+                          sweep::shell_word(settings), sweep::shell_word(name + ".gp")));
+    const fs::path drawn = fs::path(folder) / temporary;
+    std::error_code failed;
+    if (said.status == 0) fs::rename(drawn, base.string() + "." + format, failed);
+    if (said.status == 0 && !failed) continue;
+    std::error_code ignored;
+    fs::remove(drawn, ignored);
+    throw UserError(fmt::format("{}.gp: gnuplot: {}", base.string(),
+                                said.status == 0 ? failed.message() : said.text));
+  }
+}
+
+}  // namespace tessera::plot

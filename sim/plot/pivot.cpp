@@ -1,0 +1,139 @@
+#include "sim/plot/pivot.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/plot/quantity.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::plot {
+namespace {
+
+/// What orders series and categories: numbers before texts, texts as they come.
+struct Place {
+  std::vector<std::optional<double>> numbers;
+  std::string label;
+  bool operator<(const Place& other) const { return numbers < other.numbers; }
+};
+
+void add_once(Place place, std::vector<Place>& places) {
+  const auto known = std::find_if(places.begin(), places.end(),
+                                  [&](const Place& each) { return each.label == place.label; });
+  if (known == places.end()) places.push_back(std::move(place));
+}
+
+std::vector<std::string> labels(const std::vector<Place>& places) {
+  std::vector<std::string> texts;
+  texts.reserve(places.size());
+  for (const Place& place : places) texts.push_back(place.label);
+  return texts;
+}
+
+std::size_t index_of(const std::vector<std::string>& texts, const std::string& text) {
+  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
+}
+
+/// The label of the series that a sample belongs to; a single key's name stands above all.
+Place series_of(const Sample& sample, std::span<const std::string> by) {
+  Place place;
+  for (const std::string& path : by) {
+    const std::string value = text(*sample.row, path);
+    place.numbers.push_back(number(*sample.row, path));
+    if (value.empty()) continue;
+    const bool named = by.size() > 1 && number(*sample.row, path).has_value();
+    if (!place.label.empty()) place.label += ", ";
+    place.label += named ? quantity_of(path, 0).label + " " + value : value;
+  }
+  if (!sample.name.empty()) place.label += (place.label.empty() ? "" : ": ") + sample.name;
+  return place;
+}
+
+[[noreturn]] void refuse_double(const Rows& rows, const Sample& sample, const Pivot& pivot,
+                                const std::string& series, std::span<const std::string> by) {
+  std::vector<std::string> others;
+  for (const std::string& path : varying(rows)) {
+    if (path != pivot.x && std::find(by.begin(), by.end(), path) == by.end()) {
+      others.push_back(path);
+    }
+  }
+  throw UserError(fmt::format(
+      "{}: several runs have {} = {}{}{}; {}", rows.origin, pivot.x, text(*sample.row, pivot.x),
+      series.empty() ? "" : " of ", series,
+      others.empty() ? "give other folders, or --where"
+                     : fmt::format("give --by or --where for {}", fmt::join(others, ", "))));
+}
+
+}  // namespace
+
+double Pivot::largest() const {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const auto& row : values) {
+    for (const auto& value : row) most = std::max(most, value.value_or(most));
+  }
+  return most;
+}
+
+double Pivot::smallest() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& row : values) {
+    for (const auto& value : row) least = std::min(least, value.value_or(least));
+  }
+  return least;
+}
+
+std::string Pivot::csv() const {
+  std::string out = sweep::csv_cell(x);
+  for (const std::string& label : series) out += "," + sweep::csv_cell(label);
+  out += "\n";
+  for (std::size_t i = 0; i < x_texts.size(); ++i) {
+    out += x_values.empty() ? sweep::csv_cell(x_texts[i]) : fmt::format("{}", x_values[i]);
+    for (const auto& value : values[i]) out += value ? fmt::format(",{}", *value) : ",";
+    out += "\n";
+  }
+  return out;
+}
+
+Pivot pivot(const Rows& rows, std::span<const Sample> samples, const std::string& x,
+            std::span<const std::string> by) {
+  std::vector<Place> xs, series;
+  for (const Sample& sample : samples) {
+    add_once({{number(*sample.row, x)}, text(*sample.row, x)}, xs);
+    add_once(series_of(sample, by), series);
+  }
+  std::stable_sort(xs.begin(), xs.end());
+  std::stable_sort(series.begin(), series.end());
+  Pivot made{
+      x, labels(xs), {}, by.size() == 1 ? quantity_of(by.front(), 0).title() : "", labels(series),
+      {}};
+  const bool numbers = std::all_of(xs.begin(), xs.end(),
+                                   [](const Place& place) { return place.numbers[0].has_value(); });
+  for (const Place& place : xs) {
+    if (numbers) made.x_values.push_back(*place.numbers[0]);
+  }
+  made.values.assign(xs.size(), std::vector<std::optional<double>>(series.size()));
+  for (const Sample& sample : samples) {
+    const std::string label = series_of(sample, by).label;
+    std::optional<double>& value =
+        made.values[index_of(made.x_texts, text(*sample.row, x))][index_of(made.series, label)];
+    if (value) refuse_double(rows, sample, made, label, by);
+    value = sample.value;
+  }
+  return made;
+}
+
+std::vector<std::string> varying(const Rows& rows) {
+  std::vector<std::string> found;
+  for (const std::string& path : rows.axes) {
+    const std::string first = text(rows.rows.front(), path);
+    const bool differs = std::any_of(rows.rows.begin(), rows.rows.end(),
+                                     [&](const Row& row) { return text(row, path) != first; });
+    if (differs) found.push_back(path);
+  }
+  return found;
+}
+
+}  // namespace tessera::plot

@@ -1,0 +1,104 @@
+#include "sim/plot/quantity.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tessera::plot {
+namespace {
+
+/// An ending of keys and the unit it stands for; `prefixed`: k, M, G, T stand before it.
+struct Ending {
+  std::string_view text, unit;
+  bool prefixed;
+};
+
+constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
+                                 Ending{"bytes_per_second", "B/s", true},
+                                 Ending{"peak_per_second", "/s", true},
+                                 Ending{"cycles", "cycles", false},
+                                 Ending{"seconds", "s", true},
+                                 Ending{"bytes", "B", true},
+                                 Ending{"max_tile_sent", "B", true},
+                                 Ending{"max_tile_received", "B", true},
+                                 Ending{"flops", "FLOP", true},
+                                 Ending{"instructions", "instructions", true},
+                                 Ending{"joules", "J", true},
+                                 Ending{"kib", "KiB", false},
+                                 Ending{"ghz", "GHz", false}};
+
+/// Power of a thousand and what stands for it.
+std::pair<double, std::string> prefix_of(double largest) {
+  constexpr std::array kPrefixes = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
+  if (largest <= 0 || !std::isfinite(largest)) return {1, ""};
+  constexpr double kPlain = 3;  // the place of no prefix
+  const double power = std::clamp(std::floor(std::log10(largest) / 3), -kPlain, 6.0);
+  return {std::pow(10.0, -3 * power), kPrefixes.at(static_cast<std::size_t>(power + kPlain))};
+}
+
+std::string spaced(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+/// "compute time" of time.compute_cycles: what is left of the key, then its section.
+std::string label_of(const std::string& section, const std::string& key, const Ending& ending) {
+  const bool whole = ending.text.starts_with("max_");
+  const std::string rest = whole ? key : key.substr(0, key.size() - ending.text.size());
+  const std::string label = spaced(rest);
+  if (section == "prediction") return label.empty() ? "predicted time" : "predicted " + label;
+  const bool named = section == "time" || section == "rate" || section == "memory" ||
+                     section == "traffic" || section == "work" || section == "energy";
+  if (label.empty()) return named ? section : spaced(key);
+  return named && section != "work" ? label + " " + section : label;
+}
+
+}  // namespace
+
+std::string Quantity::title() const {
+  return unit.empty() ? label : fmt::format("{} ({})", label, unit);
+}
+
+Quantity quantity_of(const std::string& path, double largest) {
+  const std::size_t dot = path.find('.');
+  const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
+  const std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
+  for (const Ending& ending : kEndings) {
+    if (!key.ends_with(ending.text)) continue;
+    const auto [scale, prefix] =
+        ending.prefixed ? prefix_of(largest) : std::pair(1.0, std::string());
+    return {label_of(section, key, ending), prefix + std::string(ending.unit), scale};
+  }
+  return {section == "plan" ? "plan's " + spaced(key) : spaced(key), "", 1};
+}
+
+bool more_is_better(const std::string& path) {
+  return path.starts_with("rate.") || path.find("per_second") != std::string::npos;
+}
+
+bool is_geometric(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (sorted.size() < 3 || sorted.front() <= 0) return false;
+  // Whether logarithms lie more evenly than the values do.
+  const auto unevenness = [&](auto place) {
+    double least = place(sorted[1]) - place(sorted[0]), most = least;
+    for (std::size_t i = 1; i + 1 < sorted.size(); ++i) {
+      const double step = place(sorted[i + 1]) - place(sorted[i]);
+      least = std::min(least, step);
+      most = std::max(most, step);
+    }
+    return most / least;
+  };
+  return unevenness([](double value) { return std::log(value); }) <
+         unevenness([](double value) { return value; });
+}
+
+}  // namespace tessera::plot

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+/// How numbers of a report stand on an axis.
+namespace tessera::plot {
+
+struct Quantity {
+  std::string label;  ///< "useful rate"
+  std::string unit;   ///< "TFLOP/s", with its prefix; may be empty
+  double scale = 1;   ///< what is drawn is the value times this
+
+  [[nodiscard]] std::string title() const;  ///< "useful rate (TFLOP/s)"
+};
+
+/// Name, unit and decimal prefix of what stands at a key path, drawn up to `largest`.
+Quantity quantity_of(const std::string& path, double largest);
+
+/// Whether more of it is better, as of rates; of time and bytes it is not.
+bool more_is_better(const std::string& path);
+
+/// Whether values step by about equal factors rather than by equal differences.
+bool is_geometric(std::span<const double> values);
+
+}  // namespace tessera::plot

@@ -1,0 +1,136 @@
+#include "sim/plot/rows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/nearest.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::plot {
+namespace {
+
+const Json* at_dotted(const Json& root, std::string_view path) {
+  const Json* at = &root;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(std::string(path.substr(0, dot)));
+    if (found == at->end()) return nullptr;
+    at = &*found;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return at->is_structured() || at->is_null() ? nullptr : at;
+}
+
+/// Whether the text of a condition is the value that stands there.
+bool equals(const Json& value, const std::string& wanted) {
+  if (value.is_string()) return value.get<std::string>() == wanted;
+  const Json given = Json::parse(wanted, nullptr, false);
+  if (given.is_number() && value.is_number()) return given.get<double>() == value.get<double>();
+  return given == value || (value.is_number() && text(value.get<double>()) == wanted);
+}
+
+struct Condition {
+  std::string path, value;
+};
+
+Condition parse_condition(const std::string& given) {
+  const std::size_t equals_sign = given.find('=');
+  if (equals_sign == std::string::npos || equals_sign == 0) {
+    throw UserError(fmt::format(
+        "tessera plot: found {}, allowed path=value, for example workload.block=16", given));
+  }
+  return {given.substr(0, equals_sign), given.substr(equals_sign + 1)};
+}
+
+/// All paths that a row answers to.
+std::vector<std::string> paths_of(const Row& row) {
+  std::vector<std::string> paths;
+  for (const auto& [path, value] : row.axes.items()) paths.push_back(path);
+  for (const auto& [path, cell] : sweep::cells_of(row.report)) paths.push_back(path);
+  if (row.report.contains("config")) {
+    for (const auto& [path, cell] : sweep::cells_of(row.report.at("config"))) paths.push_back(path);
+  }
+  return paths;
+}
+
+}  // namespace
+
+Rows Rows::where(std::span<const std::string> conditions) const {
+  Rows kept = *this;
+  for (const std::string& given : conditions) {
+    const Condition condition = parse_condition(given);
+    require_path(kept, condition.path, given, false);
+    std::erase_if(kept.rows, [&](const Row& row) {
+      const Json* value = find(row, condition.path);
+      return value == nullptr || !equals(*value, condition.value);
+    });
+    if (!kept.rows.empty()) continue;
+    std::vector<std::string> known;
+    for (const Row& row : rows) {
+      const std::string value = text(row, condition.path);
+      if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
+    }
+    throw UserError(fmt::format("{}: {}: no point has this value, allowed {}", origin, given,
+                                fmt::join(known, ", ")));
+  }
+  return kept;
+}
+
+const Json* find(const Row& row, const std::string& path) {
+  const auto axis = row.axes.find(path);
+  if (axis != row.axes.end()) return axis->is_null() ? nullptr : &*axis;
+  if (const Json* value = at_dotted(row.report, path)) return value;
+  const auto config = row.report.find("config");
+  return config == row.report.end() ? nullptr : at_dotted(*config, path);
+}
+
+std::optional<double> number(const Row& row, const std::string& path) {
+  const Json* value = find(row, path);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  return value->get<double>();
+}
+
+std::string text(double value) {
+  const double inverse = 1 / value;
+  if (value > 0 && value < 1 && inverse == std::floor(inverse) && inverse <= 65536) {
+    return fmt::format("1/{:.0f}", inverse);
+  }
+  return fmt::format("{:.6g}", value);
+}
+
+std::string text(const Row& row, const std::string& path) {
+  const Json* value = find(row, path);
+  if (value == nullptr) return "";
+  if (value->is_number_integer()) return value->dump();
+  if (value->is_number()) return text(value->get<double>());
+  return value->is_string() ? value->get<std::string>() : value->dump();
+}
+
+void require_path(const Rows& rows, const std::string& path, const std::string& option,
+                  bool as_number) {
+  bool found = false;
+  for (const Row& row : rows.rows) {
+    const Json* value = find(row, path);
+    if (value == nullptr) continue;
+    found = true;
+    if (as_number && !value->is_number()) {
+      throw UserError(fmt::format("{}: {}: {}: found {}, allowed a number", rows.origin, option,
+                                  path, config::shown(*value)));
+    }
+  }
+  if (found) return;
+  const std::vector<std::string> known = paths_of(rows.rows.front());
+  throw UserError(
+      fmt::format("{}: {}: no run has {}, allowed an axis ({}), or a key of report.json or of its "
+                  "section config{}",
+                  rows.origin, option, path, fmt::join(rows.axes, ", "),
+                  config::did_you_mean(path, config::views(known))));
+}
+
+}  // namespace tessera::plot

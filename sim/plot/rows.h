@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/config/json_text.h"
+
+namespace tessera::plot {
+
+using config::Json;
+
+/// One run: a point of a sweep or a run's folder.
+struct Row {
+  Json axes;    ///< key path to value; null: not set at this point
+  Json report;  ///< report.json
+};
+
+/// The runs that a figure shows.
+struct Rows {
+  std::string origin;             ///< the folders, for messages
+  std::vector<std::string> axes;  ///< key paths that vary, in the order of the sweep
+  std::vector<Row> rows;
+  std::size_t left_out = 0;  ///< points without a correct result
+
+  /// A copy with the rows alone for which each "path=value" holds (numbers compare as numbers; an
+  /// axis that a point does not set holds for nothing). Throws UserError if none is left.
+  [[nodiscard]] Rows where(std::span<const std::string> conditions) const;
+};
+
+/// Reads folders of `tessera sweep` (results.jsonl) and of `tessera run` (report.json). With more
+/// than one sweep, `folder` is an axis; axes of runs are the keys of config that differ. Throws
+/// UserError.
+Rows read_rows(std::span<const std::string> folders);
+
+/// Whether `tessera run` wrote it.
+bool is_run_folder(const std::string& folder);
+
+/// What stands at a path: of an axis, of report.json, or of its section config. Null: nothing.
+const Json* find(const Row& row, const std::string& path);
+std::optional<double> number(const Row& row, const std::string& path);
+/// As labels show it: "1/16" for 0.0625, no quotes.
+std::string text(const Row& row, const std::string& path);
+std::string text(double value);
+
+/// Throws UserError, with the nearest name, if no row has something at `path`; with `as_number`
+/// also if what stands there is no number.
+void require_path(const Rows& rows, const std::string& path, const std::string& option,
+                  bool as_number);
+
+}  // namespace tessera::plot

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/nearest.h"
+#include "sim/plot/colour_map.h"
+#include "sim/plot/script.h"
+
+namespace tessera::plot {
+namespace {
+
+/// A column of tiles.csv. Throws UserError, with the nearest name, if there is none.
+const report::Column& column_of(const report::RunFolder& run, const std::string& name) {
+  if (const report::Column* column = run.tiles.find(name)) return *column;
+  std::vector<std::string_view> known;
+  for (const report::Column& column : run.tiles.columns) known.push_back(column.name);
+  throw UserError(fmt::format("{}/tiles.csv: found no column {}, allowed {}{}", run.folder, name,
+                              config::list_of(known), config::did_you_mean(name, known)));
+}
+
+/// Columns of a map wider than high, without an unfinished row if that can be.
+std::size_t chosen_columns(std::size_t tiles) {
+  const double side = std::sqrt(static_cast<double>(tiles));
+  const auto narrow = static_cast<std::size_t>(std::ceil(1.1 * side));
+  const auto wide = static_cast<std::size_t>(std::ceil(1.7 * side));
+  for (std::size_t columns = narrow; columns <= wide; ++columns) {
+    if (tiles % columns == 0) return columns;
+  }
+  return wide;
+}
+
+}  // namespace
+
+/// What each tile did, as a map; tiles in order of their numbers, row by row.
+Figure tiles(const Source& source, const Request& request) {
+  const report::RunFolder& run = source.run;
+  const std::string name = request.y.empty() ? "compute_cycles" : request.y.front();
+  const report::Column& column = column_of(run, name);
+  const auto count = column.values.size();
+  if (count == 0) throw UserError(run.folder + "/tiles.csv: has no tile");
+  const auto& fabric = run.report.at("config").at("machine").at("fabric");
+  std::size_t across = fabric.value("columns", std::size_t(1));
+  if (across <= 1) across = chosen_columns(count);
+  const std::size_t rows = (count + across - 1) / across;
+  const double largest = *std::max_element(column.values.begin(), column.values.end());
+  const Quantity quantity = quantity_of(name, largest);
+  Figure figure;
+  figure.csv = fmt::format("tile,column,row,{}\n", name);
+  for (std::size_t i = 0; i < across * rows; ++i) {
+    figure.csv += fmt::format("{},{},{},", i, i % across, i / across);
+    figure.csv += i < count ? fmt::format("{}\n", column.values[i]) : "NaN\n";
+  }
+  figure.script =
+      heading(title_of(source.rows, request), fmt::format("tile, {} in a row", across), "", "") +
+      colour_map(quantity.title(), largest * quantity.scale) +
+      fmt::format(
+          "set xrange [-0.5:{}]\nset yrange [{}:-0.5]\nunset xtics\nset ytics ({}{})\n"
+          "plot data using 2:3:($4*{}) with {}\n",
+          static_cast<double>(across) - 0.5, static_cast<double>(rows) - 0.5, "'0' 0",
+          rows > 1 ? fmt::format(", '{}' {}", (rows - 1) * across, rows - 1) : "", quantity.scale,
+          cells_with(across * rows));
+  return figure;
+}
+
+}  // namespace tessera::plot

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/plot/script.h"
+
+namespace tessera::plot {
+namespace {
+
+/// A part of a superstep's time, in the order in which the parts follow each other.
+struct Lane {
+  const char* name;
+  const char* column;
+  const char* colour;
+};
+
+constexpr std::array kLanes = {
+    Lane{"sync", "sync_cycles", "#E69F00"},       Lane{"exchange", "exchange_cycles", "#56B4E9"},
+    Lane{"link", "link_cycles", "#CC79A7"},       Lane{"host", "host_cycles", "#222222"},
+    Lane{"compute", "compute_cycles", "#0072B2"}, Lane{"wait", "wait_cycles", "#999999"}};
+
+/// Supersteps that are drawn as one.
+struct Span {
+  std::size_t first, count;
+  double start, cycles;
+  std::array<double, kLanes.size()> parts;
+  std::string name;
+};
+
+std::vector<Span> spans_of(const report::Table& steps, std::size_t together) {
+  std::vector<Span> spans;
+  const auto& starts = steps.at("start_cycle").values;
+  const auto& cycles = steps.at("cycles").values;
+  for (std::size_t i = 0; i < steps.rows; ++i) {
+    if (i % together == 0) {
+      spans.push_back({i, 0, starts[i] - starts[0], 0, {}, steps.at("name").word(i)});
+    }
+    Span& span = spans.back();
+    ++span.count;
+    span.cycles += cycles[i];
+    for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
+      span.parts[lane] += steps.at(kLanes[lane].column).values[i];
+    }
+  }
+  return spans;
+}
+
+std::string csv_of(const std::vector<Span>& spans, const std::vector<std::size_t>& lanes) {
+  std::string csv = "superstep,supersteps,lane,part,start_cycle,end_cycle\n";
+  for (const Span& span : spans) {
+    double at = span.start;
+    for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
+      const double end = at + span.parts[lane];
+      const auto drawn = std::find(lanes.begin(), lanes.end(), lane);
+      if (drawn != lanes.end() && end > at) {
+        csv += fmt::format("{},{},{},{},{},{}\n", span.first, span.count, drawn - lanes.begin(),
+                           kLanes[lane].name, at, end);
+      }
+      at = end;
+    }
+  }
+  return csv;
+}
+
+/// Names above the supersteps that are wide enough for them.
+std::string names_of(const std::vector<Span>& spans, double whole, std::size_t lanes) {
+  constexpr double kWidthOfLetter = 0.011;
+  std::string script;
+  for (const Span& span : spans) {
+    if (span.count > 1) continue;
+    const double room = span.cycles / whole;
+    if (room < kWidthOfLetter * static_cast<double>(span.name.size())) continue;
+    script += fmt::format("set label {} at {},{} center tc rgb '#444444'\n", literal(span.name),
+                          span.start + span.cycles / 2, static_cast<double>(lanes) - 0.35);
+  }
+  return script;
+}
+
+}  // namespace
+
+/// Supersteps over time: what the last-arriving tile of each did, part by part.
+Figure timeline(const Source& source, const Request& request) {
+  constexpr std::size_t kMostSpans = 400;
+  const report::Table& steps = source.run.steps;
+  if (steps.rows == 0) throw UserError(source.run.folder + "/steps.csv: no superstep was measured");
+  const std::size_t together = (steps.rows + kMostSpans - 1) / kMostSpans;
+  const std::vector<Span> spans = spans_of(steps, together);
+  const double whole = spans.back().start + spans.back().cycles;
+  std::vector<std::size_t> lanes;
+  std::vector<std::string> marks, parts;
+  for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
+    const auto used = [&](const Span& span) { return span.parts[lane] > 0; };
+    if (std::none_of(spans.begin(), spans.end(), used)) continue;
+    marks.push_back(fmt::format("'{}' {}", kLanes[lane].name, lanes.size()));
+    parts.push_back(fmt::format(
+        "  data using ($3=={0}?($5+$6)/2:NaN):3:5:6:($3-0.38):($3+0.38) with boxxyerror fs solid "
+        "noborder lc rgb '{1}'",
+        lanes.size(), kLanes[lane].colour));
+    lanes.push_back(lane);
+  }
+  Figure figure;
+  figure.height = 320;
+  figure.csv = csv_of(spans, lanes);
+  std::string title = title_of(source.rows, request);
+  if (together > 1) title += fmt::format(" ({} supersteps, {} drawn as one)", steps.rows, together);
+  figure.script = heading(title, "time (cycles)", "", "") +
+                  fmt::format(
+                      "unset key\nset grid x noy\nset ytics scale 0 ({})\nset xrange [0:{}]\n"
+                      "set yrange [-0.6:{}]\nset format x '%.0s%c'\n{}plot \\\n{}\n",
+                      fmt::join(marks, ", "), whole, static_cast<double>(lanes.size()) - 0.1,
+                      names_of(spans, whole, lanes.size()), fmt::join(parts, ", \\\n"));
+  return figure;
+}
+
+}  // namespace tessera::plot

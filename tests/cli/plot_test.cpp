@@ -1,0 +1,118 @@
+#include <cstdlib>
+#include <filesystem>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// `tessera plot` of sweeps and runs. What draws is skipped where gnuplot is not installed.
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }
+
+void sweep(const CommandFolder& folder) {
+  folder.write("stream.json", kStream);
+  REQUIRE(folder
+              .call("sweep stream.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
+                    "--out s --quiet")
+              .code == 0);
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("every kind of figure is drawn in every format, its table and script beside it") {
+    if (!has_gnuplot()) {
+      MESSAGE("skipped: gnuplot is not installed");
+      return;
+    }
+    const CommandFolder folder;
+    sweep(folder);
+    REQUIRE(folder.call("run - --out r --quiet", kStream).code == 0);
+    REQUIRE(folder
+                .call("sweep - workload.m=64,128 --out g --quiet",
+                      R"({"machine": {"extends": "bow", "tiles": 8},
+                      "workload": {"kernel": "gemm", "n": 64, "k": 64}})")
+                .code == 0);
+    for (const std::string arguments :
+         {"s --kind lines --y time.seconds", "s --kind bars", "s --kind heatmap", "s --kind pareto",
+          "s --kind speedup --baseline workload.dtype=f32", "g --kind roofline",
+          "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
+      INFO(arguments);
+      const Answer answer = folder.call("plot " + arguments + " --out p --name it");
+      INFO(answer.err);
+      CHECK(answer.code == 0);
+      CHECK(answer.err.empty());
+      CHECK(answer.out == "p/it.svg\np/it.pdf\np/it.png\np/it.csv\np/it.gp\n");
+      CHECK(folder.read("p/it.svg").starts_with("<?xml"));
+      CHECK(folder.read("p/it.pdf").starts_with("%PDF"));
+      CHECK(folder.read("p/it.png").starts_with("\x89PNG"));
+      CHECK(std::filesystem::file_size(folder.path() / "p/it.png") > 8000);
+      CHECK_FALSE(folder.read("p/it.csv").empty());
+      std::filesystem::remove_all(folder.path() / "p");
+    }
+  }
+
+  TEST_CASE("the script alone draws the same figure again") {
+    if (!has_gnuplot()) return;
+    const CommandFolder folder;
+    sweep(folder);
+    REQUIRE(folder.call("plot s --format svg").out ==
+            "s/plots/lines.svg\ns/plots/lines.csv\ns/plots/lines.gp\n");
+    const std::string drawn = folder.read("s/plots/lines.svg");
+    std::filesystem::remove(folder.path() / "s/plots/lines.svg");
+    REQUIRE(std::system(
+                ("cd " + (folder.path() / "s/plots").string() + " && gnuplot lines.gp").c_str()) ==
+            0);
+    CHECK(folder.read("s/plots/lines.svg") == drawn);
+  }
+
+  TEST_CASE("mistakes are refused, with what is allowed") {
+    const CommandFolder folder;
+    sweep(folder);
+    REQUIRE(folder.call("run - --out r --quiet", kStream).code == 0);
+    check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
+    check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
+    check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});
+    check_refused(folder, "plot s --log z", {"--log: found z, allowed none, x, y, xy"});
+    check_refused(folder, "plot s --name a/b", {"--name: found a/b"});
+    check_refused(folder, "plot s --y time.cycle",
+                  {"--y: no run has time.cycle", "did you mean time.cycles?"});
+    check_refused(folder, "plot s --x workload.dtype",
+                  {"--x: workload.dtype: found \"f16\"", "allowed a number"});
+    check_refused(folder, "plot s --by workload.m", {"--by: no run has workload.m"});
+    check_refused(folder, "plot s --where machine.tiles=3",
+                  {"machine.tiles=3: no point has this value, allowed 1, 2, 4"});
+    check_refused(folder, "plot s --where tiles", {"found tiles, allowed path=value"});
+    check_refused(folder, "plot s --by machine.name",
+                  {"several runs have machine.tiles = 1", "workload.dtype"});
+    check_refused(folder, "plot s --where machine.tiles=2 --where workload.dtype=f16",
+                  {"no axis of numbers varies, so --x is needed"});
+    check_refused(folder, "plot s --kind speedup", {"--baseline path=value is needed"});
+    check_refused(folder, "plot s --kind roofline", {"machines of the runs differ"});
+    check_refused(folder, "plot s --kind timeline",
+                  {"timeline: found s, allowed the folder of one run"});
+    check_refused(folder, "plot r --kind tiles --y compute",
+                  {"r/tiles.csv: found no column compute", "did you mean compute_cycles?"});
+    folder.write("s/results.jsonl", "{}\n");
+    check_refused(folder, "plot s", {"s/results.jsonl:1: is no point of tessera sweep"});
+  }
+
+  TEST_CASE("without gnuplot the command says how to install it") {
+    const CommandFolder folder;
+    sweep(folder);
+    const int status = std::system(
+        ("cd " + folder.path().string() + " && PATH= " TESSERA_PROGRAM " plot s 2> says > out")
+            .c_str());
+    CHECK(WEXITSTATUS(status) == 2);
+    CHECK(folder.read("says").find("sudo apt-get install -y gnuplot-nox") != std::string::npos);
+    CHECK_FALSE(folder.has("s/plots"));
+  }
+}

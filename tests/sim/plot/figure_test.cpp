@@ -1,0 +1,126 @@
+#include "sim/plot/figure.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+#include "tests/sim/plot/samples.h"
+
+using namespace tessera;
+using namespace tessera::plot;
+using test::runs;
+
+namespace {
+
+Request request(const std::string& x, const std::string& y = "time.cycles") {
+  Request made;
+  made.x = x;
+  made.y = {y};
+  return made;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const Source& grid() {
+  static const Source kGrid = runs({{{{"n", 16}, {"type", "f32"}}, 40},
+                                    {{{"n", 4}, {"type", "f32"}}, 20},
+                                    {{{"n", 4}, {"type", "f16"}}, 10},
+                                    {{{"n", 1}, {"type", "f16"}}, 5}});
+  return kGrid;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("lines have a column a series, rows in order of x, and gaps where no run is") {
+    const Figure figure = lines(grid(), {});
+    CHECK(figure.csv == "n,f32,f16\n1,,5\n4,20,10\n16,40,\n");
+    CHECK(holds(figure.script, "set logscale x\n"));
+    CHECK(holds(figure.script, "set xtics ('1' 1, '4' 4, '16' 16)"));
+    CHECK(holds(figure.script, "set key title 'type'"));
+    CHECK(holds(figure.script, "set yrange [0:*]"));
+  }
+
+  TEST_CASE("values far apart get a logarithmic axis, unless told otherwise") {
+    const Source source = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 100}, {{{"n", 3}}, 100000}});
+    CHECK(holds(lines(source, {}).script, "set logscale y"));
+    CHECK_FALSE(holds(lines(source, {}).script, "set logscale x"));
+    Request told;
+    told.log = "x";
+    CHECK(holds(lines(source, told).script, "set logscale x"));
+    CHECK_FALSE(holds(lines(source, told).script, "set logscale y"));
+  }
+
+  TEST_CASE("an axis that follows from x tells no lines apart") {
+    const Source source = runs({{{{"m", 1}, {"k", 1}}, 10}, {{{"m", 2}, {"k", 2}}, 20}});
+    CHECK(lines(source, request("m")).csv == "m,\n1,10\n2,20\n");
+  }
+
+  TEST_CASE("two runs at one place are refused, naming what else varies") {
+    const Source source = runs({{{{"n", 1}, {"seed", 1}, {"type", "f16"}}, 10},
+                                {{{"n", 1}, {"seed", 2}, {"type", "f16"}}, 11},
+                                {{{"n", 2}, {"seed", 2}, {"type", "f32"}}, 20}});
+    Request by = request("n");
+    by.by = {"type"};
+    CHECK_THROWS_WITH_AS(lines(source, by),
+                         "runs: several runs have n = 1 of f16; give --by or --where for seed",
+                         UserError);
+  }
+
+  TEST_CASE("bars take texts as groups") {
+    const Figure figure = bars(grid(), request("type"));
+    CHECK(figure.csv == "type,1,4,16\nf32,,20,40\nf16,5,10,\n");
+    CHECK(holds(figure.script, "set xtics scale 0 ('f32' 0, 'f16' 1)"));
+  }
+
+  TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {
+    const Figure figure = heatmap(grid(), request("n"));
+    CHECK(figure.csv ==
+          "n,series,column,row,value,bright\n"
+          "1,f32,0,0,NaN,0\n4,f32,1,0,20,0\n16,f32,2,0,40,1\n"
+          "1,f16,0,1,5,0\n4,f16,1,1,10,0\n16,f16,2,1,NaN,0\n");
+    const Source one = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 20}});
+    CHECK_THROWS_AS(heatmap(one, {}), UserError);
+  }
+
+  TEST_CASE("the speed-up is the baseline's time over a run's, where other axes agree") {
+    // The baseline does not have every axis.
+    const Source source = runs({{{{"kernel", "dense"}, {"n", 1}, {"block", nullptr}}, 100},
+                                {{{"kernel", "dense"}, {"n", 2}, {"block", nullptr}}, 300},
+                                {{{"kernel", "sparse"}, {"n", 1}, {"block", 4}}, 50},
+                                {{{"kernel", "sparse"}, {"n", 2}, {"block", 4}}, 100},
+                                {{{"kernel", "sparse"}, {"n", 3}, {"block", 4}}, 100}});
+    Request wanted = request("n");
+    wanted.baseline = {"kernel=dense"};
+    CHECK(speedup(source, wanted).csv == "n,\n1,2\n2,3\n");
+    wanted.y = {"rate.useful_flops_per_second"};
+    CHECK(speedup(source, wanted).csv == "n,\n1,2\n2,3\n");
+    wanted.baseline = {"kernel=none"};
+    CHECK_THROWS_AS(speedup(source, wanted), UserError);
+  }
+
+  TEST_CASE("the Pareto front holds what no other run beats in both quantities") {
+    const Source source =
+        runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}, {{{"n", 3}}, 30}, {{{"n", 4}}, 5}});
+    // Less of n and fewer cycles.
+    CHECK(pareto(source, request("n")).csv ==
+          "n,time.cycles,best,named,run\n1,40,1,1,n 1\n2,20,1,1,n 2\n3,30,0,0,n 3\n4,5,1,1,n 4\n");
+    // A higher rate: the same runs are best.
+    const Figure rate = pareto(source, request("n", "rate.useful_flops_per_second"));
+    CHECK(holds(rate.script, "(GFLOP/s), more is better"));
+    CHECK(holds(rate.csv, "3,133333333333.33333,0,0,n 3\n"));
+  }
+
+  TEST_CASE("the roofline has the machine's roofs and a point a run") {
+    const Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
+    const Figure figure = roofline(source, {});
+    // 4000 operations for 1000 bytes; 2 * 64 operations a cycle of 4 tiles; 16 bytes a cycle.
+    CHECK(holds(figure.csv, "\n4,100000000000,\n4,200000000000,\n"));
+    CHECK(holds(figure.script, "'f16 512 GFLOP/s'"));
+    CHECK(holds(figure.script, "'exchange 16 GB/s'"));
+    Source different = source;
+    different.rows.rows[1].report["config"]["machine"]["tiles"] = 8;
+    CHECK_THROWS_AS(roofline(different, {}), UserError);
+  }
+}
