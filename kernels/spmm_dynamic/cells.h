@@ -32,11 +32,10 @@ struct Cell {
 class Cells {
  public:
   explicit Cells(const Grid& grid) : grid_(grid), cells_(grid.tiles()) {
-    for (std::uint32_t i = 0; i < grid.tiles(); ++i) {
-      cells_[i].x = i % grid.x;
-      cells_[i].z = i / grid.x % grid.z;
-      cells_[i].y = i / grid.x / grid.z;
-      cells_[i].tile = TileId{i};
+    for (std::uint32_t x = 0; x < grid.x; ++x) {
+      for (std::uint32_t y = 0; y < grid.y; ++y) {
+        for (std::uint32_t z = 0; z < grid.z; ++z) add(x, y, z);
+      }
     }
   }
   [[nodiscard]] const Grid& grid() const { return grid_; }
@@ -49,6 +48,15 @@ class Cells {
   [[nodiscard]] auto end() const { return cells_.end(); }
 
  private:
+  void add(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    const TileId tile = grid_.tile(x, y, z);
+    Cell& cell = cells_[index(tile)];
+    cell.x = x;
+    cell.y = y;
+    cell.z = z;
+    cell.tile = tile;
+  }
+
   Grid grid_;
   std::vector<Cell> cells_;  ///< by tile
 };

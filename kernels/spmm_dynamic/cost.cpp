@@ -135,12 +135,12 @@ class Cost {
   }
 
   void distribute() {
-    // A pair of tiles takes the same rows of X, or where x is not cut the same pool.
     const bool sharing = machine_.fabric.pair_sharing;
     std::uint64_t received = 0;
-    if (grid_.x > 1) received += bytes_.x / (sharing && grid_.x % 2 == 0 ? 2 : 1);
+    const bool pools = grid_.pairs_take_pools || grid_.x == 1;
+    if (grid_.x > 1) received += bytes_.x / (sharing && !pools && grid_.x % 2 == 0 ? 2 : 1);
     if (grid_.z > 1) {
-      const bool shared = sharing && grid_.x == 1 && grid_.z % 2 == 0;
+      const bool shared = sharing && pools && grid_.z % 2 == 0;
       received += bytes_.pool_slice * std::uint64_t{grid_.z} / (shared ? 2 : 1);
     }
     if (shape_.values && grid_.y > 1) received += bytes_.y;

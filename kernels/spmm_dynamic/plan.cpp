@@ -32,7 +32,7 @@ Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint
   const std::uint32_t grain = problem.shape.column_grain();
   const std::uint32_t grains = ceil_div(problem.n, grain);
   const std::uint32_t each = ceil_div(grains, std::min(most_z, grains));
-  return {x, y, ceil_div(grains, each), each * grain};
+  return {x, y, ceil_div(grains, each), each * grain, false};
 }
 
 class Search {
@@ -40,8 +40,20 @@ class Search {
   Search(const Problem& problem, const MachineConfig& machine, Algorithm algorithm)
       : problem_(problem), machine_(machine), algorithm_(algorithm) {}
 
+  /// The published order of tiles is x, then y, then z, so that neighbours are of one partition.
   void consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-    const Grid grid = grid_of(problem_, x, y, z);
+    Grid grid = grid_of(problem_, x, y, z);
+    grid.pairs_take_pools = true;
+    consider(grid);
+    if (algorithm_ == Algorithm::published) return;
+    grid.pairs_take_pools = false;
+    consider(grid);
+  }
+
+  std::optional<Plan> best_;
+
+ private:
+  void consider(const Grid& grid) {
     if (grid.partitions() > kMostPartitions) return;
     Plan plan{pool_of(problem_, grid, machine_.tile.contexts), bucket_blocks(problem_, grid), {}};
     if (!fits(problem_, plan.pool, machine_)) return;
@@ -52,9 +64,6 @@ class Search {
     best_cost_ = cost;
   }
 
-  std::optional<Plan> best_;
-
- private:
   /// The published planner takes clearing partial results for `contexts` cycles an element (its
   /// zeroPartialsCycles computes another number and drops it; papers.md 1a): it avoids cuts of y.
   [[nodiscard]] std::uint64_t overrated_zeros(const PoolShape& pool) const {

@@ -72,17 +72,18 @@ struct Piece {
 
 /// How block rows, block columns and columns of X are cut: cell (x, y, z) works on part x of the
 /// block rows, y of the block columns, z of the columns.
+/// What the tiles of a pair have in common they can take together, at twice the rate.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  std::uint32_t columns = 1;  ///< of each part z, padding included
+  std::uint32_t columns = 1;      ///< of each part z, padding included
+  bool pairs_take_pools = false;  ///< neighbours are of one partition; else they need one part of X
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
   [[nodiscard]] std::uint32_t partitions() const { return x * y; }
-  /// Neighbours share the rows of X, so that pairs of tiles can take them together.
   [[nodiscard]] TileId tile(std::uint32_t i, std::uint32_t j, std::uint32_t k) const {
-    return TileId{(j * z + k) * x + i};
+    return TileId{pairs_take_pools ? (i * y + j) * z + k : (j * z + k) * x + i};
   }
 };
 

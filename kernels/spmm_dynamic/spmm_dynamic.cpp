@@ -162,6 +162,7 @@ nlohmann::ordered_json SpmmDynamic::plan() const {
           {"y", grid.y},
           {"z", grid.z},
           {"columns", grid.columns},
+          {"pairs", grid.pairs_take_pools ? "pools" : "x"},
           {"max_blocks", problem_.max_blocks},
           {"bucket_blocks", plan_.bucket_blocks},
           {"pool_bytes", bytes.pool}};
