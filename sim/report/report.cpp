@@ -160,10 +160,10 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"traffic", traffic_section(built.program, result)},
                // There is no energy model yet: unknown, not zero.
                {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
-               {"check", check_section(outcome.check)},
-               {"host", host_section(config, built, outcome)}};
+               {"check", check_section(outcome.check)}};
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
+  json["host"] = host_section(config, built, outcome);
   return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result),
           traffic_csv(built.program, result), tile_steps_npy(result.tile_steps)};
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
@@ -136,6 +138,20 @@ std::string host_line(const Json& report) {
       scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
 }
 
+/// What several runs of one program took; nothing of a single one.
+std::string runs_line(const Json& report) {
+  if (!report.contains("runs") || report.at("runs").size() < 2) return {};
+  const Json& runs = report.at("runs");
+  std::uint64_t least = UINT64_MAX;
+  std::uint64_t most = 0;
+  for (const Json& run : runs) {
+    least = std::min(least, count(run, "cycles"));
+    most = std::max(most, count(run, "cycles"));
+  }
+  return fmt::format("  runs      {}, of {} to {} cycles\n", runs.size(), grouped(least),
+                     grouped(most));
+}
+
 }  // namespace
 
 std::string static_summary(const Json& report) {
@@ -143,9 +159,9 @@ std::string static_summary(const Json& report) {
 }
 
 std::string summary(const Json& report) {
-  return heading(report) + time_lines(report) + rate_line(report) + memory_lines(report) +
-         traffic_line(report) + plan_lines(report) + prediction_line(report) + check_line(report) +
-         host_line(report);
+  return heading(report) + time_lines(report) + runs_line(report) + rate_line(report) +
+         memory_lines(report) + traffic_line(report) + plan_lines(report) +
+         prediction_line(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

@@ -104,6 +104,8 @@ TEST_SUITE("unit") {
     const auto json = report::make_report(toy_config(1), built, outcome).json;
     CHECK(json.at("check").at("passed") == false);
     REQUIRE(json.at("runs").size() == 2);
+    CHECK(std::prev(json.end()).key() == "host");  // all that may differ stands last
+    CHECK(report::summary(json).find("runs      2, of 400 to 600 cycles") != std::string::npos);
     CHECK(json.at("runs").at(1).at("cycles") == 400);
     CHECK(json.at("runs").at(1).at("passed") == true);
   }
