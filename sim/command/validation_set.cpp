@@ -85,12 +85,12 @@ class Part {
 
   /// What stands at `key`; nothing if nothing. Throws ConfigError for another kind.
   [[nodiscard]] Json object(const std::string& key) const {
-    const Json value = value_.value(key, Json::object());
+    Json value = value_.value(key, Json::object());
     if (!value.is_object()) wrong(key, value, kObject);
     return value;
   }
   [[nodiscard]] Json list(const std::string& key) const {
-    const Json value = value_.value(key, Json::array());
+    Json value = value_.value(key, Json::array());
     if (!value.is_array()) wrong(key, value, kList);
     return value;
   }

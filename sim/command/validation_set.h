@@ -71,7 +71,7 @@ struct Fit {
 };
 
 /// What points are compared with: the same problem solved otherwise.
-struct Baseline {
+struct Baseline {                 // NOLINT(bugprone-exception-escape): the moves of Json
   config::Json config;            ///< null: none
   std::vector<std::string> same;  ///< key paths that it takes from each point
 };
