@@ -8,6 +8,7 @@
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
+#include "sim/trace/run_trace.h"
 
 namespace tessera {
 
@@ -18,6 +19,7 @@ struct RunOptions {
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
+  trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 

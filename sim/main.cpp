@@ -24,7 +24,8 @@ report::Built build(const config::Config& config) {
 }
 
 /// images -> machine -> run -> what the report needs
-report::Outcome run(const config::Config& config, const report::Built& built) {
+report::Outcome run(const config::Config& config, const report::Built& built,
+                    trace::RunTrace* trace) {
   RunOptions options;
   options.threads = config.run.threads > 0 ? config.run.threads
                                            : std::max(1U, std::thread::hardware_concurrency());
@@ -33,6 +34,7 @@ report::Outcome run(const config::Config& config, const report::Built& built) {
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;
   options.tile_steps = config.report.tile_steps;
+  options.trace = trace;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
   report::Outcome outcome;
   outcome.threads = options.threads;

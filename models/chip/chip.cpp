@@ -61,6 +61,7 @@ void Chip::make_tiles(const program::Images& images) {
     const TileId tile{i};
     tiles_.emplace_back(settings_, *programs_.at(images.tiles[i].code.get()), tile,
                         sram_.tile(tile).data());
+    if (config_.trace != nullptr) tiles_.back().record(&config_.trace->log(tile));
     tile_modules_.push_back(
         std::make_unique<TileModule>(("tile_" + std::to_string(i)).c_str(), tiles_.back()));
   }
@@ -159,12 +160,19 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
     Tile& tile = tiles_[index(tiles[i])];
     resume(tile);
     const Arrival& arrival = tile.run(session);
+    if (config_.trace != nullptr) log_arrival(tiles[i]);
     if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange && group.fits(arrival))
       group.add(tiles[i], arrival, start);
     else
       piece.apart.push_back(tiles[i]);
   }
   piece.group = group;
+}
+
+void Chip::log_arrival(TileId tile) const {
+  trace::TileLog& log = config_.trace->log(tile);
+  log.arrived = arrival(tile).at;
+  log.ended = arrival(tile).kind == Standing::Kind::done;
 }
 
 /// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
@@ -228,6 +236,8 @@ void Chip::settle_exchanges() {
       const fabric::Delivery& delivery = finished.outcome.tiles[i];
       tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
                                             delivery.received);
+      if (config_.trace != nullptr)
+        config_.trace->transfer(finished.begin, delivery.done, delivery.received);
       if (arrival(tile).kind != Standing::Kind::exchange_wait) continue;
       waiting.push_back(tile);
       first = std::min(first, std::max(delivery.done, arrival(tile).at));
@@ -243,6 +253,7 @@ bool Chip::close_superstep(Cycle at) {
   if (recorder_) record_tiles();
   const bool measured = ledger_.close(at);
   if (recorder_) recorder_->close(measured);
+  if (config_.trace != nullptr) config_.trace->close(ledger_.closed(), measured);
   return measured;
 }
 

@@ -24,6 +24,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
+#include "sim/trace/run_trace.h"
 
 namespace tessera {
 
@@ -34,8 +35,9 @@ class Chip : public sc_core::sc_module {
  public:
   struct Config {
     MachineConfig machine;
-    std::uint64_t shuffle = 0;     ///< runs the tiles of a batch in a random order, for tests
-    std::uint64_t tile_steps = 0;  ///< tiles x rows of RunResult::tile_steps
+    std::uint64_t shuffle = 0;         ///< runs the tiles of a batch in a random order, for tests
+    std::uint64_t tile_steps = 0;      ///< tiles x rows of RunResult::tile_steps
+    trace::RunTrace* trace = nullptr;  ///< null: none
   };
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.
@@ -68,6 +70,7 @@ class Chip : public sc_core::sc_module {
   template <class Resume>
   void run_piece(std::span<const TileId> tiles, std::size_t number, engine::Session& session,
                  Resume& resume);
+  void log_arrival(TileId tile) const;
   void settle();
   bool settle_apart(TileId tile);
   void settle_sync(const ArrivalGroup& group);

@@ -39,6 +39,7 @@ bool Ledger::close(Cycle release) {
     records_.push_back(open_);
     multicast_ += open_multicast_;
   }
+  closed_ = open_;
   open_ = {};
   open_.start = release;
   open_multicast_ = Bytes(0);

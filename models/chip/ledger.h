@@ -27,6 +27,8 @@ class Ledger {
   /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
   bool close(Cycle release);
 
+  /// The superstep that was closed last, measured or not.
+  [[nodiscard]] const SuperstepRecord& closed() const { return closed_; }
   /// When the superstep that is open began.
   [[nodiscard]] Cycle start() const { return open_.start; }
   [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
@@ -37,6 +39,7 @@ class Ledger {
  private:
   std::span<const program::StepInfo> steps_;
   std::vector<SuperstepRecord> records_;
+  SuperstepRecord closed_{};
   std::uint64_t superstep_ = 0;
   Bytes multicast_;  ///< of what was measured
 

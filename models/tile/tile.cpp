@@ -130,6 +130,8 @@ void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at
   instructions_before_ -= work.instructions;
   flops_before_ -= work.flops;
   if (!work.within_limit) past_limit_ = true;
+  if (log_ != nullptr && log_->wants_workers)
+    log_->workers.push_back({at, workers_->free_at(worker), worker, exit.operand[0]});
 }
 
 void Tile::join() {
@@ -206,6 +208,7 @@ void Tile::take_exchange() {
   arrival_.span.wait += moving - from;
   arrival_.span.exchange += now() - moving;
   exchange_ = ExchangeState::none;
+  if (log_ != nullptr && now() > from) log_->blocked.push_back({from, moving, now()});
   if (races_) races_->end_transfer();
   waiting_for_exchange_ = false;
 }

@@ -10,6 +10,7 @@
 #include "models/tile/workers.h"
 #include "sim/engine/session.h"
 #include "sim/report/run_result.h"
+#include "sim/trace/tile_log.h"
 
 namespace tessera {
 
@@ -47,6 +48,9 @@ class Tile {
   /// The exchange that it started: all its ends had started at `begin`, its bytes are there at
   /// `done`. If the tile waits for it, it goes on then.
   void complete_exchange(Cycle begin, Cycle done, Bytes sent, Bytes received);
+
+  /// Tells `log`, which outlives the tile, of its waits for exchanges and of its workers.
+  void record(trace::TileLog* log) { log_ = log; }
 
   /// How run() ended.
   [[nodiscard]] const Arrival& arrival() const { return arrival_; }
@@ -100,7 +104,8 @@ class Tile {
   Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
   std::unique_ptr<Workers> workers_;
-  alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
+  trace::TileLog* log_ = nullptr;  ///< null: no trace
+  alignas(64) Arrival arrival_;    ///< its step and span are kept from run to run
 };
 
 }  // namespace tessera

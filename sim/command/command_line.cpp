@@ -61,6 +61,10 @@ Action add_run(CLI::App& app, const Simulator& simulator) {
   run->add_option("--engine", request->engine, "interpreter (run.engine)");
   run->add_option("--max-cycles", request->max_cycles, "give up after so many (run.max_cycles)");
   run->add_option("--seed", request->seed, "of data and generators (workload.seed and run.seed)");
+  run->add_option("--trace", request->trace,
+                  "none, phases or tiles: trace.pftrace and trace.vcd (report.trace)");
+  run->add_option("--trace-tiles", request->trace_tiles,
+                  "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)");
   run->add_flag("--quiet", request->quiet, "no summary and no progress");
   return [request, &simulator] { return command::run(*request, simulator); };
 }

@@ -1,10 +1,12 @@
 #include "sim/command/run.h"
 
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/command/progress.h"
+#include "sim/trace/run_trace.h"
 
 namespace tessera::command {
 namespace {
@@ -18,6 +20,10 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   add(sets, "run.threads", request.threads);
   add(sets, "run.engine", request.engine);
   add(sets, "run.max_cycles", request.max_cycles);
+  const std::string implied = request.trace_tiles.empty() ? "" : "tiles";
+  add(sets, "report.trace", request.trace.empty() ? implied : request.trace);
+  if (!request.trace_tiles.empty())  // a text, also where it reads as a number
+    add(sets, "report.trace_tiles", config::Json(request.trace_tiles).dump());
   config::Config config = config::load_config(request.file, sets, simulator.catalogue,
                                               simulator.machines, request.seed);
   if (!request.out.empty()) config.report.out = request.out;
@@ -33,22 +39,47 @@ report::Built build(const config::Config& config, const Simulator& simulator) {
   }
 }
 
+/// Null if the config asks for none.
+std::unique_ptr<trace::RunTrace> open_trace(const config::Config& config,
+                                            const report::Built& built,
+                                            const trace::Settings& settings,
+                                            const std::string& folder) {
+  if (config.report.trace == TraceDetail::none) return nullptr;
+  return std::make_unique<trace::RunTrace>(settings, built.images, folder);
+}
+
+trace::Settings trace_settings(const config::Config& config) {
+  try {
+    return trace::settings_of(config);
+  } catch (const KeyError& error) {
+    throw config.located(error);
+  }
+}
+
 }  // namespace
 
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   const std::string folder = report::output_folder(config);
   report::require_writable(folder);
+  const trace::Settings settings = trace_settings(config);
   Progress progress(request.quiet);
   progress.show("planning and building");
   const report::Built built = build(config, simulator);
   progress.show("running");
-  const report::Outcome outcome = simulator.run(config, built);
+  const std::unique_ptr<trace::RunTrace> trace = open_trace(config, built, settings, folder);
+  const report::Outcome outcome = simulator.run(config, built, trace.get());
   progress.clear();
   const report::Report report = report::make_report(config, built, outcome);
+  if (trace) {
+    trace->commit();
+  } else {
+    trace::RunTrace::remove_files(folder);  // those of an earlier run
+  }
   report::write_report(report, folder);
   if (!request.quiet) {
-    fmt::print("{}  results   {}\n", report::summary(report.json), folder);
+    fmt::print("{}{}  results   {}\n", report::summary(report.json), trace ? trace->summary() : "",
+               folder);
   }
   if (report.passed()) return ExitCode::done;
   fmt::print(stderr, "{}: the result is wrong: error {} where {} is allowed\n", request.file,

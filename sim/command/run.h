@@ -17,6 +17,8 @@ struct RunRequest {
   std::string engine;
   std::string max_cycles;
   std::string seed;
+  std::string trace;
+  std::string trace_tiles;
   bool quiet = false;
 };
 

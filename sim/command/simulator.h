@@ -5,6 +5,7 @@
 
 #include "sim/config/config.h"
 #include "sim/report/report.h"
+#include "sim/trace/run_trace.h"
 
 namespace tessera::command {
 
@@ -15,8 +16,8 @@ struct Simulator {
   std::vector<config::Preset> machines;
   std::vector<config::Preset> validation;
   std::function<report::Built(const config::Config&)> build;
-  /// At most once a process: SystemC elaborates once.
-  std::function<report::Outcome(const config::Config&, const report::Built&)> run;
+  /// At most once a process: SystemC elaborates once. The trace may be null.
+  std::function<report::Outcome(const config::Config&, const report::Built&, trace::RunTrace*)> run;
 };
 
 }  // namespace tessera::command

@@ -11,6 +11,9 @@ constexpr config::Names<CheckMode, 4> kCheckModes = {{{"auto", CheckMode::automa
                                                       {"sample", CheckMode::sample},
                                                       {"off", CheckMode::off}}};
 
+constexpr config::Names<TraceDetail, 3> kTraceDetails = {
+    {{"none", TraceDetail::none}, {"phases", TraceDetail::phases}, {"tiles", TraceDetail::tiles}}};
+
 }  // namespace
 
 std::string_view name_of(CheckMode mode) { return config::name_of(kCheckModes, mode); }
@@ -43,6 +46,15 @@ void describe(config::Fields& fields, ReportConfig& report) {
                 "tile_steps.npy: what each tile did in each superstep, in at most so many tiles x "
                 "rows; beyond it neighbouring supersteps are added up; 0: no such file"},
                report.tile_steps, {0, 1'000'000'000});
+  fields.field({"trace",
+                "trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, with "
+                "counters; tiles: also of trace_tiles"},
+               report.trace, kTraceDetails);
+  fields.field({"trace_tiles", "which tiles, such as 0-63,100, or all"}, report.trace_tiles);
+  fields.field({"trace_workers", "the worker contexts of those tiles too"}, report.trace_workers);
+  fields.field(
+      {"trace_limit_mib", "of each trace file; beyond it tiles, then all is left out", "MiB"},
+      report.trace_limit_mib, {1, 1'048'576});
 }
 
 }  // namespace tessera

@@ -16,6 +16,9 @@ enum class EngineKind { interpreter };
 /// after too.
 enum class Measure { device, host };
 
+/// What the trace files show: nothing, the machine as a whole, chosen tiles too.
+enum class TraceDetail { none, phases, tiles };
+
 struct RunConfig {
   std::uint32_t threads = 0;  ///< of the host; 0: one a core
   EngineKind engine = EngineKind::interpreter;
@@ -29,6 +32,10 @@ struct RunConfig {
 struct ReportConfig {
   std::string out;               ///< empty: runs/NAME-HASH
   std::uint64_t tile_steps = 0;  ///< tiles x rows of tile_steps.npy
+  TraceDetail trace = TraceDetail::none;
+  std::string trace_tiles = "0-63";
+  bool trace_workers = true;
+  std::uint64_t trace_limit_mib = 256;  ///< of each trace file
 };
 
 void describe(config::Fields& fields, RunConfig& run);

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "sim/trace/output.h"
+#include "sim/trace/protobuf_message.h"
+
+namespace tessera::trace {
+
+/// Writes a Perfetto trace: tracks with slices, instants and counters. Times are nanoseconds; the
+/// events of one track come in order, those of several tracks in any.
+/// Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/*.proto.
+class PerfettoWriter {
+ public:
+  using Track = std::uint64_t;
+  using Name = std::uint64_t;  ///< of an event or of an annotation, written once
+  enum class Unit : std::uint8_t { count = 2, bytes = 3 };
+  struct Annotation {
+    Name name;
+    std::uint64_t value;
+  };
+  static constexpr Track kNoParent = 0;
+
+  explicit PerfettoWriter(std::ostream& out);
+
+  /// Tracks below one parent are shown in the order of their making.
+  Track add_track(Track parent, std::string_view name);
+  Track add_counter(Track parent, std::string_view name, Unit unit);
+  Name event_name(std::string_view text);
+  Name annotation_name(std::string_view text);
+
+  /// Slices of one track lie within each other or apart.
+  void begin(Track track, std::uint64_t at, Name name,
+             std::initializer_list<Annotation> annotations);
+  void end(Track track, std::uint64_t at);
+  void instant(Track track, std::uint64_t at, std::string_view text);
+  void counter(Track track, std::uint64_t at, std::int64_t value);
+
+  [[nodiscard]] std::uint64_t bytes() const { return output_.bytes(); }
+  void flush() { output_.flush(); }
+
+ private:
+  Name intern(std::map<std::string, Name, std::less<>>& names, std::uint32_t field,
+              std::string_view text);
+  Track describe(Track parent, std::string_view name);
+  void begin_event(std::uint32_t type, Track track);
+  void write_event(std::uint64_t at);
+  void write_packet();
+
+  Output output_;
+  ProtobufMessage file_, packet_, event_, inner_;  ///< being written; file_: one packet of it
+  Track last_track_ = kNoParent;
+  std::map<std::string, Name, std::less<>> event_names_;
+  std::map<std::string, Name, std::less<>> annotation_names_;
+};
+
+}  // namespace tessera::trace

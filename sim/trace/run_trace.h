@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "sim/trace/trace_file.h"
+
+namespace tessera::trace {
+
+/// The trace of one run, written while it goes: trace.pftrace for Perfetto and trace.vcd for
+/// GTKWave, each within its limit. Unless committed it leaves nothing.
+class RunTrace {
+ public:
+  /// Creates the folder. Throws UserError. `images` outlives it.
+  RunTrace(const Settings& settings, const program::Images& images, const std::string& folder);
+  RunTrace(const RunTrace&) = delete;
+  RunTrace& operator=(const RunTrace&) = delete;
+  ~RunTrace();
+
+  /// Where a tile's host thread writes what it does.
+  [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
+  /// Bytes under way from `begin` to `done`.
+  void transfer(Cycle begin, Cycle done, Bytes bytes);
+  /// A superstep has ended, and with it what the logs hold.
+  void close(const SuperstepRecord& record, bool measured);
+
+  /// Ends the files; they appear. Throws UserError.
+  void commit();
+  /// A line a file: its name, its size, what it leaves out.
+  [[nodiscard]] std::string summary() const;
+
+  /// Those of an earlier run into `folder`.
+  static void remove_files(const std::string& folder);
+
+ private:
+  void count_active(const Superstep& superstep);
+  void take_counters(Cycle until);
+  [[nodiscard]] StepCounter& counter(Counter which) {
+    return counters_[static_cast<std::size_t>(which)];
+  }
+
+  const program::Images& images_;
+  std::string folder_;
+  std::deque<TraceFile> files_;  ///< they do not move
+  std::vector<TileLog> logs_;
+  std::array<StepCounter, kCounters> counters_;
+  std::int64_t sram_in_use_ = 0;
+  std::uint64_t supersteps_ = 0;
+  Cycle end_;
+};
+
+}  // namespace tessera::trace

@@ -1,0 +1,69 @@
+#include "sim/trace/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace tessera::trace {
+namespace {
+
+constexpr const char* kKey = "report.trace_tiles";
+
+std::optional<std::uint32_t> number_of(std::string_view text) {
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+/// Marks the tiles of "5" or "0-63". The last one may lie beyond the machine: it means its end.
+void mark(std::string_view part, std::vector<bool>& chosen) {
+  const std::size_t dash = part.find('-');
+  const auto first = number_of(part.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_of(part.substr(dash + 1));
+  if (!first || !last || *last < *first)
+    throw KeyError(kKey, fmt::format("found \"{}\", allowed all, or tiles and ranges of them such "
+                                     "as 0-63,100",
+                                     part));
+  if (*first >= chosen.size())
+    throw KeyError(kKey, fmt::format("found tile {}, allowed 0 to {}, the tiles of the machine",
+                                     *first, chosen.size() - 1));
+  for (std::size_t tile = *first; tile <= *last && tile < chosen.size(); ++tile)
+    chosen[tile] = true;
+}
+
+}  // namespace
+
+std::vector<TileId> tiles_of(std::string_view text, std::uint32_t machine_tiles) {
+  std::vector<bool> chosen(machine_tiles, text == "all");
+  for (std::string_view rest = text == "all" ? "" : text; !rest.empty() || text.empty();) {
+    const std::size_t comma = rest.find(',');
+    mark(rest.substr(0, comma), chosen);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+    if (rest.empty()) mark(rest, chosen);  // says what is wrong with it
+  }
+  std::vector<TileId> tiles;
+  for (std::uint32_t i = 0; i < machine_tiles; ++i)
+    if (chosen[i]) tiles.push_back(TileId{i});
+  return tiles;
+}
+
+Settings settings_of(const config::Config& config) {
+  Settings settings;
+  const std::vector<TileId> tiles = tiles_of(config.report.trace_tiles, config.machine.tiles);
+  if (config.report.trace == TraceDetail::tiles) settings.tiles = tiles;
+  settings.workers = config.report.trace_workers;
+  settings.most_bytes = config.report.trace_limit_mib << 20;
+  settings.machine_tiles = config.machine.tiles;
+  settings.contexts = config.machine.tile.contexts;
+  settings.cycle_femtoseconds =
+      static_cast<std::uint64_t>(std::llround(1e6 / config.machine.clock_ghz));
+  return settings;
+}
+
+}  // namespace tessera::trace

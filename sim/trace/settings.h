@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/config/config.h"
+
+namespace tessera::trace {
+
+/// What a trace holds, and of what machine.
+struct Settings {
+  std::vector<TileId> tiles;     ///< shown one by one, ascending; empty: the machine's phases alone
+  bool workers = true;           ///< of those tiles
+  std::uint64_t most_bytes = 0;  ///< of each file
+  std::uint32_t machine_tiles = 0;
+  std::uint32_t contexts = 0;
+  std::uint64_t cycle_femtoseconds = 0;
+};
+
+/// Throws KeyError if report.trace_tiles names no tiles of the machine.
+Settings settings_of(const config::Config& config);
+
+/// "0-63,100": those of them that the machine has, ascending; "all": all. Throws KeyError.
+std::vector<TileId> tiles_of(std::string_view text, std::uint32_t machine_tiles);
+
+}  // namespace tessera::trace

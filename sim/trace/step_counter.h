@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/types.h"
+
+namespace tessera::trace {
+
+/// A number over time. Changes are told in any order and read as samples in order of time.
+class StepCounter {
+ public:
+  struct Sample {
+    Cycle at;
+    std::int64_t value;  ///< from `at` on
+  };
+  static constexpr std::size_t kMostSamples = 16;
+
+  void change(Cycle at, std::int64_t by) {
+    if (!changes_.empty() && changes_.back().at == at) {
+      changes_.back().by += by;
+    } else {
+      changes_.push_back({at, by});
+    }
+  }
+  /// All changes before `until`, which must not be told later, as at most kMostSamples samples:
+  /// where they happen at more times than that, at evenly spread ones. Each value is exact.
+  const std::vector<Sample>& take(Cycle until);
+
+ private:
+  struct Change {
+    Cycle at;
+    std::int64_t by;
+  };
+  bool gather_exactly(std::size_t count);
+  void gather_evenly(std::size_t count);
+
+  std::vector<Change> changes_;
+  std::vector<Sample> samples_;  ///< while gathering: changes, not values
+  std::int64_t value_ = 0;
+};
+
+}  // namespace tessera::trace

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/trace/output.h"
+
+namespace tessera::trace {
+
+/// Writes a value change dump: numbers, and texts as GTKWave shows them ($var string).
+/// Source: IEEE 1364-2005, 18.2; gtkwave.sourceforge.net for strings.
+class VcdWriter {
+ public:
+  using Signal = std::uint32_t;
+
+  /// A tick of its times, in femtoseconds, is 1.
+  explicit VcdWriter(std::ostream& out);
+
+  // The declarations, before the first change.
+  void begin_scope(std::string_view name);
+  void end_scope();
+  Signal add_number(std::string_view name, std::uint32_t bits);
+  Signal add_text(std::string_view name);
+  void end_declarations();
+
+  /// What follows happens at `femtoseconds`, not before the time of what went before.
+  void at(std::uint64_t femtoseconds);
+  void number(Signal signal, std::uint64_t value);
+  void text(Signal signal, std::string_view word);
+  /// What text() takes: not empty, without white space, not long.
+  static std::string word_of(std::string_view text);
+  void comment(std::string_view text);
+
+  [[nodiscard]] std::uint64_t bytes() const { return output_.bytes(); }
+  void flush() { output_.flush(); }
+
+ private:
+  Signal declare(std::string_view type, std::uint32_t bits, std::string_view name);
+
+  Output output_;
+  std::vector<std::string> ids_;  ///< by signal, as in the file, with the line's end
+  std::string line_;
+  std::uint64_t now_ = 0;
+  bool timed_ = false;
+};
+
+}  // namespace tessera::trace

@@ -1,0 +1,150 @@
+#include "sim/trace/run_trace.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/sim/trace/perfetto_reader.h"
+#include "tests/sim/trace/vcd_reader.h"
+
+using namespace tessera;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_name() {
+  return (fs::temp_directory_path() / fmt::format("tessera-trace-{}", ::getpid())).string();
+}
+
+std::string text_of(const char* name) {
+  std::ifstream in(fs::path(folder_name()) / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+trace::Settings settings(std::uint64_t most_bytes) {
+  trace::Settings settings;
+  settings.tiles = {TileId{1}};
+  settings.most_bytes = most_bytes;
+  settings.machine_tiles = 2;
+  settings.contexts = 1;
+  settings.cycle_femtoseconds = 1'000'000;
+  return settings;
+}
+
+program::Images images() {
+  auto code = std::make_shared<program::CodeImage>();
+  code->symbols = {{Address(0), "work"}};
+  program::Images images;
+  images.tiles.resize(2);
+  for (program::TileImage& tile : images.tiles) tile.code = code;
+  images.steps.resize(1);
+  images.steps[0].name = "a step";
+  images.steps[0].live_bytes = 77;
+  return images;
+}
+
+/// A superstep of 100 cycles: tile 0 arrives at 40; tile 1 is blocked from 10 to 30, arrives at 90.
+void run_superstep(trace::RunTrace& trace, Cycle start) {
+  trace.log(TileId{0}).arrived = start + Cycle(40);
+  trace.log(TileId{1}).arrived = start + Cycle(90);
+  trace.log(TileId{1}).blocked.push_back({start + Cycle(10), start + Cycle(15), start + Cycle(30)});
+  trace.log(TileId{1}).workers.push_back({start + Cycle(50), start + Cycle(130), 0, 4});
+  trace.transfer(start + Cycle(15), start + Cycle(30), Bytes(64));
+  SuperstepRecord record{};
+  record.start = start;
+  record.time.compute = Cycle(70);
+  record.time.wait = Cycle(5);
+  record.time.exchange = Cycle(15);
+  record.time.sync = Cycle(10);
+  record.last_tile = TileId{1};
+  trace.close(record, true);
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("what tiles do between barriers stands in order, workers beyond a barrier too") {
+    const program::Images built = images();
+    {
+      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      run_superstep(trace, Cycle(0));
+      run_superstep(trace, Cycle(100));
+      trace.commit();
+    }
+    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const auto at = [](std::uint64_t cycle) { return cycle * 1'000'000; };
+    CHECK(vcd.signals.at("tile_1.state") == test::Vcd::Changes{{at(0), "compute"},
+                                                               {at(10), "wait"},
+                                                               {at(15), "exchange"},
+                                                               {at(30), "compute"},
+                                                               {at(90), "sync"},
+                                                               {at(100), "compute"},
+                                                               {at(110), "wait"},
+                                                               {at(115), "exchange"},
+                                                               {at(130), "compute"},
+                                                               {at(190), "sync"}});
+    CHECK(vcd.signals.at("tile_1.worker_0") == test::Vcd::Changes{{at(0), "idle"},
+                                                                  {at(50), "work"},
+                                                                  {at(130), "idle"},
+                                                                  {at(150), "work"},
+                                                                  {at(230), "idle"}});
+    CHECK(vcd.signals.at("machine.step").front().second == "a_step");
+    CHECK(vcd.signals.at("machine.sram_in_use_on_fullest_tile") ==
+          test::Vcd::Changes{{at(0), "1001101"}});
+    const auto& counters = test::read_perfetto(text_of("trace.pftrace")).counters;
+    using Samples = std::map<std::uint64_t, std::int64_t>;
+    CHECK(counters.at("machine/active tiles") == Samples{{0, 2},
+                                                         {10, 1},
+                                                         {30, 2},
+                                                         {40, 1},
+                                                         {90, 0},
+                                                         {100, 2},
+                                                         {110, 1},
+                                                         {130, 2},
+                                                         {140, 1},
+                                                         {190, 0}});
+    CHECK(counters.at("machine/bytes in flight") ==
+          Samples{{15, 64}, {30, 0}, {115, 64}, {130, 0}});
+    fs::remove_all(folder_name());
+  }
+
+  TEST_CASE("beyond the limit tiles are left out, then all, and both files say since when") {
+    const program::Images built = images();
+    trace::RunTrace trace(settings(40'000), built, folder_name());
+    for (std::uint64_t i = 0; i < 1000; ++i) run_superstep(trace, Cycle(100 * i));
+    trace.commit();
+    CHECK(fs::file_size(fs::path(folder_name()) / "trace.vcd") <= 40'000);
+    CHECK(fs::file_size(fs::path(folder_name()) / "trace.pftrace") <= 40'000);
+    const test::PerfettoTrace read = test::read_perfetto(text_of("trace.pftrace"));
+    const auto tile = read.of("tiles/tile 1");
+    const auto machine = read.of("machine/supersteps, phases of the last tile");
+    REQUIRE(!tile.empty());
+    CHECK(tile.back().end < machine.back().end);
+    REQUIRE(read.instants.size() == 1);
+    CHECK(read.instants[0].find(fmt::format("tiles from cycle {} (", tile.back().end)) !=
+          std::string::npos);
+    CHECK(read.instants[0].find("everything from cycle ") != std::string::npos);
+    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    const auto& states = vcd.signals.at("tile_1.state");
+    CHECK(states.back().second == "x");
+    CHECK(vcd.signals.at("tile_1.worker_0").back().second == "x");
+    CHECK(vcd.comments.back().find(fmt::format(
+              "tiles from cycle {} (", states.back().first / 1'000'000)) != std::string::npos);
+    fs::remove_all(folder_name());
+  }
+
+  TEST_CASE("what is not committed leaves nothing") {
+    const program::Images built = images();
+    {
+      trace::RunTrace trace(settings(1 << 20), built, folder_name());
+      run_superstep(trace, Cycle(0));
+      CHECK(fs::exists(folder_name()));
+    }
+    CHECK(!fs::exists(folder_name()));
+  }
+}
