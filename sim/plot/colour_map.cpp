@@ -1,20 +1,21 @@
 #include "sim/plot/colour_map.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "sim/plot/script.h"
 
 namespace tessera::plot {
 
-std::string colour_map(const std::string& title, double largest) {
+std::string colour_map(const std::string& title, double least, double most) {
+  if (most <= least) most = least == 0 ? 1 : least + std::abs(least);
   return fmt::format(
-             "set palette defined (0 '#440154', 1 '#46327e', 2 '#365c8d', 3 '#277f8e', 4 "
-             "'#1fa187', "
-             "5 '#4ac16d', 6 '#a0da39', 7 '#fde725')\n"
-             "set cblabel {} offset 1\nset datafile missing\nset border 0\nunset grid\nset tics "
-             "scale 0\nunset key\n",
-             literal(title)) +
-         (largest >= 1e4 ? "set format cb '%.0s%c'\n" : "");
+      "set palette defined (0 '#440154', 1 '#46327e', 2 '#365c8d', 3 '#277f8e', 4 '#1fa187', "
+      "5 '#4ac16d', 6 '#a0da39', 7 '#fde725')\n"
+      "set cblabel {} offset 1\nset cbrange [{}:{}]\nset border 0\nunset grid\n"
+      "set tics scale 0\nset cbtics ({})\nunset key\nset datafile missing\n",
+      literal(title), least, most, number_marks(least, most));
 }
 
 std::string cells_with(std::size_t cells) {

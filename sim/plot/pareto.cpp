@@ -133,13 +133,14 @@ Figure pareto(const Source& source, const Request& given) {
   const Quantity x = quantity_of(request.x, designs.back().x);
   const Quantity y = quantity_of(request.y.front(), highest);
   const auto direction = [](bool more) { return more ? ", more is better" : ", less is better"; };
+  constexpr double kRoomForLabels = 1.15;
   Figure figure;
   figure.csv = csv_of(designs, request);
-  figure.script = heading(title_of(source.rows, request), x.title() + direction(more_x),
-                          y.title() + direction(more_y), "") +
-                  (log_x ? "set logscale x\n" : "set xrange [0:*]\n") +
-                  (log_y ? "set logscale y\n" : "set yrange [0:*]\n") +
-                  "set offsets 0, graph 0.15, graph 0.05, 0\n" + front_script(x, y, more_x);
+  figure.script =
+      heading(title_of(source.rows, request), x.title() + direction(more_x),
+              y.title() + direction(more_y), "") +
+      (log_x ? "set logscale x\n" : from_zero('x', kRoomForLabels * designs.back().x * x.scale)) +
+      (log_y ? "set logscale y\n" : from_zero('y', highest * y.scale)) + front_script(x, y, more_x);
   return figure;
 }
 

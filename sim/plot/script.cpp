@@ -42,8 +42,17 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
 std::string short_number(double value) {
   constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P"};
   std::size_t prefix = 0;
-  for (; value >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  for (; value >= 1000 * (1 - 1e-9) && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
   return fmt::format("{:.6g}{}", value, kPrefixes[prefix]);
+}
+
+/// 1, 2 or 5 times a power of ten, of which a range has five to ten.
+double round_step(double range) {
+  const double least = range / 10, decade = std::pow(10, std::floor(std::log10(least)));
+  for (const double step : {decade, 2 * decade, 5 * decade}) {
+    if (step >= least) return step;
+  }
+  return 10 * decade;
 }
 
 /// Whether each value at `x` goes with one at `path`, as of a square's sides.
@@ -116,8 +125,26 @@ std::string x_axis(const Pivot& pivot, bool logarithmic) {
                             : fmt::format("set xrange [{}:{}]\n", *least - aside, *most + aside));
 }
 
+std::string number_marks(double least, double most) {
+  const double step = round_step(most - least);
+  std::vector<std::string> marks;
+  constexpr double kSlack = 1e-9;
+  const double first = std::ceil(least / step - kSlack) + 0.0;  // not -0
+  for (double i = first; i * step <= most + kSlack * step; ++i) {
+    marks.push_back(fmt::format("{} {}", literal(short_number(i * step)), i * step));
+  }
+  return fmt::format("{}", fmt::join(marks, ", "));
+}
+
+std::string from_zero(char axis, double most) {
+  if (most <= 0) most = 1;
+  const double high = std::ceil(most / round_step(most)) * round_step(most);
+  return fmt::format("set {0}range [0:{1}]\nset {0}tics ({2})\n", axis, high,
+                     number_marks(0, high));
+}
+
 std::string y_axis(bool logarithmic, double least, double most) {
-  if (!logarithmic || least <= 0) return "set yrange [0:*]\n";
+  if (!logarithmic || least <= 0) return from_zero('y', most);
   constexpr double kRoom = 1.25, kFewDecades = 3;
   const double low = least / kRoom, high = most * kRoom;
   const bool few = std::log10(high / low) < kFewDecades;

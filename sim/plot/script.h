@@ -29,6 +29,11 @@ bool wants_log(const Request& request, char axis, bool by_default);
 
 /// The horizontal axis of numbers: marks at the values themselves while they are few.
 std::string x_axis(const Pivot& pivot, bool logarithmic);
+/// Marks at round numbers from `least` to `most`: "'1.5M' 1500000, '2M' 2000000".
+std::string number_marks(double least, double most);
+/// An axis ('x' or 'y') from zero to `most`, as drawn, and a little more.
+std::string from_zero(char axis, double most);
+
 /// The vertical axis of numbers from `least` to `most`, as drawn: from zero, unless logarithmic.
 std::string y_axis(bool logarithmic, double least, double most);
 

@@ -44,8 +44,8 @@ Figure tiles(const Source& source, const Request& request) {
   std::size_t across = fabric.value("columns", std::size_t(1));
   if (across <= 1) across = chosen_columns(count);
   const std::size_t rows = (count + across - 1) / across;
-  const double largest = *std::max_element(column.values.begin(), column.values.end());
-  const Quantity quantity = quantity_of(name, largest);
+  const auto [least, most] = std::minmax_element(column.values.begin(), column.values.end());
+  const Quantity quantity = quantity_of(name, *most);
   Figure figure;
   figure.csv = fmt::format("tile,column,row,{}\n", name);
   for (std::size_t i = 0; i < across * rows; ++i) {
@@ -54,7 +54,7 @@ Figure tiles(const Source& source, const Request& request) {
   }
   figure.script =
       heading(title_of(source.rows, request), fmt::format("tile, {} in a row", across), "", "") +
-      colour_map(quantity.title(), largest * quantity.scale) +
+      colour_map(quantity.title(), *least * quantity.scale, *most * quantity.scale) +
       fmt::format(
           "set xrange [-0.5:{}]\nset yrange [{}:-0.5]\nunset xtics\nset ytics ({}{})\n"
           "plot data using 2:3:($4*{}) with {}\n",

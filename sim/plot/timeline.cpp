@@ -106,12 +106,13 @@ Figure timeline(const Source& source, const Request& request) {
   figure.csv = csv_of(spans, lanes);
   std::string title = title_of(source.rows, request);
   if (together > 1) title += fmt::format(" ({} supersteps, {} drawn as one)", steps.rows, together);
-  figure.script = heading(title, "time (cycles)", "", "") +
-                  fmt::format(
-                      "unset key\nset grid x noy\nset ytics scale 0 ({})\nset xrange [0:{}]\n"
-                      "set yrange [-0.6:{}]\nset format x '%.0s%c'\n{}plot \\\n{}\n",
-                      fmt::join(marks, ", "), whole, static_cast<double>(lanes.size()) - 0.1,
-                      names_of(spans, whole, lanes.size()), fmt::join(parts, ", \\\n"));
+  figure.script =
+      heading(title, "time (cycles)", "", "") +
+      fmt::format(
+          "unset key\nset grid x noy\nset ytics scale 0 ({})\nset xrange [0:{}]\n"
+          "set yrange [-0.6:{}]\nset xtics ({})\n{}plot \\\n{}\n",
+          fmt::join(marks, ", "), whole, static_cast<double>(lanes.size()) - 0.1,
+          number_marks(0, whole), names_of(spans, whole, lanes.size()), fmt::join(parts, ", \\\n"));
   return figure;
 }
 

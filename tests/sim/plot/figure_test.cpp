@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/script.h"
 #include "tests/sim/plot/samples.h"
 
 using namespace tessera;
@@ -39,7 +40,7 @@ TEST_SUITE("unit") {
     CHECK(holds(figure.script, "set logscale x\n"));
     CHECK(holds(figure.script, "set xtics ('1' 1, '4' 4, '16' 16)"));
     CHECK(holds(figure.script, "set key title 'type'"));
-    CHECK(holds(figure.script, "set yrange [0:*]"));
+    CHECK(holds(figure.script, "set yrange [0:40]"));
   }
 
   TEST_CASE("values far apart get a logarithmic axis, unless told otherwise") {
@@ -50,6 +51,20 @@ TEST_SUITE("unit") {
     told.log = "x";
     CHECK(holds(lines(source, told).script, "set logscale x"));
     CHECK_FALSE(holds(lines(source, told).script, "set logscale y"));
+  }
+
+  TEST_CASE("axes have round marks, each exact") {
+    CHECK(number_marks(0, 2500000) ==
+          "'0' 0, '500k' 500000, '1M' 1000000, '1.5M' 1500000, "
+          "'2M' 2000000, '2.5M' 2500000");
+    CHECK(number_marks(18010, 18060) ==
+          "'18.01k' 18010, '18.015k' 18015, '18.02k' 18020, '18.025k' 18025, '18.03k' 18030, "
+          "'18.035k' 18035, '18.04k' 18040, '18.045k' 18045, '18.05k' 18050, '18.055k' 18055, "
+          "'18.06k' 18060");
+    CHECK(from_zero('y', 7.4) ==
+          "set yrange [0:8]\nset ytics ('0' 0, '1' 1, '2' 2, '3' 3, '4' 4, "
+          "'5' 5, '6' 6, '7' 7, '8' 8)\n");
+    CHECK(from_zero('y', 0).starts_with("set yrange [0:1]"));
   }
 
   TEST_CASE("an axis that follows from x tells no lines apart") {
