@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/counted.h"
 #include "sim/config/nearest.h"
@@ -52,15 +53,19 @@ void require_log(const std::string& log) {
   }
 }
 
-plot::Source source_of(const PlotRequest& request, const plot::Kind& kind) {
-  plot::Source source{plot::read_rows(request.folders).where(request.where), {}};
-  if (!kind.of_one_run) return source;
+report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
   if (request.folders.size() != 1 || !plot::is_run_folder(request.folders.front())) {
     throw UserError(fmt::format("tessera plot: {}: found {}, allowed the folder of one run",
-                                kind.name, source.rows.origin));
+                                kind.name, fmt::join(request.folders, ", ")));
   }
-  source.run = report::read_run(request.folders.front());
-  return source;
+  return report::read_run(request.folders.front());
+}
+
+/// Draws what has been read. Throws UserError.
+plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, const plot::Rows& rows) {
+  if (!kind.of_one_run) return kind.draw({rows, nullptr}, request.figure);
+  const report::RunFolder run = only_run(request, kind);
+  return kind.draw({rows, &run}, request.figure);
 }
 
 }  // namespace
@@ -73,8 +78,8 @@ ExitCode plot(const PlotRequest& request) {
   if (name.find('/') != std::string::npos) {
     throw UserError(fmt::format("tessera plot: --name: found {}, allowed a name without /", name));
   }
-  const plot::Source source = source_of(request, kind);
-  const plot::Figure figure = kind.draw(source, request.figure);
+  const plot::Rows rows = plot::read_rows(request.folders).where(request.where);
+  const plot::Figure figure = figure_of(request, kind, rows);
   plot::require_gnuplot();
   const std::string folder =
       request.out.empty() ? (std::filesystem::path(request.folders.back()) / "plots").string()
@@ -83,8 +88,8 @@ ExitCode plot(const PlotRequest& request) {
   const std::string base = (std::filesystem::path(folder) / name).string();
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
   fmt::print("{0}.csv\n{0}.gp\n", base);
-  if (source.rows.left_out > 0) {
-    fmt::print("left out: {} without a correct result\n", counted(source.rows.left_out, "point"));
+  if (rows.left_out > 0) {
+    fmt::print("left out: {} without a correct result\n", counted(rows.left_out, "point"));
   }
   return ExitCode::done;
 }

@@ -29,10 +29,10 @@ struct Request {
   std::string log;  ///< "", "none", "x", "y" or "xy"
 };
 
-/// What a figure is drawn from: of `run`, the folder of one run, or of `rows`.
+/// What a figure is drawn from.
 struct Source {
   Rows rows;
-  report::RunFolder run;
+  const report::RunFolder* run = nullptr;  ///< for kinds of one run
 };
 
 struct Kind {

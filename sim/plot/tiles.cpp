@@ -35,7 +35,7 @@ std::size_t chosen_columns(std::size_t tiles) {
 
 /// What each tile did, as a map; tiles in order of their numbers, row by row.
 Figure tiles(const Source& source, const Request& request) {
-  const report::RunFolder& run = source.run;
+  const report::RunFolder& run = *source.run;
   const std::string name = request.y.empty() ? "compute_cycles" : request.y.front();
   const report::Column& column = column_of(run, name);
   const auto count = column.values.size();

@@ -84,8 +84,9 @@ std::string names_of(const std::vector<Span>& spans, double whole, std::size_t l
 /// Supersteps over time: what the last-arriving tile of each did, part by part.
 Figure timeline(const Source& source, const Request& request) {
   constexpr std::size_t kMostSpans = 400;
-  const report::Table& steps = source.run.steps;
-  if (steps.rows == 0) throw UserError(source.run.folder + "/steps.csv: no superstep was measured");
+  const report::Table& steps = source.run->steps;
+  if (steps.rows == 0)
+    throw UserError(source.run->folder + "/steps.csv: no superstep was measured");
   const std::size_t together = (steps.rows + kMostSpans - 1) / kMostSpans;
   const std::vector<Span> spans = spans_of(steps, together);
   const double whole = spans.back().start + spans.back().cycles;
