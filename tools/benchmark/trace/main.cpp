@@ -67,7 +67,7 @@ program::Program program_of(std::uint32_t supersteps, std::uint32_t rounds) {
     pass.copies.push_back({{buffers[2 * i]}, 64, {{buffers[(2 * i + 3) % (2 * kTiles)]}}});
   }
   const program::Sequence body{{{pass, true}, {add, true}}};
-  program.main().steps = {{program::Repeat{supersteps / 2, body}, true}};
+  program.main().steps = {{program::Repeat{supersteps, body}, true}};
   return program;
 }
 
@@ -100,7 +100,8 @@ struct Case {
   options.trace = trace.get();
   auto* machine = new Machine(config, program, images, options);  // quick_exit does without delete
   const double before = processor_seconds();
-  machine->run();
+  const RunResult result = machine->run();
+  check(result.supersteps == kSupersteps, "trace bench: {} supersteps", result.supersteps);
   if (trace) trace->commit();
   fmt::print("{:<18} {:>8.2f} s\n{}", one.name, processor_seconds() - before,
              trace ? trace->summary() : "");
@@ -115,8 +116,8 @@ struct Case {
 /// SystemC's library asks for it; ours is the main below.
 extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
-/// `[rounds [threads]]` of the workers' loop of 9 instructions; the more, the smaller the trace's
-/// share.
+/// `[rounds [threads [case]]]`: of the workers' loop of 9 instructions, of the host; one case of
+/// the four alone.
 int main(int argc, char** argv) {
   const auto rounds = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 60);
   const auto threads = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
@@ -124,6 +125,7 @@ int main(int argc, char** argv) {
                                       {"phases", true, false, false},
                                       {"all tiles", true, true, false},
                                       {"all tiles, workers", true, true, true}};
+  if (argc > 3) tessera::measure(kCases[std::atoi(argv[3]) & 3], rounds, threads);
   bool ok = true;
   for (const tessera::Case& one : kCases) {
     const pid_t child = fork();  // SystemC elaborates once a process
