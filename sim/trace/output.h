@@ -24,7 +24,7 @@ class Output {
   [[nodiscard]] std::uint64_t bytes() const { return flushed_ + buffer_.size(); }
 
  private:
-  static constexpr std::size_t kPiece = 256 * 1024;
+  static constexpr std::size_t kPiece = 1U << 18;
   std::ostream& out_;
   std::string buffer_;
   std::uint64_t flushed_ = 0;
