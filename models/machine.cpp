@@ -46,7 +46,8 @@ class Machine::Tree : public sc_core::sc_module {
       : sc_module(sc_core::sc_module_name("machine")),
         threads(options.threads),
         settings(tile_settings(config, options)),
-        chip("chip", {config, options.shuffle, options.tile_steps, options.trace}, images, settings, threads),
+        chip("chip", {config, options.shuffle, options.tile_steps, options.trace}, images, settings,
+             threads),
         host("host", config.tiles, config.tile.sram_kib * 1024ULL) {
     host.socket.bind(chip.socket);
   }

@@ -18,9 +18,8 @@ DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::T
     : rows_(rows), columns_(columns) {
   const NumpyArray array = read_numpy(file);
   if (array.shape != std::vector<std::uint64_t>{rows, columns}) {
-    throw KeyError("workload." + key,
-                   fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
-                               fmt::join(array.shape, ", "), rows, columns));
+    throw KeyError("workload." + key, fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
+                                                  fmt::join(array.shape, ", "), rows, columns));
   }
   require_finite(array, type, file);
   values_.reserve(array.values.size());
