@@ -81,7 +81,7 @@ void add_result_relayout(const Geometry& geometry, const MachineConfig& machine,
   const std::uint64_t moved = std::max(geometry.result_bytes(kFullest),
                                        stored_bytes(geometry.result_bytes(), machine.tiles));
   sum.exchange_cycles += machine.fabric.fixed_cycles + ceil_div(moved, rates(machine).single);
-  sum.sync_cycles += 2 * machine.sync.chip_cycles;
+  sum.sync_cycles += std::uint64_t{2} * machine.sync.chip_cycles;
 }
 
 void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {

@@ -59,12 +59,12 @@ program::Program program_of(std::uint32_t supersteps, std::uint32_t rounds) {
     buffer.name = "passed on";
     buffers.push_back(program.add_buffer(buffer));
   }
-  for (std::uint32_t i = 0; i < kTiles; ++i) {
+  for (std::size_t i = 0; i < kTiles; ++i) {
     program::Vertex vertex{};
-    vertex.tile = TileId{i};
+    vertex.tile = TileId{static_cast<std::uint32_t>(i)};
     vertex.codelet = codelets[i % codelets.size()];
     add.vertices.push_back(vertex);
-    pass.copies.push_back({{buffers[2 * i]}, 64, {{buffers[(2 * i + 3) % (2 * kTiles)]}}});
+    pass.copies.push_back({{buffers[2 * i]}, 64, {{buffers[(2 * i + 3) % buffers.size()]}}});
   }
   const program::Sequence body{{{pass, true}, {add, true}}};
   program.main().steps = {{program::Repeat{supersteps, body}, true}};
@@ -118,6 +118,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 /// `[rounds [threads [case]]]`: of the workers' loop of 9 instructions, of the host; one case of
 /// the four alone.
+// NOLINTNEXTLINE(bugprone-exception-escape): a benchmark that throws may end so
 int main(int argc, char** argv) {
   const auto rounds = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 60);
   const auto threads = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 1);
