@@ -1,5 +1,6 @@
 #include "xtile.h"
 #include "kernels/spmm_dynamic/walk.inc"
+#include "kernels/spmm_static/pairs.inc"
 
 // Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
 // its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
@@ -65,8 +66,7 @@
   \access f7, 24(t6)
 .endm
 
-// Two nonzeros at a time: their rows of X are interleaved, so that dot2 adds both products of a column.
-// 7 slots a unit; the gathers of the next go with the arithmetic of this one.
+// Two nonzeros at a time, as in spmm_static's pairs.inc: 7 slots a unit.
 codelet dynamic_1_f16
   share_out
   .balign 8
@@ -92,35 +92,15 @@ codelet dynamic_1_f16
   lhu.p s8, t4, 2
   sh3add t6, t6, t1
   wide_sums fld
-  lgn.d f0, t2, t4
-  lgx.d f1, s7, t4
-  lgn.d f2, t2, t4
-  lgx.d f3, s7, t4
-  flw.p f12, t5, 4
+  gather_pair 2, s7
   addi s8, s8, -1
   splat.s f13, f12
   .balign 8
   beqz s8, 3f
   rpt s8, 3f
-  zip.h f8, f9, f0, f2
-  lgn.d f0, t2, t4
-  zip.h f10, f11, f1, f3
-  lgx.d f1, s7, t4
-  dot2.s.h f4, f13, f8, f4
-  lgn.d f2, t2, t4
-  dot2.s.h f5, f13, f9, f5
-  lgx.d f3, s7, t4
-  dot2.s.h f6, f13, f10, f6
-  flw.p f12, t5, 4
-  dot2.s.h f7, f13, f11, f7
-  splat.s f13, f12
+  next_pair 2, s7
 3:
-  zip.h f8, f9, f0, f2
-  zip.h f10, f11, f1, f3
-  dot2.s.h f4, f13, f8, f4
-  dot2.s.h f5, f13, f9, f5
-  dot2.s.h f6, f13, f10, f6
-  dot2.s.h f7, f13, f11, f7
+  add_pair 2
   wide_sums fsd
   bdnz s5, 2b
   addi t2, t2, 16

@@ -4,6 +4,7 @@
 // 64-bit words, u16 each. A row's values begin at a multiple of four bytes. element_code.h counts these
 // instructions.
 #include "xtile.h"
+#include "kernels/spmm_static/pairs.inc"
 
 .macro worker_part
   csrr    t0, 0xcc0
@@ -96,32 +97,7 @@ one_type_rows spmm_narrow_rows_f16, flh.p, axpy.4h, 2, 1
 one_type_rows spmm_narrow_rows_f32, flw.p, axpy.2s, 4, 1
 
 // --- f16 elements, f32 sums ------------------------------------------------------------------------
-// Two nonzeros at a time: their rows of X are interleaved, so that dot2 adds both products of a column.
-// Two words of X: 7 slots for two nonzeros, one: 4.
-.macro gather_pair words
-  .if \words == 2
-    lgn.d f0, t2, t4
-    lgx.d f1, s1, t4
-    lgn.d f2, t2, t4
-    lgx.d f3, s1, t4
-  .else
-    lgx.d f0, t2, t4
-    lgx.d f2, t2, t4
-  .endif
-  flw.p f12, t5, 4
-.endm
-.macro add_pair words
-  zip.h f8, f9, f0, f2
-  .if \words == 2
-    zip.h f10, f11, f1, f3
-  .endif
-  dot2.s.h f4, f13, f8, f4
-  dot2.s.h f5, f13, f9, f5
-  .if \words == 2
-    dot2.s.h f6, f13, f10, f6
-    dot2.s.h f7, f13, f11, f7
-  .endif
-.endm
+// Two nonzeros at a time (pairs.inc): two words of X take 7 slots for both, one: 4.
 .macro wide_rows name, words
 codelet \name
   worker_part
@@ -142,35 +118,13 @@ codelet \name
   andi    s3, s2, 1
   srli    s2, s2, 1
   beqz    s2, 3f
-  gather_pair \words
+  gather_pair \words, s1
   splat.s f13, f12
   addi    s2, s2, -1
   .balign 8
   beqz    s2, 6f
   rpt     s2, 6f
-  .if \words == 2
-    zip.h f8, f9, f0, f2
-    lgn.d f0, t2, t4
-    zip.h f10, f11, f1, f3
-    lgx.d f1, s1, t4
-    dot2.s.h f4, f13, f8, f4
-    lgn.d f2, t2, t4
-    dot2.s.h f5, f13, f9, f5
-    lgx.d f3, s1, t4
-    dot2.s.h f6, f13, f10, f6
-    flw.p f12, t5, 4
-    dot2.s.h f7, f13, f11, f7
-    splat.s f13, f12
-  .else
-    zip.h f8, f9, f0, f2
-    lgx.d f0, t2, t4
-    dot2.s.h f4, f13, f8, f4
-    flw.p f12, t5, 4
-    dot2.s.h f5, f13, f9, f5
-    lgx.d f2, t2, t4
-    splat.s f13, f12
-    nop
-  .endif
+  next_pair \words, s1
 6:
   add_pair \words
 3:
