@@ -4,20 +4,14 @@
 
 #include "kernels/gemm/gemm.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = 256;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 Options options_of(Product product, Type dtype = Type::f16) {
   Options options;

@@ -4,19 +4,14 @@
 
 #include "sim/base/errors.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::matrix_unit;
 
 namespace {
 
-MachineConfig small_machine() {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = 2;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 /// "passed", then cycles less the predicted ones.
 std::string run(const Options& options, const MachineConfig& machine) {
@@ -34,19 +29,19 @@ TEST_SUITE("run") {
     for (const Mode mode : {Mode::f16, Mode::f16_f32, Mode::f32}) {
       for (const std::uint32_t n : {1U, 6U, 11U, 16U, 18U, 23U, 24U, 31U, 96U}) {
         CAPTURE(n);
-        CHECK(run({n, mode, 1}, small_machine()) == "passed 0");
+        CHECK(run({n, mode, 1}, small_machine(2)) == "passed 0");
       }
     }
   }
 
   TEST_CASE("an instruction of half the rate takes two slots in the matrix unit") {
-    MachineConfig machine = small_machine();
+    MachineConfig machine = small_machine(2);
     machine.tile.matrix_unit.f16_macs = 32;
     CHECK(run({96, Mode::f16, 1}, machine) == "passed 0");
   }
 
   TEST_CASE("a machine without the type is the user's error") {
-    MachineConfig machine = small_machine();
+    MachineConfig machine = small_machine(2);
     machine.tile.matrix_unit.f16_f32_macs = 0;
     CHECK_THROWS_AS(MatrixUnit({16, Mode::f16_f32, 1}, machine), UserError);
   }

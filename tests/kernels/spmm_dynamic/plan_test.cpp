@@ -4,20 +4,14 @@
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_dynamic;
 
 namespace {
 
-MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 256) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = sram_kib;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
   Options options;
@@ -45,7 +39,7 @@ TEST_SUITE("run") {
           CAPTURE(static_cast<int>(dtype));
           CAPTURE(static_cast<int>(pass));
           const std::string text = test::run_workload<SpmmDynamic>(
-              options, machine_of(2, 1024),
+              options, small_machine(2, 1024),
               [](const RunResult& result, const SpmmDynamic& workload) {
                 const Prediction p = workload.prediction();
                 const auto near = [](std::uint64_t predicted, Cycle simulated) {
@@ -69,7 +63,7 @@ TEST_SUITE("run") {
   TEST_CASE("the published planner expects nothing of chance, the best one does") {
     Options options = options_of(16, program::Type::f16, Pass::forward);
     options.plan = {Algorithm::published, 4, 3, 2};
-    const MachineConfig machine = machine_of(24);
+    const MachineConfig machine = small_machine(24);
     const SpmmDynamic published(options, machine);
     options.plan.algorithm = Algorithm::best;
     const SpmmDynamic best(options, machine);
@@ -81,7 +75,7 @@ TEST_SUITE("run") {
   TEST_CASE("a plan keeps to its share of the memory") {
     Options options = options_of(8, program::Type::f16, Pass::forward);
     options.n = 1500;
-    const MachineConfig machine = machine_of(24, 400);
+    const MachineConfig machine = small_machine(24, 400);
     const SpmmDynamic whole(options, machine);
     options.memory = 0.35;
     const SpmmDynamic part(options, machine);
@@ -100,7 +94,7 @@ TEST_SUITE("run") {
         for (const Pass pass : {Pass::forward, Pass::grad_values}) {
           Options options = options_of(block, program::Type::f16, pass);
           options.n = 200;
-          const MachineConfig machine = machine_of(24, sram_kib);
+          const MachineConfig machine = small_machine(24, sram_kib);
           CAPTURE(sram_kib);
           CAPTURE(block);
           const SpmmDynamic workload(options, machine);
@@ -116,7 +110,7 @@ TEST_SUITE("run") {
       Options options = options_of(8, program::Type::f16, Pass::forward);
       options.n = n;
       options.plan = {Algorithm::best, 3, 2, 4};
-      const SpmmDynamic workload(options, machine_of(30));
+      const SpmmDynamic workload(options, small_machine(30));
       const Grid& grid = workload.chosen().pool.grid;
       CHECK(grid.x == 3);
       CHECK(grid.y == 2);

@@ -6,6 +6,7 @@
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
+#include "tests/kernels/small_machine.h"
 #include "tests/models/in_child.h"
 
 using namespace tessera;
@@ -14,14 +15,7 @@ using sparse::BlockMatrix;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = 128;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
 
@@ -29,7 +23,7 @@ using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
 std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
                 std::uint32_t tiles, const View& view = {}) {
   return in_child([&]() -> std::string {
-    const MachineConfig machine = small_machine(tiles);
+    const MachineConfig machine = small_machine(tiles, 128);
     const SpmmDynamic workload(options, patterns, machine);
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);

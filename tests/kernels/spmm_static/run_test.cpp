@@ -8,20 +8,14 @@
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 128) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = sram_kib;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 /// A matrix file of its own, removed afterwards.
 class MatrixFile {
@@ -61,7 +55,7 @@ void check_all(Options options, std::initializer_list<std::uint32_t> widths) {
         CAPTURE(static_cast<int>(types.dtype));
         CAPTURE(static_cast<int>(types.partials));
         CAPTURE(n);
-        CHECK(test::run_workload<SpmmStatic>(options, small_machine(tiles)) == "passed");
+        CHECK(test::run_workload<SpmmStatic>(options, small_machine(tiles, 128)) == "passed");
       }
     }
   }
@@ -160,7 +154,8 @@ TEST_SUITE("run") {
           CAPTURE(static_cast<int>(types.dtype));
           CAPTURE(static_cast<int>(types.partials));
           const std::string answer = test::run_workload<SpmmStatic>(
-              options, small_machine(24), [](const RunResult& result, const SpmmStatic& workload) {
+              options, small_machine(24, 128),
+              [](const RunResult& result, const SpmmStatic& workload) {
                 const auto predicted = static_cast<double>(workload.prediction().cycles);
                 const auto cycles = static_cast<double>(result.time.total().count());
                 return fmt::format(" {:.3f}", predicted / cycles);
@@ -194,11 +189,11 @@ TEST_SUITE("run") {
     options.weights.block = 16;
     options.n = 8;
     options.plan.parts = 9;
-    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24)), KeyError);
+    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24, 128)), KeyError);
     options.plan = {Algorithm::best, 0, 5};
-    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24)), KeyError);
+    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24, 128)), KeyError);
     options.plan = {};
-    MachineConfig machine = small_machine(24);
+    MachineConfig machine = small_machine(24, 128);
     machine.tile.matrix_unit.f32_macs = 0;
     CHECK_THROWS_AS(SpmmStatic(options, machine), UserError);
     options.weights.block = 1;

@@ -5,6 +5,7 @@
 
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::spmm_tilewise;
@@ -12,14 +13,7 @@ using program::Type;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles) {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = tiles;
-  machine.tile.sram_kib = 128;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 Options odd(double sparsity) {
   Options options;
@@ -33,7 +27,7 @@ Options odd(double sparsity) {
 
 void check(const Options& options, std::uint32_t tiles) {
   CAPTURE(tiles);
-  CHECK(test::run_workload<SpmmTilewise>(options, small_machine(tiles)) == "passed");
+  CHECK(test::run_workload<SpmmTilewise>(options, small_machine(tiles, 128)) == "passed");
 }
 
 /// Every type of inputs and partials.
@@ -78,7 +72,7 @@ TEST_SUITE("run") {
     Options options = odd(0.75);
     options.weights.spread = 30;
     options.weights.pruning.granularity = 10;
-    const SpmmTilewise workload(options, small_machine(12));
+    const SpmmTilewise workload(options, small_machine(12, 128));
     CHECK(workload.pattern().tiles.front().rows.empty());
     CHECK(workload.pattern().tiles.back().rows.size() > 60);
     check_types(options, 12);
@@ -116,10 +110,10 @@ TEST_SUITE("run") {
     options.weights.k = 256;
     options.weights.n = 96;
     options.weights.spread = 0.5;
-    const SpmmTilewise workload(options, small_machine(48));
+    const SpmmTilewise workload(options, small_machine(48, 128));
     CHECK(kept_rows(workload.pattern()).ratio() > 2);
     CHECK(workload.chosen_plan().cycles.ratio() < 1.5);
-    CHECK(test::run_workload<SpmmTilewise>(options, small_machine(48)) == "passed");
+    CHECK(test::run_workload<SpmmTilewise>(options, small_machine(48, 128)) == "passed");
   }
 
   TEST_CASE("predictions are near what is simulated") {
@@ -128,7 +122,7 @@ TEST_SUITE("run") {
     options.weights.k = 200;
     options.weights.n = 150;
     const std::string ratio = test::run_workload<SpmmTilewise>(
-        options, small_machine(32), [](const RunResult& result, const SpmmTilewise& workload) {
+        options, small_machine(32, 128), [](const RunResult& result, const SpmmTilewise& workload) {
           const auto simulated = static_cast<double>(result.time.total().count());
           const auto predicted = static_cast<double>(workload.prediction().cycles);
           return std::abs(simulated / predicted - 1) < 0.15

@@ -4,6 +4,7 @@
 
 #include "tests/kernels/lone_codelet.h"
 #include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::stream;
@@ -12,13 +13,7 @@ namespace {
 
 constexpr const char* kNames[] = {"copy", "scale", "add", "triad"};
 
-MachineConfig small_machine() {
-  MachineConfig machine;
-  machine.name = "small";
-  machine.tiles = 2;
-  machine.tile.supervisor.launch_stagger_cycles = 4;
-  return machine;
-}
+using test::small_machine;
 
 /// Slots of one worker on arrays of `bodies` loop bodies.
 std::uint64_t slots(const std::string& codelet, std::uint32_t bodies) {
@@ -65,7 +60,7 @@ TEST_SUITE("run") {
             const auto predicted = static_cast<double>(stream.prediction().cycles);
             return std::abs(found - predicted) < 40 ? std::string() : fmt::format(" {}", found);
           };
-          CHECK(test::run_workload<Stream>(options, small_machine(), {view}) == "passed");
+          CHECK(test::run_workload<Stream>(options, small_machine(2), {view}) == "passed");
         }
       }
     }
@@ -75,9 +70,9 @@ TEST_SUITE("run") {
     Options options;
     options.elements_per_worker = 10;
     options.repeats = 3;
-    CHECK(Stream(options, small_machine()).useful_bytes() == 3 * 10 * 4 * 6 * 2 * 3);
+    CHECK(Stream(options, small_machine(2)).useful_bytes() == 3 * 10 * 4 * 6 * 2 * 3);
     options.operation = Operation::copy;
     options.dtype = program::Type::f16;
-    CHECK(Stream(options, small_machine()).useful_bytes() == 2 * 10 * 2 * 6 * 2 * 3);
+    CHECK(Stream(options, small_machine(2)).useful_bytes() == 2 * 10 * 2 * 6 * 2 * 3);
   }
 }
