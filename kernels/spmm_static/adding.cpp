@@ -1,0 +1,76 @@
+#include "kernels/spmm_static/steps.h"
+#include "kernels/spmm_static/work_list.h"
+
+namespace tessera::spmm_static {
+
+using program::Argument;
+
+namespace {
+
+std::string_view reduce_codelet(const Shape& shape) {
+  if (shape.halves() == Halves::outputs) return "spmm_reduce_f16_f32_halves";
+  if (shape.mixed()) return "spmm_reduce_f16_f32";
+  return shape.type == Type::f16 ? "spmm_reduce_f16" : "spmm_reduce_f32";
+}
+
+}  // namespace
+
+program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduction,
+                                const TilesOfParts& tiles, const std::vector<BufferId>& received) {
+  const Partition& partition = assembly.partition();
+  const Shape& shape = partition.shape;
+  program::Exchange exchange{"partial rows", {}};
+  const std::uint64_t pieces = shape.halves() == Halves::outputs ? 2 : 1;
+  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
+    for (const Segment& segment : reduction.destinations()[t].segments) {
+      const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);
+      const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
+      const std::uint64_t begin = segment.begin * shape.partial_bytes();
+      std::uint64_t at = segment.received;
+      for (const Source& source : reduction.sources(segment)) {
+        const BufferId from = tiles[segment.part][source.share].partials;
+        for (std::uint64_t half = 0; half < pieces; ++half) {
+          const std::uint64_t offset =
+              source.row * row_bytes + half * row_bytes / 2 + begin / pieces;
+          exchange.copies.push_back(
+              {{from, word(offset)}, word(bytes / pieces), {{received[t], word(at)}}});
+          at += bytes / pieces;
+        }
+      }
+    }
+  }
+  return exchange;
+}
+
+program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
+                          const std::vector<BufferId>& received,
+                          const std::vector<BufferId>& results) {
+  const Partition& partition = assembly.partition();
+  program::ComputeSet set{"add partial rows", {}};
+  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
+    const Destination& to = reduction.destinations()[t];
+    if (to.elements == 0) continue;
+    std::vector<Argument> arguments{Place{received[t]}, Place{results[t]}};
+    std::vector<std::byte> list;
+    const std::vector<ReducingWorker> workers = reduction.workers(to, assembly.contexts());
+    for (const ReducingWorker& worker : workers) {
+      const std::vector<std::byte> part = segment_list(worker.parts);
+      list.insert(list.end(), part.begin(), part.end());
+    }
+    const BufferId lists = assembly.list(t, std::move(list), "segments");
+    std::uint32_t first = 0;
+    for (const ReducingWorker& worker : workers) {
+      const auto segments = word(worker.parts.size());
+      arguments.emplace_back(Place{lists, first * kSegmentBytes});
+      arguments.emplace_back(segments);
+      arguments.emplace_back(word(worker.first_word * 8));
+      arguments.emplace_back(0U);
+      first += segments;
+    }
+    set.vertices.push_back({TileId(t), assembly.codelet(reduce_codelet(partition.shape)),
+                            program::Executor::all_workers, 0, std::move(arguments)});
+  }
+  return set;
+}
+
+}  // namespace tessera::spmm_static

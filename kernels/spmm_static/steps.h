@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/spmm_static/assembly.h"
+#include "kernels/spmm_static/reduction.h"
+
+/// The steps of every product, in their order.
+namespace tessera::spmm_static {
+
+/// What a tile holds while it multiplies.
+struct TileBuffers {
+  BufferId x;
+  BufferId values;
+  BufferId partials;
+};
+using TilesOfParts = std::vector<std::vector<TileBuffers>>;  ///< by part and share
+
+/// Rows of X to the tiles whose blocks name them, and values of W where several tiles take the
+/// same; `x` and `values` are those parts that all tiles are given, by tile.
+program::Exchange inputs(const Assembly& assembly, const std::vector<BufferId>& x,
+                         const std::vector<BufferId>& values, const TilesOfParts& tiles);
+
+/// Each tile's blocks times its rows of X: partial rows.
+program::ComputeSet multiplied(Assembly& assembly, const TilesOfParts& tiles);
+
+/// Partial rows to the tiles that add them up, into `received`, by tile.
+program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduction,
+                                const TilesOfParts& tiles, const std::vector<BufferId>& received);
+
+/// Results of every tile out of the partials that it received, zeros where there are none;
+/// `results` is by tile.
+program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
+                          const std::vector<BufferId>& received,
+                          const std::vector<BufferId>& results);
+
+}  // namespace tessera::spmm_static
