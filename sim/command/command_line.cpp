@@ -114,9 +114,13 @@ Action add_plot(CLI::App& app) {
   plot->add_option("--kind", request->kind,
                    "lines, bars, heatmap, speedup, pareto, roofline; of one run: timeline, tiles");
   plot->add_option("--x", request->figure.x, "an axis, or a key of report.json or its config");
-  many("--y", request->figure.y, "a key such as rate.flops_per_second (default: time.cycles)");
+  many("--y", request->figure.y,
+       "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "
+       "(default: time.cycles)");
   many("--by", request->figure.by, "what tells lines apart (default: the other axes)");
   many("--where", request->where, "path=value: only these runs");
+  many("--best", request->figure.best,
+       "an axis: of runs that differ only there, the one with the best y (largest of a rate)");
   many("--baseline", request->figure.baseline, "path=value: the runs that speedup compares with");
   plot->add_option("--title", request->figure.title, "above the figure");
   plot->add_option("--log", request->figure.log,

@@ -9,6 +9,8 @@
 
 #include "sim/base/counted.h"
 #include "sim/config/nearest.h"
+#include "sim/plot/best.h"
+#include "sim/plot/derived.h"
 #include "sim/plot/gnuplot.h"
 
 namespace tessera::command {
@@ -61,6 +63,29 @@ report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
   return report::read_run(request.folders.front());
 }
 
+/// Each run gets what is computed of its numbers; of those that differ only in the axes of --best
+/// the best one stays.
+void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
+  const auto given = [&](const std::string& path, const char* option) {
+    if (std::find(figure.best.begin(), figure.best.end(), path) != figure.best.end()) {
+      throw UserError(
+          fmt::format("tessera plot: {}: found {}, allowed what --best is not over", option, path));
+    }
+    if (plot::is_derived(path)) plot::derive(rows, path, option);
+  };
+  given(figure.x, "--x");
+  for (const std::string& path : figure.y) given(path, "--y");
+  for (const std::string& path : figure.by) given(path, "--by");
+  if (figure.best.empty()) return;
+  if (kind.of_one_run || figure.y.size() > 1) {
+    throw UserError(
+        fmt::format("tessera plot: --best: found {}, allowed figures of several runs "
+                    "and one --y",
+                    fmt::join(figure.best, ", ")));
+  }
+  rows = plot::best_over(rows, figure.best, figure.y.empty() ? kind.y : figure.y.front());
+}
+
 /// Draws what has been read. Throws UserError.
 plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, const plot::Rows& rows) {
   if (!kind.of_one_run) return kind.draw({rows, nullptr}, request.figure);
@@ -78,7 +103,8 @@ ExitCode plot(const PlotRequest& request) {
   if (name.find('/') != std::string::npos) {
     throw UserError(fmt::format("tessera plot: --name: found {}, allowed a name without /", name));
   }
-  const plot::Rows rows = plot::read_rows(request.folders).where(request.where);
+  plot::Rows rows = plot::read_rows(request.folders).where(request.where);
+  prepare(rows, request.figure, kind);
   const plot::Figure figure = figure_of(request, kind, rows);
   plot::require_gnuplot();
   const std::string folder =

@@ -8,7 +8,7 @@ namespace tessera::plot {
 /// A quantity in groups of bars, a group for each value of an axis.
 Figure bars(const Source& source, const Request& given) {
   const Request request = completed(source.rows, given, false);
-  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request.x, request.by);
+  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
   const Quantity y = quantity_of(request.y.front(), table.largest());
   const bool logarithmic = wants_log(request, 'y', false);
   std::vector<std::string> marks, parts;
@@ -24,7 +24,7 @@ Figure bars(const Source& source, const Request& given) {
   figure.csv = table.csv();
   figure.script =
       heading(title_of(source.rows, request), quantity_of(request.x, 0).title(),
-              request.y.size() > 1 ? y.unit : y.title(), table.key_title) +
+              (request.y.size() > 1 ? y.unit : y.title()) + best_note(request), table.key_title) +
       y_axis(logarithmic, table.smallest() * y.scale, table.largest() * y.scale) +
       fmt::format(
           "set style data histograms\nset style histogram clustered gap 1\n"

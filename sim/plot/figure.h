@@ -21,10 +21,11 @@ struct Figure {
 
 /// What is wanted. Empty: chosen by the kind.
 struct Request {
-  std::string x;                ///< key path along the horizontal axis
-  std::vector<std::string> y;   ///< key paths of what is drawn
+  std::string x;                ///< key path (or arithmetic over some) along the horizontal axis
+  std::vector<std::string> y;   ///< of what is drawn
   std::vector<std::string> by;  ///< key paths that tell lines apart
   std::vector<std::string> baseline;
+  std::vector<std::string> best;  ///< axes over which the rows are the best (`best.h`)
   std::string title;
   std::string log;  ///< "", "none", "x", "y" or "xy"
 };
@@ -38,6 +39,7 @@ struct Source {
 struct Kind {
   std::string_view name;
   bool of_one_run;  ///< needs the tables of one run's folder
+  const char* y;    ///< what is drawn, and what --best goes by, unless the request says
   Figure (*draw)(const Source&, const Request&);
 };
 

@@ -53,7 +53,7 @@ Figure heatmap(const Source& source, const Request& given) {
         source.rows.origin,
         request.by.empty() ? "none" : fmt::format("{}", fmt::join(request.by, ", ")), request.x));
   }
-  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request.x, request.by);
+  const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
   const Quantity z = quantity_of(request.y.front(), table.largest());
   const std::size_t cells = table.x_texts.size() * table.series.size();
   constexpr std::size_t kMostTexts = 150;
@@ -64,7 +64,7 @@ Figure heatmap(const Source& source, const Request& given) {
   figure.script =
       heading(title_of(source.rows, request), quantity_of(request.x, 0).title(),
               quantity_of(request.by.front(), 0).title(), "") +
-      colour_map(z.title(), table.smallest() * z.scale, largest) +
+      colour_map(z.title() + best_note(request), table.smallest() * z.scale, largest) +
       fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
                   marks(table.x_texts), marks(table.series),
                   static_cast<double>(table.x_texts.size()) - 0.5,

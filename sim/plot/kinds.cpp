@@ -5,11 +5,16 @@
 namespace tessera::plot {
 
 std::span<const Kind> kinds() {
+  constexpr const char* kTime = "time.cycles";
   static constexpr std::array kKinds = {
-      Kind{"lines", false, lines},      Kind{"bars", false, bars},
-      Kind{"heatmap", false, heatmap},  Kind{"speedup", false, speedup},
-      Kind{"pareto", false, pareto},    Kind{"roofline", false, roofline},
-      Kind{"timeline", true, timeline}, Kind{"tiles", true, tiles}};
+      Kind{"lines", false, kTime, lines},
+      Kind{"bars", false, kTime, bars},
+      Kind{"heatmap", false, kTime, heatmap},
+      Kind{"speedup", false, kTime, speedup},
+      Kind{"pareto", false, kTime, pareto},
+      Kind{"roofline", false, "rate.useful_flops_per_second", roofline},
+      Kind{"timeline", true, kTime, timeline},
+      Kind{"tiles", true, "compute_cycles", tiles}};
   return kKinds;
 }
 

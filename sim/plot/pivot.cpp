@@ -67,6 +67,38 @@ Place series_of(const Sample& sample, std::span<const std::string> by) {
                      : fmt::format("give --by or --where for {}", fmt::join(others, ", "))));
 }
 
+/// What stands at the paths, one after another.
+std::string place_of_best(const Row& row, const std::vector<std::string>& best) {
+  std::vector<std::string> texts;
+  for (const std::string& path : best) texts.push_back(text(row, path));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+/// The axis, the series and the place for each value.
+Pivot empty_pivot(std::span<const Sample> samples, const Request& request) {
+  std::vector<Place> xs, series;
+  for (const Sample& sample : samples) {
+    add_once({{number(*sample.row, request.x)}, text(*sample.row, request.x)}, xs);
+    add_once(series_of(sample, request.by), series);
+  }
+  std::stable_sort(xs.begin(), xs.end());
+  std::stable_sort(series.begin(), series.end());
+  Pivot made;
+  made.x = request.x;
+  made.x_texts = labels(xs);
+  made.key_title = request.by.size() == 1 ? quantity_of(request.by.front(), 0).title() : "";
+  made.series = labels(series);
+  const bool numbers = std::all_of(xs.begin(), xs.end(),
+                                   [](const Place& place) { return place.numbers[0].has_value(); });
+  for (const Place& place : xs) {
+    if (numbers) made.x_values.push_back(*place.numbers[0]);
+  }
+  made.values.assign(xs.size(), std::vector<std::optional<double>>(series.size()));
+  made.best = request.best;
+  if (!made.best.empty()) made.best_at.assign(xs.size(), std::vector<std::string>(series.size()));
+  return made;
+}
+
 }  // namespace
 
 double Pivot::largest() const {
@@ -88,39 +120,33 @@ double Pivot::smallest() const {
 std::string Pivot::csv() const {
   std::string out = sweep::csv_cell(x);
   for (const std::string& label : series) out += "," + sweep::csv_cell(label);
+  if (!best_at.empty()) {
+    for (const std::string& label : series) {
+      const std::string of = label.empty() ? "" : label + ": ";
+      out += "," + sweep::csv_cell(fmt::format("{}best {}", of, fmt::join(best, ", ")));
+    }
+  }
   out += "\n";
   for (std::size_t i = 0; i < x_texts.size(); ++i) {
     out += x_values.empty() ? sweep::csv_cell(x_texts[i]) : fmt::format("{}", x_values[i]);
     for (const auto& value : values[i]) out += value ? fmt::format(",{}", *value) : ",";
+    if (!best_at.empty()) {
+      for (const std::string& place : best_at[i]) out += "," + sweep::csv_cell(place);
+    }
     out += "\n";
   }
   return out;
 }
 
-Pivot pivot(const Rows& rows, std::span<const Sample> samples, const std::string& x,
-            std::span<const std::string> by) {
-  std::vector<Place> xs, series;
+Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request) {
+  Pivot made = empty_pivot(samples, request);
   for (const Sample& sample : samples) {
-    add_once({{number(*sample.row, x)}, text(*sample.row, x)}, xs);
-    add_once(series_of(sample, by), series);
-  }
-  std::stable_sort(xs.begin(), xs.end());
-  std::stable_sort(series.begin(), series.end());
-  Pivot made{
-      x, labels(xs), {}, by.size() == 1 ? quantity_of(by.front(), 0).title() : "", labels(series),
-      {}};
-  const bool numbers = std::all_of(xs.begin(), xs.end(),
-                                   [](const Place& place) { return place.numbers[0].has_value(); });
-  for (const Place& place : xs) {
-    if (numbers) made.x_values.push_back(*place.numbers[0]);
-  }
-  made.values.assign(xs.size(), std::vector<std::optional<double>>(series.size()));
-  for (const Sample& sample : samples) {
-    const std::string label = series_of(sample, by).label;
-    std::optional<double>& value =
-        made.values[index_of(made.x_texts, text(*sample.row, x))][index_of(made.series, label)];
-    if (value) refuse_double(rows, sample, made, label, by);
-    value = sample.value;
+    const std::string label = series_of(sample, request.by).label;
+    const std::size_t i = index_of(made.x_texts, text(*sample.row, request.x));
+    const std::size_t s = index_of(made.series, label);
+    if (made.values[i][s]) refuse_double(rows, sample, made, label, request.by);
+    made.values[i][s] = sample.value;
+    if (!made.best.empty()) made.best_at[i][s] = place_of_best(*sample.row, made.best);
   }
   return made;
 }

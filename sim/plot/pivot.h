@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plot/rows.h"
+#include "sim/plot/figure.h"
 
 namespace tessera::plot {
 
@@ -25,16 +25,19 @@ struct Pivot {
   std::vector<std::string> series;   ///< labels, in the order of their numbers
   /// [x][series]; nothing: no such run
   std::vector<std::vector<std::optional<double>>> values;
+  std::vector<std::string> best;  ///< key paths over which each value is the best one
+  /// [x][series]: where along `best` it is; none if `best` is empty
+  std::vector<std::vector<std::string>> best_at;
 
   [[nodiscard]] double largest() const;
   [[nodiscard]] double smallest() const;
-  /// A table with a column for x and one a series.
+  /// A table with a column for x, one a series, and then one a series for where its best is.
   [[nodiscard]] std::string csv() const;
 };
 
-/// Throws UserError if two samples fall on one place, naming what else varies.
-Pivot pivot(const Rows& rows, std::span<const Sample> samples, const std::string& x,
-            std::span<const std::string> by);
+/// Samples by the request's x, and by what tells its series apart. Throws UserError if two fall on
+/// one place, naming what else varies.
+Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
 
 /// The axes that have more than one value among the rows.
 std::vector<std::string> varying(const Rows& rows);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/plot/derived.h"
+
 namespace tessera::plot {
 namespace {
 
@@ -47,11 +49,27 @@ std::string spaced(std::string text) {
   return text;
 }
 
+/// The key without its section.
+std::string key_of(const std::string& path) {
+  const std::size_t dot = path.find('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+const Ending* ending_of(const std::string& key) {
+  const auto* const found =
+      std::find_if(kEndings.begin(), kEndings.end(),
+                   [&](const Ending& ending) { return key.ends_with(ending.text); });
+  return found == kEndings.end() ? nullptr : found;
+}
+
 /// "compute time" of time.compute_cycles: what is left of the key, then its section.
-std::string label_of(const std::string& section, const std::string& key, const Ending& ending) {
-  const bool whole = ending.text.starts_with("max_");
-  const std::string rest = whole ? key : key.substr(0, key.size() - ending.text.size());
-  const std::string label = spaced(rest);
+std::string label_of(const std::string& path) {
+  const std::string key = key_of(path);
+  const std::string section = key.size() == path.size() ? "" : path.substr(0, path.find('.'));
+  const Ending* const ending = ending_of(key);
+  if (ending == nullptr) return section == "plan" ? "plan's " + spaced(key) : spaced(key);
+  const bool whole = ending->text.starts_with("max_");
+  const std::string label = spaced(whole ? key : key.substr(0, key.size() - ending->text.size()));
   if (section == "prediction") return label.empty() ? "predicted time" : "predicted " + label;
   const bool named = section == "time" || section == "rate" || section == "memory" ||
                      section == "traffic" || section == "work" || section == "energy";
@@ -65,20 +83,20 @@ std::string Quantity::title() const {
   return unit.empty() ? label : fmt::format("{} ({})", label, unit);
 }
 
+Unit unit_of(const std::string& path) {
+  const Ending* const ending = ending_of(key_of(path));
+  return ending == nullptr ? Unit{} : Unit{std::string(ending->unit), ending->prefixed};
+}
+
 Quantity quantity_of(const std::string& path, double largest) {
-  const std::size_t dot = path.find('.');
-  const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
-  const std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
-  for (const Ending& ending : kEndings) {
-    if (!key.ends_with(ending.text)) continue;
-    const auto [scale, prefix] =
-        ending.prefixed ? prefix_of(largest) : std::pair(1.0, std::string());
-    return {label_of(section, key, ending), prefix + std::string(ending.unit), scale};
-  }
-  return {section == "plan" ? "plan's " + spaced(key) : spaced(key), "", 1};
+  const bool derived = is_derived(path);
+  const Unit unit = derived ? unit_of_derived(path) : unit_of(path);
+  const auto [scale, prefix] = unit.prefixed ? prefix_of(largest) : std::pair(1.0, std::string());
+  return {derived ? label_of_derived(path) : label_of(path), prefix + unit.text, scale};
 }
 
 bool more_is_better(const std::string& path) {
+  if (is_derived(path)) return derived_more_is_better(path);
   return path.starts_with("rate.") || path.find("per_second") != std::string::npos;
 }
 

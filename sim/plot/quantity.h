@@ -3,7 +3,8 @@
 #include <span>
 #include <string>
 
-/// How numbers of a report stand on an axis.
+/// How numbers of a report stand on an axis: those at a key path, or arithmetic over key paths
+/// (`derived.h`).
 namespace tessera::plot {
 
 struct Quantity {
@@ -14,7 +15,16 @@ struct Quantity {
   [[nodiscard]] std::string title() const;  ///< "useful rate (TFLOP/s)"
 };
 
-/// Name, unit and decimal prefix of what stands at a key path, drawn up to `largest`.
+/// What is counted; `prefixed`: k, M, G, T stand before it.
+struct Unit {
+  std::string text;
+  bool prefixed = false;
+};
+
+/// Of what stands at a key path; nothing if it has none.
+Unit unit_of(const std::string& path);
+
+/// Name, unit and decimal prefix of a quantity that is drawn up to `largest`.
 Quantity quantity_of(const std::string& path, double largest);
 
 /// Whether more of it is better, as of rates; of time and bytes it is not.

@@ -198,6 +198,13 @@ std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>&
   return samples;
 }
 
+std::string best_note(const Request& request) {
+  if (request.best.empty()) return "";
+  std::vector<std::string> axes;
+  for (const std::string& path : request.best) axes.push_back(quantity_of(path, 0).label);
+  return fmt::format(", best {} of each", fmt::join(axes, " and "));
+}
+
 std::string title_of(const Rows& rows, const Request& request) {
   if (!request.title.empty()) return request.title;
   const std::string kernel = shared(rows, "workload.kernel");

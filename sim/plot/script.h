@@ -47,6 +47,9 @@ Request completed(const Rows& rows, const Request& request, bool numeric);
 /// A sample a row and quantity that the row has.
 std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>& y);
 
+/// ", best n of each" behind the label of what is drawn, or nothing.
+std::string best_note(const Request& request);
+
 /// "workload.n" of several runs as a title: "gemm on bow".
 std::string title_of(const Rows& rows, const Request& request);
 

@@ -65,15 +65,15 @@ Figure speedup(const Source& source, const Request& given) {
   for (const std::string& condition : given.baseline) apart.push_back(path_of(condition));
   const Rows others = without(base.rows.front(), source.rows, apart);
   const Request request = completed(others, given, true);
-  const Pivot table =
-      pivot(others, samples_over(base, others, request.y.front(), apart), request.x, request.by);
+  const Pivot table = pivot(others, samples_over(base, others, request.y.front(), apart), request);
   const double least = std::min(table.smallest(), 1.0), most = std::max(table.largest(), 1.0);
   constexpr double kWide = 20;
   Figure figure;
   figure.csv = table.csv();
   figure.script =
       heading(title_of(others, request), quantity_of(request.x, 0).title(),
-              "speed-up over " + text(base.rows.front(), apart.front()), table.key_title) +
+              "speed-up over " + text(base.rows.front(), apart.front()) + best_note(request),
+              table.key_title) +
       x_axis(table, wants_log(request, 'x', is_geometric(table.x_values))) +
       y_axis(wants_log(request, 'y', most > kWide * least), least, most) +
       "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#888888' lw 1.5 dt 2\n" +

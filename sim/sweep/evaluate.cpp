@@ -78,7 +78,7 @@ Json arithmetic(const std::string& name, double a, double b) {
   return std::max(a, b);
 }
 
-Json evaluate(const Node& node, const Json& config);
+Json evaluate(const Node& node, const Expression::Lookup& at);
 
 Json evaluate_one(const std::string& name, const Json& value) {
   if (name == "not") return !as_truth(value, name);
@@ -90,39 +90,59 @@ Json evaluate_one(const std::string& name, const Json& value) {
   return std::log2(number);
 }
 
-Json evaluate_call(const Node& node, const Json& config) {
-  const Json left = evaluate(node.arguments.front(), config);
+Json evaluate_call(const Node& node, const Expression::Lookup& at) {
+  const Json left = evaluate(node.arguments.front(), at);
   if (node.arguments.size() == 1) return evaluate_one(node.name, left);
   if (node.name == "and" || node.name == "or") {
     const bool decided = as_truth(left, node.name) == (node.name == "or");
-    return decided ? left : Json(as_truth(evaluate(node.arguments[1], config), node.name));
+    return decided ? left : Json(as_truth(evaluate(node.arguments[1], at), node.name));
   }
-  const Json right = evaluate(node.arguments[1], config);
+  const Json right = evaluate(node.arguments[1], at);
   if (node.name == "==") return equal(left, right);
   if (node.name == "!=") return !equal(left, right);
   return arithmetic(node.name, as_number(left, node.name), as_number(right, node.name));
 }
 
-Json evaluate(const Node& node, const Json& config) {
+Json evaluate(const Node& node, const Expression::Lookup& at) {
   switch (node.kind) {
     case Node::Kind::literal:
       return node.value;
     case Node::Kind::path:
-      return value_at(config, node.name);
+      return at(node.name);
     case Node::Kind::call:
       break;
   }
-  return evaluate_call(node, config);
+  return evaluate_call(node, at);
+}
+
+void collect_paths(const Node& node, std::vector<std::string>& paths) {
+  if (node.kind == Node::Kind::path) paths.push_back(node.name);
+  for (const Node& argument : node.arguments) collect_paths(argument, paths);
 }
 
 }  // namespace
 
 bool Expression::holds(const config::Json& config) const {
   try {
-    return as_truth(evaluate(root_, config), "the condition");
+    const auto at = [&](const std::string& path) { return value_at(config, path); };
+    return as_truth(evaluate(root_, at), "the condition");
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}: {}", origin_, text_, error.what()));
   }
+}
+
+double Expression::number(const Lookup& at) const {
+  try {
+    return as_number(evaluate(root_, at), "the whole");
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}: {}", origin_, text_, error.what()));
+  }
+}
+
+std::vector<std::string> Expression::paths() const {
+  std::vector<std::string> paths;
+  collect_paths(root_, paths);
+  return paths;
 }
 
 }  // namespace tessera::sweep

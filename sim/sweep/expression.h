@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,9 +9,10 @@
 
 namespace tessera::sweep {
 
-/// A condition over a config, such as `workload.m <= 4 * machine.tiles`: numbers, "texts", true,
-/// false, key paths; + - * / %, comparisons, and, or, not (also && || !), parentheses, and the
-/// functions min, max, log2, floor, ceil. Numbers are doubles.
+/// A condition over a config, such as `workload.m <= 4 * machine.tiles`, or a number, such as
+/// `time.cycles / workload.n`: numbers, "texts", true, false, key paths; + - * / %, comparisons,
+/// and, or, not (also && || !), parentheses, and the functions min, max, log2, floor, ceil.
+/// Numbers are doubles.
 class Expression {
  public:
   /// Throws UserError that starts with `origin` and says where the text is wrong.
@@ -20,6 +22,14 @@ class Expression {
   /// does not have (with the nearest name) and for operands of the wrong type.
   [[nodiscard]] bool holds(const config::Json& config) const;
 
+  /// What stands at a key path. Throws UserError if nothing does.
+  using Lookup = std::function<config::Json(const std::string& path)>;
+  /// The number that it is where paths stand for what `at` says. Throws UserError.
+  [[nodiscard]] double number(const Lookup& at) const;
+
+  /// All key paths in it, from left to right.
+  [[nodiscard]] std::vector<std::string> paths() const;
+
   /// One operand, operator or function with what it applies to.
   struct Node {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
     enum class Kind { literal, path, call } kind = Kind::literal;
@@ -27,6 +37,7 @@ class Expression {
     config::Json value;           ///< of a literal
     std::vector<Node> arguments;  ///< of a call
   };
+  [[nodiscard]] const Node& root() const { return root_; }
 
  private:
   std::string text_, origin_;

@@ -95,6 +95,17 @@ TEST_SUITE("cli") {
                   {"several runs have machine.tiles = 1", "workload.dtype"});
     check_refused(folder, "plot s --where machine.tiles=2 --where workload.dtype=f16",
                   {"no axis of numbers varies, so --x is needed"});
+    check_refused(folder, "plot s --best machine.tile",
+                  {"--best: found machine.tile, allowed an axis", "did you mean machine.tiles?"});
+    check_refused(folder, "plot s --best machine.tiles --x machine.tiles",
+                  {"--x: found machine.tiles, allowed what --best is not over"});
+    check_refused(folder, "plot s --best machine.tiles --y time.cycles --y time.seconds",
+                  {"--best: found machine.tiles", "one --y"});
+    check_refused(folder, "plot r --kind timeline --best machine.tiles",
+                  {"figures of several runs"});
+    check_refused(folder, "plot s --y 'time.cycles / machine.tile'",
+                  {"--y: no run has machine.tile"});
+    check_refused(folder, "plot s --y 'time.cycles / '", {"--y: time.cycles / : position 15"});
     check_refused(folder, "plot s --kind speedup", {"--baseline path=value is needed"});
     check_refused(folder, "plot s --kind roofline", {"machines of the runs differ"});
     check_refused(folder, "plot s --kind timeline",

@@ -100,4 +100,15 @@ TEST_SUITE("unit") {
             "workload..m: not a key path: a key expected at position 10; for "
             "example a[3].b");
   }
+
+  TEST_CASE("an expression may be a number, whatever its paths stand for") {
+    const Expression expression("time / (n + 2) - time", "y");
+    CHECK(expression.paths() == std::vector<std::string>{"time", "n", "time"});
+    CHECK(expression.number([](const std::string& path) { return Json(path == "n" ? 3 : 10); }) ==
+          -8);
+    const Expression truth("n < 2", "y");
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(truth.number([](const std::string&) { return Json(1); })),
+        "y: n < 2: the whole: found true, allowed a number", UserError);
+  }
 }
