@@ -1,0 +1,158 @@
+#include "sim/command/validation_runs.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/command/children.h"
+#include "sim/config/key_path.h"
+
+namespace tessera::command {
+namespace {
+
+using config::Json;
+
+/// Runs one config; the result travels as the text of a JSON object, with `error` if it failed.
+std::string simulate(const std::function<config::Config()>& read, const Metric& metric,
+                     const Simulator& simulator) {
+  Json answer;
+  try {
+    const config::Config config = read();
+    const report::Built built = simulator.build(config);
+    const report::Report report = make_report(config, built, simulator.run(config, built, nullptr));
+    if (!report.passed()) throw UserError("the result is wrong");
+    answer["value"] = metric_of(metric, report.json);
+    answer["seconds"] = report.json["time"]["seconds"];
+    answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
+    answer["time"] = report.json["time"];
+  } catch (const std::exception& error) {
+    answer["error"] = error.what();
+  }
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json parsed(const Children::Finished& finished) {
+  if (finished.death.empty()) return Json::parse(finished.text);
+  return {{"error", "the simulation died: " + finished.death}};
+}
+
+Phases phases_of(const Json& time) {
+  const auto cycles = time.at("cycles").get<double>();
+  const auto share = [&](const char* part) { return time.at(part).get<double>() / cycles; };
+  return {share("compute_cycles"), share("exchange_cycles"), share("sync_cycles")};
+}
+
+}  // namespace
+
+ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simulator& simulator)
+    : set_(set), simulator_(simulator) {
+  for (const ValidationPoint& point : set.points) {
+    if (!point.quick && quick) continue;
+    rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run", nullptr});
+    for (const Json& at : point.best.over.empty() ? std::vector<Json>{1} : point.best.values) {
+      add_item(point, at, quick);
+    }
+  }
+}
+
+std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(const Row&)>& done) {
+  run_in_children(
+      baselines_.size() + items_.size(), jobs, [&](std::size_t i) { return simulate_item(i); },
+      [&](const Children::Finished& finished) {
+        if (finished.item < baselines_.size()) {
+          return take_baseline(baselines_[finished.item], parsed(finished));
+        }
+        const std::size_t i = finished.item - baselines_.size();
+        take(items_[i], parsed(finished));
+        const bool last = i + 1 == items_.size() || items_[i + 1].row != items_[i].row;
+        if (last) done(rows_[items_[i].row]);
+      });
+  return std::move(rows_);
+}
+
+void ValidationRuns::add_item(const ValidationPoint& point, const Json& at, bool quick) {
+  Item item{rows_.size() - 1, point, at.get<double>()};
+  const bool single = point.best.over.empty();
+  if (!single) item.point.set[point.best.over] = at;
+  if (!set_.baseline.config.is_null()) {
+    const Json baseline = baseline_of(set_, item.point);
+    add_baseline(baseline, single);
+    for (const Json& further : further_baselines(baseline)) {
+      if (!quick) add_baseline(further, false);
+    }
+  }
+  items_.push_back(std::move(item));
+}
+
+std::string ValidationRuns::simulate_item(std::size_t i) const {
+  const Catalogue& kernels = simulator_.catalogue;
+  if (i < baselines_.size()) {
+    return simulate(
+        [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
+        Metric{}, simulator_);
+  }
+  const ValidationPoint& point = items_[i - baselines_.size()].point;
+  return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); },
+                  point.metric, simulator_);
+}
+
+void ValidationRuns::add_baseline(const Json& baseline, bool needed) {
+  const std::string text = baseline.dump();
+  if (needed) needed_.insert(text);
+  if (seconds_.try_emplace(text, 0.0).second) baselines_.push_back(baseline);
+}
+
+std::vector<Json> ValidationRuns::further_baselines(const Json& baseline) const {
+  std::vector<Json> further;
+  for (const Json& value : set_.fit.baseline_values) {
+    further.push_back(baseline);
+    config::set_at(further.back(), set_.fit.best_over, value);
+  }
+  return further;
+}
+
+void ValidationRuns::take_baseline(const Json& baseline, const Json& answer) {
+  const std::string text = baseline.dump();
+  seconds_[text] = answer.value("seconds", 0.0);
+  if (answer.contains("error") && needed_.contains(text)) {
+    fmt::print("  baseline {}: {}\n", baseline["workload"].dump(),
+               answer["error"].get<std::string>());
+  }
+}
+
+void ValidationRuns::take(const Item& item, const Json& answer) {
+  Row& row = rows_[item.row];
+  take_baseline_of(item, row);
+  if (answer.contains("error")) {
+    if (!row.error.empty()) row.error = answer["error"];
+    return;
+  }
+  const double value = answer.at("value");
+  if (row.error.empty() && row.simulated >= value) return;
+  row.error.clear();
+  if (!item.point.best.over.empty()) row.at = item.point.set[item.point.best.over];
+  row.simulated = value;
+  row.seconds = answer.at("seconds").get<double>() / item.work;
+  row.fraction_of_peak = answer.at("fraction_of_peak");
+  row.phases = phases_of(answer.at("time"));
+  const bool compared = set_.baseline.config.is_null() || row.baseline_seconds > 0;
+  if (!compared && item.point.best.over.empty()) row.error = "its baseline has no number";
+}
+
+void ValidationRuns::take_baseline_of(const Item& item, Row& row) const {
+  if (set_.baseline.config.is_null()) return;
+  const Json baseline = baseline_of(set_, item.point);
+  const double seconds = seconds_.at(baseline.dump()) / item.work;
+  if (seconds > 0 && (row.baseline_seconds == 0 || seconds < row.baseline_seconds)) {
+    row.baseline_seconds = seconds;
+  }
+  const std::vector<Json> further = further_baselines(baseline);
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    const auto found = seconds_.find(further[i].dump());
+    if (found == seconds_.end() || found->second == 0) continue;
+    row.baseline_rate =
+        std::max(row.baseline_rate, set_.fit.baseline_values[i].get<double>() / found->second);
+  }
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/command/gates.h"
+#include "sim/command/simulator.h"
+
+namespace tessera::command {
+
+/// The runs of a set: the distinct baselines that its points need, then each point, which may be
+/// several runs of which the best counts.
+class ValidationRuns {
+ public:
+  /// `quick`: of the points so marked alone, with no further baselines.
+  ValidationRuns(const ValidationSet& set, bool quick, const Simulator& simulator);
+
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Runs them, `jobs` at a time, each in a process of its own; `done` hears of each row in order.
+  std::vector<Row> run(unsigned jobs, const std::function<void(const Row&)>& done);
+
+ private:
+  struct Item {
+    std::size_t row;
+    ValidationPoint point;  ///< with the value that it is tried at
+    double work;            ///< that value; 1 for a point as it is
+  };
+
+  void add_item(const ValidationPoint& point, const config::Json& at, bool quick);
+  void add_baseline(const config::Json& baseline, bool needed);
+  /// The baseline at the further values that the set's fit asks for.
+  [[nodiscard]] std::vector<config::Json> further_baselines(const config::Json& baseline) const;
+  [[nodiscard]] std::string simulate_item(std::size_t i) const;
+  void take_baseline(const config::Json& baseline, const config::Json& answer);
+  /// Seconds are those for a unit of work: of the key over which the best is sought.
+  void take(const Item& item, const config::Json& answer);
+  void take_baseline_of(const Item& item, Row& row) const;
+
+  const ValidationSet& set_;
+  const Simulator& simulator_;
+  std::vector<Row> rows_;
+  std::vector<Item> items_;
+  std::vector<config::Json> baselines_;
+  std::map<std::string, double> seconds_;  ///< by the text of a baseline
+  std::set<std::string> needed_;           ///< those of points, which must not fail
+};
+
+}  // namespace tessera::command

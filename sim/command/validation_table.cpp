@@ -1,0 +1,111 @@
+#include "sim/command/validation_table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "sim/sweep/tables.h"
+
+namespace tessera::command {
+
+namespace {
+
+using config::Json;
+
+/// The names of all further published numbers, as they come.
+std::vector<std::string> context_of(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    for (const auto& item : row.point->context.items()) {
+      if (std::find(names.begin(), names.end(), item.key()) == names.end()) {
+        names.push_back(item.key());
+      }
+    }
+  }
+  return names;
+}
+
+std::string axes_csv(const ValidationSet& set, const Row& row) {
+  std::string text;
+  for (const std::string& axis : set.axes) {
+    const bool chosen = axis == row.point->best.over;
+    const Json value = chosen ? row.at : value_of(set, *row.point, axis);
+    text += "," + sweep::csv_cell(value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string numbers_csv(const Row& row) {
+  const bool compares = row.point->fits && row.point->published != 0;
+  const std::string published = compares ? fmt::format("{}", row.point->published) : "";
+  if (!row.error.empty()) return fmt::format(",{},,,,,", published);
+  const std::string ratio = compares ? fmt::format("{:.6g}", row.ratio()) : "";
+  return fmt::format(",{},{:.9g},{},{:.4g},{:.4g},{:.4g}", published, row.simulated, ratio,
+                     row.phases.compute, row.phases.exchange, row.phases.sync);
+}
+
+std::string speedups_csv(const Row& row) {
+  const double known = row.point->published_speedup;
+  return fmt::format(",{},{}", known > 0 ? fmt::format("{}", known) : "",
+                     row.error.empty() ? fmt::format("{:.6g}", row.speedup()) : "");
+}
+
+}  // namespace
+
+void print_heading(const ValidationSet& set) {
+  fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}", set.name, set.title, set.citation,
+             set.metric.unit, "published", "simulated", "ratio");
+  fmt::print("  compute exchange sync, %");
+  fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
+}
+
+void print_row(const Row& row) {
+  const ValidationPoint& point = *row.point;
+  const std::string number =
+      point.published != 0 ? fmt::format("{:.6g}", point.published) : std::string("-");
+  const std::string published = point.fits ? number : "too large";
+  const std::string ratio =
+      point.fits && point.published != 0 ? fmt::format("{:.3f}", row.ratio()) : std::string("-");
+  if (!row.error.empty()) {
+    const std::string error = row.error.substr(0, row.error.find('\n'));
+    fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
+               point.fits || point_passes(row) ? "" : "  outside its gate");
+  } else {
+    std::string more = fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
+                                   100 * row.phases.exchange, 100 * row.phases.sync);
+    if (row.baseline_seconds > 0) {
+      const std::string known = point.published_speedup > 0
+                                    ? fmt::format("{:.3g}", point.published_speedup)
+                                    : std::string("-");
+      more += fmt::format(" {:>9} {:>9.3g}", known, row.speedup());
+    }
+    fmt::print("  {:<28} {:>14} {:>14.6g} {:>8}{}{}\n", point.name, published, row.simulated, ratio,
+               more, point_passes(row) ? "" : "  outside its gate");
+  }
+  if (!point.why.empty()) fmt::print("    {}\n", point.why);
+  std::fflush(stdout);
+}
+
+std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
+  const bool speedups = !set.baseline.config.is_null();
+  const std::vector<std::string> context = context_of(rows);
+  std::string text = "name";
+  for (const std::string& axis : set.axes) text += "," + sweep::csv_cell(axis);
+  text += ",published,simulated,ratio,compute,exchange,sync";
+  if (speedups) text += ",published_speedup,simulated_speedup";
+  for (const std::string& name : context) text += "," + sweep::csv_cell(name);
+  text += "\n";
+  for (const Row& row : rows) {
+    const Json& known = row.point->context;
+    text += sweep::csv_cell(row.point->name) + axes_csv(set, row) + numbers_csv(row);
+    if (speedups) text += speedups_csv(row);
+    for (const std::string& name : context) {
+      text += "," + (known.contains(name) ? sweep::csv_cell(known.at(name).dump()) : "");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace tessera::command

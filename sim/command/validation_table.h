@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/command/gates.h"
+
+/// The table of a validation set, printed and as CSV.
+namespace tessera::command {
+
+void print_heading(const ValidationSet& set);
+void print_row(const Row& row);
+
+/// Name, axes, published, simulated, ratio, shares of the simulated cycles, speed-ups, context.
+std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows);
+
+}  // namespace tessera::command
