@@ -21,7 +21,6 @@ constexpr std::uint64_t kBlockRunSlots = 8;
 constexpr std::uint64_t kPartSlots = 26;  // of an element codelet, a sub-group
 constexpr std::uint64_t kPassSlots = 7;
 constexpr std::uint64_t kDotSlots = 11;  // of an element of a gradient beside its columns
-constexpr std::uint32_t kChunkBytes = 16;
 constexpr std::uint64_t kAddSlots = 20;  // of adding up or packing
 
 /// The matrix unit with blocks: instructions a position and its words of results, by block.
@@ -39,9 +38,8 @@ Unit unit_of(const Shape& shape) {
 
 class Cost {
  public:
-  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-       Algorithm algorithm)
-      : even_(algorithm == Algorithm::published),
+  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine)
+      : even_(problem.algorithm == Algorithm::published),
         problem_(problem),
         shape_(problem.shape),
         pool_(pool),
@@ -137,8 +135,9 @@ class Cost {
   void distribute() {
     const bool sharing = machine_.fabric.pair_sharing;
     std::uint64_t received = 0;
-    const bool pools = grid_.pairs_take_pools || grid_.x == 1;
-    if (grid_.x > 1) received += bytes_.x / (sharing && !pools && grid_.x % 2 == 0 ? 2 : 1);
+    const bool pools = grid_.shares_pool();
+    if (grid_.x > 1)
+      received += bytes_.x / (sharing && grid_.shares_x() && grid_.x % 2 == 0 ? 2 : 1);
     if (grid_.z > 1) {
       const bool shared = sharing && pools && grid_.z % 2 == 0;
       received += bytes_.pool_slice * std::uint64_t{grid_.z} / (shared ? 2 : 1);
@@ -206,9 +205,8 @@ class Cost {
 
 }  // namespace
 
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-                   Algorithm algorithm) {
-  return Cost(problem, pool, machine, algorithm).predict();
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine) {
+  return Cost(problem, pool, machine).predict();
 }
 
 }  // namespace tessera::spmm_dynamic

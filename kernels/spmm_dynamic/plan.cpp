@@ -1,11 +1,8 @@
 #include "kernels/spmm_dynamic/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
 
-#include "sim/base/errors.h"
 #include "sim/program/placement.h"
 
 namespace tessera::spmm_dynamic {
@@ -16,7 +13,6 @@ constexpr std::uint64_t kMostPlace = 0xffff;     // in 64-bit words
 constexpr std::uint64_t kCodeBytes = 8192;       // code, stacks, arguments, flags
 constexpr std::uint64_t kDescriptorBytes = 16;   // of one fragment that a tile receives or sends
 constexpr std::uint64_t kFlagDescriptors = 240;  // of the tests of the loops
-constexpr std::uint32_t kChunkBytes = 16;
 constexpr std::uint32_t kSpareGroups = 4;  // of a pool, beside those that its words have room for
 
 std::uint32_t narrow(std::uint64_t value) {
@@ -27,61 +23,19 @@ std::uint64_t blocks_of_pool(const Problem& problem, const Grid& grid) {
   return bucket_blocks(problem, grid) * grid.z;
 }
 
-/// The grid with as many parts of the columns as there are tiles for, none empty.
-Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
-  const std::uint32_t grain = problem.shape.column_grain();
-  const std::uint32_t grains = ceil_div(problem.n, grain);
-  const std::uint32_t each = ceil_div(grains, std::min(most_z, grains));
-  return {x, y, ceil_div(grains, each), each * grain, false};
-}
-
-class Search {
- public:
-  Search(const Problem& problem, const MachineConfig& machine, Algorithm algorithm)
-      : problem_(problem), machine_(machine), algorithm_(algorithm) {}
-
-  /// The published order of tiles is x, then y, then z, so that neighbours are of one partition.
-  void consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-    Grid grid = grid_of(problem_, x, y, z);
-    grid.pairs_take_pools = true;
-    consider(grid);
-    if (algorithm_ == Algorithm::published) return;
-    grid.pairs_take_pools = false;
-    consider(grid);
-  }
-
-  std::optional<Plan> best_;
-
- private:
-  void consider(const Grid& grid) {
-    if (grid.partitions() > kMostPartitions) return;
-    Plan plan{pool_of(problem_, grid, machine_.tile.contexts), bucket_blocks(problem_, grid), {}};
-    if (!fits(problem_, plan.pool, machine_)) return;
-    plan.prediction = predict(problem_, plan.pool, machine_, algorithm_);
-    const std::uint64_t cost = plan.prediction.cycles + overrated_zeros(plan.pool);
-    if (best_ && cost >= best_cost_) return;
-    best_ = plan;
-    best_cost_ = cost;
-  }
-
-  /// The published planner takes clearing partial results for `contexts` cycles an element (its
-  /// zeroPartialsCycles computes another number and drops it; papers.md 1a): it avoids cuts of y.
-  [[nodiscard]] std::uint64_t overrated_zeros(const PoolShape& pool) const {
-    if (algorithm_ != Algorithm::published || problem_.shape.values) return 0;
-    const Buffers bytes(problem_, pool);
-    return std::uint64_t{bytes.y} / kPartialBytes * machine_.tile.contexts;
-  }
-
-  const Problem& problem_;
-  const MachineConfig& machine_;
-  Algorithm algorithm_;
-  std::uint64_t best_cost_ = 0;
-};
-
-void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
-  if (found > most)
-    throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed 0 to {}", found, most));
+/// Words of lists that a published bucket has room for: those of two sub-groups, and of all rows of
+/// the partition with its headroom, though its nonzeros are those of one in z. Source: poplibs
+/// popsparse/FullyConnectedPlan.cpp, addMetaInfoElemsPerBucket.
+std::uint64_t published_list_words(const Problem& problem, const PoolShape& pool) {
+  const double rows = ceil_div(problem.block_rows, pool.grid.x);
+  const double columns = ceil_div(problem.block_columns, pool.grid.y);
+  const double density = static_cast<double>(problem.max_blocks) /
+                         (static_cast<double>(problem.block_rows) * problem.block_columns);
+  const double full_rows = std::ceil(rows * (1 - std::pow(1 - density, columns)));
+  const double row_blocks =
+      std::ceil(std::ceil(rows * columns * density) / std::max(1.0, full_rows));
+  const double lists = std::ceil(full_rows * (2 + row_blocks) * (1 + problem.headroom));
+  return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
 }
 
 }  // namespace
@@ -134,6 +88,10 @@ PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contex
   pool.meta_words = narrow(pool.pool_head_words() + kPoolEndWords +
                            std::uint64_t{kSpareGroups} * pool.group_head_words() +
                            std::uint64_t{pool.units} * pair + 2 * lists);
+  if (problem.algorithm == Algorithm::published) {
+    const std::uint64_t bucket = published_list_words(problem, pool);
+    pool.meta_words = std::max(pool.meta_words, narrow(grid.z * bucket));
+  }
   return pool;
 }
 
@@ -163,36 +121,6 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
       kFlagDescriptors * static_cast<std::uint64_t>(std::sqrt(grid.partitions()) + 1);
   const std::uint64_t others = kCodeBytes + fragments * kDescriptorBytes + (travels ? flags : 0);
   return program::place(blocks, others, 5).end <= capacity;
-}
-
-Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine) {
-  require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
-  require_at_most("y", pinned.y,
-                  std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));
-  require_at_most("z", pinned.z, machine.tiles / (std::max(1U, pinned.x) * std::max(1U, pinned.y)));
-  Search search(problem, machine, pinned.algorithm);
-  const std::uint32_t least_z = std::max(1U, pinned.z);
-  for (std::uint32_t x = 1; x <= std::min(machine.tiles / least_z, problem.block_rows); ++x) {
-    if (pinned.x != 0 && x != pinned.x) continue;
-    const std::uint32_t most_y = std::min(machine.tiles / (x * least_z), problem.block_columns);
-    for (std::uint32_t y = 1; y <= most_y; ++y) {
-      if (pinned.y != 0 && y != pinned.y) continue;
-      search.consider(x, y, pinned.z != 0 ? pinned.z : machine.tiles / (x * y));
-    }
-  }
-  if (!search.best_) {
-    throw UserError(fmt::format(
-        "workload: no plan of spmm_dynamic fits {} tiles of {} KiB: up to {} blocks of {} x {} in "
-        "{} x {} of them, times {} columns",
-        machine.tiles, machine.tile.sram_kib, problem.max_blocks, problem.shape.block,
-        problem.shape.block, problem.block_rows, problem.block_columns, problem.n));
-  }
-  Plan plan = *search.best_;
-  Prediction& p = plan.prediction;
-  for (std::uint64_t* cycles :
-       std::array{&p.cycles, &p.compute_cycles, &p.exchange_cycles, &p.sync_cycles})
-    *cycles *= problem.runs;
-  return plan;
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -9,6 +9,14 @@
 /// How a product with a W of at most so many nonzeros is cut over tiles, whatever its pattern.
 namespace tessera::spmm_dynamic {
 
+constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers do not share
+
+/// Whose planner it is: what it expects of patterns, and what room it gives them.
+enum class Algorithm : std::uint8_t {
+  published,  ///< even patterns, of which nothing spills; products with W and W^T in turn
+  best        ///< uniform patterns: a fullest partition, and what spills from it
+};
+
 /// What is known when the program is built.
 struct Problem {
   Shape shape;
@@ -19,12 +27,8 @@ struct Problem {
   double headroom;           ///< room of the buckets beyond an even share, relative
   std::uint32_t runs;        ///< patterns
   double memory = 1;         ///< share of a tile's memory that the plan may use
-};
-
-/// What the search expects of patterns.
-enum class Algorithm : std::uint8_t {
-  published,  ///< even patterns, of which nothing spills
-  best        ///< uniform patterns: a fullest partition, and what spills from it
+  bool transposed = false;   ///< grad_input: what is multiplied is W^T
+  Algorithm algorithm = Algorithm::best;
 };
 
 /// Cuts to use instead of searching; 0: chosen.
@@ -58,7 +62,7 @@ struct Buffers {
   [[nodiscard]] std::uint32_t part_chunks() const { return ceil_div(chunks, parts); }
 };
 
-/// The pools of a grid: their room follows from the problem.
+/// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
 /// Blocks that a bucket of one tile has room for.
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
@@ -66,9 +70,8 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 /// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
 bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
 
-/// Predicted cycles of one run on a pattern of max_blocks blocks, as `algorithm` expects it.
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-                   Algorithm algorithm);
+/// Predicted cycles of one run on a pattern of max_blocks blocks, as the algorithm expects it.
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
 
 /// The grid of the fewest predicted cycles among those that fit. Throws UserError if none does.
 Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine);

@@ -21,8 +21,6 @@ using program::Vertex;
 
 namespace {
 
-constexpr std::uint32_t kChunk = 16;
-
 std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
@@ -84,7 +82,7 @@ class Builder {
   void add_results() {
     program::Tensor tensor{values() ? "wg" : "y", shape_.dtype, {}, {}};
     each_cell([&](const Cell& one) {
-      const std::uint32_t chunk = shape_.f16() ? kChunk / 2 : kChunk;
+      const std::uint32_t chunk = shape_.f16() ? kChunkBytes / 2 : kChunkBytes;
       const std::uint32_t bytes = word(share(one).size()) * chunk;
       const BufferId buffer = program_.add_buffer(
           {one.tile, bytes, 8, bytes != 0, program::Category::tensors, {}, "results"});
@@ -110,8 +108,8 @@ class Builder {
     } else {
       one.y_rows = add_buffer(one.tile, "partial results", bytes_.y);
     }
-    one.received =
-        add_buffer(one.tile, "received", word((bytes_.parts - 1) * share(one).size() * kChunk));
+    one.received = add_buffer(one.tile, "received",
+                              word((bytes_.parts - 1) * share(one).size() * kChunkBytes));
   }
 
   /// The tile's bucket: an equal part of its partition's pool, written anew before each run.
@@ -264,7 +262,7 @@ class Builder {
     return values() ? cell(one.x, one.y, part) : cell(one.x, part, one.z);
   }
   [[nodiscard]] Place partial(const Cell& one, std::uint64_t chunk) const {
-    const std::uint32_t offset = word(chunk) * kChunk;
+    const std::uint32_t offset = word(chunk) * kChunkBytes;
     return values() ? Place{one.pool[0], bytes_.meta + offset} : Place{one.y_rows, offset};
   }
 
@@ -279,12 +277,12 @@ class Builder {
         if (part == own || chunks.size() == 0) continue;
         const std::uint32_t place = own < part ? own : own - 1;
         exchange.copies.push_back({partial(one, chunks.begin),
-                                   word(chunks.size()) * kChunk,
-                                   {{to.received, place * word(chunks.size()) * kChunk}}});
+                                   word(chunks.size()) * kChunkBytes,
+                                   {{to.received, place * word(chunks.size()) * kChunkBytes}}});
       }
       if (bytes_.parts == 1 && !shape_.f16()) {  // sums as they are: results
         exchange.copies.push_back({partial(one, 0),
-                                   word(share(one).size()) * kChunk,
+                                   word(share(one).size()) * kChunkBytes,
                                    {{result_buffer(grid_, one.x, one.y, one.z)}}});
       }
       add_up(one, set);
@@ -304,7 +302,7 @@ class Builder {
       Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
       vertex.arguments = {sums,
                           Place{one.received},
-                          word(chunks.size()) * kChunk,
+                          word(chunks.size()) * kChunkBytes,
                           bytes_.parts - 1,
                           shape_.f16() ? sums : results,
                           0U,
@@ -324,7 +322,7 @@ class Builder {
   void add_chunks(Vertex& vertex, std::uint64_t chunks) const {
     const EvenSplit split{chunks, contexts_};
     for (std::uint32_t w = 0; w < contexts_; ++w) {
-      vertex.arguments.emplace_back(word(split.begin(w)) * kChunk);
+      vertex.arguments.emplace_back(word(split.begin(w)) * kChunkBytes);
       vertex.arguments.emplace_back(word(split.part(w).size()));
     }
   }

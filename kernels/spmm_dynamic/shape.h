@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "sim/base/errors.h"
 #include "sim/base/types.h"
 #include "sim/data/element.h"
 
@@ -70,20 +71,46 @@ struct Piece {
   }
 };
 
+/// What neighbouring tiles have in common, and can take together at twice the rate.
+enum class Neighbours : std::uint8_t {
+  share_x,       ///< the part of X: tiles are numbered by y, then z, then x
+  share_pool,    ///< the partition: by x, then y, then z
+  share_nothing  ///< by x, then z, then y: what share_x is for the product with W^T
+};
+
 /// How block rows, block columns and columns of X are cut: cell (x, y, z) works on part x of the
 /// block rows, y of the block columns, z of the columns.
-/// What the tiles of a pair have in common they can take together, at twice the rate.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  std::uint32_t columns = 1;      ///< of each part z, padding included
-  bool pairs_take_pools = false;  ///< neighbours are of one partition; else they need one part of X
+  std::uint32_t columns = 1;  ///< of each part z, padding included
+  Neighbours neighbours = Neighbours::share_x;
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
   [[nodiscard]] std::uint32_t partitions() const { return x * y; }
   [[nodiscard]] TileId tile(std::uint32_t i, std::uint32_t j, std::uint32_t k) const {
-    return TileId{pairs_take_pools ? (i * y + j) * z + k : (j * z + k) * x + i};
+    switch (neighbours) {
+      case Neighbours::share_x:
+        return TileId{(j * z + k) * x + i};
+      case Neighbours::share_pool:
+        return TileId{(i * y + j) * z + k};
+      case Neighbours::share_nothing:
+        return TileId{(i * z + k) * y + j};
+    }
+    return TileId{};
+  }
+  /// Whether tiles with neighbouring numbers take the same rows of X, the same pool.
+  [[nodiscard]] bool shares_x() const { return neighbours == Neighbours::share_x && x > 1; }
+  [[nodiscard]] bool shares_pool() const {
+    return neighbours == Neighbours::share_pool || (neighbours == Neighbours::share_x && x == 1) ||
+           (neighbours == Neighbours::share_nothing && y == 1);
+  }
+  /// Of the same tiles for the product with W^T.
+  [[nodiscard]] Grid transposed() const {
+    check(neighbours != Neighbours::share_pool, "spmm_dynamic: a pool is shared for one W only");
+    return {y, x, z, columns,
+            neighbours == Neighbours::share_x ? Neighbours::share_nothing : Neighbours::share_x};
   }
 };
 

@@ -18,6 +18,9 @@ constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                           {"grad_values", Pass::grad_values}}};
 constexpr config::Names<Algorithm, 2> kAlgorithms{
     {{"published", Algorithm::published}, {"best", Algorithm::best}}};
+constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
+                                                    {"pools", Neighbours::share_pool},
+                                                    {"nothing", Neighbours::share_nothing}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
@@ -63,6 +66,8 @@ Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix
   problem.max_blocks = max_blocks(options, w, patterns);
   problem.headroom = options.headroom;
   problem.memory = options.memory;
+  problem.algorithm = options.plan.algorithm;
+  problem.transposed = options.pass == Pass::grad_input;
   problem.runs = static_cast<std::uint32_t>(patterns.size());
   return problem;
 }
@@ -80,10 +85,12 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
 }  // namespace
 
 void describe(config::Fields& fields, Pinned& plan) {
-  fields.field({"algorithm",
-                "published: planned for nonzeros that lie evenly, as the published planner does; "
-                "best: for uniform patterns, the fullest partition and what spills from it"},
-               plan.algorithm, kAlgorithms);
+  fields.field(
+      {"algorithm",
+       "published: planned for nonzeros that lie evenly and products with W and W^T in "
+       "turn, as the published planner does; best: for this product with uniform patterns, "
+       "the fullest partition and what spills from it"},
+      plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
   fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
@@ -106,8 +113,11 @@ void describe(config::Fields& fields, Options& options) {
                 "room of a tile's bucket beyond an even share of the most nonzeros, over that "
                 "share"},
                options.headroom, {0.0, 16.0});
-  fields.field({"memory", "share of a tile's memory that the plan may use"}, options.memory,
-               {0.01, 1.0});
+  fields.field(
+      {"memory",
+       "share of a tile's memory that the plan may use; algorithm published takes all of it if "
+       "nothing fits"},
+      options.memory, {0.01, 1.0});
   fields.field({"patterns",
                 "patterns that the program runs with, one after the other, of the seeds `seed` and "
                 "up; seeded W only"},
@@ -162,7 +172,7 @@ nlohmann::ordered_json SpmmDynamic::plan() const {
           {"y", grid.y},
           {"z", grid.z},
           {"columns", grid.columns},
-          {"pairs", grid.pairs_take_pools ? "pools" : "x"},
+          {"pairs", config::name_of(kNeighbours, grid.neighbours)},
           {"max_blocks", problem_.max_blocks},
           {"bucket_blocks", plan_.bucket_blocks},
           {"pool_bytes", bytes.pool}};

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "sim/base/errors.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -72,6 +73,40 @@ TEST_SUITE("run") {
     CHECK(published.packing(0).most_blocks * 12 > published.packing(0).blocks);
   }
 
+  TEST_CASE("the published planner cuts W and W^T alike, into parts that all have something") {
+    Options options = options_of(8, program::Type::f16, Pass::forward);
+    options.n = 48;
+    options.plan.algorithm = Algorithm::published;
+    const MachineConfig machine = small_machine(40, 256);
+    const Grid forward = SpmmDynamic(options, machine).chosen().pool.grid;
+    options.pass = Pass::grad_input;
+    const Grid gradient = SpmmDynamic(options, machine).chosen().pool.grid;
+    CHECK(forward.x * forward.y > 1);
+    CHECK(gradient.x == forward.y);
+    CHECK(gradient.y == forward.x);
+    CHECK(gradient.z == forward.z);
+    CHECK(48 % forward.z == 0);
+    CHECK(ceil_div(32U, ceil_div(32U, forward.x)) == forward.x);
+    CHECK(ceil_div(24U, ceil_div(24U, forward.y)) == forward.y);
+    for (std::uint32_t i = 0; i < forward.x; ++i) {
+      for (std::uint32_t j = 0; j < forward.y; ++j)
+        CHECK(forward.tile(i, j, forward.z - 1) == gradient.tile(j, i, forward.z - 1));
+    }
+  }
+
+  TEST_CASE("published buckets have room for the lists of their whole partition each") {
+    Options options = options_of(8, program::Type::f16, Pass::forward);
+    options.plan = {Algorithm::best, 2, 2, 3};
+    const MachineConfig machine = small_machine(12, 256);
+    const PoolShape best = SpmmDynamic(options, machine).chosen().pool;
+    options.plan.algorithm = Algorithm::published;
+    const PoolShape published = SpmmDynamic(options, machine).chosen().pool;
+    CHECK(published.units == best.units);
+    // 16 rows of 12 places at a density of 1/4, 3 blocks a row, 0.3 more; 2 heads of 5 words.
+    CHECK(published.meta_words == 3 * (2 * 5 + 104));
+    CHECK(best.meta_words < published.meta_words);
+  }
+
   TEST_CASE("a plan keeps to its share of the memory") {
     Options options = options_of(8, program::Type::f16, Pass::forward);
     options.n = 1500;
@@ -86,6 +121,11 @@ TEST_SUITE("run") {
     };
     CHECK(most(whole) > 140 * 1024);
     CHECK(most(part) <= 140 * 1024);
+    // The published planner takes what it needs if its share is too small.
+    options.memory = 0.1;
+    CHECK_THROWS_AS(SpmmDynamic(options, machine), UserError);
+    options.plan.algorithm = Algorithm::published;
+    CHECK(most(SpmmDynamic(options, machine)) > 40 * 1024);
   }
 
   TEST_CASE("what the plan finds room for fits the tiles, however small they are") {

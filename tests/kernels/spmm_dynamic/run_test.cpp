@@ -119,6 +119,8 @@ TEST_SUITE("run") {
     check_all(6, 8, 24, 1, {}, scattered);
     check_all(6, 8, 24, 12, {}, scattered);
     check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered);
+    check_all(6, 8, 24, 12, {Algorithm::published}, scattered);
+    check_all(6, 8, 24, 12, {Algorithm::published, 3, 2, 2}, scattered);
   }
 
   TEST_CASE("sizes that nothing divides give the right products") {
