@@ -118,10 +118,8 @@ class Search {
   [[noreturn]] void fail() const {
     const Product& p = problem_.product;
     if (!closest_) {
-      throw KeyError(
-          "workload.dtype",
-          fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
-                      config::name_of(data::kFloatTypes, problem_.dtype)));
+      const Type partials = problem_.any_partials ? Type::f16 : problem_.partials;
+      require_unit(machine_, block_shape(problem_.dtype, partials));
     }
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
@@ -179,11 +177,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineCon
     throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
   }
   const BlockShape block = block_shape(problem.dtype, plan.partials);
-  if (macs_per_slot(machine.tile.matrix_unit, block) == 0) {
-    throw KeyError("workload.plan.partials",
-                   fmt::format("found {}, for which machine.tile.matrix_unit has no multiply-adds",
-                               config::name_of(data::kFloatTypes, plan.partials)));
-  }
+  require_unit(machine, block);
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
   check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");

@@ -66,6 +66,8 @@ constexpr std::uint32_t macs_per_slot(const MatrixUnitConfig& unit, const BlockS
   if (block.input == Type::f32) return unit.f32_macs;
   return block.partial == Type::f32 ? unit.f16_f32_macs : unit.f16_macs;
 }
+/// Throws KeyError where that is 0.
+void require_unit(const MachineConfig& machine, const BlockShape& block);
 /// Slots of one such instruction.
 constexpr std::uint32_t unit_slots(const MatrixUnitConfig& unit, const BlockShape& block) {
   return ceil_div(block.depth * block.columns / block.phases, macs_per_slot(unit, block));

@@ -41,10 +41,7 @@ void describe(config::Fields& fields, Options& options) {
 
 MatrixUnit::MatrixUnit(const Options& options, const MachineConfig& machine)
     : options_(options), machine_(machine), block_(shape_of(options.dtype)) {
-  if (gemm::macs_per_slot(machine.tile.matrix_unit, block_) == 0) {
-    throw KeyError("workload.dtype",
-                   "found one for which machine.tile.matrix_unit has no multiply-adds");
-  }
+  gemm::require_unit(machine, block_);
 }
 
 nlohmann::ordered_json MatrixUnit::plan() const {

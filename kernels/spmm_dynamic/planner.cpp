@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 
+#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/base/errors.h"
 
@@ -122,6 +123,9 @@ void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
 }  // namespace
 
 Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine) {
+  const Shape& shape = problem.shape;
+  if (shape.block > 1 && !shape.values)
+    gemm::require_unit(machine, gemm::block_shape(shape.dtype, program::Type::f32));
   require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/gemm/shape.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/planner.h"
 #include "sim/base/counted.h"
@@ -159,10 +160,7 @@ nlohmann::ordered_json to_json(const Plan& plan) {
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                  const MachineConfig& machine, const Pinned& pinned) {
-  if (shape.block > 1 && shape.unit_slots(machine.tile.matrix_unit) == 0) {
-    throw UserError(
-        fmt::format("spmm_static: machine {} has no matrix unit for this dtype", machine.name));
-  }
+  if (shape.block > 1) gemm::require_unit(machine, gemm::block_shape(shape.type, shape.partials));
   return Chooser(w, shape, n, machine, pinned).choose();
 }
 

@@ -141,10 +141,7 @@ class Search {
 
 Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
                const Pinned& pinned) {
-  if (gemm::macs_per_slot(machine.tile.matrix_unit, problem.block) == 0) {
-    throw KeyError("workload.dtype",
-                   "found a type for which machine.tile.matrix_unit has no multiply-adds");
-  }
+  gemm::require_unit(machine, problem.block);
   return Search(problem, pattern, machine, pinned).run();
 }
 

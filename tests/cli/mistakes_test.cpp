@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 
@@ -309,6 +310,22 @@ TEST_SUITE("cli") {
       const tessera::test::CommandFolder folder;
       if (mistake.config != nullptr) folder.write("a.json", mistake.config);
       tessera::test::check_refused(folder, mistake.arguments, mistake.message);
+    }
+  }
+
+  TEST_CASE("a machine without the matrix unit that a kernel needs is refused with the key") {
+    const tessera::test::CommandFolder folder;
+    for (const char* kernel : {"gemm", "spmm_static", "spmm_dynamic", "spmm_tilewise"}) {
+      const bool blocks =
+          std::string(kernel) == "spmm_static" || std::string(kernel) == "spmm_dynamic";
+      folder.write("a.json", fmt::format(R"({{
+  "machine": {{"extends": "bow", "tiles": 4, "tile": {{"matrix_unit": {{"f32_macs": 0}}}}}},
+  "workload": {{"kernel": "{}", "m": 32, "k": 32, "n": 32, "dtype": "f32"{}}}}})",
+                                         kernel, blocks ? R"(, "block": 8)" : ""));
+      tessera::test::check_refused(
+          folder, "run a.json",
+          {"a.json: machine.tile.matrix_unit.f32_macs: found 0 for machine bow",
+           "allowed 1 and up where it multiplies f32 and sums in f32"});
     }
   }
 

@@ -61,7 +61,7 @@ TEST_SUITE("cli") {
     check_refused(folder,
                   "run a.json --set workload.partials=auto --set "
                   "machine.tile.matrix_unit.f32_macs=0",
-                  {"a.json: workload.dtype: found f32, for which machine.tile.matrix_unit has no"});
+                  {"machine.tile.matrix_unit.f32_macs: found 0 for machine bow, allowed 1 and up"});
   }
 
   TEST_CASE("a product of which no plan fits shows the memory of the closest") {
