@@ -42,6 +42,32 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
   return exchange;
 }
 
+program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
+                               const TilesOfParts& tiles, const std::vector<BufferId>& results,
+                               std::optional<BufferId> zeros) {
+  const Partition& partition = assembly.partition();
+  const std::uint32_t size = partition.shape.bytes();
+  program::Exchange exchange{"rows of y", {}};
+  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
+    std::uint64_t at = 0;
+    for (const Segment& segment : reduction.destinations()[t].segments) {
+      const std::uint64_t bytes = segment.elements() * size;
+      Place from{};
+      if (segment.sources == 0) {
+        from = {*zeros};
+      } else {
+        const Source& source = reduction.sources(segment).front();
+        const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);
+        from = {tiles[segment.part][source.share].partials,
+                word(source.row * row_bytes + segment.begin * size)};
+      }
+      exchange.copies.push_back({from, word(bytes), {{results[t], word(at)}}});
+      at += bytes;
+    }
+  }
+  return exchange;
+}
+
 program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
                           const std::vector<BufferId>& received,
                           const std::vector<BufferId>& results) {

@@ -114,7 +114,9 @@ std::uint64_t multiply_cycles(const Partition& partition, const TileConfig& tile
 std::uint64_t partial_cycles(const Partition& partition, const Reduction& reduction,
                              const FabricConfig& fabric) {
   std::uint64_t most = 0;
-  for (const Destination& to : reduction.destinations()) most = std::max(most, to.received);
+  for (const Destination& to : reduction.destinations()) {
+    most = std::max(most, reduction.direct() ? to.elements * partition.shape.bytes() : to.received);
+  }
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {
       most = std::max(most, share.rows.size() * partition.row_bytes(part));
@@ -214,9 +216,9 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
                         partial_cycles(partition, reduction, machine.fabric);
     p.compute_cycles =
         multiply_cycles(partition, machine.tile) + code.plain(2 * kExchangeInstructions);
-    p.sync_cycles = std::uint64_t{2} * machine.sync.chip_cycles;
+    p.sync_cycles = machine.sync.chip_cycles;
   }
-  p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
+  if (!reduction.direct()) p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
   if (partition.shape.relayouts() && partition.deal.blocks() > 0) {
     add_relayout(partition, machine, Direction::to_blocks, p);
     add_relayout(partition, machine, Direction::to_rows, p);

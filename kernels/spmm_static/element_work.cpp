@@ -11,20 +11,35 @@ constexpr std::uint64_t kWorkerSlots = 16;  // entry to the first pass, and the 
 constexpr std::uint64_t kIdleSlots = 7;
 constexpr std::uint64_t kPassSlots = 8;
 
-/// `parts` + 1 cuts of the rows after which the work is about equal.
-std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
-                                         std::uint32_t parts) {
+/// Cuts of the rows so that no part has more work than `most`, if it has several rows.
+std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
+                                       std::uint64_t most) {
   const auto rows = static_cast<std::uint32_t>(before.size()) - 1;
   std::vector<std::uint32_t> cuts{0};
-  std::uint32_t row = 0;
-  for (std::uint32_t part = 1; part < parts; ++part) {
-    const std::uint64_t target = before[rows] * part / parts;
-    while (row < rows && before[row] < target) ++row;
-    if (row > cuts.back() && before[row] - target > target - before[row - 1]) --row;
-    row = std::max(row, cuts.back());
-    cuts.push_back(row);
+  while (cuts.back() < rows) {
+    const auto after = std::upper_bound(before.begin() + cuts.back() + 1, before.end(),
+                                        before[cuts.back()] + most);
+    const auto end = static_cast<std::uint32_t>(after - before.begin()) - 1;
+    cuts.push_back(std::max(end, cuts.back() + 1));
   }
-  cuts.push_back(rows);
+  return cuts;
+}
+
+/// `parts` + 1 cuts of the rows, between which the most work is the least possible.
+std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
+                                         std::uint32_t parts) {
+  std::uint64_t enough = before.back();
+  std::uint64_t too_little = 0;
+  for (std::size_t row = 1; row < before.size(); ++row) {
+    too_little = std::max(too_little, before[row] - before[row - 1]);
+  }
+  if (too_little > 0) --too_little;
+  while (too_little + 1 < enough) {
+    const std::uint64_t middle = too_little + (enough - too_little) / 2;
+    (cuts_within(before, middle).size() <= parts + 1 ? enough : too_little) = middle;
+  }
+  std::vector<std::uint32_t> cuts = cuts_within(before, enough);
+  cuts.resize(parts + 1, cuts.back());
   return cuts;
 }
 

@@ -30,6 +30,93 @@ Share make_share(const Deal& deal, std::uint32_t place, std::uint64_t first, std
   return share;
 }
 
+/// Where the blocks [begin, end) of a band are cut for its tiles.
+class BandCut {
+ public:
+  BandCut(const Deal& deal, const DealingRules& rules, std::uint32_t band)
+      : deal_(deal), rules_(rules), begin_(deal.band_begin[band]), end_(deal.band_begin[band + 1]) {
+    if (rules.dealing == Dealing::blocks) return;
+    for (std::uint64_t e = begin_; e < end_; ++e) {
+      if (e == begin_ || deal.row[e] != deal.row[e - 1]) row_begin_.push_back(e);
+    }
+    row_begin_.push_back(end_);
+  }
+
+  [[nodiscard]] std::uint64_t work() const {
+    if (rules_.dealing == Dealing::blocks) return end_ - begin_;
+    std::uint64_t sum = 0;
+    for (std::size_t r = 0; r + 1 < row_begin_.size(); ++r) {
+      sum += rules_.row_work(row_begin_[r + 1] - row_begin_[r]);
+    }
+    return sum;
+  }
+
+  /// The end of each tile's blocks, for up to `tiles` of them.
+  [[nodiscard]] std::vector<std::uint64_t> ends(std::uint32_t tiles) const {
+    if (rules_.dealing == Dealing::blocks) return equal_ends(tiles);
+    std::uint64_t too_little = ceil_div<std::uint64_t>(work(), tiles) - 1;
+    std::uint64_t enough = work();
+    while (too_little + 1 < enough) {
+      const std::uint64_t middle = too_little + (enough - too_little) / 2;
+      (filled(middle).size() <= tiles ? enough : too_little) = middle;
+    }
+    return filled(enough);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::uint64_t> equal_ends(std::uint32_t tiles) const {
+    const std::uint64_t each = ceil_div(end_ - begin_, std::uint64_t{tiles});
+    std::vector<std::uint64_t> ends;
+    for (std::uint64_t first = begin_; first < end_ && ends.size() < tiles;) {
+      std::uint64_t last = std::min(begin_ + (ends.size() + 1) * each, end_);
+      if (rules_.even_rows && last < end_ && deal_.value_begin[last] % 2 == 1) ++last;
+      first = std::max(first, last);
+      ends.push_back(first);
+    }
+    return ends;
+  }
+
+  /// The ends if each tile takes what it can of up to `most` work, at least the smallest piece.
+  [[nodiscard]] std::vector<std::uint64_t> filled(std::uint64_t most) const {
+    std::vector<std::uint64_t> ends;
+    std::uint64_t used = 0;
+    for (std::size_t r = 0; r + 1 < row_begin_.size(); ++r) {
+      for (std::uint64_t at = row_begin_[r]; at < row_begin_[r + 1];) {
+        const std::uint64_t taken = piece(row_begin_[r + 1] - at, used < most ? most - used : 0);
+        if (used > 0 && used + rules_.row_work(taken) > most) {
+          ends.push_back(at);
+          used = 0;
+          continue;
+        }
+        used += rules_.row_work(taken);
+        at += taken;
+      }
+    }
+    ends.push_back(end_);
+    return ends;
+  }
+
+  /// Of `blocks` of a row as many as `room` allows, at least the smallest piece.
+  [[nodiscard]] std::uint64_t piece(std::uint64_t blocks, std::uint64_t room) const {
+    if (rules_.dealing == Dealing::rows || rules_.row_work(blocks) <= room) return blocks;
+    const std::uint64_t grain = rules_.even_rows ? 2 : 1;
+    std::uint64_t fits = grain;
+    std::uint64_t too_many = blocks;
+    while (fits + grain < too_many) {
+      const std::uint64_t half = (too_many - fits) / 2 / grain * grain;
+      const std::uint64_t middle = fits + std::max(half, grain);
+      (rules_.row_work(middle) <= room ? fits : too_many) = middle;
+    }
+    return std::min(fits, blocks);
+  }
+
+  const Deal& deal_;
+  const DealingRules& rules_;
+  std::uint64_t begin_;
+  std::uint64_t end_;
+  std::vector<std::uint64_t> row_begin_;  ///< of the rows of the band that have blocks
+};
+
 }  // namespace
 
 std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& blocks,
@@ -54,19 +141,23 @@ std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& block
   return by_band;
 }
 
-Layer make_layer(const Deal& deal, std::uint32_t tiles, std::uint32_t grain, bool even_rows) {
+Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules) {
   Layer layer{tiles, {}};
-  const std::vector<std::uint32_t> by_band = tiles_by_band(deal.bands.blocks, tiles, grain);
+  std::vector<BandCut> cuts;
+  std::vector<std::uint64_t> work;
+  for (std::uint32_t band = 0; band < deal.bands.count(); ++band) {
+    cuts.emplace_back(deal, rules, band);
+    work.push_back(cuts.back().work());
+  }
+  const std::vector<std::uint32_t> by_band = tiles_by_band(work, tiles, rules.grain);
   std::uint32_t place = 0;
   for (std::uint32_t band = 0; band < by_band.size(); ++band) {
-    const std::uint64_t end = deal.band_begin[band + 1];
-    const std::uint64_t each = ceil_div(deal.bands.blocks[band], std::uint64_t{by_band[band]});
     std::uint64_t first = deal.band_begin[band];
-    for (std::uint32_t t = 0; t < by_band[band] && first < end; ++t) {
-      std::uint64_t last = std::min(deal.band_begin[band] + (t + 1) * each, end);
-      if (even_rows && last < end && deal.value_begin[last] % 2 == 1) ++last;
-      if (last > first) layer.shares.push_back(make_share(deal, place + t, first, last));
-      first = std::max(first, last);
+    std::uint32_t t = place;
+    for (const std::uint64_t last : cuts[band].ends(by_band[band])) {
+      if (last > first) layer.shares.push_back(make_share(deal, t, first, last));
+      ++t;
+      first = last;
     }
     place += by_band[band];
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernels/spmm_static/deal.h"
@@ -31,13 +32,27 @@ struct Layer {
   std::vector<Share> shares;  ///< by place; tiles without blocks have none
 };
 
-/// Tiles for each band in proportion to its blocks, at least `grain` and in multiples of it, no
-/// more than its blocks need; empty if there are too few tiles.
+/// Tiles for each band in proportion to its blocks (or its work), at least `grain` and in multiples
+/// of it, no more than its blocks need; empty if there are too few tiles.
 std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& blocks,
                                          std::uint32_t tiles, std::uint32_t grain);
 
-/// Deals each band's blocks in order to its tiles, equally many each. Where rows have even lengths
-/// in `deal` no row is cut at an odd element.
-Layer make_layer(const Deal& deal, std::uint32_t tiles, std::uint32_t grain, bool even_rows);
+/// How the blocks of a band are divided over its tiles.
+enum class Dealing : std::uint8_t {
+  blocks,  ///< equally many each, as published; rows may straddle tiles
+  work,    ///< equally much work each; rows may straddle tiles
+  rows,    ///< about equally much work each, in whole rows
+};
+
+struct DealingRules {
+  Dealing dealing = Dealing::blocks;
+  std::uint32_t grain = 1;  ///< a band has a multiple of so many tiles
+  bool even_rows = false;   ///< rows have even lengths in the deal: none is cut at an odd element
+  /// Work of so many blocks of one row, growing with their number; not used to deal `blocks`.
+  std::function<std::uint64_t(std::uint64_t blocks)> row_work;
+};
+
+/// Deals each band's blocks in order to its tiles; without shares if there are too few tiles.
+Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules);
 
 }  // namespace tessera::spmm_static

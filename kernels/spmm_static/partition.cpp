@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/spmm_static/element_work.h"
+
 namespace tessera::spmm_static {
 
 std::uint64_t Partition::x_bytes(const Part& part, const Share& share) const {
@@ -33,21 +35,35 @@ std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::
   return parts;
 }
 
+namespace {
+
+/// What a row of so many blocks takes of the tile code, in columns of one pass.
+std::uint64_t row_work(const Shape& shape, std::uint32_t columns, std::uint64_t blocks) {
+  if (shape.block > 1) return blocks;
+  const std::uint32_t words = std::min(columns * shape.bytes() / 8, 2U);
+  return element_code(shape, words).row_slots(blocks);
+}
+
+}  // namespace
+
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                         std::uint32_t tiles, std::uint32_t parts, std::uint32_t bands) {
+                         std::uint32_t tiles, const Cuts& cuts) {
   const bool even_rows = shape.block == 1 && shape.type == Type::f16;
   Partition partition{
       shape, w.block_rows(), w.block_columns(), round_up(n, shape.column_grain()), tiles, {}, {},
       {}};
-  partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), bands), even_rows);
-  std::vector<Part> cut = cut_columns(partition.columns, parts, shape.column_grain(), tiles);
+  partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
+  std::vector<Part> cut = cut_columns(partition.columns, cuts.parts, shape.column_grain(), tiles);
   for (Part& part : cut) {
     const std::uint32_t wanted = part.layer;
     const auto found = std::find_if(partition.layers.begin(), partition.layers.end(),
                                     [&](const Layer& layer) { return layer.tiles == wanted; });
     part.layer = static_cast<std::uint32_t>(found - partition.layers.begin());
     if (found != partition.layers.end()) continue;
-    partition.layers.push_back(make_layer(partition.deal, wanted, tile_grain(tiles), even_rows));
+    partition.layers.push_back(
+        make_layer(partition.deal, wanted,
+                   {cuts.dealing, tile_grain(tiles), even_rows,
+                    [&](std::uint64_t blocks) { return row_work(shape, part.width(), blocks); }}));
     if (partition.layers.back().shares.empty() && partition.deal.blocks() > 0) return partition;
   }
   partition.parts = std::move(cut);

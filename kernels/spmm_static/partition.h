@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -67,9 +68,18 @@ constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles);
 
-/// The partition into up to `parts` intervals and `bands` bands; without parts if they do not go
-/// onto the tiles.
+/// How a product is cut.
+struct Cuts {
+  std::uint32_t parts;  ///< intervals of columns of X
+  std::uint32_t bands;  ///< of block columns of W
+  Dealing dealing = Dealing::blocks;
+
+  friend auto operator<=>(const Cuts&, const Cuts&) = default;
+};
+
+/// The partition into up to so many intervals and bands; without parts if they do not go onto the
+/// tiles.
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                         std::uint32_t tiles, std::uint32_t parts, std::uint32_t bands);
+                         std::uint32_t tiles, const Cuts& cuts);
 
 }  // namespace tessera::spmm_static

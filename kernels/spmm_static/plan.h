@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,11 +23,13 @@ struct Pinned {
   Algorithm algorithm = Algorithm::best;
   std::uint32_t parts = 0;  ///< 0: chosen
   std::uint32_t bands = 0;
+  std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
 };
 void describe(config::Fields& fields, Pinned& plan);
 
 struct Plan {
   Algorithm algorithm;
+  Dealing dealing;
   Partition partition;
   Prediction prediction;
 };

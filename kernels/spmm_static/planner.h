@@ -12,11 +12,6 @@
 /// are the published ones (machines.md 2.3); what computing takes is that of our tile code.
 namespace tessera::spmm_static {
 
-struct Cuts {
-  std::uint32_t parts;
-  std::uint32_t bands;
-};
-
 /// Pattern and sizes, as the planner sees them.
 struct Problem {
   Shape shape;

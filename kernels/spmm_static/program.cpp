@@ -32,14 +32,8 @@ class Builder {
       }
       assembly_.add_step(inputs(assembly_, given_x_, given_values_, tiles_), all);
       assembly_.add_step(multiplied(assembly_, tiles_), all || region_ == Region::multiply);
-      add_received();
-      assembly_.add_step(partials_sent(assembly_, reduction_, tiles_, received_), all);
-    } else {
-      add_received();
     }
-    assembly_.add_step(
-        added(assembly_, reduction_, received_, relayouts_results() ? y_blocks_ : y_),
-        all || region_ == Region::add);
+    add_up();
     if (relayouts_results()) {
       assembly_.add_step(transposed(assembly_, y_blocks_, y_rows_, Direction::to_rows), all);
       assembly_.add_step(panels_to_rows(assembly_, y_rows_, y_buffer), all);
@@ -48,6 +42,35 @@ class Builder {
   }
 
  private:
+  void add_up() {
+    const bool measured = region_ != Region::multiply;
+    const std::vector<BufferId>& results = relayouts_results() ? y_blocks_ : y_;
+    if (reduction_.direct()) {
+      assembly_.add_step(results_sent(assembly_, reduction_, tiles_, results, zeros()), measured);
+      return;
+    }
+    add_received();
+    if (partition_.deal.blocks() > 0) {
+      assembly_.add_step(partials_sent(assembly_, reduction_, tiles_, received_),
+                         region_ == Region::all);
+    }
+    assembly_.add_step(added(assembly_, reduction_, received_, results), measured);
+  }
+
+  /// What rows of Y without blocks come from.
+  std::optional<BufferId> zeros() {
+    std::uint64_t most = 0;
+    for (const Destination& to : reduction_.destinations()) {
+      for (const Segment& segment : to.segments) {
+        if (segment.sources == 0) most = std::max(most, segment.elements());
+      }
+    }
+    if (most == 0) return std::nullopt;
+    return assembly_.buffer(0, most * shape_.bytes(), "zeros", [](std::span<std::byte> into) {
+      std::ranges::fill(into, std::byte{});
+    });
+  }
+
   /// First: check() counts on their numbers.
   void add_results() {
     program::Tensor y{"y", shape_.type, {w_.rows, x_.columns()}, {}};

@@ -6,7 +6,17 @@ namespace tessera::spmm_static {
 
 Reduction::Reduction(const Partition& partition) : partition_(partition) {
   find_sources();
+  direct_ = partition.deal.blocks() > 0 && !partition.shape.mixed() && meet_nowhere();
   find_segments();
+}
+
+bool Reduction::meet_nowhere() const {
+  for (const auto& rows : sources_) {
+    for (const std::vector<Source>& row : rows) {
+      if (row.size() > 1) return false;
+    }
+  }
+  return true;
 }
 
 void Reduction::find_sources() {
@@ -35,7 +45,7 @@ void Reduction::find_segments() {
         Destination& to = destinations_[at / stored];
         const std::uint64_t end = std::min(elements, begin + stored - at % stored);
         to.segments.push_back({p, row, begin, end, sources, to.received});
-        to.received += (end - begin) * partition_.shape.partial_bytes() * sources;
+        if (!direct_) to.received += (end - begin) * partition_.shape.partial_bytes() * sources;
         to.elements += end - begin;
         at += end - begin;
         begin = end;

@@ -52,7 +52,9 @@ class Reduction {
  public:
   explicit Reduction(const Partition& partition);
 
-  /// By tile of the machine.
+  /// Whether no two partial rows meet and each is a row of Y as it is.
+  [[nodiscard]] bool direct() const { return direct_; }
+  /// By tile of the machine; they receive no partials where partial rows are results.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
   [[nodiscard]] const std::vector<Source>& sources(const Segment& segment) const {
     return sources_[partition_.parts[segment.part].layer][segment.row];
@@ -64,9 +66,11 @@ class Reduction {
  private:
   void find_sources();
   void find_segments();
+  [[nodiscard]] bool meet_nowhere() const;
 
   const Partition& partition_;
   std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row
+  bool direct_ = false;
   std::vector<Destination> destinations_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernels/spmm_static/assembly.h"
@@ -33,5 +34,11 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
 program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
                           const std::vector<BufferId>& received,
                           const std::vector<BufferId>& results);
+
+/// Partial rows to their places in `results`, by tile, where no two meet; rows without blocks come
+/// out of `zeros`, which is as long as any segment, if there are some.
+program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
+                               const TilesOfParts& tiles, const std::vector<BufferId>& results,
+                               std::optional<BufferId> zeros);
 
 }  // namespace tessera::spmm_static

@@ -25,6 +25,20 @@ sparse::BlockMatrix random_blocks(std::uint32_t m, std::uint32_t k, std::uint32_
   return sparse::make_weights(options);
 }
 
+/// Rows of so many nonzeros, from the first column on.
+sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint32_t columns) {
+  sparse::BlockMatrix w;
+  w.rows = static_cast<std::uint32_t>(lengths.size());
+  w.columns = columns;
+  w.block = 1;
+  w.row_begin = {0};
+  for (const std::uint32_t length : lengths) {
+    for (std::uint32_t column = 0; column < length; ++column) w.column.push_back(column);
+    w.row_begin.push_back(w.column.size());
+  }
+  return w;
+}
+
 /// Each block of W is in exactly one share of the layer, by rows and by columns.
 void check_layer(const Deal& deal, const Layer& layer) {
   std::uint64_t next = 0;
@@ -85,9 +99,11 @@ TEST_SUITE("unit") {
             CAPTURE(seed);
             CAPTURE(parts);
             CAPTURE(bands);
-            const Partition partition =
-                make_partition(w, {block, type, Type::f32}, n, 40, parts, bands);
-            if (!partition.parts.empty()) check_partition(partition, w, n);
+            for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
+              const Partition partition =
+                  make_partition(w, {block, type, Type::f32}, n, 40, {parts, bands, dealing});
+              if (!partition.parts.empty()) check_partition(partition, w, n);
+            }
           }
         }
       }
@@ -113,16 +129,51 @@ TEST_SUITE("unit") {
 
   TEST_CASE("pairs of f16 elements are never cut") {
     const sparse::BlockMatrix w = random_blocks(40, 60, 1, 0.3, 3);
-    const Partition partition = make_partition(w, {1, Type::f16, Type::f32}, 8, 24, 1, 3);
-    for (const Share& share : partition.layers.front().shares) {
-      CHECK(partition.deal.value_begin[share.first] % 2 == 0);
-      for (const RowRun& run : share.rows) CHECK(partition.deal.value_begin[run.first] % 2 == 0);
+    for (const Dealing dealing : {Dealing::blocks, Dealing::work}) {
+      const Partition partition =
+          make_partition(w, {1, Type::f16, Type::f32}, 8, 24, {1, 3, dealing});
+      for (const Share& share : partition.layers.front().shares) {
+        CHECK(partition.deal.value_begin[share.first] % 2 == 0);
+        for (const RowRun& run : share.rows) CHECK(partition.deal.value_begin[run.first] % 2 == 0);
+      }
     }
+  }
+
+  TEST_CASE("dealt by work, tiles with many short rows have fewer elements") {
+    std::vector<std::uint32_t> lengths(400, 2);
+    for (std::size_t row = 0; row < 20; ++row) lengths[row] = 60;
+    const sparse::BlockMatrix w = rows_of(lengths, 100);
+    const auto most_work = [&](Dealing dealing) {
+      const Partition partition =
+          make_partition(w, {1, Type::f32, Type::f32}, 4, 20, {1, 1, dealing});
+      std::uint64_t most = 0;
+      for (const Share& share : partition.layers.front().shares) {
+        std::uint64_t work = 0;
+        for (const RowRun& run : share.rows) work += 10 + 3 * (run.last - run.first);
+        most = std::max(most, work);
+      }
+      return most;
+    };
+    const std::uint64_t mean = (400 * 10 + 3 * w.blocks()) / 20;
+    CHECK(most_work(Dealing::blocks) > mean * 3 / 2);
+    CHECK(most_work(Dealing::work) <= mean + 13);
+    CHECK(most_work(Dealing::rows) <= mean + 190);
+  }
+
+  TEST_CASE("dealt in whole rows of one band, no two partial rows meet") {
+    const sparse::BlockMatrix w = random_blocks(100, 170, 4, 0.1, 5);
+    const auto direct = [&](Type type, const Cuts& cuts) {
+      return Reduction(make_partition(w, {4, type, Type::f32}, 36, 40, cuts)).direct();
+    };
+    CHECK(direct(Type::f32, {3, 1, Dealing::rows}));
+    CHECK_FALSE(direct(Type::f16, {3, 1, Dealing::rows}));  // their sums are still to be rounded
+    CHECK_FALSE(direct(Type::f32, {3, 2, Dealing::rows}));
+    CHECK_FALSE(direct(Type::f32, {3, 1, Dealing::blocks}));
   }
 
   TEST_CASE("every result is added up once, from all partial rows, and divided over the workers") {
     const sparse::BlockMatrix w = random_blocks(100, 170, 8, 0.1, 5);
-    const Partition partition = make_partition(w, {8, Type::f16, Type::f32}, 36, 40, 3, 4);
+    const Partition partition = make_partition(w, {8, Type::f16, Type::f32}, 36, 40, {3, 4});
     const Reduction reduction(partition);
     std::uint64_t elements = 0;
     std::uint64_t partials = 0;

@@ -126,6 +126,18 @@ TEST_SUITE("run") {
     check_all(options, {24, 40});
   }
 
+  TEST_CASE("whole rows in one band go to Y as they are, rows without blocks come as zeros") {
+    for (const Dealing dealing : {Dealing::work, Dealing::rows}) {
+      Options options = seeded(90, 75, 0.04);
+      options.weights.pattern = sparse::Pattern::row_skewed;
+      options.plan = {Algorithm::best, 2, 1, dealing};
+      check_all(options, {20, 9});
+      options.layout = Layout::natural;
+      options.plan.bands = 2;
+      check_all(options, {20});
+    }
+  }
+
   TEST_CASE("rows in, rows out: layout natural gives the right sums") {
     Options options = seeded(70, 150, 0.2);
     options.layout = Layout::natural;
