@@ -56,12 +56,15 @@ report::Outcome run(const config::Config& config, const report::Built& built,
 extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
-  using tessera::ExitCode;
+  using namespace tessera;
   std::signal(SIGINT, [](int) { std::_Exit(static_cast<int>(ExitCode::interrupted)); });
-  const tessera::command::Simulator simulator{
-      tessera::kernels::catalogue(), tessera::config::machine_presets(),
-      tessera::config::validation_presets(), tessera::build, tessera::run};
-  const ExitCode code = tessera::command::run_command_line(argc, argv, simulator);
+  const command::Simulator simulator{kernels::catalogue(),
+                                     config::machine_presets(),
+                                     config::validation_presets(),
+                                     config::paper_presets(),
+                                     build,
+                                     run};
+  const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));
 }

@@ -83,11 +83,13 @@ Action add_validate(CLI::App& app, const Simulator& simulator) {
   CLI::App* const validate =
       app.add_subcommand("validate", "published numbers beside simulated ones");
   const auto request = std::make_shared<ValidateRequest>();
+  validate->add_option("SET", request->sets,
+                       "names that `tessera list sets` shows, or files of the same form (default: "
+                       "all sets but those "
+                       "by name alone)");
   validate->add_option(
-      "SET", request->sets,
-      "names of sets, or files such as those of configs/papers (default: all sets)");
-  validate->add_option("--out", request->out,
-                       "folder of the tables in CSV (default: runs, for files only)");
+      "--out", request->out,
+      "folder of the tables in CSV (default: runs, for figures of papers and files)");
   validate->add_flag("--quick", request->quick, "only the points marked quick");
   validate->add_option("--jobs", request->jobs, "points at a time (default: one a core)")
       ->check(CLI::Range(1, 1024));

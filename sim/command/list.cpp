@@ -27,11 +27,18 @@ void list_fabrics() {
   for (const config::Json& name : kind["enum"]) fmt::print("{}\n", name.get<std::string>());
 }
 
-void list_sets(const Simulator& simulator) {
-  for (const config::Preset& preset : simulator.validation) {
+void list_sets_of(config::Presets presets, std::string_view note) {
+  for (const config::Preset& preset : presets) {
     const ValidationSet set = read_validation_set(preset);
-    fmt::print("{:<12} {} ({})\n", preset.name, set.title, counted(set.points.size(), "point"));
+    fmt::print("{:<18} {} ({}{})\n", preset.name, set.title, counted(set.points.size(), "point"),
+               note);
   }
+}
+
+/// What `tessera validate` takes by name: what it judges of itself, and figures of papers.
+void list_sets(const Simulator& simulator) {
+  list_sets_of(simulator.validation, "");
+  list_sets_of(simulator.papers, ", by name alone");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace tessera::command {
 struct Simulator {
   Catalogue catalogue;
   std::vector<config::Preset> machines;
-  std::vector<config::Preset> validation;
+  std::vector<config::Preset> validation;  ///< what `tessera validate` judges
+  std::vector<config::Preset> papers;      ///< figures of papers, of the same form
   std::function<report::Built(const config::Config&)> build;
   /// At most once a process: SystemC elaborates once. The trace may be null.
   std::function<report::Outcome(const config::Config&, const report::Built&, trace::RunTrace*)> run;

@@ -17,7 +17,10 @@ namespace {
 bool validate_set(const ValidationSet& set, const ValidateRequest& request,
                   const std::string& folder, const Simulator& simulator) {
   ValidationRuns runs(set, request.quick, simulator);
-  if (runs.empty()) return true;
+  if (runs.empty()) {
+    fmt::print("{}: none of its points is marked quick\n", set.name);
+    return true;
+  }
   print_heading(set);
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
@@ -35,33 +38,54 @@ bool is_file(const std::string& name) {
   return name.ends_with(".json") || name.ends_with(".jsonc") || name.find('/') != std::string::npos;
 }
 
-ValidationSet set_of_file(const std::string& file) {
-  const std::string text = config::read_text(file);
-  const std::string name = std::filesystem::path(file).stem().string();
-  return read_validation_set({name, text}, file);
+/// A set of those asked for, and where its table goes: nowhere for the sets of the gates alone.
+struct Wanted {
+  ValidationSet set;
+  std::string folder;
+};
+
+const config::Preset* find_preset(config::Presets presets, const std::string& name) {
+  const auto found = std::find_if(presets.begin(), presets.end(),
+                                  [&](const config::Preset& each) { return each.name == name; });
+  return found == presets.end() ? nullptr : &*found;
+}
+
+Wanted find_set(const std::string& name, const ValidateRequest& request,
+                const Simulator& simulator) {
+  const std::string folder = request.out.empty() ? "runs" : request.out;
+  if (is_file(name)) {
+    const std::string text = config::read_text(name);
+    const std::string stem = std::filesystem::path(name).stem().string();
+    return {read_validation_set({stem, text}, name), folder};
+  }
+  if (const config::Preset* const preset = find_preset(simulator.validation, name)) {
+    return {read_validation_set(*preset), request.out};
+  }
+  if (const config::Preset* const preset = find_preset(simulator.papers, name)) {
+    return {read_validation_set(*preset), folder};
+  }
+  std::vector<std::string_view> names;
+  for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
+  for (const config::Preset& preset : simulator.papers) names.push_back(preset.name);
+  throw UserError(fmt::format("tessera validate: found {}, allowed {}, or a file{}", name,
+                              config::list_of(names), config::did_you_mean(name, names)));
 }
 
 }  // namespace
 
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
-  std::vector<std::string_view> names;
-  for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
+  std::vector<Wanted> wanted;
   for (const std::string& name : request.sets) {
-    if (is_file(name) || std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw UserError(fmt::format("tessera validate: found {}, allowed {}, or a file{}", name,
-                                config::list_of(names), config::did_you_mean(name, names)));
+    wanted.push_back(find_set(name, request, simulator));
+  }
+  if (request.sets.empty()) {
+    for (const config::Preset& preset : simulator.validation) {
+      wanted.push_back({read_validation_set(preset), request.out});
+    }
   }
   bool passed = true;
-  const auto& wanted = request.sets;
-  for (const config::Preset& preset : simulator.validation) {
-    const std::string name(preset.name);
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
-    passed &= validate_set(read_validation_set(preset), request, request.out, simulator);
-  }
-  for (const std::string& file : wanted) {
-    if (!is_file(file)) continue;
-    const std::string folder = request.out.empty() ? "runs" : request.out;
-    passed &= validate_set(set_of_file(file), request, folder, simulator);
+  for (const Wanted& each : wanted) {
+    passed &= validate_set(each.set, request, each.folder, simulator);
   }
   return passed ? ExitCode::done : ExitCode::check_failed;
 }

@@ -9,9 +9,11 @@
 namespace tessera::command {
 
 struct ValidateRequest {
-  std::vector<std::string> sets;  ///< names, or files of the same form; empty: all by name
+  /// Names, or files of the same form. Empty: all of configs/validation.
+  std::vector<std::string> sets;
   bool quick = false;
-  std::string out;    ///< folder of the tables in CSV; empty: runs, and for sets from files only
+  /// Folder of the tables in CSV. Empty: runs, and none for sets of configs/validation.
+  std::string out;
   unsigned jobs = 0;  ///< points at a time; 0: one a core
 };
 

@@ -22,4 +22,6 @@ std::vector<Preset> machine_presets() { return presets_below("configs/machines/"
 
 std::vector<Preset> validation_presets() { return presets_below("configs/validation/"); }
 
+std::vector<Preset> paper_presets() { return presets_below("configs/papers/"); }
+
 }  // namespace tessera::config

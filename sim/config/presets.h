@@ -15,5 +15,6 @@ using Presets = std::span<const Preset>;
 
 std::vector<Preset> machine_presets();     ///< configs/machines, by name
 std::vector<Preset> validation_presets();  ///< configs/validation, by name
+std::vector<Preset> paper_presets();       ///< configs/papers, by name
 
 }  // namespace tessera::config

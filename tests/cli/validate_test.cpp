@@ -56,6 +56,20 @@ TEST_SUITE("cli") {
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
 
+  TEST_CASE("figures of papers are listed and found by name") {
+    const CommandFolder folder;
+    const std::string sets = folder.call("list sets").out;
+    CHECK(sets.find("\npopsparse_blocks   PopSparse: ") != std::string::npos);
+    CHECK(sets.find("points, by name alone)\n") != std::string::npos);
+    const Answer answer = folder.call("validate popsparse_blocks --quick");
+    CHECK(answer.code == 0);
+    CHECK(answer.out == "popsparse_blocks: none of its points is marked quick\n");
+    check_refused(folder, "validate stream popsparse_block",
+                  {"found popsparse_block, allowed codelets, ",
+                   "or a file; did you mean "
+                   "popsparse_blocks?"});
+  }
+
   TEST_CASE("a file that is no set is refused with the key path") {
     const std::string head = R"({"title": "x", "citation": "y", )";
     const std::string base = R"("base": {"machine": "bow", "workload": {"kernel": "stream"}})";

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,17 @@ TEST_SUITE("run") {
         CHECK(config.workload->plan(config.machine)->prediction().cycles > 0);
       }
     }
+  }
+
+  TEST_CASE("no validation set and figure of a paper have one name") {
+    std::set<std::string_view> names;
+    for (const auto& presets : {config::validation_presets(), config::paper_presets()}) {
+      for (const config::Preset& preset : presets) {
+        CAPTURE(preset.name);
+        CHECK(names.insert(preset.name).second);
+      }
+    }
+    CHECK(names.contains("popsparse_blocks"));
   }
 
   TEST_CASE("every point of every figure of a paper has a config, and its baseline too") {
