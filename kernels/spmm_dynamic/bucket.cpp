@@ -109,7 +109,7 @@ class Packer {
     return 2 + units * shape_.shape.unit_blocks();
   }
   [[nodiscard]] std::uint32_t value_words(std::uint32_t units) const {
-    return shape_.shape.shares_rows() ? units * (shape_.shape.unit_bytes() / kPartialBytes) : 0;
+    return shape_.shape.shares_rows() ? units * (shape_.shape.unit_bytes() / kUnitWord) : 0;
   }
 
   /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.

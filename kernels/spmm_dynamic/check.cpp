@@ -32,15 +32,16 @@ class Results {
     const bool values = workload_.problem_.shape.values;
     const Type type = workload_.problem_.shape.dtype;
     std::vector<double> all;
-    all.reserve(std::size_t{4} * bytes_.chunks);
+    const std::uint32_t per_chunk = kChunkBytes / workload_.problem_.shape.sum_bytes();
+    all.reserve(std::size_t{per_chunk} * bytes_.chunks);
     for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
       const std::uint64_t chunks = EvenSplit{bytes_.chunks, bytes_.parts}.part(part).size();
       if (chunks == 0) continue;
-      std::vector<std::byte> bytes(chunks * 4 * data::element_bytes(type));
+      std::vector<std::byte> bytes(chunks * per_chunk * data::element_bytes(type));
       const program::BufferId buffer =
           values ? result_buffer(grid_, x, other, part) : result_buffer(grid_, x, part, other);
       memory_.read({buffer, 0}, bytes);
-      for (std::size_t i = 0; i < chunks * 4; ++i)
+      for (std::size_t i = 0; i < chunks * per_chunk; ++i)
         all.push_back(data::load_element(type, bytes, i));
     }
     return all;
@@ -75,8 +76,9 @@ CheckResult SpmmDynamic::check_run(const MemoryReader& memory, CheckMode mode,
                                    std::uint32_t run) const {
   if (problem_.shape.values) return check_values(memory, mode, run);
   Results results(*this, memory);
-  const auto rounding =
-      sparse::rounding_of(options_.weights.dtype, Type::f32, 1, plan_.pool.grid.y);
+  const Shape& shape = problem_.shape;
+  const auto rounding = sparse::rounding_of(
+      shape.dtype, shape.sums, shape.packs() || !shape.f16() ? 1 : shape.block, plan_.pool.grid.y);
   return sparse::check_product(
       patterns_[run], x_,
       [&](std::uint32_t row, std::span<double> into) { results.row(row, into); }, rounding, mode,

@@ -11,11 +11,11 @@
 
 // --- the supervisor --------------------------------------------------------------------------------
 // Further arguments: 16 bytes of X from the first to the second half of a block's inputs; from 32 on for
-// each worker 16 bytes: offset in X, results, positions - 3, offset of the second half of results. Behind
+// each worker 16 bytes: offset in X, results, loops (see block_run.inc), offset of the second half of results. Behind
 // its head a sub-group holds its block rows: place of the row's results, blocks, then of each block the
 // place of its rows of X; places in 64-bit words, u16 each.
 // `halves`: outputs: a block is two runs for its halves of outputs; inputs: for its halves of inputs.
-.macro dynamic_blocks name, unit, phases, inputs, outputs, halves, rows, words, pitch
+.macro dynamic_blocks name, unit, phases, inputs, outputs, unroll, halves, rows, words, pitch
 codelet \name
   lla t0, 13f
   run t0, a0, s1
@@ -84,17 +84,20 @@ codelet \name
   add s1, s5, a0
   xctl 0
 15:
-  worker_run \unit, \phases, \inputs, \outputs, 1, 1, 0
+  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 0
   .ifc \halves, outputs
 16:
-  worker_run \unit, \phases, \inputs, \outputs, 1, 1, 1
+  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 1
   .endif
 end_codelet \name
 .endm
 
-dynamic_blocks dynamic_16_f16, amp.hs, 4, 4, 4, outputs, 1, 32, 0
-dynamic_blocks dynamic_8_f16,  amp.hs, 4, 2, 4, none,    1, 16, 0
-dynamic_blocks dynamic_4_f16,  amp.hs, 2, 1, 2, none,    4, 1, 2
-dynamic_blocks dynamic_16_f32, amp.s,  8, 4, 8, inputs,  1, 64, 0
-dynamic_blocks dynamic_8_f32,  amp.s,  8, 4, 4, none,    8, 4, 8
-dynamic_blocks dynamic_4_f32,  amp.s,  4, 2, 2, none,    4, 2, 8
+dynamic_blocks dynamic_16_f16,     amp.h,  4, 4, 4, 1, none,    1, 64, 0
+dynamic_blocks dynamic_8_f16,      amp.h,  2, 2, 2, 1, none,    8, 2, 4
+dynamic_blocks dynamic_4_f16,      amp.h,  1, 1, 1, 2, none,    4, 1, 4
+dynamic_blocks dynamic_16_f16_f32, amp.hs, 4, 4, 4, 1, outputs, 1, 32, 0
+dynamic_blocks dynamic_8_f16_f32,  amp.hs, 4, 2, 4, 1, none,    1, 16, 0
+dynamic_blocks dynamic_4_f16_f32,  amp.hs, 2, 1, 2, 1, none,    4, 1, 2
+dynamic_blocks dynamic_16_f32,     amp.s,  8, 4, 8, 1, inputs,  1, 64, 0
+dynamic_blocks dynamic_8_f32,      amp.s,  8, 4, 4, 1, none,    8, 4, 8
+dynamic_blocks dynamic_4_f32,      amp.s,  4, 2, 2, 1, none,    4, 2, 8

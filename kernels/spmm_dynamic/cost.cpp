@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/machine/code_cost.h"
 
@@ -28,6 +29,10 @@ struct Unit {
   std::uint64_t phases, outputs, runs, loads, words;
 };
 Unit unit_of(const Shape& shape) {
+  if (shape.f16() && !shape.packs()) {
+    if (shape.block == 16) return {4, 4, 1, 1, 64};
+    return shape.block == 8 ? Unit{2, 2, 1, 8, 16} : Unit{1, 1, 1, 4, 4};
+  }
   if (shape.f16()) {
     if (shape.block == 16) return {4, 4, 2, 1, 32};
     return shape.block == 8 ? Unit{4, 4, 1, 1, 16} : Unit{2, 2, 1, 4, 4};
@@ -83,11 +88,9 @@ class Cost {
 
   [[nodiscard]] double products(double blocks, double rows) const {
     const Unit unit = unit_of(shape_);
-    const MatrixUnitConfig& matrix = machine_.tile.matrix_unit;
     const std::uint64_t positions = ceil_div(grid_.columns, machine_.tile.contexts);
-    const std::uint64_t macs = shape_.f16() ? 32 : 16;
     const std::uint64_t unit_slots =
-        ceil_div<std::uint64_t>(macs, shape_.f16() ? matrix.f16_f32_macs : matrix.f32_macs);
+        gemm::unit_slots(machine_.tile.matrix_unit, gemm::block_shape(shape_.dtype, shape_.sums));
     const std::uint64_t slots =
         kBlockRunSlots + (positions * unit.phases + 2 * unit.outputs) * unit_slots;
     const std::uint64_t load = unit.loads * code_.load_weights(unit.words * kWord / unit.loads);
@@ -186,10 +189,10 @@ class Cost {
     const std::uint64_t part = bytes_.part_chunks();
     const std::uint64_t chunks = ceil_div<std::uint64_t>(part, machine_.tile.contexts);
     // Sums of one part that are results as they are move to where results lie.
-    const std::uint64_t moved = bytes_.parts > 1 || shape_.f16() ? bytes_.parts - 1 : 1;
+    const std::uint64_t moved = bytes_.parts > 1 || shape_.packs() ? bytes_.parts - 1 : 1;
     if (moved > 0) superstep(moved * part * kChunkBytes);
     if (bytes_.parts > 1) p_.compute_cycles += run(kAddSlots + 2 * chunks * (bytes_.parts - 1));
-    if (shape_.f16()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
+    if (shape_.packs()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
   }
 
   bool even_;

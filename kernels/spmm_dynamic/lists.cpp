@@ -89,7 +89,7 @@ class GroupWriter {
     const std::vector<std::size_t> at = cuts(row_parts);
     std::uint32_t list = shape_.group_head_words();
     std::uint32_t unit = 0;
-    const std::uint32_t unit_words = shape_.shape.unit_bytes() / kPartialBytes;
+    const std::uint32_t unit_words = shape_.shape.unit_bytes() / kUnitWord;
     for (std::uint32_t i = 0; i < row_parts; ++i) {
       for (std::uint32_t j = 0; j < best; ++j) {
         const std::uint32_t first = shape_.passes() * j / best;
@@ -127,7 +127,7 @@ std::uint32_t PoolShape::x_step() const {
 }
 
 std::uint32_t PoolShape::y_step() const {
-  const std::uint32_t bytes = shape.values ? shape.element_bytes() : kPartialBytes;
+  const std::uint32_t bytes = shape.values ? shape.element_bytes() : shape.sum_bytes();
   return shape.block * grid.columns * bytes / kWord;
 }
 

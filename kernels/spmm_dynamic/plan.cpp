@@ -59,7 +59,7 @@ Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape) {
     meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
     pool = narrow(round_up(meta + values, shared));
     pool_slice = pool / grid.z;
-    y = narrow(rows * side * kPartialBytes);
+    y = narrow(rows * side * shape.sum_bytes());
     parts = grid.y;
     chunks = y / kChunkBytes;
   }
@@ -111,7 +111,7 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
       {bytes.x, 8, {grid.x > 1 ? 0 : -1, travels ? 2 : 1}, category},
       {bytes.y, 8, {problem.shape.values ? 0 : 1, problem.shape.values ? 2 : 4}, category},
       {part * (bytes.parts - 1), 8, {3, 4}, category},
-      {problem.shape.f16() ? part / 2 : part, 8, {4, 5}, category}};
+      {problem.shape.packs() ? part / 2 : part, 8, {4, 5}, category}};
   if (travels) blocks.push_back({bytes.pool, 8, {2, 2}, category});
   if (grid.z > 1) blocks.push_back({bytes.pool_slice, 8, {-1, 0}, category});
   if (grid.x > 1) blocks.push_back({bytes.x_slice, 8, {-1, 0}, category});

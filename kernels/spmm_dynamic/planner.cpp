@@ -92,7 +92,7 @@ class Search {
   [[nodiscard]] std::uint64_t overrated(const Problem& problem, const Grid& grid) const {
     const Buffers bytes(problem, pool_of(problem, grid, machine_.tile.contexts));
     const std::uint64_t own = std::uint64_t{bytes.part_chunks()} * kChunkBytes;
-    return bytes.y / kPartialBytes +
+    return bytes.y / problem.shape.sum_bytes() +
            (bytes.parts > 1 ? own / machine_.fabric.receive_bytes_per_cycle : 0);
   }
 
@@ -125,7 +125,7 @@ void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
 Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine) {
   const Shape& shape = problem.shape;
   if (shape.block > 1 && !shape.values)
-    gemm::require_unit(machine, gemm::block_shape(shape.dtype, program::Type::f32));
+    gemm::require_unit(machine, gemm::block_shape(shape.dtype, shape.sums));
   require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));

@@ -68,8 +68,9 @@ class Builder {
 
   [[nodiscard]] std::string codelet_name() const {
     const char* type = shape_.f16() ? "f16" : "f32";
-    return values() ? fmt::format("dynamic_values_{}", type)
-                    : fmt::format("dynamic_{}_{}", shape_.block, type);
+    if (values()) return fmt::format("dynamic_values_{}", type);
+    const bool mixed = shape_.packs() && shape_.block > 1;
+    return fmt::format("dynamic_{}_{}{}", shape_.block, type, mixed ? "_f32" : "");
   }
 
   BufferId add_buffer(TileId tile, std::string_view name, std::uint32_t bytes) {
@@ -82,7 +83,7 @@ class Builder {
   void add_results() {
     program::Tensor tensor{values() ? "wg" : "y", shape_.dtype, {}, {}};
     each_cell([&](const Cell& one) {
-      const std::uint32_t chunk = shape_.f16() ? kChunkBytes / 2 : kChunkBytes;
+      const std::uint32_t chunk = shape_.packs() ? kChunkBytes / 2 : kChunkBytes;
       const std::uint32_t bytes = word(share(one).size()) * chunk;
       const BufferId buffer = program_.add_buffer(
           {one.tile, bytes, 8, bytes != 0, program::Category::tensors, {}, "results"});
@@ -228,16 +229,18 @@ class Builder {
 
   /// The columns of each worker of a block codelet.
   void add_columns(const Cell& one, Vertex& vertex) const {
-    const EvenSplit positions{grid_.columns, contexts_};
+    const std::uint32_t unroll = shape_.unroll();
+    const EvenSplit loops{grid_.columns / unroll, contexts_};
     const std::uint32_t half = shape_.result_chunk() < shape_.block
-                                   ? shape_.result_chunk() * grid_.columns * kPartialBytes
+                                   ? shape_.result_chunk() * grid_.columns * shape_.sum_bytes()
                                    : 0;
     for (std::uint32_t w = 0; w < contexts_; ++w) {
-      const std::uint32_t first = word(positions.begin(w));
-      vertex.arguments.insert(vertex.arguments.end(),
-                              {first * shape_.x_chunk() * shape_.element_bytes(),
-                               Place{one.y_rows, first * shape_.result_chunk() * kPartialBytes},
-                               word(positions.part(w).size()) - 3U, half});
+      const std::uint32_t first = word(loops.begin(w)) * unroll;
+      vertex.arguments.insert(
+          vertex.arguments.end(),
+          {first * shape_.x_chunk() * shape_.element_bytes(),
+           Place{one.y_rows, first * shape_.result_chunk() * shape_.sum_bytes()},
+           word(loops.part(w).size()) - (unroll == 1 ? 3U : 2U), half});
     }
   }
 
@@ -280,7 +283,7 @@ class Builder {
                                    word(chunks.size()) * kChunkBytes,
                                    {{to.received, place * word(chunks.size()) * kChunkBytes}}});
       }
-      if (bytes_.parts == 1 && !shape_.f16()) {  // sums as they are: results
+      if (bytes_.parts == 1 && !shape_.packs()) {  // sums as they are: results
         exchange.copies.push_back({partial(one, 0),
                                    word(share(one).size()) * kChunkBytes,
                                    {{result_buffer(grid_, one.x, one.y, one.z)}}});
@@ -297,21 +300,21 @@ class Builder {
     const Place sums = partial(one, chunks.begin);
     const Place results{result_buffer(grid_, one.x, one.y, one.z)};
     if (bytes_.parts > 1) {
-      const std::uint32_t codelet =
-          program_.add_codelet(elf::embedded_codelet("gemm", "gemm_add_f32"));
+      const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet(
+          "gemm", shape_.sums == program::Type::f16 ? "gemm_add_f16" : "gemm_add_f32"));
       Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
       vertex.arguments = {sums,
                           Place{one.received},
                           word(chunks.size()) * kChunkBytes,
                           bytes_.parts - 1,
-                          shape_.f16() ? sums : results,
+                          shape_.packs() ? sums : results,
                           0U,
                           0U,
                           0U};
       add_chunks(vertex, chunks.size());
       set.vertices.push_back(std::move(vertex));
     }
-    if (!shape_.f16()) return;
+    if (!shape_.packs()) return;
     const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
     Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {sums, results}};
     vertex.arguments.resize(8, 0U);

@@ -18,16 +18,20 @@ enum class Pass : std::uint8_t {
 
 constexpr std::uint32_t kWord = 8;  ///< bytes: the unit of places in bucket lists
 constexpr std::uint32_t kPassBytes =
-    16;  ///< of a row of X that one pass of an element codelet takes
-constexpr std::uint32_t kPartialBytes = 4;  ///< all sums are f32
+    16;                                 ///< of a row of X that one pass of an element codelet takes
+constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group
 
 struct Shape {
   program::Type dtype = program::Type::f16;
   std::uint32_t block = 1;
-  bool values = false;  ///< pass grad_values
+  bool values = false;                      ///< pass grad_values
+  program::Type sums = program::Type::f32;  ///< f16 only of f16 and with blocks
 
   [[nodiscard]] bool f16() const { return dtype == program::Type::f16; }
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(dtype); }
+  [[nodiscard]] std::uint32_t sum_bytes() const { return data::element_bytes(sums); }
+  /// Whether sums become results only when they are packed.
+  [[nodiscard]] bool packs() const { return sums != dtype; }
   /// Whether workers share out the rows of a sub-group; else they share its columns.
   [[nodiscard]] bool shares_rows() const { return block == 1 || values; }
   /// Blocks of a unit of a bucket: f16 elements go in pairs.
@@ -35,13 +39,15 @@ struct Shape {
   /// Bytes of a unit's values; the partial sums of them in pass grad_values.
   [[nodiscard]] std::uint32_t unit_bytes() const {
     const std::uint32_t area = block * block;
-    return values ? area * kPartialBytes : area * unit_blocks() * element_bytes();
+    return values ? area * sum_bytes() : area * unit_blocks() * element_bytes();
   }
   /// The columns of a tile are a multiple of this.
   [[nodiscard]] std::uint32_t column_grain() const {
     if (values) return kWord / element_bytes();
-    return block == 1 ? kPassBytes / element_bytes() : 1;
+    return block == 1 ? kPassBytes / element_bytes() : unroll();
   }
+  /// Columns that a loop of a worker takes at a time.
+  [[nodiscard]] std::uint32_t unroll() const { return block == 4 && f16() && !packs() ? 2 : 1; }
   /// Rows of X (of results) whose elements stand side by side for each column.
   [[nodiscard]] std::uint32_t x_chunk() const {
     if (values) return 1;
@@ -49,7 +55,7 @@ struct Shape {
   }
   [[nodiscard]] std::uint32_t result_chunk() const {
     if (values) return 1;
-    return block == 16 && f16() ? 8 : block;
+    return block == 16 && f16() && packs() ? 8 : block;
   }
 };
 

@@ -56,10 +56,15 @@ std::vector<sparse::BlockMatrix> oriented(Pass pass, std::vector<sparse::BlockMa
   return patterns;
 }
 
+program::Type sums_of(const Options& options) {
+  return options.weights.dtype == program::Type::f32 ? program::Type::f32 : options.partials;
+}
+
 Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns) {
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
-  problem.shape = {options.weights.dtype, w.block, options.pass == Pass::grad_values};
+  problem.shape = {options.weights.dtype, w.block, options.pass == Pass::grad_values,
+                   sums_of(options)};
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -103,6 +108,11 @@ void describe(config::Fields& fields, Options& options) {
                 "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T where W has "
                 "blocks"},
                options.pass, kPasses);
+  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
+               data::kFloatTypes);
+  fields.require(options.partials == program::Type::f32 ||
+                     (options.weights.block > 1 && options.pass != Pass::grad_values),
+                 "partials", "found f16, allowed f32 with block 1 and with pass grad_values");
   fields.field({"max_density",
                 "blocks of W that the program has room for, over all its blocks; 0: as many as the "
                 "fullest pattern holds"},
@@ -160,7 +170,7 @@ std::uint64_t SpmmDynamic::useful_flops() const {
 
 std::string SpmmDynamic::peak_type() const {
   if (options_.weights.dtype == program::Type::f32) return "f32";
-  return problem_.shape.shares_rows() ? "f16" : "f16_f32";
+  return problem_.shape.shares_rows() || !problem_.shape.packs() ? "f16" : "f16_f32";
 }
 
 nlohmann::ordered_json SpmmDynamic::plan() const {

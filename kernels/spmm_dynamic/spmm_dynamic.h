@@ -24,6 +24,7 @@ struct Options {
   sparse::WeightOptions weights;
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
+  program::Type partials = program::Type::f32;
   double max_density = 0;          ///< 0: the patterns' own
   std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
   double headroom = 0.3;

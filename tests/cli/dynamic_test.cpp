@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
@@ -34,6 +35,11 @@ TEST_SUITE("cli") {
                   {"workload.max_nonzeros: found beside max_density"});
     check_refused(folder, "run a.json --set workload.matrix=a.mtx --set workload.patterns=2",
                   {"workload.patterns: found 2, allowed 1 with a matrix file"});
+    for (const char* other : {"block=1", "pass=grad_values"}) {
+      check_refused(
+          folder, fmt::format("run a.json --set workload.partials=f16 --set workload.{}", other),
+          {"workload.partials: found f16, allowed f32 with block 1 and with pass grad_values"});
+    }
     check_refused(folder, "run a.json --set workload.plan.x=13",
                   {"workload.plan.x: found 13, allowed 0 to 12"});
     check_refused(folder, "run a.json --set workload.plan.x=4 --set workload.plan.y=4",

@@ -48,6 +48,7 @@ struct Case {
   std::uint32_t block;
   program::Type dtype;
   Pass pass;
+  program::Type partials = program::Type::f32;
 };
 
 std::vector<Case> all_cases() {
@@ -57,6 +58,9 @@ std::vector<Case> all_cases() {
       for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_values})
         cases.push_back({block, dtype, pass});
     }
+    if (block == 1) continue;
+    for (const Pass pass : {Pass::forward, Pass::grad_input})
+      cases.push_back({block, program::Type::f16, pass, program::Type::f16});
   }
   return cases;
 }
@@ -90,6 +94,7 @@ Options options_of(const Case& test, std::uint32_t n, const Pinned& plan = {}) {
   options.weights.dtype = test.dtype;
   options.weights.block = test.block;
   options.pass = test.pass;
+  options.partials = test.partials;
   options.n = n;
   options.plan = plan;
   return options;
@@ -106,6 +111,7 @@ void check_all(std::uint32_t block_rows, std::uint32_t block_columns, std::uint3
     CAPTURE(b);
     CAPTURE(static_cast<int>(test.dtype));
     CAPTURE(static_cast<int>(test.pass));
+    CAPTURE(static_cast<int>(test.partials));
     CHECK(run(options_of(test, n, plan), {w}, tiles) == "passed");
   }
 }
