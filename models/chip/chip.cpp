@@ -15,6 +15,22 @@ constexpr std::size_t kMostTilesAPiece = 64;
 constexpr std::size_t kPiecesAThread = 32;
 constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 150 ns before
 
+/// As a trace tells it.
+trace::TileLog::Then then_of(Standing::Kind kind) {
+  using Then = trace::TileLog::Then;
+  switch (kind) {
+    case Standing::Kind::sync:
+      return Then::sync;
+    case Standing::Kind::exchange_wait:
+      return Then::wait;
+    case Standing::Kind::limit:
+      return Then::compute;
+    case Standing::Kind::done:
+      break;
+  }
+  return Then::ended;
+}
+
 }  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
@@ -172,7 +188,7 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
 void Chip::log_arrival(TileId tile) const {
   trace::TileLog& log = config_.trace->log(tile);
   log.arrived = arrival(tile).at;
-  log.ended = arrival(tile).kind == Standing::Kind::done;
+  log.then = then_of(arrival(tile).kind);
 }
 
 /// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.

@@ -56,6 +56,29 @@ trace::Settings trace_settings(const config::Config& config) {
   }
 }
 
+/// Says where the trace is, or why it is not.
+std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const std::string& folder) {
+  try {
+    trace.stop(why.what());
+    trace.commit();
+    return fmt::format("{}  results   {}", trace.summary(), folder);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+/// Of a run that stands still the trace remains: what came before is wanted then.
+report::Outcome run_traced(const config::Config& config, const report::Built& built,
+                           trace::RunTrace* trace, const std::string& folder,
+                           const Simulator& simulator) {
+  try {
+    return simulator.run(config, built, trace);
+  } catch (const NoProgress& error) {
+    if (trace == nullptr) throw;
+    throw NoProgress(fmt::format("{}\n{}", error.what(), keep_stopped(*trace, error, folder)));
+  }
+}
+
 }  // namespace
 
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
@@ -68,7 +91,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const report::Built built = build(config, simulator);
   progress.show("running");
   const std::unique_ptr<trace::RunTrace> trace = open_trace(config, built, settings, folder);
-  const report::Outcome outcome = simulator.run(config, built, trace.get());
+  const report::Outcome outcome = run_traced(config, built, trace.get(), folder, simulator);
   progress.clear();
   const report::Report report = report::make_report(config, built, outcome);
   if (trace) {

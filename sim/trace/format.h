@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "sim/program/image.h"
 #include "sim/report/run_result.h"
+#include "sim/trace/span.h"
 #include "sim/trace/step_counter.h"
-#include "sim/trace/tile_log.h"
 
 namespace tessera::trace {
 
@@ -16,7 +16,8 @@ struct Superstep {
   std::uint64_t number;  ///< of all that the machine ran, from 0 on
   const SuperstepRecord& record;
   bool measured;
-  const program::StepInfo* step;  ///< null: it belongs to none
+  Name step;                     ///< of the program
+  std::span<const Span> phases;  ///< what the tile did that all others waited for; on no lane
 
   [[nodiscard]] Cycle start() const { return record.start; }
   [[nodiscard]] Cycle end() const { return record.start + record.time.total(); }
@@ -27,7 +28,7 @@ enum class Counter : std::uint8_t { active_tiles, bytes_in_flight, sram_in_use }
 constexpr std::size_t kCounters = 3;
 
 /// A kind of trace file. Supersteps come in order of time; a counter's samples of times before a
-/// superstep come before it, and before nothing later; each chosen tile follows its superstep.
+/// superstep come before it, and before nothing later.
 class Format {
  public:
   Format() = default;
@@ -35,21 +36,22 @@ class Format {
   Format& operator=(const Format&) = delete;
   virtual ~Format() = default;
 
-  virtual void counter(Counter counter, const std::vector<StepCounter::Sample>& samples) = 0;
-  /// `last`: what the tile did that all others waited for.
-  virtual void superstep(const Superstep& superstep, const TileLog& last) = 0;
-  /// What the tile did; `chosen`: its place in Settings::tiles.
-  virtual void tile(std::size_t chosen, const TileLog& log, const Superstep& superstep) = 0;
-  /// Nothing more will be told of tiles; they are not known from `at` on.
-  virtual void end_tiles(Cycle at) = 0;
-  /// Ends the file, which says what it leaves out, unless that is empty.
-  virtual void finish(Cycle at, const std::string& left_out) = 0;
+  /// The next Name; the first of all are those of kStateNames.
+  virtual void add_name(std::string_view text) = 0;
+  virtual void counter(Counter counter, std::span<const StepCounter::Sample> samples) = 0;
+  virtual void superstep(const Superstep& superstep) = 0;
+  /// What its tiles and workers did in it; those of one lane in order of time.
+  virtual void spans(std::span<const Span> spans) = 0;
+  /// No more spans will be told; what the lanes do is not known from `at` on.
+  virtual void end_spans(Cycle at) = 0;
+  /// Ends the file with remarks: what it leaves out, why the run stopped.
+  virtual void finish(Cycle at, std::span<const std::string> remarks) = 0;
 
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
   /// More of them that are sure to come.
   [[nodiscard]] virtual std::uint64_t most_pending_bytes() const { return 0; }
-  /// What one stretch of a tile's or worker's time, or one sample, adds at most.
-  static constexpr std::uint64_t kMostBytes = 128;
+  /// What one span or sample adds at most.
+  static constexpr std::uint64_t kMostBytes = 192;
 };
 
 }  // namespace tessera::trace

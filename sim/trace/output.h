@@ -1,32 +1,49 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <ostream>
-#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::trace {
 
 /// A file being written in large pieces, whose length is known at any time.
 class Output {
  public:
-  explicit Output(std::ostream& out) : out_(out) { buffer_.reserve(kPiece + kPiece / 4); }
+  explicit Output(std::ostream& out) : out_(out), piece_(kPiece) {}
+
+  /// Where the next bytes go: room for so many.
+  [[nodiscard]] char* room(std::size_t bytes) {
+    if (piece_.size() - size_ < bytes) make_room(bytes);
+    return piece_.data() + size_;
+  }
+  /// They end before `end`.
+  void wrote(const char* end) { size_ = static_cast<std::size_t>(end - piece_.data()); }
 
   void append(std::string_view bytes) {
-    buffer_.append(bytes);
-    if (buffer_.size() >= kPiece) flush();
+    char* const at = room(bytes.size());
+    std::memcpy(at, bytes.data(), bytes.size());
+    wrote(at + bytes.size());
   }
   void flush() {
-    out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    flushed_ += buffer_.size();
-    buffer_.clear();
+    out_.write(piece_.data(), static_cast<std::streamsize>(size_));
+    flushed_ += size_;
+    size_ = 0;
   }
-  [[nodiscard]] std::uint64_t bytes() const { return flushed_ + buffer_.size(); }
+  [[nodiscard]] std::uint64_t bytes() const { return flushed_ + size_; }
 
  private:
   static constexpr std::size_t kPiece = 1U << 18;
+
+  void make_room(std::size_t bytes) {
+    flush();
+    if (piece_.size() < bytes) piece_.resize(bytes);
+  }
+
   std::ostream& out_;
-  std::string buffer_;
+  std::vector<char> piece_;
+  std::size_t size_ = 0;
   std::uint64_t flushed_ = 0;
 };
 

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <map>
-#include <vector>
 
 #include "sim/trace/format.h"
 #include "sim/trace/perfetto_writer.h"
@@ -14,35 +12,31 @@ namespace tessera::trace {
 /// a track a chosen tile and one a worker. Times are ns, rounded down; the cycles stand beside.
 class PerfettoTrace : public Format {
  public:
-  /// `images` outlives it.
-  PerfettoTrace(std::ostream& out, const Settings& settings, const program::Images& images);
+  PerfettoTrace(std::ostream& out, const Settings& settings);
 
-  void counter(Counter counter, const std::vector<StepCounter::Sample>& samples) override;
-  void superstep(const Superstep& superstep, const TileLog& last) override;
-  void tile(std::size_t chosen, const TileLog& log, const Superstep& superstep) override;
-  void end_tiles(Cycle at) override;
-  void finish(Cycle at, const std::string& left_out) override;
+  void add_name(std::string_view text) override;
+  void counter(Counter counter, std::span<const StepCounter::Sample> samples) override;
+  void superstep(const Superstep& superstep) override;
+  void spans(std::span<const Span> spans) override;
+  void end_spans(Cycle at) override;
+  void finish(Cycle at, std::span<const std::string> remarks) override;
   [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes(); }
 
  private:
-  void add_tiles();
-  void states(PerfettoWriter::Track track, const TileLog& log, const Superstep& superstep);
-  PerfettoWriter::Name codelet(TileId tile, std::uint32_t pc);
+  void add_lanes(const Settings& settings);
+  void slice(PerfettoWriter::Track track, const Span& span);
   [[nodiscard]] std::uint64_t nanoseconds(Cycle cycle) const {
-    return cycle.count() * settings_.cycle_femtoseconds / 1'000'000;
+    return cycle.count() * cycle_femtoseconds_ / 1'000'000;
   }
 
-  const Settings settings_;
-  const program::Images& images_;
+  const std::uint64_t cycle_femtoseconds_;
   PerfettoWriter writer_;
   PerfettoWriter::Track machine_, supersteps_;
   std::array<PerfettoWriter::Track, kCounters> counters_{};
-  std::vector<PerfettoWriter::Track> tiles_;  ///< those of their workers follow each
-  std::array<PerfettoWriter::Name, std::size(kStateNames)> states_{};
+  PerfettoWriter::Track first_lane_ = 0;
   struct Annotations {
     PerfettoWriter::Name cycle, cycles, superstep, measured, last_tile, bytes, instructions, flops;
   } annotations_{};
-  std::map<std::pair<const program::CodeImage*, std::uint32_t>, PerfettoWriter::Name> codelets_;
 };
 
 }  // namespace tessera::trace

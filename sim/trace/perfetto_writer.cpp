@@ -1,5 +1,7 @@
 #include "sim/trace/perfetto_writer.h"
 
+#include "sim/trace/protobuf_writer.h"
+
 namespace tessera::trace {
 namespace {
 
@@ -51,123 +53,139 @@ constexpr std::uint32_t kOnlySequence = 1;
 constexpr std::uint32_t kStateCleared = 1;  // the first packet: no names are known yet
 constexpr std::uint32_t kNeedsState = 2;    // it refers to names written before
 
+/// One packet, written where the file goes on.
+class Packet : public ProtobufWriter {
+ public:
+  /// It holds `numbers` numbers and messages beside its own, and texts of so many bytes.
+  Packet(Output& output, std::size_t numbers, std::size_t text_bytes = 0)
+      : ProtobufWriter(output.room((kOwn + numbers) * kMostBytes + text_bytes)),
+        output_(output),
+        packet_(begin_message(trace_file::kPacket)) {}
+
+  void finish() {
+    number(trace_packet::kSequence, kOnlySequence);
+    end_message(packet_);
+    output_.wrote(end());
+  }
+  /// Of one that refers to names.
+  void finish_with_names() {
+    number(trace_packet::kSequenceFlags, kNeedsState);
+    finish();
+  }
+
+ private:
+  static constexpr std::size_t kOwn = 3;  // the packet, its sequence and its flags
+  Output& output_;
+  char* packet_;
+};
+
+/// A packet with an event, which stays open.
+class Event : public Packet {
+ public:
+  Event(Output& output, std::uint32_t type, PerfettoWriter::Track track, std::uint64_t at,
+        std::size_t numbers, std::size_t text_bytes = 0)
+      : Packet(output, kOwn + numbers, text_bytes) {
+    number(trace_packet::kTimestamp, at);
+    event_ = begin_message(trace_packet::kTrackEvent);
+    number(track_event::kType, type);
+    number(track_event::kTrack, track);
+  }
+  void end_event() { end_message(event_); }
+
+ private:
+  static constexpr std::size_t kOwn = 4;  // time, event, type and track
+  char* event_;
+};
+
 }  // namespace
 
 PerfettoWriter::PerfettoWriter(std::ostream& out) : output_(out) {
-  packet_.clear();
-  packet_.number(trace_packet::kSequence, kOnlySequence);
-  packet_.number(trace_packet::kSequenceFlags, kStateCleared);
-  write_packet();
-}
-
-PerfettoWriter::Track PerfettoWriter::describe(Track parent, std::string_view name) {
-  const Track track = ++last_track_;
-  inner_.clear();
-  inner_.number(track_descriptor::kUuid, track);
-  inner_.text(track_descriptor::kName, name);
-  if (parent != kNoParent) inner_.number(track_descriptor::kParent, parent);
-  inner_.number(track_descriptor::kSiblingRank, track);
-  return track;
+  Packet packet(output_, 1);
+  packet.number(trace_packet::kSequenceFlags, kStateCleared);
+  packet.finish();
 }
 
 PerfettoWriter::Track PerfettoWriter::add_track(Track parent, std::string_view name) {
-  const Track track = describe(parent, name);
-  inner_.number(track_descriptor::kChildOrdering, kExplicitOrder);
-  packet_.clear();
-  packet_.number(trace_packet::kSequence, kOnlySequence);
-  packet_.message(trace_packet::kTrackDescriptor, inner_);
-  write_packet();
-  return track;
+  Packet packet(output_, 6, name.size());
+  char* const track = packet.begin_message(trace_packet::kTrackDescriptor);
+  packet.number(track_descriptor::kUuid, ++last_track_);
+  packet.text(track_descriptor::kName, name);
+  if (parent != kNoParent) packet.number(track_descriptor::kParent, parent);
+  packet.number(track_descriptor::kChildOrdering, kExplicitOrder);
+  packet.number(track_descriptor::kSiblingRank, last_track_);
+  packet.end_message(track);
+  packet.finish();
+  return last_track_;
 }
 
 PerfettoWriter::Track PerfettoWriter::add_counter(Track parent, std::string_view name, Unit unit) {
-  const Track track = describe(parent, name);
-  event_.clear();
-  event_.number(track_descriptor::kUnit, static_cast<std::uint64_t>(unit));
-  inner_.message(track_descriptor::kCounter, event_);
-  packet_.clear();
-  packet_.number(trace_packet::kSequence, kOnlySequence);
-  packet_.message(trace_packet::kTrackDescriptor, inner_);
-  write_packet();
-  return track;
+  Packet packet(output_, 7, name.size());
+  char* const track = packet.begin_message(trace_packet::kTrackDescriptor);
+  packet.number(track_descriptor::kUuid, ++last_track_);
+  packet.text(track_descriptor::kName, name);
+  if (parent != kNoParent) packet.number(track_descriptor::kParent, parent);
+  char* const counter = packet.begin_message(track_descriptor::kCounter);
+  packet.number(track_descriptor::kUnit, static_cast<std::uint64_t>(unit));
+  packet.end_message(counter);
+  packet.number(track_descriptor::kSiblingRank, last_track_);
+  packet.end_message(track);
+  packet.finish();
+  return last_track_;
 }
 
-PerfettoWriter::Name PerfettoWriter::event_name(std::string_view text) {
-  return intern(event_names_, interned_data::kEventNames, text);
+PerfettoWriter::Name PerfettoWriter::add_event_name(std::string_view text) {
+  add_name(interned_data::kEventNames, ++last_event_name_, text);
+  return last_event_name_;
 }
 
-PerfettoWriter::Name PerfettoWriter::annotation_name(std::string_view text) {
-  return intern(annotation_names_, interned_data::kAnnotationNames, text);
+PerfettoWriter::Name PerfettoWriter::add_annotation_name(std::string_view text) {
+  add_name(interned_data::kAnnotationNames, ++last_annotation_name_, text);
+  return last_annotation_name_;
 }
 
-PerfettoWriter::Name PerfettoWriter::intern(std::map<std::string, Name, std::less<>>& names,
-                                            std::uint32_t field, std::string_view text) {
-  const auto known = names.find(text);
-  if (known != names.end()) return known->second;
-  const Name name = names.size() + 1;
-  names.emplace(text, name);
-  inner_.clear();
-  inner_.number(interned_data::kId, name);
-  inner_.text(interned_data::kText, text);
-  event_.clear();
-  event_.message(field, inner_);
-  packet_.clear();
-  packet_.number(trace_packet::kSequence, kOnlySequence);
-  packet_.message(trace_packet::kInternedData, event_);
-  packet_.number(trace_packet::kSequenceFlags, kNeedsState);
-  write_packet();
-  return name;
+void PerfettoWriter::add_name(std::uint32_t field, Name name, std::string_view text) {
+  Packet packet(output_, 4, text.size());
+  char* const data = packet.begin_message(trace_packet::kInternedData);
+  char* const entry = packet.begin_message(field);
+  packet.number(interned_data::kId, name);
+  packet.text(interned_data::kText, text);
+  packet.end_message(entry);
+  packet.end_message(data);
+  packet.finish_with_names();
 }
 
 void PerfettoWriter::begin(Track track, std::uint64_t at, Name name,
                            std::initializer_list<Annotation> annotations) {
-  begin_event(kSliceBegin, track);
-  event_.number(track_event::kNameId, name);
-  for (const Annotation& annotation : annotations) {
-    inner_.clear();
-    inner_.number(track_event::kAnnotationNameId, annotation.name);
-    inner_.number(track_event::kAnnotationValue, annotation.value);
-    event_.message(track_event::kAnnotation, inner_);
+  Event event(output_, kSliceBegin, track, at, 1 + 3 * annotations.size());
+  event.number(track_event::kNameId, name);
+  for (const Annotation& each : annotations) {
+    char* const annotation = event.begin_message(track_event::kAnnotation);
+    event.number(track_event::kAnnotationNameId, each.name);
+    event.number(track_event::kAnnotationValue, each.value);
+    event.end_message(annotation);
   }
-  write_event(at);
+  event.end_event();
+  event.finish_with_names();
 }
 
 void PerfettoWriter::end(Track track, std::uint64_t at) {
-  begin_event(kSliceEnd, track);
-  write_event(at);
+  Event event(output_, kSliceEnd, track, at, 0);
+  event.end_event();
+  event.finish();
 }
 
 void PerfettoWriter::instant(Track track, std::uint64_t at, std::string_view text) {
-  begin_event(kInstant, track);
-  event_.text(track_event::kName, text);
-  write_event(at);
+  Event event(output_, kInstant, track, at, 1, text.size());
+  event.text(track_event::kName, text);
+  event.end_event();
+  event.finish();
 }
 
 void PerfettoWriter::counter(Track track, std::uint64_t at, std::int64_t value) {
-  begin_event(kCounterEvent, track);
-  event_.number(track_event::kCounterValue, static_cast<std::uint64_t>(value));
-  write_event(at);
-}
-
-void PerfettoWriter::begin_event(std::uint32_t type, Track track) {
-  event_.clear();
-  event_.number(track_event::kType, type);
-  event_.number(track_event::kTrack, track);
-}
-
-void PerfettoWriter::write_event(std::uint64_t at) {
-  packet_.clear();
-  packet_.number(trace_packet::kTimestamp, at);
-  packet_.number(trace_packet::kSequence, kOnlySequence);
-  packet_.message(trace_packet::kTrackEvent, event_);
-  packet_.number(trace_packet::kSequenceFlags, kNeedsState);
-  write_packet();
-}
-
-void PerfettoWriter::write_packet() {
-  file_.clear();
-  file_.message(trace_file::kPacket, packet_);
-  output_.append(file_.view());
+  Event event(output_, kCounterEvent, track, at, 1);
+  event.number(track_event::kCounterValue, static_cast<std::uint64_t>(value));
+  event.end_event();
+  event.finish();
 }
 
 }  // namespace tessera::trace

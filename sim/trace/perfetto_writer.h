@@ -2,12 +2,9 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
-#include <string>
 #include <string_view>
 
 #include "sim/trace/output.h"
-#include "sim/trace/protobuf_message.h"
 
 namespace tessera::trace {
 
@@ -27,11 +24,12 @@ class PerfettoWriter {
 
   explicit PerfettoWriter(std::ostream& out);
 
-  /// Tracks below one parent are shown in the order of their making.
+  /// Tracks are numbered in the order of their making; those below one parent are shown in it.
   Track add_track(Track parent, std::string_view name);
   Track add_counter(Track parent, std::string_view name, Unit unit);
-  Name event_name(std::string_view text);
-  Name annotation_name(std::string_view text);
+  /// Another one each time, numbered from 1 on.
+  Name add_event_name(std::string_view text);
+  Name add_annotation_name(std::string_view text);
 
   /// Slices of one track lie within each other or apart.
   void begin(Track track, std::uint64_t at, Name name,
@@ -44,18 +42,12 @@ class PerfettoWriter {
   void flush() { output_.flush(); }
 
  private:
-  Name intern(std::map<std::string, Name, std::less<>>& names, std::uint32_t field,
-              std::string_view text);
-  Track describe(Track parent, std::string_view name);
-  void begin_event(std::uint32_t type, Track track);
-  void write_event(std::uint64_t at);
-  void write_packet();
+  void add_name(std::uint32_t field, Name name, std::string_view text);
 
   Output output_;
-  ProtobufMessage file_, packet_, event_, inner_;  ///< being written; file_: one packet of it
   Track last_track_ = kNoParent;
-  std::map<std::string, Name, std::less<>> event_names_;
-  std::map<std::string, Name, std::less<>> annotation_names_;
+  Name last_event_name_ = 0;
+  Name last_annotation_name_ = 0;
 };
 
 }  // namespace tessera::trace

@@ -15,9 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 template <class Kind>
-std::unique_ptr<Format> make(std::ostream& out, const Settings& settings,
-                             const program::Images& images) {
-  return std::make_unique<Kind>(out, settings, images);
+std::unique_ptr<Format> make(std::ostream& out, const Settings& settings) {
+  return std::make_unique<Kind>(out, settings);
 }
 
 struct Kind {
@@ -31,10 +30,10 @@ constexpr std::array<Kind, 2> kKinds = {
 
 RunTrace::RunTrace(const Settings& settings, const program::Images& images,
                    const std::string& folder)
-    : images_(images), folder_(folder), logs_(settings.machine_tiles) {
+    : images_(images), settings_(settings), folder_(folder), logs_(settings.machine_tiles) {
   create_folder(folder);
-  for (const Kind& kind : kKinds)
-    files_.emplace_back(folder, kind.name, settings, images, kind.make);
+  for (const Kind& kind : kKinds) files_.emplace_back(folder, kind.name, settings, kind.make);
+  for (const std::string_view state : kStateNames) name(state);
   for (const TileId tile : settings.tiles) log(tile).wants_workers = settings.workers;
 }
 
@@ -56,25 +55,77 @@ void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes) {
 }
 
 void RunTrace::close(const SuperstepRecord& record, bool measured) {
-  const bool known = record.program_step < images_.steps.size();
-  const Superstep superstep{supersteps_++, record, measured,
-                            known ? &images_.steps[record.program_step] : nullptr};
   // What happened before may still be told of the superstep that has just ended, not of others.
-  take_counters(superstep.start());
-  count_active(superstep);
-  if (known) {
-    const auto live = static_cast<std::int64_t>(superstep.step->live_bytes);
+  take_counters(record.start);
+  Name step = name("no step");
+  if (record.program_step < images_.steps.size()) {
+    const program::StepInfo& info = images_.steps[record.program_step];
+    step = name(info.name);
+    const auto live = static_cast<std::int64_t>(info.live_bytes);
     if (live != sram_in_use_)
-      counter(Counter::sram_in_use).change(superstep.start(), live - sram_in_use_);
+      counter(Counter::sram_in_use).change(record.start, live - sram_in_use_);
     sram_in_use_ = live;
   }
-  for (TraceFile& file : files_) file.superstep(superstep, logs_);
+  add(record, measured, step);
+}
+
+void RunTrace::stop(std::string_view why) {
+  stopped_ = why.substr(0, why.find('\n'));
+  SuperstepRecord record{};
+  record.start = end_;
+  Cycle last = end_;
+  for (std::uint32_t tile = 0; tile < logs_.size(); ++tile) {
+    if (logs_[tile].arrived <= last) continue;
+    last = logs_[tile].arrived;
+    record.last_tile = TileId{tile};
+  }
+  if (last == end_) return;
+  record.time.compute = last - end_;
+  take_counters(record.start);
+  add(record, false, name("stopped"));
+}
+
+void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
+  phases_.clear();
+  const Cycle end = record.start + record.time.total();
+  add_states(log(record.last_tile), 0, record.start, end, phases_);
+  const Superstep superstep{supersteps_++, record, measured, step, phases_};
+  count_active(superstep);
   const bool wanted = files_[0].takes_tiles() || files_[1].takes_tiles();
+  if (wanted) add_spans(superstep);
+  for (TraceFile& file : files_) file.superstep(superstep, spans_);
   for (TileLog& log : logs_) {
     log.clear();
     log.wants_workers &= wanted;
   }
-  end_ = superstep.end();
+  end_ = end;
+}
+
+void RunTrace::add_spans(const Superstep& superstep) {
+  spans_.clear();
+  Lane lane = 0;
+  for (const TileId tile : settings_.tiles) {
+    const TileLog& log = logs_[index(tile)];
+    add_states(log, lane, superstep.start(), superstep.end(), spans_);
+    for (const WorkerSpan& worker : log.workers)
+      spans_.push_back({worker.begin, worker.end, lane + 1 + worker.worker,
+                        codelet(tile, worker.pc), name_of(State::idle)});
+    lane += settings_.lanes_a_tile();
+  }
+}
+
+Name RunTrace::name(std::string_view text) {
+  const auto known = names_.find(text);
+  if (known != names_.end()) return known->second;
+  for (TraceFile& file : files_) file.add_name(text);
+  return names_.emplace(text, static_cast<Name>(names_.size())).first->second;
+}
+
+Name RunTrace::codelet(TileId tile, std::uint32_t pc) {
+  const program::CodeImage* const code = images_.tiles[index(tile)].code.get();
+  const auto [known, is_new] = codelets_.try_emplace({code, pc}, 0);
+  if (is_new) known->second = name(code->symbol_of(pc));
+  return known->second;
 }
 
 /// Tiles that neither wait nor have ended.
@@ -88,7 +139,7 @@ void RunTrace::count_active(const Superstep& superstep) {
       active.change(blocked.from, -1);
       active.change(blocked.until, 1);
     }
-    active.change(log.arrived, -1);
+    if (log.then != TileLog::Then::compute) active.change(log.arrived, -1);
   }
   active.change(superstep.start(), begin);
 }
@@ -102,7 +153,7 @@ void RunTrace::take_counters(Cycle until) {
 
 void RunTrace::commit() {
   take_counters(Cycle(UINT64_MAX));
-  for (TraceFile& file : files_) file.finish(end_);
+  for (TraceFile& file : files_) file.finish(end_, stopped_);
   for (TraceFile& file : files_) file.commit();
 }
 

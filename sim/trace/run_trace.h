@@ -2,9 +2,12 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/program/image.h"
 #include "sim/trace/trace_file.h"
 
 namespace tessera::trace {
@@ -25,6 +28,9 @@ class RunTrace {
   void transfer(Cycle begin, Cycle done, Bytes bytes);
   /// A superstep has ended, and with it what the logs hold.
   void close(const SuperstepRecord& record, bool measured);
+  /// The run will not go on; the superstep that is open is shown as far as it came. `why`: the
+  /// first line of it stands in both files.
+  void stop(std::string_view why);
 
   /// Ends the files; they appear. Throws UserError.
   void commit();
@@ -35,6 +41,10 @@ class RunTrace {
   static void remove_files(const std::string& folder);
 
  private:
+  Name name(std::string_view text);
+  Name codelet(TileId tile, std::uint32_t pc);
+  void add(const SuperstepRecord& record, bool measured, Name step);
+  void add_spans(const Superstep& superstep);
   void count_active(const Superstep& superstep);
   void take_counters(Cycle until);
   [[nodiscard]] StepCounter& counter(Counter which) {
@@ -42,13 +52,18 @@ class RunTrace {
   }
 
   const program::Images& images_;
+  const Settings settings_;
   std::string folder_;
   std::deque<TraceFile> files_;  ///< they do not move
   std::vector<TileLog> logs_;
   std::array<StepCounter, kCounters> counters_;
+  std::map<std::string, Name, std::less<>> names_;
+  std::map<std::pair<const program::CodeImage*, std::uint32_t>, Name> codelets_;
+  std::vector<Span> phases_, spans_;  ///< of the superstep that is being closed
   std::int64_t sram_in_use_ = 0;
   std::uint64_t supersteps_ = 0;
   Cycle end_;
+  std::string stopped_;
 };
 
 }  // namespace tessera::trace

@@ -17,6 +17,9 @@ struct Settings {
   std::uint32_t machine_tiles = 0;
   std::uint32_t contexts = 0;
   std::uint64_t cycle_femtoseconds = 0;
+
+  /// A tile's own and those of its workers.
+  [[nodiscard]] std::uint32_t lanes_a_tile() const { return 1 + (workers ? contexts : 0); }
 };
 
 /// Throws KeyError if report.trace_tiles names no tiles of the machine.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "sim/base/types.h"
@@ -23,8 +22,12 @@ struct WorkerSpan {
 
 /// One tile in the superstep that is open. Written by the host thread that runs the tile.
 struct TileLog {
-  Cycle arrived;               ///< at the barrier, or when it ended
-  bool ended = false;          ///< its supervisor has ended
+  /// What it does from `arrived` on: waits at the barrier or for an exchange; goes on, past the
+  /// run's limit; nothing more.
+  enum class Then : std::uint8_t { sync, wait, compute, ended };
+
+  Cycle arrived;  ///< how far it is known
+  Then then = Then::sync;
   bool wants_workers = false;  ///< whether `workers` is to be kept
   std::vector<Blocked> blocked;
   std::vector<WorkerSpan> workers;
@@ -34,33 +37,5 @@ struct TileLog {
     workers.clear();
   }
 };
-
-/// No more stretches than this are in a log.
-inline std::uint64_t most_stretches(const TileLog& log) {
-  return 2 + 3 * log.blocked.size() + log.workers.size();
-}
-
-/// What a tile, or the last one of all, is doing; as the parts of time in report.json.
-enum class State : std::uint8_t { compute, wait, exchange, sync, ended };
-constexpr std::string_view kStateNames[] = {"compute", "wait", "exchange", "sync", "ended"};
-
-/// Calls `visit(state, begin, end)` for each stretch of the superstep [start, release) in which the
-/// tile did one thing, in order. Of a tile that ended before: none.
-template <class Visit>
-void visit_states(const TileLog& log, Cycle start, Cycle release, Visit visit) {
-  if (log.arrived < start) return;
-  const auto stretch = [&](State state, Cycle begin, Cycle end) {
-    if (begin < end) visit(state, begin, end);
-  };
-  Cycle at = start;
-  for (const Blocked& blocked : log.blocked) {
-    stretch(State::compute, at, blocked.from);
-    stretch(State::wait, blocked.from, blocked.moving);
-    stretch(State::exchange, blocked.moving, blocked.until);
-    at = blocked.until;
-  }
-  stretch(State::compute, at, log.arrived);
-  if (!log.ended) stretch(State::sync, log.arrived, release);
-}
 
 }  // namespace tessera::trace

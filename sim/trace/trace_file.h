@@ -15,17 +15,20 @@ namespace tessera::trace {
 /// the tiles first, then the machine too; what was left out is said in it.
 class TraceFile {
  public:
-  using MakeFormat = std::unique_ptr<Format> (*)(std::ostream&, const Settings&,
-                                                 const program::Images&);
-  /// Throws UserError if it cannot be written. `images` outlives it.
+  using MakeFormat = std::unique_ptr<Format> (*)(std::ostream&, const Settings&);
+  /// Throws UserError if it cannot be written.
   TraceFile(const std::string& folder, const std::string& name, const Settings& settings,
-            const program::Images& images, MakeFormat make);
+            MakeFormat make);
 
-  void counter(Counter counter, const std::vector<StepCounter::Sample>& samples);
-  /// `logs`: by tile.
-  void superstep(const Superstep& superstep, const std::vector<TileLog>& logs);
-  /// Ends the file under its temporary name.
-  void finish(Cycle at);
+  /// Those that come when all is left out are of nothing.
+  void add_name(std::string_view text) {
+    if (takes_machine_) format_->add_name(text);
+  }
+  void counter(Counter counter, std::span<const StepCounter::Sample> samples);
+  /// `spans`: those of all lanes, in the lanes' order.
+  void superstep(const Superstep& superstep, std::span<const Span> spans);
+  /// Ends the file under its temporary name. `stopped`: why the run did not end; else empty.
+  void finish(Cycle at, const std::string& stopped);
   void commit() { file_.commit(); }
 
   [[nodiscard]] bool takes_tiles() const { return takes_tiles_; }
@@ -35,7 +38,7 @@ class TraceFile {
   [[nodiscard]] std::string left_out() const;
 
  private:
-  [[nodiscard]] bool has_room(std::uint64_t stretches, std::uint64_t most) const;
+  [[nodiscard]] bool has_room(std::size_t spans, std::uint64_t most) const;
   void leave_out_tiles(const Superstep& superstep);
 
   std::string name_;

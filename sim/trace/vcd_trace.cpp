@@ -4,20 +4,20 @@
 
 #include <fmt/format.h>
 
+#include "sim/trace/time_order.h"
+
 namespace tessera::trace {
 
-VcdTrace::VcdTrace(std::ostream& out, const Settings& settings, const program::Images& images)
-    : settings_(settings), images_(images), writer_(out) {
-  for (std::size_t i = 0; i < states_.size(); ++i) states_[i] = word(kStateNames[i]);
-  idle_ = word("idle");
-  declare();
-  for (const VcdWriter::Signal tile : tiles_)
-    for (std::uint32_t i = 1; i < signals_a_tile_; ++i)
-      pending_.push_back({Cycle(0), tile + i, true, idle_});
+VcdTrace::VcdTrace(std::ostream& out, const Settings& settings)
+    : cycle_femtoseconds_(settings.cycle_femtoseconds), writer_(out) {
+  declare(settings);
+  for (Lane lane = 0; lane < lanes_; ++lane)
+    if (lane % settings.lanes_a_tile() != 0)
+      change(first_lane_ + lane, Cycle(0), name_of(State::idle));
 }
 
-void VcdTrace::declare() {
-  writer_.comment(fmt::format("a cycle is {} fs", settings_.cycle_femtoseconds));
+void VcdTrace::declare(const Settings& settings) {
+  writer_.comment(fmt::format("a cycle is {} fs", cycle_femtoseconds_));
   writer_.begin_scope("machine");
   number_ = writer_.add_number("superstep", 64);
   step_ = writer_.add_text("step");
@@ -25,103 +25,86 @@ void VcdTrace::declare() {
   counters_ = {writer_.add_number("active_tiles", 32), writer_.add_number("bytes_in_flight", 64),
                writer_.add_number("sram_in_use_on_fullest_tile", 32)};
   writer_.end_scope();
-  if (settings_.workers) signals_a_tile_ += settings_.contexts;
-  for (const TileId tile : settings_.tiles) {
+  first_lane_ = counters_.back() + 1;
+  for (const TileId tile : settings.tiles) {
     writer_.begin_scope(fmt::format("tile_{}", index(tile)));
-    tiles_.push_back(writer_.add_text("state"));
-    for (std::uint32_t worker = 0; worker + 1 < signals_a_tile_; ++worker)
+    writer_.add_text("state");
+    for (Lane worker = 0; worker + 1 < settings.lanes_a_tile(); ++worker)
       writer_.add_text(fmt::format("worker_{}", worker));
     writer_.end_scope();
+    lanes_ += settings.lanes_a_tile();
   }
   writer_.end_declarations();
 }
 
-void VcdTrace::counter(Counter counter, const std::vector<StepCounter::Sample>& samples) {
+void VcdTrace::add_name(std::string_view text) { words_.push_back(VcdWriter::word_of(text)); }
+
+void VcdTrace::counter(Counter counter, std::span<const StepCounter::Sample> samples) {
   const VcdWriter::Signal signal = counters_[static_cast<std::size_t>(counter)];
   for (const StepCounter::Sample& sample : samples)
-    pending_.push_back({sample.at, signal, false, static_cast<std::uint64_t>(sample.value)});
+    pending_.push_back({sample.at, signal, kNumber, static_cast<std::uint64_t>(sample.value)});
 }
 
-void VcdTrace::superstep(const Superstep& superstep, const TileLog& last) {
-  write_before(superstep.start());
+void VcdTrace::superstep(const Superstep& superstep) {
   const Cycle start = superstep.start();
-  pending_.push_back({start, number_, false, superstep.number});
-  const Word name = word(superstep.step == nullptr ? "no_step" : superstep.step->name);
-  pending_.push_back({start, step_, true, name});
-  states(phase_, last, superstep);
+  write_before(start);
+  pending_.push_back({start, number_, kNumber, superstep.number});
+  change(step_, start, superstep.step);
+  for (const Span& phase : superstep.phases) change(phase_, phase);
 }
 
-void VcdTrace::states(VcdWriter::Signal signal, const TileLog& log, const Superstep& superstep) {
-  visit_states(log, superstep.start(), superstep.end(), [&](State state, Cycle begin, Cycle) {
-    pending_.push_back({begin, signal, true, states_[static_cast<std::size_t>(state)]});
-  });
-  if (log.ended && log.arrived >= superstep.start())
-    pending_.push_back(
-        {log.arrived, signal, true, states_[static_cast<std::size_t>(State::ended)]});
+void VcdTrace::spans(std::span<const Span> spans) {
+  for (const Span& span : spans) change(first_lane_ + span.lane, span);
 }
 
-void VcdTrace::tile(std::size_t chosen, const TileLog& log, const Superstep& superstep) {
-  states(tiles_[chosen], log, superstep);
-  for (const WorkerSpan& span : log.workers) {
-    const VcdWriter::Signal worker = tiles_[chosen] + 1 + span.worker;
-    pending_.push_back({span.begin, worker, true, codelet(settings_.tiles[chosen], span.pc)});
-    pending_.push_back({span.end, worker, true, idle_});
-  }
+void VcdTrace::change(VcdWriter::Signal signal, const Span& span) {
+  if (span.begin < span.end) change(signal, span.begin, span.name);
+  if (span.then != kNotSaid) change(signal, span.end, span.then);
 }
 
-void VcdTrace::end_tiles(Cycle at) {
+void VcdTrace::end_spans(Cycle at) {
   write_before(at);
-  const auto of_tile = [this](const Change& one) { return one.signal >= tiles_.front(); };
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_tile), pending_.end());
-  const Word unknown = word("x");
-  for (const VcdWriter::Signal tile : tiles_)
-    for (std::uint32_t i = 0; i < signals_a_tile_; ++i)
-      pending_.push_back({at, tile + i, true, unknown});
+  const auto of_lane = [this](const Change& one) { return one.signal >= first_lane_; };
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_lane), pending_.end());
+  for (Lane lane = 0; lane < lanes_; ++lane) change(first_lane_ + lane, at, kUnknown);
 }
 
-void VcdTrace::finish(Cycle at, const std::string& left_out) {
+void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
   Cycle last = at;  // a worker may run on
   for (const Change& change : pending_) last = std::max(last, change.at);
   write_before(Cycle(UINT64_MAX));
-  writer_.at(last.count() * settings_.cycle_femtoseconds);
-  if (!left_out.empty()) writer_.comment("left out: " + left_out);
+  writer_.at(last.count() * cycle_femtoseconds_);
+  for (const std::string& remark : remarks) writer_.comment(remark);
   writer_.flush();
 }
 
 std::uint64_t VcdTrace::most_pending_bytes() const {
-  constexpr std::uint64_t kMostUnknown = 16;  // a signal's change to x, in end_tiles()
-  return pending_.size() * kMostBytes + tiles_.size() * signals_a_tile_ * kMostUnknown;
+  constexpr std::uint64_t kMostUnknown = 16;  // a signal's change to x, in end_spans()
+  return pending_.size() * kMostBytes + lanes_ * kMostUnknown;
 }
 
 void VcdTrace::write_before(Cycle until) {
-  const auto later = std::stable_partition(pending_.begin(), pending_.end(),
-                                           [until](const Change& one) { return one.at < until; });
-  std::stable_sort(pending_.begin(), later,
-                   [](const Change& a, const Change& b) { return a.at < b.at; });
-  for (auto change = pending_.begin(); change != later; ++change) {
-    writer_.at(change->at.count() * settings_.cycle_femtoseconds);
-    if (change->text) {
-      writer_.text(change->signal, words_[change->value]);
+  std::size_t later = 0;
+  due_.clear();
+  for (const Change& change : pending_) {
+    if (change.at < until) {
+      due_.push_back(change);
     } else {
-      writer_.number(change->signal, change->value);
+      pending_[later++] = change;
     }
   }
-  pending_.erase(pending_.begin(), later);
+  pending_.resize(later);
+  order_by_time(due_, spare_);
+  for (const Change& change : due_) write(change);
 }
 
-VcdTrace::Word VcdTrace::word(std::string_view text) {
-  const auto known = known_words_.find(text);
-  if (known != known_words_.end()) return known->second;
-  words_.push_back(VcdWriter::word_of(text));
-  known_words_.emplace(text, words_.size() - 1);
-  return words_.size() - 1;
-}
-
-VcdTrace::Word VcdTrace::codelet(TileId tile, std::uint32_t pc) {
-  const program::CodeImage* const code = images_.tiles[index(tile)].code.get();
-  const auto [known, is_new] = codelets_.try_emplace({code, pc}, 0);
-  if (is_new) known->second = word(code->symbol_of(pc));
-  return known->second;
+void VcdTrace::write(const Change& change) {
+  writer_.at(change.at.count() * cycle_femtoseconds_);
+  if (change.word == kNumber) {
+    writer_.number(change.signal, change.number);
+  } else {
+    writer_.text(change.signal, change.word == kUnknown ? "x" : words_[change.word]);
+  }
 }
 
 }  // namespace tessera::trace

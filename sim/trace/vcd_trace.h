@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,45 +14,42 @@ namespace tessera::trace {
 /// femtoseconds, a whole number of them a cycle. Changes are kept until nothing earlier can come.
 class VcdTrace : public Format {
  public:
-  /// `images` outlives it.
-  VcdTrace(std::ostream& out, const Settings& settings, const program::Images& images);
+  VcdTrace(std::ostream& out, const Settings& settings);
 
-  void counter(Counter counter, const std::vector<StepCounter::Sample>& samples) override;
-  void superstep(const Superstep& superstep, const TileLog& last) override;
-  void tile(std::size_t chosen, const TileLog& log, const Superstep& superstep) override;
-  void end_tiles(Cycle at) override;
-  void finish(Cycle at, const std::string& left_out) override;
+  void add_name(std::string_view text) override;
+  void counter(Counter counter, std::span<const StepCounter::Sample> samples) override;
+  void superstep(const Superstep& superstep) override;
+  void spans(std::span<const Span> spans) override;
+  void end_spans(Cycle at) override;
+  void finish(Cycle at, std::span<const std::string> remarks) override;
   [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes(); }
   [[nodiscard]] std::uint64_t most_pending_bytes() const override;
 
  private:
-  using Word = std::uint64_t;  ///< index in words_
+  using Word = std::uint32_t;  ///< a Name, or:
+  static constexpr Word kUnknown = UINT32_MAX, kNumber = UINT32_MAX - 1;
   struct Change {
     Cycle at;
     VcdWriter::Signal signal;
-    bool text;
-    std::uint64_t value;  ///< a word's index if it is a text
+    Word word;
+    std::uint64_t number;  ///< of a kNumber
   };
 
-  void declare();
+  void declare(const Settings& settings);
+  void change(VcdWriter::Signal signal, const Span& span);
+  void change(VcdWriter::Signal signal, Cycle at, Word word) {
+    pending_.push_back({at, signal, word, 0});
+  }
   void write_before(Cycle until);
-  void states(VcdWriter::Signal signal, const TileLog& log, const Superstep& superstep);
-  Word word(std::string_view text);
-  Word codelet(TileId tile, std::uint32_t pc);
+  void write(const Change& change);
 
-  const Settings settings_;
-  const program::Images& images_;
+  const std::uint64_t cycle_femtoseconds_;
   VcdWriter writer_;
   VcdWriter::Signal number_ = 0, step_ = 0, phase_ = 0;
   std::array<VcdWriter::Signal, kCounters> counters_{};
-  std::vector<VcdWriter::Signal> tiles_;  ///< those of their workers follow each
-  std::size_t signals_a_tile_ = 1;
-  std::vector<Change> pending_;
+  VcdWriter::Signal first_lane_ = 0, lanes_ = 0;
+  std::vector<Change> pending_, due_, spare_;
   std::vector<std::string> words_;
-  std::map<std::string, Word, std::less<>> known_words_;
-  std::array<Word, std::size(kStateNames)> states_{};
-  Word idle_ = 0;
-  std::map<std::pair<const program::CodeImage*, std::uint32_t>, Word> codelets_;
 };
 
 }  // namespace tessera::trace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,9 @@ VcdWriter::Signal VcdWriter::declare(std::string_view type, std::uint32_t bits,
   const auto signal = static_cast<Signal>(ids_.size());
   const std::string id = id_of(signal);
   output_.append(fmt::format("$var {} {} {} {} $end\n", type, bits, id, name));
-  ids_.push_back(id + "\n");
+  Id& kept = ids_.emplace_back();
+  kept.size = static_cast<std::uint8_t>(id.copy(kept.bytes.data(), kept.bytes.size() - 1) + 1);
+  kept.bytes[kept.size - 1U] = '\n';
   return signal;
 }
 
@@ -55,15 +58,18 @@ void VcdWriter::at(std::uint64_t femtoseconds) {
 }
 
 void VcdWriter::number(Signal signal, std::uint64_t value) {
-  output_.append(fmt::format("b{:b} {}", value, ids_[signal]));
+  output_.append(fmt::format("b{:b} {}", value, ids_[signal].text()));
 }
 
 void VcdWriter::text(Signal signal, std::string_view word) {
-  line_ = 's';
-  line_ += word;
-  line_ += ' ';
-  line_ += ids_[signal];
-  output_.append(line_);
+  char* at = output_.room(word.size() + 2 + sizeof(Id));
+  *at++ = 's';
+  std::memcpy(at, word.data(), word.size());
+  at += word.size();
+  *at++ = ' ';
+  const Id& id = ids_[signal];
+  std::memcpy(at, id.bytes.data(), id.bytes.size());
+  output_.wrote(at + id.size);
 }
 
 std::string VcdWriter::word_of(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,11 +38,16 @@ class VcdWriter {
   void flush() { output_.flush(); }
 
  private:
+  /// As in the file, with the line's end; five printable characters do for 2^32 signals.
+  struct Id {
+    std::array<char, 7> bytes{};
+    std::uint8_t size = 0;
+    [[nodiscard]] std::string_view text() const { return {bytes.data(), size}; }
+  };
   Signal declare(std::string_view type, std::uint32_t bits, std::string_view name);
 
   Output output_;
-  std::vector<std::string> ids_;  ///< by signal, as in the file, with the line's end
-  std::string line_;
+  std::vector<Id> ids_;  ///< by signal
   std::uint64_t now_ = 0;
   bool timed_ = false;
 };

@@ -16,11 +16,10 @@ TEST_SUITE("unit") {
     const auto parent = writer.add_track(PerfettoWriter::kNoParent, "parent");
     const auto child = writer.add_track(parent, "child");
     const auto counter = writer.add_counter(parent, "bytes", PerfettoWriter::Unit::bytes);
-    const auto name = writer.event_name(std::string(300, 'n'));
-    CHECK(writer.event_name(std::string(300, 'n')) == name);
-    const auto cycle = writer.annotation_name("cycle");
+    const auto name = writer.add_event_name(std::string(300, 'n'));
+    const auto cycle = writer.add_annotation_name("cycle");
     writer.begin(child, 5, name, {{cycle, UINT64_MAX}});
-    writer.begin(child, 6, writer.event_name("inner"), {});
+    writer.begin(child, 6, writer.add_event_name("inner"), {});
     writer.end(child, 7);
     writer.end(child, std::uint64_t{1} << 60);
     writer.counter(counter, 9, -3);
@@ -36,6 +35,7 @@ TEST_SUITE("unit") {
     CHECK(read.slices[0].end == std::uint64_t{1} << 60);
     CHECK(read.slices[0].arguments.at("cycle") == UINT64_MAX);
     CHECK(read.slices[1].name == "inner");
+    CHECK(read.slices[1].arguments.empty());
     CHECK(read.slices[1].end == 7);
     CHECK(read.counters.at("parent/bytes").at(9) == -3);
     CHECK(read.instants == std::vector<std::string>{"that is all"});

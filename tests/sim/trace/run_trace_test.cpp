@@ -138,6 +138,35 @@ TEST_SUITE("unit") {
     fs::remove_all(folder_name());
   }
 
+  TEST_CASE("a run that stops shows how far each tile came, and why it stopped") {
+    const program::Images built = images();
+    trace::RunTrace trace(settings(1 << 20), built, folder_name());
+    run_superstep(trace, Cycle(0));
+    trace.log(TileId{0}).arrived = Cycle(160);
+    trace.log(TileId{0}).then = trace::TileLog::Then::compute;
+    trace.log(TileId{1}).arrived = Cycle(140);
+    trace.log(TileId{1}).then = trace::TileLog::Then::wait;
+    trace.stop("nobody knows\nmore of it");
+    trace.commit();
+    const test::PerfettoTrace read = test::read_perfetto(text_of("trace.pftrace"));
+    CHECK(read.instants == std::vector<std::string>{"stopped: nobody knows"});
+    const auto tile = read.of("tiles/tile 1");
+    REQUIRE(tile.size() >= 2);
+    CHECK(tile[tile.size() - 2].name == "compute");
+    CHECK(tile[tile.size() - 2].end == 140);
+    CHECK(tile.back().name == "wait");
+    CHECK(tile.back().begin == 140);
+    CHECK(tile.back().end == 160);
+    const auto& active = read.counters.at("machine/active tiles");
+    CHECK(active.rbegin()->first == 140);
+    CHECK(active.rbegin()->second == 1);
+    const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
+    CHECK(vcd.signals.at("machine.step").back() ==
+          std::pair<std::uint64_t, std::string>(100'000'000, "stopped"));
+    CHECK(vcd.comments.back() == "stopped: nobody knows");
+    fs::remove_all(folder_name());
+  }
+
   TEST_CASE("what is not committed leaves nothing") {
     const program::Images built = images();
     {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/trace/tile_log.h"
+
+namespace tessera::trace {
+
+/// A text of a trace by its number.
+using Name = std::uint32_t;
+
+/// What a tile, or the last one of all, is doing, as the parts of time in report.json; idle: a
+/// worker. Each is the Name of its text.
+enum class State : Name { compute, wait, exchange, sync, ended, idle };
+constexpr std::string_view kStateNames[] = {"compute", "wait", "exchange", "sync", "ended", "idle"};
+constexpr Name name_of(State state) { return static_cast<Name>(state); }
+
+/// Where the spans of one tile or worker stand: each chosen tile has a lane, and after it one for
+/// each of its workers if they are wanted.
+using Lane = std::uint32_t;
+
+/// A time in which one thing was done.
+struct Span {
+  Cycle begin, end;
+  Lane lane;
+  Name name;
+  Name then;  ///< what is done from `end` on, unless another span says it; kNotSaid
+};
+constexpr Name kNotSaid = UINT32_MAX;
+
+/// Adds what the tile did in the superstep [start, release), in order. Of one that ended before:
+/// nothing. A span that is empty stands for what comes then.
+void add_states(const TileLog& log, Lane lane, Cycle start, Cycle release,
+                std::vector<Span>& spans);
+
+}  // namespace tessera::trace
