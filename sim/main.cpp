@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "sim/base/stopwatch.h"
+#include "sim/base/unfinished.h"
 #include "sim/command/command_line.h"
 
 namespace tessera {
@@ -57,7 +57,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
   using namespace tessera;
-  std::signal(SIGINT, [](int) { std::_Exit(static_cast<int>(ExitCode::interrupted)); });
+  clean_up_on_signals();
   const command::Simulator simulator{kernels::catalogue(),
                                      config::machine_presets(),
                                      config::validation_presets(),

@@ -28,17 +28,18 @@ UserError cannot_be_written(const std::string& path, const std::string& reason) 
 
 }  // namespace
 
-WholeFile::WholeFile(std::string path) : path_(std::move(path)), temporary_(temporary_name(path_)) {
+WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
+  temporary_.emplace(temporary_name(path_));
   errno = 0;
-  out_.open(temporary_, std::ios::binary);
+  out_.open(temporary_->path(), std::ios::binary);
   if (!out_) throw cannot_be_written(path_, std::strerror(errno));
 }
 
 WholeFile::~WholeFile() {
-  if (temporary_.empty()) return;
+  if (!temporary_) return;
   out_.close();
   std::error_code ignored;
-  fs::remove(temporary_, ignored);
+  fs::remove(temporary_->path(), ignored);
 }
 
 void WholeFile::finish() {
@@ -53,9 +54,9 @@ void WholeFile::finish() {
 void WholeFile::commit() {
   finish();
   std::error_code failed;
-  fs::rename(temporary_, path_, failed);
+  fs::rename(temporary_->path(), path_, failed);
   if (failed) throw cannot_be_written(path_, failed.message());
-  temporary_.clear();
+  temporary_.reset();
 }
 
 void write_whole(const std::string& path, const std::string& text) {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
+
+#include "sim/base/unfinished.h"
 
 namespace tessera {
 
 /// A file that appears whole or not at all: written under a temporary name beside its own, renamed
-/// by commit(). What is not committed leaves nothing.
+/// by commit(). What is not committed leaves nothing, also if a signal ends the process.
 class WholeFile {
  public:
   /// Throws UserError, naming the file and the reason, as finish() and commit() do.
@@ -22,7 +25,7 @@ class WholeFile {
 
  private:
   std::string path_;
-  std::string temporary_;
+  std::optional<Unfinished> temporary_;  ///< nothing once it is committed
   std::ofstream out_;
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/unfinished.h"
 
 namespace tessera::command {
 namespace {
@@ -25,15 +26,15 @@ void write_all(int pipe, const std::string& text) {
   }
 }
 
-/// What a child does first: it dies with its parent and by the signals that the parent handles.
+/// What a child does first: it ends with its parent and by the signals that the parent handles, and
+/// leaves nothing unfinished then.
 void become_child(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before the line above
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  clean_up_on_signals();
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(1);  // it died before the line above
 }
 
 [[noreturn]] void do_work(int pipe, std::size_t item, const Children::Work& work) {
@@ -65,8 +66,14 @@ bool take(int pipe, std::string& text) {
 }  // namespace
 
 Children::~Children() {
-  for (const Child& child : running_) ::kill(child.process, SIGKILL);
+  for (const Child& child : running_) ::kill(child.process, SIGTERM);
   for (const Child& child : running_) {
+    // At the pipe's end it has ended; one that a debugger or SIGSTOP holds is not waited for.
+    constexpr int kMostMilliseconds = 2000;
+    pollfd ended{child.pipe, POLLIN, 0};
+    std::string ignored;
+    while (::poll(&ended, 1, kMostMilliseconds) > 0 && take(child.pipe, ignored)) continue;
+    ::kill(child.process, SIGKILL);
     ::close(child.pipe);
     wait_for(child.process);
   }

@@ -22,7 +22,7 @@ class Children {
   Children() = default;
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
-  /// Kills those that still run.
+  /// Ends those that still run; they leave nothing unfinished.
   ~Children();
 
   /// Throws UserError if there is no process to be had.

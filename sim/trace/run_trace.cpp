@@ -31,16 +31,9 @@ constexpr std::array<Kind, 2> kKinds = {
 RunTrace::RunTrace(const Settings& settings, const program::Images& images,
                    const std::string& folder)
     : images_(images), settings_(settings), folder_(folder), logs_(settings.machine_tiles) {
-  create_folder(folder);
   for (const Kind& kind : kKinds) files_.emplace_back(folder, kind.name, settings, kind.make);
   for (const std::string_view state : kStateNames) name(state);
   for (const TileId tile : settings.tiles) log(tile).wants_workers = settings.workers;
-}
-
-RunTrace::~RunTrace() {
-  files_.clear();
-  std::error_code ignored;
-  fs::remove(folder_, ignored);  // if it is empty
 }
 
 void RunTrace::remove_files(const std::string& folder) {

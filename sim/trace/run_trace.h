@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/unfinished.h"
 #include "sim/program/image.h"
 #include "sim/trace/trace_file.h"
 
@@ -20,7 +21,7 @@ class RunTrace {
   RunTrace(const Settings& settings, const program::Images& images, const std::string& folder);
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
-  ~RunTrace();
+  ~RunTrace() = default;
 
   /// Where a tile's host thread writes what it does.
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
@@ -53,7 +54,7 @@ class RunTrace {
 
   const program::Images& images_;
   const Settings settings_;
-  std::string folder_;
+  NewFolder folder_;
   std::deque<TraceFile> files_;  ///< they do not move
   std::vector<TileLog> logs_;
   std::array<StepCounter, kCounters> counters_;

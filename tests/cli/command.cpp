@@ -1,6 +1,8 @@
 #include "tests/cli/command.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <sys/wait.h>
@@ -46,6 +48,29 @@ Answer CommandFolder::call(const std::string& arguments, const std::string& inpu
       fmt::format("cd {} && {} {} <.input >.out 2>.err", path_.string(), TESSERA_PROGRAM, arguments)
           .c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".out"), read(".err")};
+}
+
+int CommandFolder::interrupt(const std::vector<std::string>& arguments, int signal,
+                             const std::function<bool()>& ready) const {
+  std::vector<char*> words = {const_cast<char*>(TESSERA_PROGRAM)};
+  for (const std::string& each : arguments) words.push_back(const_cast<char*>(each.c_str()));
+  words.push_back(nullptr);
+  const pid_t process = ::fork();
+  if (process == 0) {
+    const int nothing = ::open("/dev/null", O_WRONLY);
+    ::dup2(nothing, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    if (::chdir(path_.c_str()) == 0) ::execv(TESSERA_PROGRAM, words.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (!ready()) {
+    REQUIRE_MESSAGE(::waitpid(process, &status, WNOHANG) == 0, "it ended before the signal");
+    ::usleep(1000);
+  }
+  ::kill(process, signal);
+  ::waitpid(process, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void check_refused(const CommandFolder& folder, const std::string& arguments,

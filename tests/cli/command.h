@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class CommandFolder {
   [[nodiscard]] std::set<std::string> names() const;
   /// Calls the program with shell-quoted arguments in this folder.
   [[nodiscard]] Answer call(const std::string& arguments, const std::string& input = "") const;
+  /// Calls it with arguments as they are and sends the signal as soon as `ready` holds, which must
+  /// be before it ends. Returns its exit code; -1 if the signal killed it.
+  [[nodiscard]] int interrupt(const std::vector<std::string>& arguments, int signal,
+                              const std::function<bool()>& ready) const;
 
  private:
   std::filesystem::path path_;

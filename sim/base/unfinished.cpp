@@ -1,0 +1,90 @@
+#include "sim/base/unfinished.h"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+#include <vector>
+
+#include "sim/base/errors.h"
+#include "sim/base/whole_file.h"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Signals reach nothing else. Who takes a path out of its place may use it: no lock is needed.
+constexpr std::size_t kPlaces = 64;  // what finds none is not removed
+std::array<std::atomic<const char*>, kPlaces> paths_{};
+std::atomic_flag ending_;
+
+std::size_t put(const char* path) {
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const char* none = nullptr;
+    if (paths_[i].compare_exchange_strong(none, path)) return i;
+  }
+  return kPlaces;
+}
+
+/// A signal's handler: it may call little, and other threads go on meanwhile.
+void end_process(int /*signal*/) {
+  if (ending_.test_and_set()) return;
+  std::array<const char*, kPlaces> taken{};
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    taken[i] = paths_[i].exchange(nullptr);
+    if (taken[i] != nullptr) ::unlink(taken[i]);
+  }
+  // Folders once they are empty; the inner ones have the later places.
+  for (std::size_t i = kPlaces; i-- > 0;)
+    if (taken[i] != nullptr) ::rmdir(taken[i]);
+  std::_Exit(static_cast<int>(ExitCode::interrupted));
+}
+
+/// Those of the folder and the folders above it that are not there, from the outermost on.
+std::vector<std::string> missing(const fs::path& folder) {
+  std::vector<std::string> missing;
+  fs::path path;
+  std::error_code ignored;
+  for (const fs::path& part : folder) {
+    path /= part;
+    if (!part.empty() && !fs::exists(path, ignored)) missing.push_back(path.string());
+  }
+  return missing;
+}
+
+}  // namespace
+
+Unfinished::Unfinished(const std::string& path)
+    : path_(std::make_unique<const std::string>(path)), place_(put(path_->c_str())) {}
+
+Unfinished::~Unfinished() {
+  const bool taken = place_ < kPlaces && paths_[place_].exchange(nullptr) == nullptr;
+  // By a signal that is about to end the process: the text must stay.
+  if (taken) static_cast<void>(path_.release());
+}
+
+NewFolder::NewFolder(const std::string& folder) {
+  for (const std::string& each : missing(folder)) made_.emplace_back(each);
+  create_folder(folder);
+}
+
+NewFolder::~NewFolder() {
+  for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().path().c_str());
+}
+
+void clean_up_on_signals() {
+  for (std::atomic<const char*>& path : paths_) path = nullptr;
+  struct sigaction action {};
+  action.sa_handler = end_process;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    const bool ignored = signal == SIGHUP && before.sa_handler == SIG_IGN;
+    if (!ignored) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::CommandFolder;
+
+/// What ends by a signal leaves nothing half-written.
+namespace {
+
+const std::string kGemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+
+std::size_t count(const CommandFolder& folder, const std::string& ending) {
+  const std::set<std::string> names = folder.names();
+  return static_cast<std::size_t>(std::count_if(
+      names.begin(), names.end(), [&](const std::string& name) { return name.ends_with(ending); }));
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a run that a signal ends while it writes traces leaves nothing, not even folders") {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      CAPTURE(signal);
+      const CommandFolder folder;
+      const int code = folder.interrupt({"run", kGemm, "--trace", "tiles", "--out", "some/result"},
+                                        signal, [&] { return count(folder, ".tmp") == 2; });
+      CHECK(code == 130);
+      CHECK(folder.names().empty());
+    }
+  }
+
+  TEST_CASE("a folder that was there before stays, with what lies in it") {
+    const CommandFolder folder;
+    std::filesystem::create_directory(folder.path() / "result");
+    const auto traced = [&] { return count(folder, ".tmp") == 2; };
+    const std::vector<std::string> run = {"run", kGemm, "--trace", "phases", "--out", "result"};
+    CHECK(folder.interrupt(run, SIGTERM, traced) == 130);
+    CHECK(folder.names() == std::set<std::string>{"result"});
+    folder.write("result/trace.vcd", "of an earlier run");
+    CHECK(folder.interrupt(run, SIGINT, traced) == 130);
+    CHECK(folder.names() == std::set<std::string>{"result", "result/trace.vcd"});
+    CHECK(folder.read("result/trace.vcd") == "of an earlier run");
+  }
+
+  TEST_CASE("a run without a trace that a signal ends leaves nothing") {
+    const CommandFolder folder;
+    const std::string command =
+        std::string("timeout -s INT --preserve-status 0.5 ") + TESSERA_PROGRAM + " run " + kGemm;
+    tessera::test::check_refused(folder, "--version >.version && " + command, {}, 130);
+  }
+
+  TEST_CASE("an interrupted sweep keeps its results and nothing else") {
+    const std::string points = "workload.elements_per_worker=600..60000+600";
+    for (const int signal : {SIGINT, SIGTERM}) {
+      const CommandFolder folder;
+      for (const std::size_t done : {3U, 9U, 20U}) {
+        const int code =
+            folder.interrupt({"sweep", TESSERA_SOURCE "/configs/runs/stream.json", points, "--out",
+                              "s", "--jobs", "2", "--set", "machine.tiles=64"},
+                             signal, [&] { return count(folder, ".json") >= done; });
+        CHECK(code == 130);
+        CHECK(count(folder, ".tmp") == 0);
+        CHECK(count(folder, ".json") >= done);
+        CHECK(count(folder, ".json") < 100);
+      }
+    }
+  }
+}
