@@ -185,7 +185,9 @@ void read_section(const Part& part, Spec& spec) {
   }
 }
 
-void read_argument(const std::string& argument, Spec& spec) {
+/// An axis of the command line takes the place of one with its path, in the parts that have it; if
+/// no part has, all parts get it.
+void read_argument(const std::string& argument, std::vector<Spec>& specs) {
   const std::string origin = "tessera sweep";
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -193,13 +195,18 @@ void read_argument(const std::string& argument, Spec& spec) {
         fmt::format("{}: found {}, allowed path=a,b,c or path=low..high*factor", origin, argument));
   }
   const std::string path = argument.substr(0, equals);
-  Group group = axis(path, parse_values(argument.substr(equals + 1), origin + ": " + path), origin);
-  for (Group& each : spec.groups) {
-    if (each.paths != group.paths || each.origin == origin) continue;
-    each = std::move(group);
-    return;
+  const Group given =
+      axis(path, parse_values(argument.substr(equals + 1), origin + ": " + path), origin);
+  bool known = false;
+  for (Spec& spec : specs) {
+    for (Group& each : spec.groups) {
+      if (each.paths != given.paths || each.origin == origin) continue;
+      each = given;
+      known = true;
+    }
   }
-  spec.groups.push_back(std::move(group));
+  if (known) return;
+  for (Spec& spec : specs) spec.groups.push_back(given);
 }
 
 void refuse_double_paths(const Spec& spec) {
@@ -232,10 +239,11 @@ std::vector<Spec> read_specs(const Json& section, const std::string& origin,
   const Part whole{section, origin, "sweep"};
   if (section.is_array() && section.empty()) whole.not_allowed("at least one object");
   std::vector<Spec> specs(section.is_array() ? section.size() : 1);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    Spec& spec = specs[i];
-    if (!section.is_null()) read_section(section.is_array() ? whole.at(i) : whole, spec);
-    for (const std::string& argument : arguments) read_argument(argument, spec);
+  for (std::size_t i = 0; i < specs.size() && !section.is_null(); ++i) {
+    read_section(section.is_array() ? whole.at(i) : whole, specs[i]);
+  }
+  for (const std::string& argument : arguments) read_argument(argument, specs);
+  for (const Spec& spec : specs) {
     if (spec.groups.empty()) {
       throw UserError(
           fmt::format("{}: has no section sweep, and the command line no axis; for example "

@@ -29,7 +29,8 @@ struct Spec {
 
 /// Reads the section `sweep` of a config (an object, or a list of them, a part each; null: none),
 /// which came from `origin`, and the axes of the command line ("path=values"): such an axis
-/// replaces one of grid with its path, in each part. Throws UserError.
+/// replaces one of grid with its path in each part that has it; all parts get one that none has.
+/// Throws UserError.
 std::vector<Spec> read_specs(const config::Json& section, const std::string& origin,
                              std::span<const std::string> arguments);
 

@@ -82,6 +82,19 @@ TEST_SUITE("unit") {
                          UserError);
   }
 
+  TEST_CASE("in a list of parts an axis of the command line is for those that have its path") {
+    const Json parts = Json::parse(R"([{"grid": {"m": [1], "b": [4, 8]}}, {"grid": {"m": [1]}}])");
+    const std::vector<Spec> some =
+        sweep::read_specs(parts, "s.json", std::vector<std::string>{"b=16"});
+    CHECK(rows(some[0].groups[1]) == "[[16]]");
+    CHECK(some[1].groups.size() == 1);
+    const std::vector<Spec> all =
+        sweep::read_specs(parts, "s.json", std::vector<std::string>{"n=2", "m=5"});
+    CHECK(rows(all[1].groups[0]) == "[[5]]");
+    CHECK(rows(all[0].groups[2]) == "[[2]]");
+    CHECK(rows(all[1].groups[1]) == "[[2]]");
+  }
+
   TEST_CASE("a section that is wrong is refused with file and path") {
     refused("[]", "s.json: sweep: found [], allowed at least one object");
     refused("[{\"grid\": {\"m\": [1]}}, 7]",
