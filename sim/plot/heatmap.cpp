@@ -32,6 +32,12 @@ std::string cells_csv(const Pivot& table, const Quantity& z) {
   return csv;
 }
 
+/// As many digits behind the point for all, so that they can be compared.
+std::string number_format(double largest) {
+  if (largest >= 1e5) return "%.2s%c";
+  return fmt::format("%.{}f", largest >= 100 ? 0 : largest >= 10 ? 1 : largest >= 1 ? 2 : 3);
+}
+
 std::string marks(const std::vector<std::string>& texts) {
   std::vector<std::string> parts;
   const std::size_t step = texts.size() / 24 + 1;
@@ -58,7 +64,7 @@ Figure heatmap(const Source& source, const Request& given) {
   const std::size_t cells = table.x_texts.size() * table.series.size();
   constexpr std::size_t kMostTexts = 150;
   const double largest = table.largest() * z.scale;
-  const char* const format = largest >= 1e5 ? "%.2s%c" : largest >= 100 ? "%.0f" : "%.3g";
+  const std::string format = number_format(largest);
   Figure figure;
   figure.csv = cells_csv(table, z);
   figure.script =

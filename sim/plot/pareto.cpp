@@ -128,19 +128,23 @@ Figure pareto(const Source& source, const Request& given) {
   const bool log_x = wants_log(request, 'x', is_wide(designs, &Design::x));
   const bool log_y = wants_log(request, 'y', is_wide(designs, &Design::y));
   choose_labels(designs, log_x, log_y);
-  double highest = 0;
-  for (const Design& each : designs) highest = std::max(highest, each.y);
+  double highest = designs.front().y, lowest = highest;
+  for (const Design& each : designs) {
+    highest = std::max(highest, each.y);
+    lowest = std::min(lowest, each.y);
+  }
   const Quantity x = quantity_of(request.x, designs.back().x);
   const Quantity y = quantity_of(request.y.front(), highest);
   const auto direction = [](bool more) { return more ? ", more is better" : ", less is better"; };
   constexpr double kRoomForLabels = 1.15;
   Figure figure;
   figure.csv = csv_of(designs, request);
-  figure.script =
-      heading(title_of(source.rows, request), x.title() + direction(more_x),
-              y.title() + direction(more_y), "") +
-      (log_x ? "set logscale x\n" : from_zero('x', kRoomForLabels * designs.back().x * x.scale)) +
-      (log_y ? "set logscale y\n" : from_zero('y', highest * y.scale)) + front_script(x, y, more_x);
+  figure.script = heading(title_of(source.rows, request), x.title() + direction(more_x),
+                          y.title() + direction(more_y), "") +
+                  (log_x ? log_axis('x', designs.front().x * x.scale,
+                                    kRoomForLabels * designs.back().x * x.scale)
+                         : from_zero('x', kRoomForLabels * designs.back().x * x.scale)) +
+                  y_axis(log_y, lowest * y.scale, highest * y.scale) + front_script(x, y, more_x);
   return figure;
 }
 

@@ -143,8 +143,7 @@ std::string from_zero(char axis, double most) {
                      number_marks(0, high));
 }
 
-std::string y_axis(bool logarithmic, double least, double most) {
-  if (!logarithmic || least <= 0) return from_zero('y', most);
+std::string log_axis(char axis, double least, double most) {
   constexpr double kRoom = 1.25, kFewDecades = 3;
   const double low = least / kRoom, high = most * kRoom;
   const bool few = std::log10(high / low) < kFewDecades;
@@ -155,8 +154,12 @@ std::string y_axis(bool logarithmic, double least, double most) {
       marks.push_back(fmt::format("{} {}", literal(short_number(mark)), mark));
     }
   }
-  return fmt::format("set logscale y\nset yrange [{}:{}]\nset ytics ({})\n", low, high,
-                     fmt::join(marks, ", "));
+  return fmt::format("set logscale {0}\nset {0}range [{1}:{2}]\nset {0}tics ({3})\n", axis, low,
+                     high, fmt::join(marks, ", "));
+}
+
+std::string y_axis(bool logarithmic, double least, double most) {
+  return logarithmic && least > 0 ? log_axis('y', least, most) : from_zero('y', most);
 }
 
 std::string curves(const Pivot& pivot, double scale) {

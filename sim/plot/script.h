@@ -34,6 +34,9 @@ std::string number_marks(double least, double most);
 /// An axis ('x' or 'y') from zero to `most`, as drawn, and a little more.
 std::string from_zero(char axis, double most);
 
+/// A logarithmic axis ('x' or 'y') from `least` to `most`, both above zero, and a little more.
+std::string log_axis(char axis, double least, double most);
+
 /// The vertical axis of numbers from `least` to `most`, as drawn: from zero, unless logarithmic.
 std::string y_axis(bool logarithmic, double least, double most);
 

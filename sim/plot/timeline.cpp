@@ -68,13 +68,14 @@ std::string csv_of(const std::vector<Span>& spans, const std::vector<std::size_t
 /// Names above the supersteps that are wide enough for them.
 std::string names_of(const std::vector<Span>& spans, double whole, std::size_t lanes) {
   constexpr double kWidthOfLetter = 0.011;
-  std::string script;
+  std::string script = "set style textbox opaque noborder\n";
   for (const Span& span : spans) {
     if (span.count > 1) continue;
     const double room = span.cycles / whole;
     if (room < kWidthOfLetter * static_cast<double>(span.name.size())) continue;
-    script += fmt::format("set label {} at {},{} center tc rgb '#444444'\n", literal(span.name),
-                          span.start + span.cycles / 2, static_cast<double>(lanes) - 0.35);
+    script +=
+        fmt::format("set label {} at {},{} center boxed tc rgb '#444444'\n", literal(span.name),
+                    span.start + span.cycles / 2, static_cast<double>(lanes) - 0.35);
   }
   return script;
 }

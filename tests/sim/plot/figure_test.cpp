@@ -152,10 +152,27 @@ TEST_SUITE("unit") {
   TEST_CASE("the roofline has the machine's roofs and a point a run") {
     const Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
     const Figure figure = roofline(source, {});
-    // 4000 operations for 1000 bytes; 2 * 64 operations a cycle of 4 tiles; 16 bytes a cycle.
-    CHECK(holds(figure.csv, "\n4,100000000000,\n4,200000000000,\n"));
-    CHECK(holds(figure.script, "'f16 512 GFLOP/s'"));
+    // 4000 operations for 1000 bytes of exchange and as many of memory; 2 * 64 operations of the
+    // matrix unit and 8 of an instruction a cycle of 4 tiles; 16 bytes of exchange a cycle, 96 of
+    // memory.
+    CHECK(figure.csv ==
+          "flops_per_byte,useful_flops_per_second,bytes_of,series\n"
+          "4,100000000000,exchange,\n40,100000000000,local memory,\n"
+          "4,200000000000,exchange,\n40,200000000000,local memory,\n");
+    CHECK(holds(figure.script, "'matrix f16 512 GFLOP/s'"));
+    CHECK(holds(figure.script, "'vector f16 32 GFLOP/s'"));
     CHECK(holds(figure.script, "'exchange 16 GB/s'"));
+    CHECK(holds(figure.script, "'local memory 96 GB/s'"));
+    // Without counted bytes, what the workload says of them; without either, the exchange alone.
+    Source stated = source;
+    for (Row& row : stated.rows.rows) {
+      row.report.erase("energy");
+      row.report["rate"]["useful_bytes_per_second"] = 1e9;
+      row.report["time"]["seconds"] = 8e-6;
+    }
+    CHECK(holds(roofline(stated, {}).csv, "0.5,100000000000,local memory,"));
+    for (Row& row : stated.rows.rows) row.report["rate"].erase("useful_bytes_per_second");
+    CHECK_FALSE(holds(roofline(stated, {}).csv, "local memory"));
     Source different = source;
     different.rows.rows[1].report["config"]["machine"]["tiles"] = 8;
     CHECK_THROWS_AS(roofline(different, {}), UserError);

@@ -14,9 +14,11 @@ inline plot::Source runs(const std::vector<std::pair<plot::Json, double>>& given
   source.rows.origin = "runs";
   for (const auto& [axes, cycles] : given) {
     plot::Json report = plot::Json::parse(R"({"config": {"machine": {"name": "m", "tiles": 4,
-      "clock_ghz": 1.0, "tile": {"matrix_unit": {"f16_macs": 64}},
+      "clock_ghz": 1.0, "tile": {"matrix_unit": {"f16_macs": 64},
+      "load_bytes_per_slot": 16, "store_bytes_per_slot": 8},
       "fabric": {"receive_bytes_per_cycle": 4}}}, "work": {"useful_flops": 4000},
-      "traffic": {"exchange_bytes": 1000}, "memory": {"max_tile_bytes": 100}})");
+      "traffic": {"exchange_bytes": 1000},
+      "energy": {"work": {"bytes_loaded": 60, "bytes_stored": 40}}, "memory": {"max_tile_bytes": 100}})");
     report["time"] = {{"cycles", cycles}};
     report["rate"] = {{"useful_flops_per_second", 4e12 / cycles}};
     source.rows.rows.push_back({axes, report});

@@ -1,0 +1,71 @@
+#include "sim/plot/roofs.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/isa/table.h"
+
+namespace tessera::plot {
+namespace {
+
+/// Adds a roof, or its name to one of the same height.
+void add(std::vector<Roof>& roofs, const std::string& name, double per_second) {
+  if (per_second <= 0) return;
+  const auto same = std::find_if(roofs.begin(), roofs.end(),
+                                 [&](const Roof& each) { return each.per_second == per_second; });
+  if (same == roofs.end()) {
+    roofs.push_back({name, per_second});
+  } else {
+    same->name += ", " + name;
+  }
+}
+
+void highest_first(std::vector<Roof>& roofs) {
+  std::stable_sort(roofs.begin(), roofs.end(),
+                   [](const Roof& a, const Roof& b) { return a.per_second > b.per_second; });
+}
+
+Roofs roofs_of(const Row& row) {
+  const auto value = [&](const std::string& path) {
+    return number(row, "machine." + path).value_or(0);
+  };
+  // A tile has one slot a cycle.
+  const double slots = value("tiles") * value("clock_ghz") * 1e9;
+  const auto widest = [](isa::Mnemonic mnemonic) {
+    return static_cast<double>(isa::info(mnemonic).flops);
+  };
+  Roofs roofs;
+  add(roofs.flats, "matrix f16", 2 * value("tile.matrix_unit.f16_macs") * slots);
+  add(roofs.flats, "matrix f16, f32 partials", 2 * value("tile.matrix_unit.f16_f32_macs") * slots);
+  add(roofs.flats, "matrix f32", 2 * value("tile.matrix_unit.f32_macs") * slots);
+  add(roofs.flats, "vector f16", widest(isa::Mnemonic::fma_4h) * slots);
+  add(roofs.flats, "vector f32", widest(isa::Mnemonic::fma_2s) * slots);
+  highest_first(roofs.flats);
+  const double bytes = value("tile.load_bytes_per_slot") + value("tile.store_bytes_per_slot");
+  add(roofs.slopes, "local memory", bytes * slots);
+  add(roofs.slopes, "exchange", value("fabric.receive_bytes_per_cycle") * slots);
+  highest_first(roofs.slopes);
+  return roofs;
+}
+
+}  // namespace
+
+Roofs roofs_of(const Rows& rows) {
+  Roofs first = roofs_of(rows.rows.front());
+  for (const Row& row : rows.rows) {
+    const Roofs each = roofs_of(row);
+    if (each.flats != first.flats || each.slopes != first.slopes) {
+      throw UserError(fmt::format(
+          "{}: roofline: the machines of the runs differ in size or speed; choose one with --where",
+          rows.origin));
+    }
+  }
+  if (first.flats.empty() || first.slopes.empty()) {
+    throw UserError(rows.origin + ": roofline: the runs' machine has no tiles or no clock");
+  }
+  return first;
+}
+
+}  // namespace tessera::plot
