@@ -27,6 +27,7 @@ struct Cell {
   program::BufferId x_rows, x_slice;   ///< rows of X
   program::BufferId y_rows, y_slice;   ///< partial results, or rows of Yg
   program::BufferId bucket, received;  ///< before the run; partial results of others
+  program::BufferId results;           ///< of this tile's share
 };
 
 class Cells {

@@ -40,24 +40,25 @@ std::uint64_t published_list_words(const Problem& problem, const PoolShape& pool
 
 }  // namespace
 
-Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape) {
+Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
+    : values(problem.shape.values) {
   const Grid& grid = pool_shape.grid;
   const Shape& shape = problem.shape;
   const std::uint64_t side = std::uint64_t{shape.block} * grid.columns;
   const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
   const std::uint64_t columns = ceil_div(problem.block_columns, grid.y);
   const std::uint64_t shared = std::uint64_t{kWord} * grid.z;
-  const std::uint64_t values = std::uint64_t{pool_shape.units} * shape.unit_bytes();
+  const std::uint64_t unit_values = std::uint64_t{pool_shape.units} * shape.unit_bytes();
   if (shape.values) {
     meta = narrow(round_up(std::uint64_t{2} * pool_shape.meta_words, shared));
-    pool = narrow(meta + round_up<std::uint64_t>(values, kChunkBytes));
+    pool = narrow(meta + round_up<std::uint64_t>(unit_values, kChunkBytes));
     pool_slice = meta / grid.z;
     y = narrow(rows * side * shape.element_bytes());
     parts = grid.z;
     chunks = (pool - meta) / kChunkBytes;
   } else {
     meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
-    pool = narrow(round_up(meta + values, shared));
+    pool = narrow(round_up(meta + unit_values, shared));
     pool_slice = pool / grid.z;
     y = narrow(rows * side * shape.sum_bytes());
     parts = grid.y;

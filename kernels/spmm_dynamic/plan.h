@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/bucket.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
@@ -58,6 +59,11 @@ struct Buffers {
   std::uint32_t y_slice;     ///< grad_values: as x_slice, of the y tiles; else 0
   std::uint32_t parts;       ///< over which results are added up
   std::uint32_t chunks;      ///< of 16 bytes of partial results in all
+  bool values;               ///< partial results are those of a pool
+  /// The chunks that cell (x, y, z) adds up.
+  [[nodiscard]] gemm::Interval share(std::uint32_t part_y, std::uint32_t part_z) const {
+    return gemm::EvenSplit{chunks, parts}.part(values ? part_z : part_y);
+  }
   /// Chunks of the largest of the parts.
   [[nodiscard]] std::uint32_t part_chunks() const { return ceil_div(chunks, parts); }
 };

@@ -2,6 +2,7 @@
 #include "kernels/spmm_dynamic/given.h"
 #include "kernels/spmm_dynamic/propagation.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "kernels/spmm_dynamic/sums.h"
 #include "sim/base/errors.h"
 #include "sim/elf/codelet.h"
 
@@ -25,7 +26,8 @@ std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 
 }  // namespace
 
-/// Builds the program for all tiles of the grid: distribution, propagation, sums.
+/// Builds the program for all tiles of the grid: buffers and distribution; the steps behind them
+/// are propagation.h and sums.h.
 class Builder {
  public:
   explicit Builder(const SpmmDynamic& workload, std::uint32_t contexts)
@@ -47,7 +49,7 @@ class Builder {
     Sequence& main = program_.main();
     distribute(main);
     propagate(main);
-    reduce(main);
+    add_sums({program_, cells_, shape_, bytes_, contexts_}, all_, main);
     return std::move(program_);
   }
 
@@ -82,14 +84,14 @@ class Builder {
   /// The parts of the results, first, so that checks find them by number.
   void add_results() {
     program::Tensor tensor{values() ? "wg" : "y", shape_.dtype, {}, {}};
-    each_cell([&](const Cell& one) {
+    each_cell([&](Cell& one) {
       const std::uint32_t chunk = shape_.packs() ? kChunkBytes / 2 : kChunkBytes;
-      const std::uint32_t bytes = word(share(one).size()) * chunk;
-      const BufferId buffer = program_.add_buffer(
+      const std::uint32_t bytes = word(bytes_.share(one.y, one.z).size()) * chunk;
+      one.results = program_.add_buffer(
           {one.tile, bytes, 8, bytes != 0, program::Category::tensors, {}, "results"});
-      check(buffer == result_buffer(grid_, one.x, one.y, one.z),
+      check(one.results == result_buffer(grid_, one.x, one.y, one.z),
             "spmm_dynamic: the results of tile {} are not its first buffer", index(one.tile));
-      if (bytes != 0) tensor.parts.push_back({{buffer}, bytes});
+      if (bytes != 0) tensor.parts.push_back({{one.results}, bytes});
     });
     tensor.shape = {workload_.patterns_.front().rows, workload_.options_.n};
     if (!values()) program_.add_tensor(std::move(tensor));
@@ -109,8 +111,9 @@ class Builder {
     } else {
       one.y_rows = add_buffer(one.tile, "partial results", bytes_.y);
     }
-    one.received = add_buffer(one.tile, "received",
-                              word((bytes_.parts - 1) * share(one).size() * kChunkBytes));
+    one.received =
+        add_buffer(one.tile, "received",
+                   word((bytes_.parts - 1) * bytes_.share(one.y, one.z).size() * kChunkBytes));
   }
 
   /// The tile's bucket: an equal part of its partition's pool, written anew before each run.
@@ -252,82 +255,6 @@ class Builder {
                                   [this](int side) { return compute("multiply spilled", side); }};
     add_propagation(propagation, main);
     if (values()) add_way_home(propagation, add_codelet("dynamic_away"), main);
-  }
-
-  // --- sums -------------------------------------------------------------------------------------
-
-  /// The chunks of partial results that the cell adds up.
-  [[nodiscard]] Interval share(const Cell& one) const {
-    return EvenSplit{bytes_.chunks, bytes_.parts}.part(values() ? one.z : one.y);
-  }
-  /// The cell that adds up part `part` of what this one computes.
-  const Cell& adder(const Cell& one, std::uint32_t part) {
-    return values() ? cell(one.x, one.y, part) : cell(one.x, part, one.z);
-  }
-  [[nodiscard]] Place partial(const Cell& one, std::uint64_t chunk) const {
-    const std::uint32_t offset = word(chunk) * kChunkBytes;
-    return values() ? Place{one.pool[0], bytes_.meta + offset} : Place{one.y_rows, offset};
-  }
-
-  void reduce(Sequence& main) {
-    Exchange exchange{"send partial results", {}};
-    ComputeSet set{"add", {}};
-    each_cell([&](const Cell& one) {
-      const std::uint32_t own = values() ? one.z : one.y;
-      for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
-        const Cell& to = adder(one, part);
-        const Interval chunks = share(to);
-        if (part == own || chunks.size() == 0) continue;
-        const std::uint32_t place = own < part ? own : own - 1;
-        exchange.copies.push_back({partial(one, chunks.begin),
-                                   word(chunks.size()) * kChunkBytes,
-                                   {{to.received, place * word(chunks.size()) * kChunkBytes}}});
-      }
-      if (bytes_.parts == 1 && !shape_.packs()) {  // sums as they are: results
-        exchange.copies.push_back({partial(one, 0),
-                                   word(share(one).size()) * kChunkBytes,
-                                   {{result_buffer(grid_, one.x, one.y, one.z)}}});
-      }
-      add_up(one, set);
-    });
-    if (!exchange.copies.empty()) main.steps.push_back({std::move(exchange), all_});
-    if (!set.vertices.empty()) main.steps.push_back({std::move(set), all_});
-  }
-
-  void add_up(const Cell& one, ComputeSet& set) {
-    const Interval chunks = share(one);
-    if (chunks.size() == 0) return;
-    const Place sums = partial(one, chunks.begin);
-    const Place results{result_buffer(grid_, one.x, one.y, one.z)};
-    if (bytes_.parts > 1) {
-      const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet(
-          "gemm", shape_.sums == program::Type::f16 ? "gemm_add_f16" : "gemm_add_f32"));
-      Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
-      vertex.arguments = {sums,
-                          Place{one.received},
-                          word(chunks.size()) * kChunkBytes,
-                          bytes_.parts - 1,
-                          shape_.packs() ? sums : results,
-                          0U,
-                          0U,
-                          0U};
-      add_chunks(vertex, chunks.size());
-      set.vertices.push_back(std::move(vertex));
-    }
-    if (!shape_.packs()) return;
-    const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
-    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {sums, results}};
-    vertex.arguments.resize(8, 0U);
-    add_chunks(vertex, chunks.size());
-    set.vertices.push_back(std::move(vertex));
-  }
-
-  void add_chunks(Vertex& vertex, std::uint64_t chunks) const {
-    const EvenSplit split{chunks, contexts_};
-    for (std::uint32_t w = 0; w < contexts_; ++w) {
-      vertex.arguments.emplace_back(word(split.begin(w)) * kChunkBytes);
-      vertex.arguments.emplace_back(word(split.part(w).size()));
-    }
   }
 
   const SpmmDynamic& workload_;
