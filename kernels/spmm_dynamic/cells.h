@@ -28,6 +28,9 @@ struct Cell {
   program::BufferId y_rows, y_slice;   ///< partial results, or rows of Yg
   program::BufferId bucket, received;  ///< before the run; partial results of others
   program::BufferId results;           ///< of this tile's share
+  /// Layout natural: equal parts of the rows of X and Yg as they are given; panels of rows that the
+  /// slices, or the results, are made of.
+  program::BufferId given_x, given_y, x_panels, result_panels;
 };
 
 class Cells {
@@ -43,6 +46,7 @@ class Cells {
   [[nodiscard]] const Cell& at(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
     return cells_[index(grid_.tile(x, y, z))];
   }
+  [[nodiscard]] const Cell& of_tile(std::uint32_t tile) const { return cells_[tile]; }
   [[nodiscard]] auto begin() { return cells_.begin(); }
   [[nodiscard]] auto end() { return cells_.end(); }
   [[nodiscard]] auto begin() const { return cells_.begin(); }

@@ -1,5 +1,6 @@
 #include "kernels/sparse/check.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/gemm/shape.h"
@@ -35,7 +36,7 @@ class Results {
     const std::uint32_t per_chunk = kChunkBytes / workload_.problem_.shape.sum_bytes();
     all.reserve(std::size_t{per_chunk} * bytes_.chunks);
     for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
-      const std::uint64_t chunks = EvenSplit{bytes_.chunks, bytes_.parts}.part(part).size();
+      const std::uint64_t chunks = bytes_.share(part, part).size();
       if (chunks == 0) continue;
       std::vector<std::byte> bytes(chunks * per_chunk * data::element_bytes(type));
       const program::BufferId buffer =
@@ -50,6 +51,7 @@ class Results {
   /// One row of Y; rows of one part after the other cost least.
   void row(std::uint32_t row, std::span<double> into) {
     const Shape& shape = workload_.problem_.shape;
+    if (shape.natural()) return given_row(row, into);
     const EvenSplit split{workload_.problem_.block_rows, grid_.x};
     const auto x = static_cast<std::uint32_t>(split.holder(row / shape.block));
     if (parts_.empty() || x != x_) {
@@ -64,6 +66,26 @@ class Results {
   }
 
  private:
+  /// A row of layout natural.
+  void given_row(std::uint32_t row, std::span<double> into) const {
+    const Problem& problem = workload_.problem_;
+    const Type type = problem.shape.dtype;
+    const std::uint32_t size = data::element_bytes(type);
+    const std::uint64_t first = std::uint64_t{row} * grid_.columns * grid_.z;
+    const std::uint64_t stored = given_rows_bytes(problem, grid_, problem.block_rows) / size;
+    std::vector<std::byte> bytes;
+    for (std::uint64_t done = 0; done < into.size();) {
+      const std::uint64_t at = first + done;
+      const std::uint64_t piece = std::min<std::uint64_t>(into.size() - done, stored - at % stored);
+      bytes.resize(piece * size);
+      memory_.read({program::BufferId{static_cast<std::uint32_t>(at / stored)},
+                    static_cast<std::uint32_t>(at % stored * size)},
+                   bytes);
+      for (std::size_t i = 0; i < piece; ++i) into[done + i] = data::load_element(type, bytes, i);
+      done += piece;
+    }
+  }
+
   const SpmmDynamic& workload_;
   const MemoryReader& memory_;
   const Grid& grid_;

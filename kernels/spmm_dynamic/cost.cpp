@@ -3,6 +3,7 @@
 
 #include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/plan.h"
+#include "kernels/spmm_dynamic/relayout.h"
 #include "sim/machine/code_cost.h"
 
 // Predicted cycles: machine constants times the length of the tile code, which is counted here.
@@ -54,9 +55,11 @@ class Cost {
         bytes_(problem, pool) {}
 
   Prediction predict() {
+    if (shape_.natural()) rows_in();
     distribute();
     propagate();
     reduce();
+    if (shape_.natural() && !shape_.values) rows_out();
     p_.sync_cycles += machine_.sync.chip_cycles;  // behind the last step
     p_.cycles = p_.compute_cycles + p_.exchange_cycles + p_.sync_cycles;
     return p_;
@@ -133,6 +136,22 @@ class Cost {
   [[nodiscard]] double full_rows(double blocks) const {
     const double rows = ceil_div(problem_.block_rows, grid_.x);
     return rows * (1 - std::exp(-blocks / rows));
+  }
+
+  void rows_in() {
+    superstep(bytes_.x_slice + bytes_.y_slice);
+    if (shape_.x_chunk() > 1) turn(bytes_.x_slice / kWord, shape_.x_chunk());
+  }
+
+  void rows_out() {
+    if (shape_.result_chunk() > 1)
+      turn(std::uint64_t{bytes_.part_chunks()} * kChunkBytes / shape_.sum_bytes() / shape_.lanes(),
+           shape_.result_chunk());
+    superstep(given_rows_bytes(problem_, grid_, problem_.block_rows));
+  }
+
+  void turn(std::uint64_t words, std::uint32_t depth) {
+    p_.compute_cycles += run(predicted_transposing_slots(pool_, words, depth));
   }
 
   void distribute() {

@@ -82,4 +82,16 @@ std::function<void(std::span<std::byte>)> dense_words(const Given& given,
   };
 }
 
+std::function<void(std::span<std::byte>)> rows_of(const Given& given,
+                                                  const data::DenseOperand& operand,
+                                                  std::uint64_t first) {
+  const std::uint64_t width = std::uint64_t{given.pool.grid.columns} * given.pool.grid.z;
+  return [&operand, width, first, type = given.pool.shape.dtype](std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+      const std::uint64_t at = first + i;
+      data::store_element(type, into, i, operand.element(at / width, at % width));
+    }
+  };
+}
+
 }  // namespace tessera::spmm_dynamic

@@ -30,4 +30,9 @@ std::function<void(std::span<std::byte>)> dense_words(const Given& given,
                                                       std::uint64_t first_column,
                                                       gemm::Interval part);
 
+/// Elements [first, ...) of the rows of `operand`, each as long as all parts of the columns.
+std::function<void(std::span<std::byte>)> rows_of(const Given& given,
+                                                  const data::DenseOperand& operand,
+                                                  std::uint64_t first);
+
 }  // namespace tessera::spmm_dynamic

@@ -10,6 +10,7 @@ namespace tessera::spmm_dynamic {
 namespace {
 
 constexpr std::uint64_t kMostPlace = 0xffff;     // in 64-bit words
+constexpr std::uint64_t kMostStride = 0xffff;    // in bytes
 constexpr std::uint64_t kCodeBytes = 8192;       // code, stacks, arguments, flags
 constexpr std::uint64_t kDescriptorBytes = 16;   // of one fragment that a tile receives or sends
 constexpr std::uint64_t kFlagDescriptors = 240;  // of the tests of the loops
@@ -21,6 +22,11 @@ std::uint32_t narrow(std::uint64_t value) {
 
 std::uint64_t blocks_of_pool(const Problem& problem, const Grid& grid) {
   return bucket_blocks(problem, grid) * grid.z;
+}
+
+/// Whether strides of transpositions, 16 bits of bytes, reach from row to row.
+bool rows_fit(const Problem& problem, const Grid& grid) {
+  return std::uint64_t{grid.columns} * problem.shape.element_bytes() <= kMostStride;
 }
 
 /// Words of lists that a published bucket has room for: those of two sub-groups, and of all rows of
@@ -36,6 +42,32 @@ std::uint64_t published_list_words(const Problem& problem, const PoolShape& pool
       std::ceil(std::ceil(rows * columns * density) / std::max(1.0, full_rows));
   const double lists = std::ceil(full_rows * (2 + row_blocks) * (1 + problem.headroom));
   return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
+}
+
+/// What layout natural adds: rows as they are given and wanted, and panels made of them.
+void add_rows(const Problem& problem, const PoolShape& pool, std::vector<program::Block>& blocks) {
+  const Buffers bytes(problem, pool);
+  const auto category = program::Category::tensors;
+  const std::uint32_t result = bytes.part_chunks() * kChunkBytes / (problem.shape.packs() ? 2 : 1);
+  blocks.push_back(
+      {given_rows_bytes(problem, pool.grid, problem.block_columns), 8, {-1, 0}, category});
+  blocks.push_back({bytes.x_slice, 8, {0, 0}, category});
+  if (problem.shape.values) {
+    blocks.push_back(
+        {given_rows_bytes(problem, pool.grid, problem.block_rows), 8, {-1, 0}, category});
+    return;
+  }
+  blocks.push_back({result, 8, {4, 4}, category});
+  blocks.push_back({given_rows_bytes(problem, pool.grid, problem.block_rows), 8, {4, 5}, category});
+}
+
+/// Fragments in which a tile receives and sends rows of panels.
+std::uint64_t row_pieces(const Problem& problem, const PoolShape& pool) {
+  const Buffers bytes(problem, pool);
+  const std::uint64_t row = std::uint64_t{pool.grid.columns} * problem.shape.element_bytes();
+  const std::uint64_t rows = (bytes.x_slice + bytes.y_slice) / row +
+                             (problem.shape.values ? 0 : bytes.part_chunks() * kChunkBytes / row);
+  return 2 * (rows + 4 * std::uint64_t{problem.shape.block});
 }
 
 }  // namespace
@@ -65,7 +97,9 @@ Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
     chunks = y / kChunkBytes;
   }
   x = narrow(columns * side * shape.element_bytes());
-  x_slice = ceil_div(x / kWord, grid.x) * kWord;
+  x_grain = shape.x_grain();
+  chunk_grain = std::max(1U, shape.sums_grain() / kChunkBytes);
+  x_slice = ceil_div(x / kWord / x_grain, grid.x) * x_grain * kWord;
   y_slice = shape.values ? ceil_div(y / kWord, grid.y) * kWord : 0;
 }
 
@@ -74,6 +108,21 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
       std::max<std::uint64_t>(1, ceil_div<std::uint64_t>(problem.max_blocks, grid.tiles()));
   return static_cast<std::uint64_t>(
       std::llround((1 + problem.headroom) * static_cast<double>(even)));
+}
+
+std::uint32_t given_rows_bytes(const Problem& problem, const Grid& grid, std::uint32_t block_rows) {
+  const Shape& shape = problem.shape;
+  const std::uint64_t words = std::uint64_t{block_rows} * shape.block * grid.columns * grid.z *
+                              shape.element_bytes() / kWord;
+  return narrow(ceil_div<std::uint64_t>(words, grid.tiles()) * kWord);
+}
+
+gemm::Interval given_rows(const Problem& problem, const Grid& grid, std::uint32_t block_rows,
+                          std::uint32_t tile) {
+  const Shape& shape = problem.shape;
+  const std::uint64_t all = std::uint64_t{block_rows} * shape.block * grid.columns * grid.z;
+  const std::uint64_t stored = given_rows_bytes(problem, grid, block_rows) / shape.element_bytes();
+  return {std::min(all, tile * stored), std::min(all, (tile + std::uint64_t{1}) * stored)};
 }
 
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts) {
@@ -101,6 +150,7 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
   if (bytes.x / kWord > kMostPlace || bytes.y / kWord > kMostPlace) return false;
   const auto capacity =
       static_cast<std::uint64_t>(problem.memory * machine.tile.sram_kib * std::uint32_t{1024});
+  if (problem.shape.natural() && !rows_fit(problem, pool.grid)) return false;
   if (bytes.pool > capacity || bytes.x > capacity || bytes.y > capacity) return false;
   const Grid& grid = pool.grid;
   const auto category = program::Category::tensors;
@@ -117,7 +167,9 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
   if (grid.z > 1) blocks.push_back({bytes.pool_slice, 8, {-1, 0}, category});
   if (grid.x > 1) blocks.push_back({bytes.x_slice, 8, {-1, 0}, category});
   if (bytes.y_slice != 0) blocks.push_back({bytes.y_slice, 8, {-1, 0}, category});
-  const std::uint64_t fragments = grid.x + grid.z + grid.y + 2 * bytes.parts + 8;
+  if (problem.shape.natural()) add_rows(problem, pool, blocks);
+  const std::uint64_t fragments = grid.x + grid.z + grid.y + 2 * bytes.parts + 8 +
+                                  (problem.shape.natural() ? row_pieces(problem, pool) : 0);
   const std::uint64_t flags =
       kFlagDescriptors * static_cast<std::uint64_t>(std::sqrt(grid.partitions()) + 1);
   const std::uint64_t others = kCodeBytes + fragments * kDescriptorBytes + (travels ? flags : 0);

@@ -50,26 +50,49 @@ struct Plan {
 struct Buffers {
   explicit Buffers(const Problem& problem, const PoolShape& pool);
 
-  std::uint32_t meta;        ///< the lists of a pool, rounded so that its tiles share it evenly
-  std::uint32_t pool;        ///< lists and values (grad_values: and partial sums)
-  std::uint32_t pool_slice;  ///< that each of the z tiles holds before the run
-  std::uint32_t x;           ///< rows of X
-  std::uint32_t x_slice;     ///< that each of the x tiles holds before the run
-  std::uint32_t y;           ///< grad_values: rows of Yg; else partial results
-  std::uint32_t y_slice;     ///< grad_values: as x_slice, of the y tiles; else 0
-  std::uint32_t parts;       ///< over which results are added up
-  std::uint32_t chunks;      ///< of 16 bytes of partial results in all
-  bool values;               ///< partial results are those of a pool
+  std::uint32_t meta;         ///< the lists of a pool, rounded so that its tiles share it evenly
+  std::uint32_t pool;         ///< lists and values (grad_values: and partial sums)
+  std::uint32_t pool_slice;   ///< that each of the z tiles holds before the run
+  std::uint32_t x;            ///< rows of X
+  std::uint32_t x_slice;      ///< that each of the x tiles holds before the run
+  std::uint32_t y;            ///< grad_values: rows of Yg; else partial results
+  std::uint32_t y_slice;      ///< grad_values: as x_slice, of the y tiles; else 0
+  std::uint32_t parts;        ///< over which results are added up
+  std::uint32_t chunks;       ///< of 16 bytes of partial results in all
+  bool values;                ///< partial results are those of a pool
+  std::uint32_t x_grain;      ///< words of X that are not cut
+  std::uint32_t chunk_grain;  ///< chunks of sums that are not cut
   /// The chunks that cell (x, y, z) adds up.
   [[nodiscard]] gemm::Interval share(std::uint32_t part_y, std::uint32_t part_z) const {
-    return gemm::EvenSplit{chunks, parts}.part(values ? part_z : part_y);
+    return cut(chunks, chunk_grain, parts, values ? part_z : part_y);
   }
   /// Chunks of the largest of the parts.
-  [[nodiscard]] std::uint32_t part_chunks() const { return ceil_div(chunks, parts); }
+  [[nodiscard]] std::uint32_t part_chunks() const {
+    return ceil_div(chunks / chunk_grain, parts) * chunk_grain;
+  }
+  /// Words of the rows of X (of Yg) that tile `part` of `parts_of` holds before they are shared.
+  [[nodiscard]] gemm::Interval x_part(std::uint32_t parts_of, std::uint32_t part) const {
+    return cut(x / kWord, x_grain, parts_of, part);
+  }
+  [[nodiscard]] gemm::Interval y_part(std::uint32_t parts_of, std::uint32_t part) const {
+    return cut(y / kWord, 1, parts_of, part);
+  }
+
+ private:
+  static gemm::Interval cut(std::uint64_t all, std::uint64_t grain, std::uint32_t into,
+                            std::uint32_t part) {
+    const gemm::Interval grains = gemm::EvenSplit{all / grain, into}.part(part);
+    return {grains.begin * grain, grains.end * grain};
+  }
 };
 
 /// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
+/// Bytes of a dense matrix of so many block rows that each tile holds in layout natural.
+std::uint32_t given_rows_bytes(const Problem& problem, const Grid& grid, std::uint32_t block_rows);
+/// Its elements by rows that `tile` holds.
+gemm::Interval given_rows(const Problem& problem, const Grid& grid, std::uint32_t block_rows,
+                          std::uint32_t tile);
 /// Blocks that a bucket of one tile has room for.
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 

@@ -1,6 +1,7 @@
 #include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/given.h"
 #include "kernels/spmm_dynamic/propagation.h"
+#include "kernels/spmm_dynamic/relayout.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_dynamic/sums.h"
 #include "sim/base/errors.h"
@@ -47,9 +48,12 @@ class Builder {
     each_cell([this](Cell& cell) { add_buffers(cell); });
     codelet_ = add_codelet(codelet_name());
     Sequence& main = program_.main();
+    const Problem& problem = workload_.problem_;
+    if (shape_.natural()) add_rows_in(program_, problem, pool_, cells_, all_);
     distribute(main);
     propagate(main);
     add_sums({program_, cells_, shape_, bytes_, contexts_}, all_, main);
+    if (shape_.natural() && !values()) add_rows_out(program_, problem, pool_, cells_, all_);
     return std::move(program_);
   }
 
@@ -84,17 +88,32 @@ class Builder {
   /// The parts of the results, first, so that checks find them by number.
   void add_results() {
     program::Tensor tensor{values() ? "wg" : "y", shape_.dtype, {}, {}};
+    const bool rows = shape_.natural() && !values();
     each_cell([&](Cell& one) {
-      const std::uint32_t chunk = shape_.packs() ? kChunkBytes / 2 : kChunkBytes;
-      const std::uint32_t bytes = word(bytes_.share(one.y, one.z).size()) * chunk;
+      const std::uint32_t bytes =
+          rows ? word(given_rows(workload_.problem_, grid_, workload_.problem_.block_rows,
+                                 index(one.tile))
+                          .size()) *
+                     shape_.element_bytes()
+               : result_bytes(one);
       one.results = program_.add_buffer(
           {one.tile, bytes, 8, bytes != 0, program::Category::tensors, {}, "results"});
       check(one.results == result_buffer(grid_, one.x, one.y, one.z),
             "spmm_dynamic: the results of tile {} are not its first buffer", index(one.tile));
       if (bytes != 0) tensor.parts.push_back({{one.results}, bytes});
     });
+    if (rows) {
+      each_cell([this](Cell& one) {
+        one.results = add_buffer(one.tile, "result blocks", result_bytes(one));
+      });
+    }
     tensor.shape = {workload_.patterns_.front().rows, workload_.options_.n};
     if (!values()) program_.add_tensor(std::move(tensor));
+  }
+
+  [[nodiscard]] std::uint32_t result_bytes(const Cell& one) const {
+    const std::uint32_t chunk = shape_.packs() ? kChunkBytes / 2 : kChunkBytes;
+    return word(bytes_.share(one.y, one.z).size()) * chunk;
   }
 
   /// What a tile shares with no other it holds from the start.
@@ -103,10 +122,11 @@ class Builder {
     one.pool[0] = grid_.z == 1 ? one.bucket : add_buffer(one.tile, "bucket pool", bytes_.pool);
     one.pool[1] = add_buffer(one.tile, "bucket pool", bytes_.pool);
     one.flags = add_buffer(one.tile, "flags", kFlagBytes);
-    one.x_slice = add_dense(one, EvenSplit{bytes_.x / kWord, grid_.x}.part(one.x), false);
+    one.x_slice = add_dense(one, bytes_.x_part(grid_.x, one.x), false);
+    if (shape_.natural()) add_row_buffers(one);
     one.x_rows = grid_.x == 1 ? one.x_slice : add_buffer(one.tile, "x", bytes_.x);
     if (values()) {
-      one.y_slice = add_dense(one, EvenSplit{bytes_.y / kWord, grid_.y}.part(one.y), true);
+      one.y_slice = add_dense(one, bytes_.y_part(grid_.y, one.y), true);
       one.y_rows = grid_.y == 1 ? one.y_slice : add_buffer(one.tile, "yg", bytes_.y);
     } else {
       one.y_rows = add_buffer(one.tile, "partial results", bytes_.y);
@@ -128,6 +148,8 @@ class Builder {
 
   /// Words `part` of the rows of X (`gradient`: of Yg) that the cell's column (row) of tiles needs.
   BufferId add_dense(const Cell& one, Interval part, bool gradient) {
+    if (shape_.natural())
+      return add_buffer(one.tile, gradient ? "yg" : "x", word(part.size()) * kWord);
     const sparse::BlockMatrix& w = workload_.patterns_.front();
     const Interval blocks = gradient ? EvenSplit{w.block_rows(), grid_.x}.part(one.x)
                                      : EvenSplit{w.block_columns(), grid_.y}.part(one.y);
@@ -137,6 +159,31 @@ class Builder {
     buffer.name = gradient ? "yg" : "x";
     buffer.contents = dense_words(given_, gradient ? workload_.yg_ : workload_.x_, blocks,
                                   std::uint64_t{one.z} * grid_.columns, part);
+    return program_.add_buffer(std::move(buffer));
+  }
+
+  /// Rows as they are given, and panels.
+  void add_row_buffers(Cell& one) {
+    const Problem& problem = workload_.problem_;
+    one.given_x = add_given_rows(one, workload_.x_, problem.block_columns, "x by rows");
+    if (values()) {
+      one.given_y = add_given_rows(one, workload_.yg_, problem.block_rows, "yg by rows");
+      return;
+    }
+    if (shape_.block == 1) return;
+    const std::uint32_t slice = word(bytes_.x_part(grid_.x, one.x).size()) * kWord;
+    one.x_panels = add_buffer(one.tile, "x panels", slice);
+    one.result_panels = add_buffer(one.tile, "result panels", result_bytes(one));
+  }
+
+  BufferId add_given_rows(const Cell& one, const data::DenseOperand& operand,
+                          std::uint32_t block_rows, std::string_view name) {
+    const Interval part = given_rows(workload_.problem_, grid_, block_rows, index(one.tile));
+    program::Buffer buffer{};
+    buffer.tile = one.tile;
+    buffer.bytes = word(part.size()) * shape_.element_bytes();
+    buffer.name = name;
+    buffer.contents = rows_of(given_, operand, part.begin);
     return program_.add_buffer(std::move(buffer));
   }
 
@@ -163,7 +210,7 @@ class Builder {
   }
 
   void send_x(const Cell& one, Exchange& exchange) const {
-    const Interval part = EvenSplit{bytes_.x / kWord, grid_.x}.part(one.x);
+    const Interval part = bytes_.x_part(grid_.x, one.x);
     Copy copy{{one.x_slice}, word(part.size()) * kWord, {}};
     for (std::uint32_t x = 0; x < grid_.x; ++x)
       copy.destinations.push_back({cell(x, one.y, one.z).x_rows, word(part.begin) * kWord});
@@ -171,7 +218,7 @@ class Builder {
   }
 
   void send_y(const Cell& one, Exchange& exchange) const {
-    const Interval part = EvenSplit{bytes_.y / kWord, grid_.y}.part(one.y);
+    const Interval part = bytes_.y_part(grid_.y, one.y);
     Copy copy{{one.y_slice}, word(part.size()) * kWord, {}};
     for (std::uint32_t y = 0; y < grid_.y; ++y)
       copy.destinations.push_back({cell(one.x, y, one.z).y_rows, word(part.begin) * kWord});

@@ -21,11 +21,15 @@ constexpr std::uint32_t kPassBytes =
     16;                                 ///< of a row of X that one pass of an element codelet takes
 constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group
 
+/// How X is given and Y wanted: as the plan has them, or by rows.
+enum class Layout : std::uint8_t { blocked, natural };
+
 struct Shape {
   program::Type dtype = program::Type::f16;
   std::uint32_t block = 1;
   bool values = false;                      ///< pass grad_values
   program::Type sums = program::Type::f32;  ///< f16 only of f16 and with blocks
+  Layout layout = Layout::blocked;
 
   [[nodiscard]] bool f16() const { return dtype == program::Type::f16; }
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(dtype); }
@@ -41,10 +45,20 @@ struct Shape {
     const std::uint32_t area = block * block;
     return values ? area * sum_bytes() : area * unit_blocks() * element_bytes();
   }
+  [[nodiscard]] bool natural() const { return layout == Layout::natural; }
+  /// Elements of a 64-bit word.
+  [[nodiscard]] std::uint32_t lanes() const { return kWord / element_bytes(); }
   /// The columns of a tile are a multiple of this.
   [[nodiscard]] std::uint32_t column_grain() const {
-    if (values) return kWord / element_bytes();
-    return block == 1 ? kPassBytes / element_bytes() : unroll();
+    if (values) return lanes();
+    if (block == 1) return kPassBytes / element_bytes();
+    return natural() ? lanes() : unroll();
+  }
+  /// Words of X that one tile makes of rows: whole squares of columns and rows of a chunk.
+  [[nodiscard]] std::uint32_t x_grain() const { return natural() ? x_chunk() : 1; }
+  /// Bytes of sums that one tile makes rows of, likewise.
+  [[nodiscard]] std::uint32_t sums_grain() const {
+    return natural() && !values ? result_chunk() * lanes() * sum_bytes() : 1;
   }
   /// Columns that a loop of a worker takes at a time.
   [[nodiscard]] std::uint32_t unroll() const { return block == 4 && f16() && !packs() ? 2 : 1; }

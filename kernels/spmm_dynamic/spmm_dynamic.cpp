@@ -21,6 +21,8 @@ constexpr config::Names<Algorithm, 2> kAlgorithms{
 constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
                                                     {"pools", Neighbours::share_pool},
                                                     {"nothing", Neighbours::share_nothing}}};
+constexpr config::Names<Layout, 2> kLayouts{
+    {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
@@ -64,7 +66,7 @@ Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
   problem.shape = {options.weights.dtype, w.block, options.pass == Pass::grad_values,
-                   sums_of(options)};
+                   sums_of(options), options.layout};
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -113,6 +115,10 @@ void describe(config::Fields& fields, Options& options) {
   fields.require(options.partials == program::Type::f32 ||
                      (options.weights.block > 1 && options.pass != Pass::grad_values),
                  "partials", "found f16, allowed f32 with block 1 and with pass grad_values");
+  fields.field({"layout",
+                "how X (and Yg) is given and Y wanted: blocked, as the plan has them, or natural, "
+                "by rows in equal parts on all tiles"},
+               options.layout, kLayouts);
   fields.field({"max_density",
                 "blocks of W that the program has room for, over all its blocks; 0: as many as the "
                 "fullest pattern holds"},

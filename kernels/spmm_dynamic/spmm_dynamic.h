@@ -25,6 +25,7 @@ struct Options {
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
+  Layout layout = Layout::blocked;
   double max_density = 0;          ///< 0: the patterns' own
   std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
   double headroom = 0.3;

@@ -48,12 +48,13 @@ std::vector<Case> cases() {
         {tiles, "workload.m=75", "workload.k=131", "workload.n=85", "workload.granularity=32",
          fmt::format("workload.method={}", method), fmt::format("workload.dtype={}", type)}};
   };
-  auto dynamic = [&](int block, const char* type, const char* pass, const char* pattern) {
-    return Case{"spmm_dynamic",
-                {tiles, "workload.m=160", "workload.k=224", "workload.n=21",
-                 fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
-                 fmt::format("workload.pass={}", pass), fmt::format("workload.pattern={}", pattern),
-                 "workload.patterns=2"}};
+  auto dynamic = [&](int block, const char* type, const char* pass, const char* pattern,
+                     const char* more = "workload.patterns=2") {
+    return Case{
+        "spmm_dynamic",
+        {tiles, "workload.m=160", "workload.k=224", "workload.n=21",
+         fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
+         fmt::format("workload.pass={}", pass), fmt::format("workload.pattern={}", pattern), more}};
   };
   return {gemm("workload.dtype=f16"),
           gemm("workload.dtype=f32"),
@@ -81,6 +82,8 @@ std::vector<Case> cases() {
           dynamic(8, "f32", "grad_input", "row_skewed"),
           dynamic(16, "f16", "forward", "row_skewed"),
           dynamic(4, "f16", "grad_values", "row_skewed"),
+          dynamic(8, "f16", "forward", "uniform", "workload.partials=f16"),
+          dynamic(16, "f16", "forward", "row_skewed", "workload.layout=natural"),
           tilewise("tew", "f16"),
           tilewise("tew", "f32"),
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};

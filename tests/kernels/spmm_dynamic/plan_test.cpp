@@ -31,7 +31,14 @@ Options options_of(std::uint32_t block, program::Type dtype, Pass pass) {
 
 TEST_SUITE("run") {
   TEST_CASE("predicted cycles are near those of the tiles, part for part") {
-    for (const std::uint32_t block : {1U, 4U, 8U, 16U}) {
+    for (const auto& [block_of, layout_of] : {std::pair{1U, Layout::blocked},
+                                              {4U, Layout::blocked},
+                                              {8U, Layout::blocked},
+                                              {16U, Layout::blocked},
+                                              {1U, Layout::natural},
+                                              {16U, Layout::natural}}) {
+      const std::uint32_t block = block_of;
+      const Layout layout = layout_of;
       for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
         for (const auto& [pass_of, partials_of] : {std::pair{Pass::forward, program::Type::f32},
                                                    {Pass::forward, program::Type::f16},
@@ -42,10 +49,12 @@ TEST_SUITE("run") {
           Options options = options_of(block, dtype, pass);
           options.partials = partials;
           options.plan = {Algorithm::best, 1, 1, 2};  // nothing left to chance
+          options.layout = layout;
           CAPTURE(block);
           CAPTURE(static_cast<int>(dtype));
           CAPTURE(static_cast<int>(pass));
           CAPTURE(static_cast<int>(partials));
+          CAPTURE(static_cast<int>(layout));
           const std::string text = test::run_workload<SpmmDynamic>(
               options, small_machine(2, 1024),
               [](const RunResult& result, const SpmmDynamic& workload) {
@@ -136,11 +145,17 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("what the plan finds room for fits the tiles, however small they are") {
-    for (const std::uint32_t sram_kib : {64U, 80U, 128U}) {
+    for (const auto& [sram_kib_of, layout] : {std::pair{64U, Layout::blocked},
+                                              {80U, Layout::blocked},
+                                              {128U, Layout::blocked},
+                                              {80U, Layout::natural},
+                                              {128U, Layout::natural}}) {
+      const std::uint32_t sram_kib = sram_kib_of;
       for (const std::uint32_t block : {1U, 8U}) {
         for (const Pass pass : {Pass::forward, Pass::grad_values}) {
           Options options = options_of(block, program::Type::f16, pass);
           options.n = 200;
+          options.layout = layout;
           const MachineConfig machine = small_machine(24, sram_kib);
           CAPTURE(sram_kib);
           CAPTURE(block);

@@ -103,7 +103,7 @@ Options options_of(const Case& test, std::uint32_t n, const Pinned& plan = {}) {
 void check_all(std::uint32_t block_rows, std::uint32_t block_columns, std::uint32_t n,
                std::uint32_t tiles, const Pinned& plan,
                const std::function<bool(std::uint32_t, std::uint32_t)>& holds,
-               std::uint32_t cut = 0) {
+               std::uint32_t cut = 0, Layout layout = Layout::blocked) {
   for (const Case& test : all_cases()) {
     const std::uint32_t b = test.block;
     const BlockMatrix w = matrix(block_rows * b - std::min(cut, b - 1),
@@ -112,7 +112,9 @@ void check_all(std::uint32_t block_rows, std::uint32_t block_columns, std::uint3
     CAPTURE(static_cast<int>(test.dtype));
     CAPTURE(static_cast<int>(test.pass));
     CAPTURE(static_cast<int>(test.partials));
-    CHECK(run(options_of(test, n, plan), {w}, tiles) == "passed");
+    Options options = options_of(test, n, plan);
+    options.layout = layout;
+    CHECK(run(options, {w}, tiles) == "passed");
   }
 }
 
@@ -132,6 +134,28 @@ TEST_SUITE("run") {
   TEST_CASE("sizes that nothing divides give the right products") {
     check_all(5, 7, 13, 12, {}, scattered, 3);
     check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1);
+  }
+
+  TEST_CASE("rows of X become blocks on the tiles, and blocks of Y rows") {
+    check_all(6, 8, 24, 1, {}, scattered, 0, Layout::natural);
+    check_all(6, 8, 24, 12, {}, scattered, 0, Layout::natural);
+    check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered, 0, Layout::natural);
+    check_all(6, 8, 24, 12, {Algorithm::published}, scattered, 0, Layout::natural);
+    check_all(5, 7, 13, 12, {Algorithm::best, 2, 3, 2}, scattered, 3, Layout::natural);
+    check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1, Layout::natural);
+  }
+
+  TEST_CASE("rows of X and Y serve several patterns with one program") {
+    for (const std::uint32_t block : {1U, 8U}) {
+      Options options = options_of({block, program::Type::f16, Pass::forward}, 10);
+      options.layout = Layout::natural;
+      options.max_density = 0.5;
+      CHECK(run(options,
+                {matrix(6 * block, 8 * block, block, scattered),
+                 matrix(6 * block, 8 * block, block,
+                        [](std::uint32_t i, std::uint32_t j) { return i == j; })},
+                12) == "passed");
+    }
   }
 
   TEST_CASE("no nonzero, one nonzero, all nonzeros") {
