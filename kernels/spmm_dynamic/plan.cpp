@@ -65,8 +65,9 @@ void add_rows(const Problem& problem, const PoolShape& pool, std::vector<program
 std::uint64_t row_pieces(const Problem& problem, const PoolShape& pool) {
   const Buffers bytes(problem, pool);
   const std::uint64_t row = std::uint64_t{pool.grid.columns} * problem.shape.element_bytes();
-  const std::uint64_t rows = (bytes.x_slice + bytes.y_slice) / row +
-                             (problem.shape.values ? 0 : bytes.part_chunks() * kChunkBytes / row);
+  const std::uint64_t rows =
+      (bytes.x_slice + bytes.y_slice) / row +
+      (problem.shape.values ? 0 : std::uint64_t{bytes.part_chunks()} * kChunkBytes / row);
   return 2 * (rows + 4 * std::uint64_t{problem.shape.block});
 }
 
