@@ -65,7 +65,7 @@ std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
 /// The ranges of a figure, its place in the picture fixed, so that a slope's angle is known.
 struct Plane {
   double low, high, least, most;
-  static constexpr double kWidth = 0.64, kHeight = 0.74;  ///< of the picture
+  static constexpr double kWidth = 0.66, kHeight = 0.74;  ///< of the picture
 
   [[nodiscard]] double degrees(const Figure& figure) const {
     const double decade_x = kWidth * figure.width / std::log10(high / low);
@@ -97,6 +97,8 @@ Plane plane_of(const Roofs& roofs, const std::vector<Dot>& dots) {
 
 std::string roofs_script(const Roofs& roofs, const Plane& plane, double degrees) {
   constexpr std::array kInks = {"#2a7fb0", "#7a4fa0"};
+  constexpr double kWidthsAway = 1.6, kHeightsAway = 0.8;  // of letters, square to the slope
+  const double angle = degrees * std::acos(-1.0) / 180;
   std::string script = "set style textbox opaque noborder margins 0.3,0.1\n";
   for (std::size_t i = 0; i < roofs.slopes.size(); ++i) {
     const auto& [name, bytes] = roofs.slopes[i];
@@ -105,14 +107,16 @@ std::string roofs_script(const Roofs& roofs, const Plane& plane, double degrees)
     const double at = from * std::pow(roofs.top() / bytes / from, 0.08);
     script += fmt::format(
         "set arrow from {0},{1} to {2},{3} nohead lw 2 lc rgb '{4}'\n"
-        "set label {5} at {6},{7} left rotate by {8:.1f} offset 0,0.9 font ',10' tc rgb '{4}'\n",
+        "set label {5} at {6},{7} left rotate by {8:.1f} offset {9:.2f},{10:.2f} font ',10' tc rgb "
+        "'{4}'\n",
         from, from * bytes, roofs.top() / bytes, roofs.top(), kInks[i % kInks.size()],
-        literal(name + " " + report::scaled(bytes, "B/s")), at, at * bytes, degrees);
+        literal(name + " " + report::scaled(bytes, "B/s")), at, at * bytes, degrees,
+        -kWidthsAway * std::sin(angle), kHeightsAway * std::cos(angle));
   }
   for (const auto& [name, rate] : roofs.flats) {
     script += fmt::format(
         "set arrow from {0},{1} to {2},{1} nohead lw {3} lc rgb '#444444'\n"
-        "set label {4} at {2},{1} right offset -0.5,0.6 font ',10' tc rgb '#444444' boxed\n",
+        "set label {4} at {2},{1} right offset -0.5,0.6 font ',10' tc rgb '#444444' front boxed\n",
         std::max(plane.low, rate / roofs.steepest()), rate, plane.high, rate == roofs.top() ? 2 : 1,
         literal(name + " " + report::scaled(rate, "FLOP/s")));
   }
@@ -139,7 +143,7 @@ std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::strin
     if (std::none_of(dots.begin(), dots.end(), here)) continue;
     parts.push_back(fmt::format("keyentry with points pt {} ps 0.9 lc rgb '#888888' title {}",
                                 kLevels[level].mark,
-                                literal("by bytes of " + std::string(kLevels[level].name))));
+                                literal("bytes: " + std::string(kLevels[level].name))));
   }
   return fmt::format("plot \\\n  {}\n", fmt::join(parts, ", \\\n  "));
 }

@@ -38,7 +38,7 @@ Roofs roofs_of(const Row& row) {
   };
   Roofs roofs;
   add(roofs.flats, "matrix f16", 2 * value("tile.matrix_unit.f16_macs") * slots);
-  add(roofs.flats, "matrix f16, f32 partials", 2 * value("tile.matrix_unit.f16_f32_macs") * slots);
+  add(roofs.flats, "matrix f16_f32", 2 * value("tile.matrix_unit.f16_f32_macs") * slots);
   add(roofs.flats, "matrix f32", 2 * value("tile.matrix_unit.f32_macs") * slots);
   add(roofs.flats, "vector f16", widest(isa::Mnemonic::fma_4h) * slots);
   add(roofs.flats, "vector f32", widest(isa::Mnemonic::fma_2s) * slots);

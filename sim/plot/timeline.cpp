@@ -73,9 +73,9 @@ std::string names_of(const std::vector<Span>& spans, double whole, std::size_t l
     if (span.count > 1) continue;
     const double room = span.cycles / whole;
     if (room < kWidthOfLetter * static_cast<double>(span.name.size())) continue;
-    script +=
-        fmt::format("set label {} at {},{} center boxed tc rgb '#444444'\n", literal(span.name),
-                    span.start + span.cycles / 2, static_cast<double>(lanes) - 0.35);
+    script += fmt::format("set label {} at {},{} center front boxed tc rgb '#444444'\n",
+                          literal(span.name), span.start + span.cycles / 2,
+                          static_cast<double>(lanes) - 0.35);
   }
   return script;
 }

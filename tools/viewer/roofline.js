@@ -18,11 +18,12 @@ function rooflineOf(run) {
       rate.useful_flops_per_second || rate.flops_per_second, '--exchange', true);
   for (const phase of run.analysis.phases.slice(0, 12))
     add(phase.name, phase.flops, phase.exchange_bytes, phase.flops / (phase.cycles / hertz), '--exchange', false);
-  if (rate.useful_bytes_per_second > 0) {
-    slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
-    const flops = rate.useful_flops_per_second || rate.flops_per_second;
-    add('run (local memory)', flops, rate.useful_bytes_per_second, flops, '--tensors', true);
-  }
+  slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
+  // Counted where the machine has a table of energies, else what the workload says it must move.
+  const counted = run.report.energy?.work;
+  const local = counted ? counted.bytes_loaded + counted.bytes_stored : (rate.useful_bytes_per_second ?? 0) * time.seconds;
+  if (local > 0)
+    add('run (local memory)', work.useful_flops || work.flops, local, rate.useful_flops_per_second || rate.flops_per_second, '--tensors', true);
   return {flats, slopes, points, hertz, time};
 }
 

@@ -39,7 +39,7 @@ function drawHistogram(canvas, metric) {
   const counts = histogram(metric.values, low, high, bins);
   const most = largestOf(counts);
   const chosen = Math.min(bins - 1, Math.floor((metric.values[state.tile] - low) / (high - low || 1) * bins));
-  const base = height - 20;
+  const base = height - 22;
   for (let i = 0; i < bins; ++i) {
     // A bin of one tile among thousands must show.
     const tall = counts[i] === 0 ? 0 : Math.max(2, counts[i] / most * (base - 4));
@@ -55,9 +55,9 @@ function drawHistogram(canvas, metric) {
     context.fill();
   }
   context.fillStyle = colour('--faint');
-  context.fillText(metric.shown(low), 0, height - 5);
+  context.fillText(metric.shown(low), 0, height - 8);
   context.textAlign = 'right';
-  context.fillText(metric.shown(high), width, height - 5);
+  context.fillText(metric.shown(high), width, height - 8);
   context.textAlign = 'left';
 }
 
@@ -65,7 +65,7 @@ function tileFacts(run, metric) {
   const tile = state.tile;
   const {mean, high} = spread(metric.values);
   const canvas = element('canvas', {'aria-label': `How ${metric.title} spreads over the tiles`});
-  requestAnimationFrame(() => { if (canvas.isConnected) drawHistogram(canvas, metric); });
+  queueMicrotask(() => { if (canvas.isConnected) drawHistogram(canvas, metric); });  // once it stands on the page
   const cell = (name, shown) => [name, shown];
   const of = name => run.tiles.of(name)[tile];
   const cycles = run.report.time.cycles;
