@@ -4,17 +4,34 @@
 
 namespace tessera::spmm_tilewise {
 
-OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile,
-                         gemm::Interval columns) {
+namespace {
+
+/// Calls visit(row) for each element of a column.
+template <class Visit>
+void for_singles(const TilePattern& pattern, std::uint32_t column, const Visit& visit) {
+  auto single = std::lower_bound(
+      pattern.overlay.begin(), pattern.overlay.end(), column,
+      [](const Single& element, std::uint32_t wanted) { return element.column < wanted; });
+  for (; single != pattern.overlay.end() && single->column == column; ++single) visit(single->row);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> singles_by_row(const TilePattern& pattern, const ColumnTile& tile,
+                                          std::uint32_t rows) {
+  std::vector<std::uint32_t> singles(rows, 0);
+  for (const std::uint32_t column : tile.columns)
+    for_singles(pattern, column, [&](std::uint32_t row) { ++singles[row]; });
+  return singles;
+}
+
+OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gemm::Interval columns,
+                         const std::vector<std::uint32_t>& whole_rows) {
   OverlayPart part{{}, {0}, {}};
   for (std::uint64_t c = columns.begin; c < columns.end; ++c) {
-    const std::uint32_t column = tile.columns[c];
-    auto single = std::lower_bound(
-        pattern.overlay.begin(), pattern.overlay.end(), column,
-        [](const Single& element, std::uint32_t wanted) { return element.column < wanted; });
-    for (; single != pattern.overlay.end() && single->column == column; ++single) {
-      part.row.push_back(single->row);
-    }
+    for_singles(pattern, tile.columns[c], [&](std::uint32_t row) {
+      if (!std::binary_search(whole_rows.begin(), whole_rows.end(), row)) part.row.push_back(row);
+    });
     part.begin.push_back(static_cast<std::uint32_t>(part.row.size()));
   }
   part.rows = part.row;

@@ -18,9 +18,14 @@ struct OverlayPart {
   [[nodiscard]] bool empty() const { return row.empty(); }
 };
 
-/// The elements in columns [columns.begin, columns.end) of a tile of the pattern.
-OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile,
-                         gemm::Interval columns);
+/// The elements in columns [columns.begin, columns.end) of a tile of the pattern, but for those of
+/// `whole_rows` (ascending), which go through the matrix unit.
+OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gemm::Interval columns,
+                         const std::vector<std::uint32_t>& whole_rows);
+
+/// Elements of each of `rows` rows of W in the columns of a tile.
+std::vector<std::uint32_t> singles_by_row(const TilePattern& pattern, const ColumnTile& tile,
+                                          std::uint32_t rows);
 
 /// Slots of one worker of the codelet with dual issue: it walks `columns` columns with `elements`
 /// elements together, in every panel and every pass of 16 bytes of a vector, and overwrites C or

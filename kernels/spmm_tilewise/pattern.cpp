@@ -129,6 +129,13 @@ void add_overlay_tiles(TilePattern& pattern, std::uint32_t columns, std::uint32_
 
 }  // namespace
 
+bool TilePattern::is_single(std::uint32_t row, std::uint32_t column) const {
+  return std::binary_search(overlay.begin(), overlay.end(), Single{row, column},
+                            [](const Single& a, const Single& b) {
+                              return a.column != b.column ? a.column < b.column : a.row < b.row;
+                            });
+}
+
 std::uint64_t TilePattern::kept() const {
   std::uint64_t elements = overlay.size();
   for (const ColumnTile& tile : tiles) elements += tile.columns.size() * tile.rows.size();

@@ -49,6 +49,7 @@ struct TilePattern {
   std::size_t overlay_tiles = 0;  ///< the last ones: pruned columns that have single elements
   std::vector<Single> overlay;    ///< by column, then row
 
+  [[nodiscard]] bool is_single(std::uint32_t row, std::uint32_t column) const;
   /// Elements that are kept.
   [[nodiscard]] std::uint64_t kept() const;
 };

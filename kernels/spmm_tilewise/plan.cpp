@@ -13,17 +13,30 @@ namespace {
 
 constexpr std::uint32_t kMostParts = 16;
 
-/// The rows of a column tile and, to fill the last block of depth, others, which get weights of 0.
+/// From how many single elements rows are multiplied whole, to try.
+constexpr std::uint32_t kRowSingles[] = {0, 2, 3, 4, 6, 8, 12, 16};
+
+/// The rows of a column tile, those of `row_singles` single elements or more and, to fill the last
+/// block of depth, those of most of the others.
 std::vector<std::uint32_t> whole_blocks(const std::vector<std::uint32_t>& rows,
-                                        const Problem& problem) {
+                                        const std::vector<std::uint32_t>& singles,
+                                        std::uint32_t row_singles, const Problem& problem) {
   std::vector<bool> taken(problem.padded_k(), false);
   for (const std::uint32_t row : rows) taken[row] = true;
-  std::size_t missing = round_up<std::size_t>(rows.size(), problem.block.depth) - rows.size();
-  for (std::uint32_t row = 0; missing > 0; ++row) {
-    if (taken[row]) continue;
-    taken[row] = true;
-    --missing;
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t row = 0; row < taken.size(); ++row) {
+    if (!taken[row]) others.push_back(row);
   }
+  const auto singles_of = [&](std::uint32_t row) {
+    return row < singles.size() ? singles[row] : 0;
+  };
+  std::stable_sort(others.begin(), others.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return singles_of(a) > singles_of(b); });
+  std::size_t more = 0;
+  while (row_singles != 0 && more < others.size() && singles_of(others[more]) >= row_singles)
+    ++more;
+  more = round_up<std::size_t>(rows.size() + more, problem.block.depth) - rows.size();
+  for (std::size_t i = 0; i < more; ++i) taken[others[i]] = true;
   std::vector<std::uint32_t> all;
   for (std::uint32_t row = 0; row < taken.size(); ++row) {
     if (taken[row]) all.push_back(row);
@@ -41,21 +54,21 @@ class Search {
         pinned_(pinned),
         cost_(problem, machine) {
     for (const ColumnTile& tile : pattern.tiles) {
-      rows_.push_back(whole_blocks(tile.rows, problem));
+      singles_.push_back(singles_by_row(pattern, tile, problem.k));
       widest_ = std::max(widest_, static_cast<std::uint32_t>(tile.columns.size()));
-      deepest_ =
-          std::max(deepest_, static_cast<std::uint32_t>(rows_.back().size() / problem.block.depth));
     }
   }
 
   Plan run() {
     require_at_most("parts", pinned_.parts, widest_);
-    require_at_most("cuts", pinned_.cuts, deepest_);
-    const std::uint32_t most = std::min(kMostParts, widest_);
-    for (std::uint32_t parts = 1; parts <= most; ++parts) {
-      if (pinned_.parts == 0 || pinned_.parts == parts) try_parts(parts);
+    std::uint32_t deepest = 0;
+    for (const std::uint32_t row_singles : kRowSingles) {
+      if (row_singles != 0 && pattern_.overlay.empty()) break;
+      try_rows(pinned_.row_singles != 0 ? pinned_.row_singles : row_singles);
+      deepest = std::max(deepest, deepest_);
+      if (pinned_.row_singles != 0) break;
     }
-    if (pinned_.parts > most) try_parts(pinned_.parts);
+    require_at_most("cuts", pinned_.cuts, deepest);
     if (!best_) fail();
     return *std::move(best_);
   }
@@ -76,6 +89,22 @@ class Search {
         fmt::format("names {} rows of W in one tile, allowed up to {}", overlay.rows.size(), most));
   }
 
+  void try_rows(std::uint32_t row_singles) {
+    row_singles_ = row_singles;
+    rows_.clear();
+    deepest_ = 0;
+    for (std::size_t t = 0; t < pattern_.tiles.size(); ++t) {
+      rows_.push_back(whole_blocks(pattern_.tiles[t].rows, singles_[t], row_singles, problem_));
+      deepest_ = std::max(deepest_,
+                          static_cast<std::uint32_t>(rows_.back().size() / problem_.block.depth));
+    }
+    const std::uint32_t most = std::min(kMostParts, widest_);
+    for (std::uint32_t parts = 1; parts <= most; ++parts) {
+      if (pinned_.parts == 0 || pinned_.parts == parts) try_parts(parts);
+    }
+    if (pinned_.parts > most) try_parts(pinned_.parts);
+  }
+
   [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
     std::vector<Group> all;
     for (std::uint32_t t = 0; t < pattern_.tiles.size(); ++t) {
@@ -85,7 +114,7 @@ class Search {
       const std::uint32_t own = ceil_div(width * parts, widest_);
       for (std::uint32_t part = 0; part < own; ++part) {
         const gemm::Interval columns = gemm::EvenSplit{width, own}.part(part);
-        OverlayPart overlay = overlay_part(pattern_, pattern_.tiles[t], columns);
+        OverlayPart overlay = overlay_part(pattern_, pattern_.tiles[t], columns, rows_[t]);
         if (rows_[t].empty() && overlay.empty()) continue;
         require_reach(overlay);
         all.push_back({t, columns, rows_[t], std::move(overlay)});
@@ -95,7 +124,7 @@ class Search {
   }
 
   void try_parts(std::uint32_t parts) {
-    Plan plan{parts, 1, groups(parts), {}, {}, {}};
+    Plan plan{parts, 1, row_singles_, groups(parts), {}, {}, {}};
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost_.group(group));
     plan.jobs = assign(costs, problem_.panels(), machine_.tiles);
@@ -130,7 +159,9 @@ class Search {
   const MachineConfig& machine_;
   Pinned pinned_;
   Cost cost_;
-  std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
+  std::vector<std::vector<std::uint32_t>> singles_;  ///< by column tile and row
+  std::vector<std::vector<std::uint32_t>> rows_;     ///< by column tile
+  std::uint32_t row_singles_ = 0;
   std::uint32_t widest_ = 1;
   std::uint32_t deepest_ = 0;
   std::optional<Plan> best_;

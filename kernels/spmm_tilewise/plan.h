@@ -18,9 +18,11 @@ namespace tessera::spmm_tilewise {
 
 /// Neighbouring columns of one column tile, which some machine tiles multiply.
 struct Group {
-  std::uint32_t tile;               ///< of the pattern
-  gemm::Interval columns;           ///< in the column tile
-  std::vector<std::uint32_t> rows;  ///< of W: the kept ones and others of weight 0, to whole blocks
+  std::uint32_t tile;      ///< of the pattern
+  gemm::Interval columns;  ///< in the column tile
+  /// Of W: the kept ones, those of many single elements, and others to whole blocks; what of these
+  /// is neither kept nor a single element has weight 0.
+  std::vector<std::uint32_t> rows;
   OverlayPart overlay;
 
   [[nodiscard]] std::uint64_t positions() const { return columns.size(); }
@@ -58,6 +60,8 @@ struct Imbalance {
 struct Plan {
   std::uint32_t parts;  ///< groups that a full column tile is cut into
   std::uint32_t cuts;   ///< supersteps in which a group's rows are loaded
+  /// Single elements of a row of a column tile from which the row is multiplied whole; 0: never.
+  std::uint32_t row_singles;
   std::vector<Group> groups;
   std::vector<Job> jobs;  ///< by machine tile
   Prediction prediction;
@@ -68,6 +72,7 @@ struct Plan {
 struct Pinned {
   std::uint32_t parts = 0;
   std::uint32_t cuts = 0;
+  std::uint32_t row_singles = 0;
 };
 
 /// The plan of the fewest predicted cycles that fits. Machine tiles are given to groups in

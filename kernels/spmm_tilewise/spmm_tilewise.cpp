@@ -40,6 +40,10 @@ EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::ui
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"parts", "groups that a full column tile is cut into; 0: chosen"}, plan.parts);
   fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
+  fields.field({"row_singles",
+                "tew: single elements of a row of a tile from which the row is multiplied whole; "
+                "0: chosen"},
+               plan.row_singles);
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -63,7 +67,7 @@ SpmmTilewise::SpmmTilewise(Options options, const MachineConfig& machine)
       w_storage_(problem_, plan_, pattern_, w_, machine.tiles) {}
 
 nlohmann::ordered_json SpmmTilewise::plan() const {
-  return {{"parts", plan_.parts}, {"cuts", plan_.cuts}};
+  return {{"parts", plan_.parts}, {"cuts", plan_.cuts}, {"row_singles", plan_.row_singles}};
 }
 
 nlohmann::ordered_json SpmmTilewise::facts() const {

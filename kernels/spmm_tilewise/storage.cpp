@@ -73,9 +73,10 @@ double WeightStorage::value(std::uint32_t group, std::uint64_t element) const {
   const std::uint64_t depth = problem_.block.depth;
   const std::uint64_t vector = element / depth;
   const std::uint32_t row = of.rows[vector / of.positions() * depth + element % depth];
-  // Rows that only fill a block.
-  if (!std::binary_search(tile.rows.begin(), tile.rows.end(), row)) return 0;
   const std::uint32_t column = tile.columns[of.columns.begin + vector % of.positions()];
+  // Rows that fill a block, or have many single elements.
+  const bool kept = std::binary_search(tile.rows.begin(), tile.rows.end(), row);
+  if (!kept && (row >= w_.rows || !pattern_.is_single(row, column))) return 0;
   return static_cast<double>(w_.at(row, column));
 }
 

@@ -73,7 +73,7 @@ TEST_SUITE("run") {
     TilePattern pattern;
     pattern.tiles.push_back({{2, 5, 7, 9}, {}});
     pattern.overlay = {{8, 1}, {3, 5}, {8, 5}, {1, 7}, {2, 9}, {8, 9}};
-    const OverlayPart part = overlay_part(pattern, pattern.tiles.front(), {1, 4});
+    const OverlayPart part = overlay_part(pattern, pattern.tiles.front(), {1, 4}, {});
     CHECK(part.rows == std::vector<std::uint32_t>{1, 2, 3, 8});
     CHECK(part.begin == std::vector<std::uint32_t>{0, 2, 3, 5});
     CHECK(part.row == std::vector<std::uint32_t>{2, 3, 0, 1, 3});
@@ -85,6 +85,13 @@ TEST_SUITE("run") {
       }
       CHECK(next == 3);
     }
-    CHECK(overlay_part(pattern, pattern.tiles.front(), {0, 1}).empty());
+    CHECK(overlay_part(pattern, pattern.tiles.front(), {0, 1}, {}).empty());
+    // What whole rows carry is not walked.
+    CHECK(singles_by_row(pattern, pattern.tiles.front(), 9) ==
+          std::vector<std::uint32_t>{0, 1, 1, 1, 0, 0, 0, 0, 2});
+    const OverlayPart less = overlay_part(pattern, pattern.tiles.front(), {1, 4}, {1, 8});
+    CHECK(less.rows == std::vector<std::uint32_t>{2, 3});
+    CHECK(less.begin == std::vector<std::uint32_t>{0, 1, 1, 2});
+    CHECK(less.row == std::vector<std::uint32_t>{1, 0});
   }
 }

@@ -108,6 +108,31 @@ TEST_SUITE("run") {
     CHECK_THROWS_AS(SpmmTilewise(options(200, 300, 120, 0.3), small_machine(2, 24)), UserError);
   }
 
+  TEST_CASE("rows of many single elements are multiplied whole, the others walked") {
+    Options tew = options(50, 61, 77, 0.6);
+    tew.weights.pruning.method = Method::tew;
+    tew.weights.pruning.overlay = 0.1;
+    for (const std::uint32_t row_singles : {1U, 3U, 1000U}) {
+      CAPTURE(row_singles);
+      tew.plan.row_singles = row_singles;
+      const SpmmTilewise workload(tew, small_machine(30));
+      CHECK(workload.chosen_plan().row_singles == row_singles);
+      std::uint64_t walked = 0;
+      for (const Group& group : workload.chosen_plan().groups) {
+        const ColumnTile& tile = workload.pattern().tiles[group.tile];
+        const auto singles = singles_by_row(workload.pattern(), tile, 61);
+        for (std::uint32_t row = 0; row < 61; ++row) {
+          if (singles[row] >= row_singles)
+            CHECK(std::binary_search(group.rows.begin(), group.rows.end(), row));
+        }
+        for (const std::uint32_t row : group.overlay.rows)
+          CHECK(!std::binary_search(group.rows.begin(), group.rows.end(), row));
+        walked += group.overlay.row.size();
+      }
+      CHECK((walked == 0) == (row_singles == 1));
+    }
+  }
+
   TEST_CASE("pinned cuts are taken and impossible ones refused") {
     Options pinned = options(50, 100, 77, 0.2);
     pinned.plan = {3, 4};

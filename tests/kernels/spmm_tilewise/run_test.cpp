@@ -91,6 +91,17 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("single weights give the right sums whichever rows are multiplied whole") {
+    for (const std::uint32_t row_singles : {1U, 2U, 4U, 1000U}) {
+      CAPTURE(row_singles);
+      Options options = odd(0.7);
+      options.weights.pruning.method = Method::tew;
+      options.weights.pruning.overlay = 0.1;
+      options.plan.row_singles = row_singles;
+      check_types(options, 12);
+    }
+  }
+
   TEST_CASE("every plan gives the right sums") {
     for (const std::uint32_t parts : {1U, 3U}) {
       for (const std::uint32_t cuts : {1U, 2U, 4U}) {
