@@ -21,8 +21,8 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
   const Shape& shape = partition.shape;
   program::Exchange exchange{"partial rows", {}};
   const std::uint64_t pieces = shape.halves() == Halves::outputs ? 2 : 1;
-  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
-    for (const Segment& segment : reduction.destinations()[t].segments) {
+  for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
+    for (const Segment& segment : reduction.destinations()[i].segments) {
       const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);
       const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
       const std::uint64_t begin = segment.begin * shape.partial_bytes();
@@ -33,7 +33,7 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
           const std::uint64_t offset =
               source.row * row_bytes + half * row_bytes / 2 + begin / pieces;
           exchange.copies.push_back(
-              {{from, word(offset)}, word(bytes / pieces), {{received[t], word(at)}}});
+              {{from, word(offset)}, word(bytes / pieces), {{received[i], word(at)}}});
           at += bytes / pieces;
         }
       }
@@ -48,9 +48,9 @@ program::Exchange results_sent(const Assembly& assembly, const Reduction& reduct
   const Partition& partition = assembly.partition();
   const std::uint32_t size = partition.shape.bytes();
   program::Exchange exchange{"rows of y", {}};
-  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
-    std::uint64_t at = 0;
-    for (const Segment& segment : reduction.destinations()[t].segments) {
+  for (const Destination& to : reduction.destinations()) {
+    std::uint64_t at = to.first * size;
+    for (const Segment& segment : to.segments) {
       const std::uint64_t bytes = segment.elements() * size;
       Place from{};
       if (segment.sources == 0) {
@@ -61,7 +61,7 @@ program::Exchange results_sent(const Assembly& assembly, const Reduction& reduct
         from = {tiles[segment.part][source.share].partials,
                 word(source.row * row_bytes + segment.begin * size)};
       }
-      exchange.copies.push_back({from, word(bytes), {{results[t], word(at)}}});
+      exchange.copies.push_back({from, word(bytes), {{results[to.tile], word(at)}}});
       at += bytes;
     }
   }
@@ -70,20 +70,21 @@ program::Exchange results_sent(const Assembly& assembly, const Reduction& reduct
 
 program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
                           const std::vector<BufferId>& received,
-                          const std::vector<BufferId>& results) {
+                          const std::vector<BufferId>& results, const std::vector<BufferId>& sums) {
   const Partition& partition = assembly.partition();
   program::ComputeSet set{"add partial rows", {}};
-  for (std::uint32_t t = 0; t < partition.tiles; ++t) {
-    const Destination& to = reduction.destinations()[t];
-    if (to.elements == 0) continue;
-    std::vector<Argument> arguments{Place{received[t]}, Place{results[t]}};
+  for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
+    const Destination& to = reduction.destinations()[i];
+    const Place place = to.home ? Place{results[to.tile], word(to.first * partition.shape.bytes())}
+                                : Place{sums[i]};
+    std::vector<Argument> arguments{Place{received[i]}, place};
     std::vector<std::byte> list;
     const std::vector<ReducingWorker> workers = reduction.workers(to, assembly.contexts());
     for (const ReducingWorker& worker : workers) {
       const std::vector<std::byte> part = segment_list(worker.parts);
       list.insert(list.end(), part.begin(), part.end());
     }
-    const BufferId lists = assembly.list(t, std::move(list), "segments");
+    const BufferId lists = assembly.list(to.tile, std::move(list), "segments");
     std::uint32_t first = 0;
     for (const ReducingWorker& worker : workers) {
       const auto segments = word(worker.parts.size());
@@ -93,10 +94,36 @@ program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
       arguments.emplace_back(0U);
       first += segments;
     }
-    set.vertices.push_back({TileId(t), assembly.codelet(reduce_codelet(partition.shape)),
+    set.vertices.push_back({TileId(to.tile), assembly.codelet(reduce_codelet(partition.shape)),
                             program::Executor::all_workers, 0, std::move(arguments)});
   }
   return set;
+}
+
+program::Exchange sums_sent(const Assembly& assembly, const Reduction& reduction,
+                            const std::vector<BufferId>& sums,
+                            const std::vector<BufferId>& results) {
+  const std::uint32_t size = assembly.shape().bytes();
+  const std::uint64_t stored = assembly.partition().y_stored();
+  program::Exchange exchange{"rows of y", {}};
+  for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
+    const Destination& from = reduction.destinations()[i];
+    if (from.home) continue;
+    std::uint64_t sent = 0;
+    for (const Segment& segment : from.segments) {
+      const std::uint64_t place = reduction.place(segment);
+      for (std::uint64_t done = 0; done < segment.elements();) {
+        const std::uint64_t at = place + done;
+        const std::uint64_t piece = std::min(segment.elements() - done, stored - at % stored);
+        exchange.copies.push_back({{sums[i], word((sent + done) * size)},
+                                   word(piece * size),
+                                   {{results[at / stored], word(at % stored * size)}}});
+        done += piece;
+      }
+      sent += segment.elements();
+    }
+  }
+  return exchange;
 }
 
 }  // namespace tessera::spmm_static

@@ -31,6 +31,10 @@ struct Need {
   }
 };
 
+std::uint64_t rate_of(const FabricConfig& fabric) {
+  return std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
+}
+
 /// Positions of worker `w` of the columns of a tile.
 std::uint64_t positions_of(const Unit& unit, std::uint32_t width, std::uint32_t workers,
                            std::uint32_t w) {
@@ -58,9 +62,7 @@ struct Arrivals {
                : own[tile];
       most = std::max(most, bytes);
     }
-    const std::uint64_t rate =
-        std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
-    return ceil_div(most, rate);
+    return ceil_div(most, rate_of(fabric));
   }
 };
 
@@ -113,26 +115,26 @@ std::uint64_t multiply_cycles(const Partition& partition, const TileConfig& tile
 
 std::uint64_t partial_cycles(const Partition& partition, const Reduction& reduction,
                              const FabricConfig& fabric) {
-  std::uint64_t most = 0;
+  std::vector<std::uint64_t> bytes(partition.tiles, 0);
   for (const Destination& to : reduction.destinations()) {
-    most = std::max(most, reduction.direct() ? to.elements * partition.shape.bytes() : to.received);
+    bytes[to.tile] += reduction.direct() ? to.elements * partition.shape.bytes() : to.received;
   }
+  std::uint64_t most = *std::max_element(bytes.begin(), bytes.end());
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {
       most = std::max(most, share.rows.size() * partition.row_bytes(part));
     }
   }
-  const std::uint64_t rate = std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
-  return ceil_div(most, rate);
+  return ceil_div(most, rate_of(fabric));
 }
 
 std::uint64_t reduce_cycles(const Partition& partition, const Reduction& reduction,
                             const TileConfig& tile) {
   const CodeCost code(tile);
-  std::uint64_t most = 0;
+  std::vector<std::uint64_t> cycles(partition.tiles, 0);
   for (const Destination& to : reduction.destinations()) {
     const std::vector<ReducingWorker> workers = reduction.workers(to, tile.contexts);
-    most = std::max(most, code.run([&](std::uint32_t w) {
+    cycles[to.tile] += code.plain(kCallInstructions) + code.run([&](std::uint32_t w) {
       if (workers[w].parts.empty()) return kReduceIdleSlots;
       std::uint64_t slots = kReduceSlots;
       for (const SegmentPart& part : workers[w].parts) {
@@ -140,9 +142,25 @@ std::uint64_t reduce_cycles(const Partition& partition, const Reduction& reducti
                  part.units * word_slots(partition.shape, part.sources);
       }
       return slots;
-    }));
+    });
   }
-  return most + code.plain(kCallInstructions);
+  return *std::max_element(cycles.begin(), cycles.end());
+}
+
+/// Sums to where they are wanted, if they are made elsewhere.
+void add_sums_sent(const Partition& partition, const Reduction& reduction,
+                   const MachineConfig& machine, Prediction& p) {
+  if (!reduction.spreads()) return;
+  std::vector<std::uint64_t> elements(partition.tiles, 0);
+  for (const Destination& to : reduction.destinations()) {
+    if (!to.home) elements[to.tile] += to.elements;
+  }
+  const std::uint64_t most =
+      std::max(*std::max_element(elements.begin(), elements.end()), partition.y_stored());
+  p.exchange_cycles += machine.fabric.fixed_cycles +
+                       ceil_div(most * partition.shape.bytes(), rate_of(machine.fabric));
+  p.compute_cycles += CodeCost(machine.tile).plain(kExchangeInstructions);
+  p.sync_cycles += machine.sync.chip_cycles;
 }
 
 /// Rows to blocks or back, of what the first tile holds, and its way there.
@@ -160,9 +178,8 @@ void add_relayout(const Partition& partition, const MachineConfig& machine, Dire
   p.compute_cycles +=
       code.plain(kCallInstructions + kExchangeInstructions) +
       code.run([&](std::uint32_t w) { return transposing_slots(workers[w], shape.bytes()); });
-  const std::uint64_t rate =
-      std::min(machine.fabric.receive_bytes_per_cycle, machine.fabric.send_bytes_per_cycle);
-  p.exchange_cycles += machine.fabric.fixed_cycles + ceil_div(stored * shape.bytes(), rate);
+  p.exchange_cycles +=
+      machine.fabric.fixed_cycles + ceil_div(stored * shape.bytes(), rate_of(machine.fabric));
   p.sync_cycles += std::uint64_t{x ? 1U : 2U} * machine.sync.chip_cycles;
 }
 
@@ -219,6 +236,7 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
     p.sync_cycles = machine.sync.chip_cycles;
   }
   if (!reduction.direct()) p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
+  add_sums_sent(partition, reduction, machine, p);
   if (partition.shape.relayouts() && partition.deal.blocks() > 0) {
     add_relayout(partition, machine, Direction::to_blocks, p);
     add_relayout(partition, machine, Direction::to_rows, p);
@@ -237,7 +255,9 @@ program::CategoryBytes tile_memory(const Partition& partition) {
   Need most{shape.relayouts() ? 2 * std::max(given, y) : 0, 0};
   for (const Destination& to : reduction.destinations()) {
     const std::uint64_t segments = to.segments.size();
-    most = std::max(most, {to.received + y + segments * kSegmentBytes, segments * kReceiveBytes});
+    const std::uint64_t sums = to.home ? 0 : to.elements * shape.bytes();
+    most = std::max(most,
+                    {to.received + sums + y + segments * kSegmentBytes, segments * kReceiveBytes});
   }
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/spmm_static/layer.h"
+#include "kernels/spmm_static/lone_adding.h"
 #include "kernels/spmm_static/shape.h"
 
 /// How Y[m,n] = W[m,k] X[k,n] is cut over tiles: columns of X and Y in intervals, a layer of tiles
@@ -30,6 +33,7 @@ struct Partition {
   Deal deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
+  std::optional<LoneAdding> lone_adding = std::nullopt;  ///< else partial rows are added at home
 
   [[nodiscard]] const Layer& layer(const Part& part) const { return layers[part.layer]; }
   /// Elements of X and Y as they are given and wanted, and of what each tile then holds.
@@ -41,6 +45,10 @@ struct Partition {
   }
   [[nodiscard]] std::uint64_t x_stored() const { return stored(x_elements()); }
   [[nodiscard]] std::uint64_t y_stored() const { return stored(y_elements()); }
+  /// Elements of Y that a tile is to hold.
+  [[nodiscard]] std::uint64_t y_wanted(std::uint64_t tile) const {
+    return std::min(y_stored(), y_elements() - std::min(y_elements(), tile * y_stored()));
+  }
   [[nodiscard]] std::uint64_t values() const { return deal.value_begin.back(); }
   /// Values of W that each tile holds before the run where tiles share them.
   [[nodiscard]] std::uint64_t values_stored() const {

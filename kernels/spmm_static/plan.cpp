@@ -139,6 +139,10 @@ class Chooser {
     looks_left_ -= looks_left_ > 0 ? 1 : 0;
     Partition partition = make_partition(w_, problem_.shape, n_, machine_.tiles, cuts);
     if (partition.parts.empty()) return;
+    if (pinned_.algorithm == Algorithm::published) {
+      partition.lone_adding = LoneAdding{machine_.tiles, machine_.fabric.receive_bytes_per_cycle,
+                                         machine_.sync.chip_cycles};
+    }
     if (program::total(tile_memory(partition)) > capacity()) {
       if (!closest_) closest_ = cuts;
       return;

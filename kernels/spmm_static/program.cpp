@@ -54,7 +54,10 @@ class Builder {
       assembly_.add_step(partials_sent(assembly_, reduction_, tiles_, received_),
                          region_ == Region::all);
     }
-    assembly_.add_step(added(assembly_, reduction_, received_, results), measured);
+    assembly_.add_step(added(assembly_, reduction_, received_, results, sums_), measured);
+    if (reduction_.spreads()) {
+      assembly_.add_step(sums_sent(assembly_, reduction_, sums_, results), measured);
+    }
   }
 
   /// What rows of Y without blocks come from.
@@ -75,7 +78,7 @@ class Builder {
   void add_results() {
     program::Tensor y{"y", shape_.type, {w_.rows, x_.columns()}, {}};
     for (std::uint32_t t = 0; t < partition_.tiles; ++t) {
-      const std::uint64_t bytes = reduction_.destinations()[t].elements * shape_.bytes();
+      const std::uint64_t bytes = partition_.y_wanted(t) * shape_.bytes();
       y_.push_back(assembly_.buffer(t, bytes, "y", {}, true));
       if (bytes > 0) y.parts.push_back({{y_.back(), 0}, word(bytes)});
     }
@@ -139,10 +142,11 @@ class Builder {
   }
 
   void add_received() {
-    for (std::uint32_t t = 0; t < partition_.tiles; ++t) {
-      const std::uint64_t bytes = reduction_.destinations()[t].received;
+    for (const Destination& to : reduction_.destinations()) {
       received_.push_back(
-          assembly_.buffer(t, std::max<std::uint64_t>(bytes, 8), "partials received"));
+          assembly_.buffer(to.tile, std::max<std::uint64_t>(to.received, 8), "partials received"));
+      const std::uint64_t sums = to.home ? 8 : to.elements * shape_.bytes();
+      if (reduction_.spreads()) sums_.push_back(assembly_.buffer(to.tile, sums, "sums"));
     }
   }
 
@@ -153,7 +157,8 @@ class Builder {
   Region region_;
   Assembly assembly_;
   Reduction reduction_;
-  std::vector<BufferId> y_, received_;                            ///< by tile
+  std::vector<BufferId> y_;                                       ///< by tile
+  std::vector<BufferId> received_, sums_;                         ///< by destination
   std::vector<BufferId> given_x_, given_values_;                  ///< by tile, X in order of blocks
   std::vector<BufferId> x_by_rows_, x_rows_, y_blocks_, y_rows_;  ///< where rows are made of blocks
   TilesOfParts tiles_;

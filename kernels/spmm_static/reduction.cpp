@@ -31,26 +31,75 @@ void Reduction::find_sources() {
   }
 }
 
-void Reduction::find_segments() {
-  destinations_.resize(partition_.tiles);
-  const std::uint64_t stored = partition_.y_stored();
+std::uint64_t Reduction::place(const Segment& segment) const {
   const std::uint64_t block = partition_.shape.block;
-  std::uint64_t at = 0;  // element of Y
+  return segment.row * block * partition_.columns + partition_.parts[segment.part].begin * block +
+         segment.begin;
+}
+
+void Reduction::find_segments() {
+  std::uint64_t number = 0;
   for (std::uint32_t row = 0; row < partition_.block_rows; ++row) {
     for (std::uint32_t p = 0; p < partition_.parts.size(); ++p) {
       const Part& part = partition_.parts[p];
       const auto sources = static_cast<std::uint32_t>(sources_[part.layer][row].size());
-      const std::uint64_t elements = part.width() * block;
-      for (std::uint64_t begin = 0; begin < elements;) {
-        Destination& to = destinations_[at / stored];
-        const std::uint64_t end = std::min(elements, begin + stored - at % stored);
-        to.segments.push_back({p, row, begin, end, sources, to.received});
-        if (!direct_) to.received += (end - begin) * partition_.shape.partial_bytes() * sources;
-        to.elements += end - begin;
-        at += end - begin;
-        begin = end;
+      const Segment whole{p,       row, 0, std::uint64_t{part.width()} * partition_.shape.block,
+                          sources, 0};
+      if (at_home(whole, place(whole))) {
+        add_at_home(whole, place(whole));
+      } else {
+        add_spread(whole, number);
       }
+      if (sources > 0) ++number;
     }
+  }
+  for (std::uint32_t tile = 0; tile < spread_.size(); ++tile) {
+    if (spread_[tile].empty()) continue;
+    destinations_.push_back({tile, false, 0});
+    for (const Segment& segment : spread_[tile]) append(destinations_.back(), segment);
+  }
+}
+
+bool Reduction::at_home(const Segment& whole, std::uint64_t at) const {
+  if (!partition_.lone_adding || whole.sources < 2) return true;
+  const std::uint64_t stored = partition_.y_stored();
+  const std::uint64_t first = std::min(whole.elements(), stored - at % stored);
+  const std::uint64_t most = std::max(first, std::min(whole.elements() - first, stored));
+  return partition_.lone_adding->at_home(partition_.shape, {whole.elements(), whole.sources, most});
+}
+
+void Reduction::append(Destination& to, Segment segment) const {
+  segment.received = to.received;
+  if (!direct_) {
+    to.received += segment.elements() * partition_.shape.partial_bytes() * segment.sources;
+  }
+  to.elements += segment.elements();
+  to.segments.push_back(segment);
+}
+
+void Reduction::add_at_home(Segment segment, std::uint64_t at) {
+  const std::uint64_t stored = partition_.y_stored();
+  for (const std::uint64_t end = segment.end; segment.begin < end; segment.begin = segment.end) {
+    segment.end = std::min(end, segment.begin + stored - at % stored);
+    const auto tile = static_cast<std::uint32_t>(at / stored);
+    const bool follows = !destinations_.empty() && destinations_.back().home &&
+                         destinations_.back().tile == tile &&
+                         destinations_.back().first + destinations_.back().elements == at % stored;
+    if (!follows) destinations_.push_back({tile, true, at % stored});
+    append(destinations_.back(), segment);
+    at += segment.elements();
+  }
+}
+
+void Reduction::add_spread(const Segment& whole, std::uint64_t number) {
+  spreads_ = true;
+  if (spread_.empty()) spread_.resize(partition_.tiles);
+  for (const LoneAdding::Piece& piece :
+       partition_.lone_adding->spread(partition_.shape, whole.elements(), number)) {
+    Segment segment = whole;
+    segment.begin = piece.begin;
+    segment.end = piece.end;
+    spread_[piece.tile].push_back(segment);
   }
 }
 

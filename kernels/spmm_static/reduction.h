@@ -6,7 +6,7 @@
 #include "kernels/spmm_static/partition.h"
 
 /// Where partial rows meet: each tile adds up those of its equal part of Y, which lies in order
-/// [block row] [column][row in block] over all tiles.
+/// [block row] [column][row in block] over all tiles; or as LoneAdding says.
 namespace tessera::spmm_static {
 
 /// A partial row of one tile: share `share` of the part's layer, number `row` of its rows.
@@ -27,9 +27,13 @@ struct Segment {
   [[nodiscard]] std::uint64_t elements() const { return end - begin; }
 };
 
-/// What one tile adds up, in the order of its results.
+/// What one tile adds up, in the order of its results: consecutive ones of the part of Y that it is
+/// to hold, or others, which are sent on.
 struct Destination {
-  std::vector<Segment> segments;
+  std::uint32_t tile;
+  bool home;
+  std::uint64_t first;  ///< element of what the tile holds of Y, at home
+  std::vector<Segment> segments = {};
   std::uint64_t received = 0;  ///< bytes of partials
   std::uint64_t elements = 0;  ///< of Y
 };
@@ -54,11 +58,16 @@ class Reduction {
 
   /// Whether no two partial rows meet and each is a row of Y as it is.
   [[nodiscard]] bool direct() const { return direct_; }
-  /// By tile of the machine; they receive no partials where partial rows are results.
+  /// Whether some results are made elsewhere than where they are wanted.
+  [[nodiscard]] bool spreads() const { return spreads_; }
+  /// Those at home by tile, then others by tile; they receive no partials where partial rows are
+  /// results.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
   [[nodiscard]] const std::vector<Source>& sources(const Segment& segment) const {
     return sources_[partition_.parts[segment.part].layer][segment.row];
   }
+  /// Element of Y, as it lies over all tiles, of a segment's first result.
+  [[nodiscard]] std::uint64_t place(const Segment& segment) const;
   /// The tile's results divided over its workers.
   [[nodiscard]] std::vector<ReducingWorker> workers(const Destination& destination,
                                                     std::uint32_t count) const;
@@ -66,11 +75,17 @@ class Reduction {
  private:
   void find_sources();
   void find_segments();
+  void add_at_home(Segment segment, std::uint64_t at);
+  void add_spread(const Segment& whole, std::uint64_t number);
+  void append(Destination& to, Segment segment) const;
+  [[nodiscard]] bool at_home(const Segment& whole, std::uint64_t at) const;
   [[nodiscard]] bool meet_nowhere() const;
 
   const Partition& partition_;
   std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row
   bool direct_ = false;
+  bool spreads_ = false;
+  std::vector<std::vector<Segment>> spread_;  ///< by tile
   std::vector<Destination> destinations_;
 };
 

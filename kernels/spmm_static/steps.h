@@ -25,15 +25,21 @@ program::Exchange inputs(const Assembly& assembly, const std::vector<BufferId>& 
 /// Each tile's blocks times its rows of X: partial rows.
 program::ComputeSet multiplied(Assembly& assembly, const TilesOfParts& tiles);
 
-/// Partial rows to the tiles that add them up, into `received`, by tile.
+/// Partial rows to the tiles that add them up, into `received`, by destination.
 program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduction,
                                 const TilesOfParts& tiles, const std::vector<BufferId>& received);
 
-/// Results of every tile out of the partials that it received, zeros where there are none;
-/// `results` is by tile.
+/// Results of every destination out of the partials that it received, zeros where there are none:
+/// into `results`, by tile, or `sums`, by destination, where they are not made where they are
+/// wanted.
 program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
                           const std::vector<BufferId>& received,
-                          const std::vector<BufferId>& results);
+                          const std::vector<BufferId>& results, const std::vector<BufferId>& sums);
+
+/// Those sums to their places in `results`.
+program::Exchange sums_sent(const Assembly& assembly, const Reduction& reduction,
+                            const std::vector<BufferId>& sums,
+                            const std::vector<BufferId>& results);
 
 /// Partial rows to their places in `results`, by tile, where no two meet; rows without blocks come
 /// out of `zeros`, which is as long as any segment, if there are some.

@@ -126,6 +126,15 @@ TEST_SUITE("run") {
     check_all(options, {24, 40});
   }
 
+  TEST_CASE("sums planned alone, on other tiles than those that want them, come out right") {
+    for (const Layout layout : {Layout::blocked, Layout::natural}) {
+      Options options = seeded(160, 96, 0.2);
+      options.layout = layout;
+      options.plan = {Algorithm::published, 2, 2};
+      check_all(options, {64});
+    }
+  }
+
   TEST_CASE("whole rows in one band go to Y as they are, rows without blocks come as zeros") {
     for (const Dealing dealing : {Dealing::work, Dealing::rows}) {
       Options options = seeded(90, 75, 0.04);

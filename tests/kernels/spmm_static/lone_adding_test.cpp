@@ -1,0 +1,80 @@
+#include "kernels/spmm_static/lone_adding.h"
+
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "kernels/sparse/weights.h"
+#include "kernels/spmm_static/reduction.h"
+
+using namespace tessera;
+using namespace tessera::spmm_static;
+
+namespace {
+
+constexpr Shape kHalf{16, Type::f16, Type::f16};
+constexpr LoneAdding kBow{1472, 4, 90};
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a sum is made at home while few partials meet on few results") {
+    // Worked by hand: m = 1024, n = 64 leaves 48 results a tile: 24 + 12 R + 90 cycles at home
+    // against 4 R + 2 R + 24 + 180.
+    CHECK(kBow.at_home(kHalf, {1024, 8, 48}));
+    CHECK(kBow.at_home(kHalf, {1024, 14, 48}));
+    CHECK_FALSE(kBow.at_home(kHalf, {1024, 15, 48}));
+    // n = 1024: 720 a tile.
+    CHECK_FALSE(kBow.at_home(kHalf, {8192, 2, 720}));
+  }
+
+  TEST_CASE("a spread sum goes in pieces of four words at least onto tiles side by side") {
+    for (const std::uint64_t elements : {8U, 16U, 40U, 1024U, 65536U}) {
+      CAPTURE(elements);
+      const auto pieces = kBow.spread(kHalf, elements, 3);
+      std::uint64_t at = 0;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        CHECK(pieces[i].begin == at);
+        CHECK((pieces[i].end - at >= 16 || pieces.size() == 1));
+        CHECK(pieces[i].tile == (pieces[0].tile + i) % kBow.tiles);
+        at = pieces[i].end;
+      }
+      CHECK(at == elements);
+      CHECK(pieces.size() <= kBow.tiles);
+    }
+    CHECK(kBow.spread(kHalf, 1024, 3).size() == 64);
+    CHECK(kBow.spread(kHalf, 65536, 3).size() == 1366);  // of 48
+  }
+
+  TEST_CASE("sums begin at tiles of their own, some of them close together") {
+    std::set<std::uint32_t> first;
+    for (std::uint64_t number = 0; number < 100; ++number) {
+      first.insert(kBow.spread(kHalf, 16, number).front().tile);
+    }
+    CHECK(first.size() > 80);
+    CHECK(first.size() < 100);
+  }
+
+  TEST_CASE("every result is made once, at home or elsewhere") {
+    sparse::WeightOptions options;
+    options.m = 96;
+    options.k = 160;
+    options.block = 8;
+    options.density = 0.08;
+    Partition partition =
+        make_partition(sparse::make_weights(options), {8, Type::f16, Type::f16}, 160, 12, {2, 2});
+    partition.lone_adding = LoneAdding{12, 4, 90};
+    const Reduction reduction(partition);
+    REQUIRE(reduction.spreads());
+    std::vector<int> made(partition.y_elements(), 0);
+    bool at_home = false;
+    for (const Destination& to : reduction.destinations()) {
+      at_home = at_home || to.home;
+      for (const Segment& segment : to.segments) {
+        for (std::uint64_t i = 0; i < segment.elements(); ++i) ++made[reduction.place(segment) + i];
+      }
+    }
+    CHECK(at_home);
+    for (const int times : made) REQUIRE(times == 1);
+  }
+}
