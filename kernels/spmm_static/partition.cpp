@@ -18,19 +18,38 @@ std::uint64_t Partition::row_bytes(const Part& part) const {
   return std::uint64_t{shape.block} * part.width() * shape.partial_bytes();
 }
 
+namespace {
+
+/// Pairs of tiles for an interval of `width` columns, as published: in proportion, but less one, or
+/// an equal part if that is more.
+std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uint32_t columns,
+                              std::uint32_t parts) {
+  const auto share = static_cast<std::uint32_t>(
+      ceil_div(std::uint64_t{pairs} * width, std::uint64_t{columns} + 1));
+  return std::max(share - 1, ceil_div(pairs, parts));
+}
+
+}  // namespace
+
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
-                              std::uint32_t tiles) {
+                              std::uint32_t tiles, Dealing dealing) {
   const std::uint32_t pair = tile_grain(tiles);
+  const std::uint32_t pairs = tiles / pair;
   const std::uint32_t grains = columns / grain;
   const std::uint32_t each = ceil_div(grains, wanted);
   std::vector<Part> parts;
   std::uint32_t tile = 0;
   for (std::uint32_t begin = 0; begin < grains; begin += each) {
     const std::uint32_t end = std::min(begin + each, grains);
-    const auto pairs = static_cast<std::uint32_t>(std::uint64_t{tiles / pair} * end / grains);
-    if (pairs * pair == tile) return {};
-    parts.push_back({begin * grain, end * grain, tile, pairs * pair - tile});
-    tile = pairs * pair;
+    auto end_tile = static_cast<std::uint32_t>(std::uint64_t{pairs} * end / grains) * pair;
+    if (dealing == Dealing::blocks && end < grains) {
+      const std::uint32_t own =
+          published_pairs(pairs, (end - begin) * grain, columns, ceil_div(grains, each));
+      end_tile = std::min(tile + own * pair, pairs * pair);
+    }
+    if (end_tile == tile) return {};
+    parts.push_back({begin * grain, end * grain, tile, end_tile - tile});
+    tile = end_tile;
   }
   return parts;
 }
@@ -59,7 +78,8 @@ Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::
                       {},
                       {}};
   partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
-  std::vector<Part> cut = cut_columns(partition.columns, cuts.parts, shape.column_grain(), tiles);
+  std::vector<Part> cut =
+      cut_columns(partition.columns, cuts.parts, shape.column_grain(), tiles, cuts.dealing);
   for (Part& part : cut) {
     const std::uint32_t wanted = part.layer;
     const auto found = std::find_if(partition.layers.begin(), partition.layers.end(),

@@ -71,10 +71,10 @@ struct Partition {
 /// even number of them.
 constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 ? 2 : 1; }
 
-/// Up to `wanted` equal intervals of `columns` with tiles in proportion; `layer` is their number of
-/// tiles. Empty if an interval has no tiles.
+/// Up to `wanted` equal intervals of `columns` with tiles in proportion, as published where blocks
+/// are dealt so; `layer` is their number of tiles. Empty if an interval has no tiles.
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
-                              std::uint32_t tiles);
+                              std::uint32_t tiles, Dealing dealing);
 
 /// How a product is cut.
 struct Cuts {

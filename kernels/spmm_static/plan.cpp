@@ -9,6 +9,7 @@
 #include "kernels/gemm/shape.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/planner.h"
+#include "kernels/spmm_static/work_list.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
@@ -138,7 +139,7 @@ class Chooser {
     if (!seen_.insert(cuts).second) return;
     looks_left_ -= looks_left_ > 0 ? 1 : 0;
     Partition partition = make_partition(w_, problem_.shape, n_, machine_.tiles, cuts);
-    if (partition.parts.empty()) return;
+    if (partition.parts.empty() || !places_fit(partition)) return;
     if (pinned_.algorithm == Algorithm::published) {
       partition.lone_adding = LoneAdding{machine_.tiles, machine_.fabric.receive_bytes_per_cycle,
                                          machine_.sync.chip_cycles};

@@ -7,6 +7,7 @@
 #include "kernels/spmm_static/block_code.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/element_work.h"
+#include "kernels/spmm_static/published_estimate.h"
 
 namespace tessera::spmm_static {
 
@@ -45,12 +46,11 @@ class Estimate {
       : shape_(problem.shape), problem_(problem), machine_(machine), width_(width), work_(work) {}
 
   [[nodiscard]] Expected total(bool shares_values, Planner planner) const {
-    const std::uint64_t moved = problem_.block_rows * std::uint64_t{shape_.block} *
-                                problem_.columns * shape_.bytes() / machine_.tiles;
-    std::uint64_t cycles = dense_rows(planner) + multiply() + reduce() + moved;
-    if (shares_values) cycles += ceil_div(value_bytes(), rate());
+    const bool published = planner == Planner::published;
+    const std::uint64_t cycles = (published ? published_cycles() : our_cycles()) +
+                                 (shares_values ? ceil_div(value_bytes(), rate()) : 0);
     std::uint64_t bytes = x_bytes() + value_bytes() + q_bytes();
-    if (planner == Planner::ours) bytes += 2 * (work_.blocks + work_.rows);  // lists
+    if (!published) bytes += 2 * (work_.blocks + work_.rows);  // lists
     return {cycles, std::max(bytes, partial_bytes() + q_bytes())};
   }
 
@@ -69,11 +69,34 @@ class Estimate {
     return ceil_div(q_bytes() * (work_.partial_rows - 1), work_.partial_rows);
   }
 
-  [[nodiscard]] std::uint64_t dense_rows(Planner planner) const {
-    if (planner == Planner::ours) return ceil_div(x_bytes(), rate());
+  /// Results to where they are wanted, a byte a cycle and tile.
+  [[nodiscard]] std::uint64_t results() const {
+    return ceil_div(
+        problem_.block_rows * std::uint64_t{shape_.block} * problem_.columns * shape_.bytes(),
+        std::uint64_t{machine_.tiles});
+  }
+
+  /// Rows of X are hoped to come at the rate of pairs that take the same, the less so the more of
+  /// the band's rows a tile leaves out.
+  [[nodiscard]] std::uint64_t published_cycles() const {
+    const std::uint32_t workers = machine_.tile.contexts;
     const std::uint64_t paired = machine_.fabric.pair_sharing ? 2 * rate() : rate();
     const double bias = static_cast<double>(work_.span) / static_cast<double>(work_.columns);
-    return static_cast<std::uint64_t>(static_cast<double>(ceil_div(x_bytes(), paired)) * bias);
+    const auto rows_of_x =
+        static_cast<std::uint64_t>(static_cast<double>(ceil_div(x_bytes(), paired)) * bias);
+    const std::uint64_t rows =
+        shape_.block > 1 ? work_.rows : ceil_div<std::uint64_t>(work_.rows, workers);
+    const std::uint64_t sums = ceil_div(q_bytes() / shape_.partial_bytes(), work_.partial_rows);
+    return rows_of_x +
+           published_product_cycles(shape_, rows, ceil_div(work_.blocks, work_.rows), width_,
+                                    workers) +
+           published_zeroing_cycles(shape_, q_bytes(), workers) +
+           ceil_div(partial_bytes(), rate()) +
+           published_adding_cycles(shape_, sums, work_.partial_rows, workers) + results();
+  }
+
+  [[nodiscard]] std::uint64_t our_cycles() const {
+    return ceil_div(x_bytes(), rate()) + multiply() + reduce() + results();
   }
 
   [[nodiscard]] std::uint64_t multiply() const {
@@ -141,15 +164,20 @@ TileWork fullest_tile(const Problem& problem, const Bands& bands,
   return work;
 }
 
-/// Whether work lists, of 16-bit numbers, can name every place in the dense rows of the widest
-/// band: in words of 64 bits as ours do, or in bytes as the published ones of elements do.
-bool places_fit(const Shape& shape, const Bands& bands, std::uint32_t width, Planner planner) {
-  std::uint64_t widest = 0;
+/// Whether the published work lists, of 16-bit numbers, can name every place in the dense rows of
+/// the widest band, in bytes with single elements, else in words of a column of a block.
+bool published_places_fit(const Problem& problem, const Bands& bands, std::uint32_t width) {
+  std::uint64_t widest = 0;  // of columns with blocks
   for (std::uint32_t band = 0; band < bands.count(); ++band) {
-    widest = std::max<std::uint64_t>(widest, bands.column[band + 1] - bands.column[band]);
+    const auto at = [&](std::size_t i) {
+      return problem.by_column.begin() + static_cast<std::ptrdiff_t>(bands.column[i]);
+    };
+    const auto empty = static_cast<std::uint64_t>(std::count(at(band), at(band + 1), 0U));
+    widest = std::max(widest, bands.column[band + 1] - bands.column[band] - empty);
   }
-  const std::uint64_t unit = planner == Planner::published && shape.block == 1 ? 1 : 8;
-  return (widest - 1) * width * shape.block * shape.bytes() / unit <= 0xffff;
+  const std::uint64_t block = problem.shape.block;
+  const std::uint64_t unit = block == 1 ? 1 : 8 * block;
+  return widest * width * block * problem.shape.bytes() <= 0xffff * unit;
 }
 
 }  // namespace
@@ -170,8 +198,8 @@ std::optional<Expected> expect(const Problem& problem, const MachineConfig& mach
                                const Cuts& cuts, Planner planner) {
   const std::uint32_t grain = tile_grain(machine.tiles);
   const Bands bands = cut_bands(problem.by_column, cuts.bands);
-  const std::vector<Part> parts =
-      cut_columns(problem.columns, cuts.parts, problem.shape.column_grain(), machine.tiles);
+  const std::vector<Part> parts = cut_columns(
+      problem.columns, cuts.parts, problem.shape.column_grain(), machine.tiles, cuts.dealing);
   if (parts.empty()) return std::nullopt;
   if (bands.count() == 0) return Expected{0, 0};
   Expected worst{0, 0};
@@ -180,7 +208,9 @@ std::optional<Expected> expect(const Problem& problem, const MachineConfig& mach
     if (!done.insert({part.width(), part.layer}).second) continue;
     const std::vector<std::uint32_t> tiles = tiles_by_band(bands.blocks, part.layer, grain);
     if (tiles.empty()) return std::nullopt;
-    if (!places_fit(problem.shape, bands, part.width(), planner)) return std::nullopt;
+    if (planner == Planner::published && !published_places_fit(problem, bands, part.width())) {
+      return std::nullopt;
+    }
     const TileWork work = fullest_tile(problem, bands, tiles);
     const Expected one =
         Estimate(problem, machine, part.width(), work).total(parts.size() > 1, planner);

@@ -9,7 +9,8 @@
 
 /// The published way to choose intervals and bands (PopSparse, arXiv 2303.16999): the cuts with the
 /// least cost that is expected if the blocks of W lie anywhere with equal probability. Its terms
-/// are the published ones (machines.md 2.3); what computing takes is that of our tile code.
+/// are the published ones (machines.md 2.3), those of the vendor's tile code among them; our own
+/// choice begins with the same expectations, but with what our tile code takes.
 namespace tessera::spmm_static {
 
 /// Pattern and sizes, as the planner sees them.

@@ -23,8 +23,14 @@ std::uint64_t place_step(const Partition& partition, const Part& part) {
   return std::uint64_t{part.width()} * partition.shape.block * partition.shape.bytes() / 8;
 }
 
-bool places_fit(const Partition& partition, const Part& part, const Share& share) {
-  return (share.columns.size() - 1) * place_step(partition, part) <= 0xffff;
+bool places_fit(const Partition& partition) {
+  for (const Part& part : partition.parts) {
+    const std::uint64_t step = place_step(partition, part);
+    for (const Share& share : partition.layer(part).shares) {
+      if ((share.columns.size() - 1) * step > 0xffff) return false;
+    }
+  }
+  return true;
 }
 
 std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part,

@@ -17,8 +17,8 @@ std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part
 /// 64-bit words between the inputs of neighbouring block columns in the tile's X.
 std::uint64_t place_step(const Partition& partition, const Part& part);
 
-/// Whether the list can name every place.
-bool places_fit(const Partition& partition, const Part& part, const Share& share);
+/// Whether the lists can name every place.
+bool places_fit(const Partition& partition);
 
 /// A worker's segments as spmm_reduce reads them.
 std::vector<std::byte> segment_list(const std::vector<SegmentPart>& parts);

@@ -1,0 +1,74 @@
+#include "kernels/spmm_static/published_estimate.h"
+
+#include "sim/base/types.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+/// Rows of single elements: `few` columns and `some` have code of their own.
+struct ElementTerms {
+  std::uint64_t few, few_start, few_row;
+  std::uint64_t some, some_start, some_row;
+  std::uint64_t start, row, pass, rest;
+};
+constexpr ElementTerms kHalf{4, 31, 7, 8, 31, 8, 33, 11, 14, 9};
+constexpr ElementTerms kFloat{2, 29, 5, 4, 30, 6, 31, 12, 10, 10};
+
+std::uint64_t element_worker(const ElementTerms& terms, std::uint64_t rows, std::uint64_t blocks,
+                             std::uint64_t width) {
+  const std::uint64_t narrow = 2 * (blocks - 1);  // a pass of `few` columns past the first nonzero
+  const std::uint64_t wide = 3 * (blocks - 1);
+  if (width == terms.few) return terms.few_start + rows * (terms.few_row + narrow);
+  if (width == terms.some) return terms.some_start + rows * (terms.some_row + wide);
+  const std::uint64_t rest = width % terms.some != 0 ? terms.rest + narrow : 0;
+  return terms.start + rows * (terms.row + width / terms.some * (terms.pass + wide) + rest);
+}
+
+/// Of a tile's workers with blocks: entering, a block row, a block times `columns` columns.
+struct BlockTerms {
+  std::uint64_t start, row, block;
+};
+
+BlockTerms block_terms(const Shape& shape, std::uint64_t columns) {
+  const std::uint64_t more = columns - 1;
+  if (shape.type == Type::f16) {
+    if (shape.block == 4) return {17, 1, (columns <= 2 ? 7 : 13) + columns};
+    if (shape.block == 8) return {13, 1, 14 + 2 * more};
+    return {13, 1, 19 + 4 * more};
+  }
+  if (shape.block == 4) return {13, 1, 12 + 4 * more};
+  if (shape.block == 8) return {13, 4, 19 + 8 * more};
+  return {16, 4, columns == 1 ? 58 : 2 * (37 + 8 * more)};
+}
+
+}  // namespace
+
+std::uint64_t published_product_cycles(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
+                                       std::uint64_t width, std::uint32_t workers) {
+  if (shape.block == 1) {
+    const ElementTerms& terms = shape.type == Type::f16 ? kHalf : kFloat;
+    return element_worker(terms, rows, blocks, width) * workers;
+  }
+  const BlockTerms terms = block_terms(shape, ceil_div(width, std::uint64_t{workers}));
+  const std::uint64_t load = std::uint64_t{shape.block} * shape.block * shape.bytes() / 8;
+  return 30 + terms.start * workers +
+         rows * (terms.row * workers + 17 + blocks * (16 + load + terms.block * workers));
+}
+
+std::uint64_t published_zeroing_cycles(const Shape& shape, std::uint64_t bytes,
+                                       std::uint32_t workers) {
+  if (shape.block < 8 || shape.partials == Type::f16) return 0;
+  return (12 + ceil_div(bytes / 8, std::uint64_t{workers})) * workers;
+}
+
+std::uint64_t published_adding_cycles(const Shape& shape, std::uint64_t results,
+                                      std::uint64_t partials, std::uint32_t workers) {
+  if (partials == 1) return 0;
+  const bool half = shape.partials == Type::f16;
+  const std::uint64_t vector = half ? 8 : 4;
+  const std::uint64_t vectors = ceil_div(ceil_div(results, std::uint64_t{workers}), vector);
+  return (16 + vectors * ((half ? 8 : 5) + 6 + partials - 1)) * workers;
+}
+
+}  // namespace tessera::spmm_static
