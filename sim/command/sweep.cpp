@@ -14,6 +14,7 @@
 #include "sim/command/interruption.h"
 #include "sim/command/point_run.h"
 #include "sim/command/sweep_progress.h"
+#include "sim/command/sweep_summary.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/tables.h"
 
@@ -116,34 +117,15 @@ std::vector<const Point*> missing(const std::vector<Point>& points, const Shard&
   return found;
 }
 
-/// How many points have each status; "" for those without a result.
-std::map<std::string, std::size_t> count_statuses(const std::vector<Point>& points,
-                                                  const Shard& shard, const Store& store) {
-  std::map<std::string, std::size_t> counts;
+/// The results of the shard's points by what became of them.
+SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& points,
+                        const Shard& shard, const Store& store) {
+  SweepSummary summary;
   for (const Point& point : points) {
     if (point.index % shard.count != shard.number - 1) continue;
-    const std::optional<sweep::Result> result = store.find_any(point.id);
-    ++counts[result ? result->status : ""];
+    summary.add(store.find_any(point.id), [&] { return sweep.name_of(point); });
   }
-  return counts;
-}
-
-void print_summary(const std::string& what, const std::map<std::string, std::size_t>& counts,
-                   std::size_t ran) {
-  std::size_t all = 0;
-  std::string parts;
-  for (const auto& [status, count] : counts) {
-    all += count;
-    if (status != "done") parts += fmt::format(", {} {}", count, status.empty() ? "to do" : status);
-  }
-  const auto done = counts.find("done");
-  fmt::print("{}: {} points, {} run now: {} done{}\n", what, all, ran,
-             done == counts.end() ? 0 : done->second, parts);
-}
-
-ExitCode exit_code(const std::map<std::string, std::size_t>& counts) {
-  if (counts.contains("defect") || counts.contains("died")) return ExitCode::defect;
-  return counts.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
+  return summary;
 }
 
 sweep::SlurmJob slurm_job(const SweepRequest& request) {
@@ -183,17 +165,17 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const bool is_whole = request.shard.empty();
   if (is_whole) sweep::write_results(request.out, sweep, points, store);
   if (is_whole && completed) store.remove_leftovers();
-  const auto counts = count_statuses(points, shard, store);
+  const SweepSummary summary = summary_of(sweep, points, shard, store);
   if (!request.quiet) {
     const std::string part = is_whole ? "" : " shard " + request.shard;
-    print_summary(sweep.name() + part, counts, progress.counted());
+    summary.print(sweep.name() + part, progress.counted());
     if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
   }
   if (!completed) {
     fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
     return ExitCode::interrupted;
   }
-  return exit_code(counts);
+  return summary.exit_code();
 }
 
 }  // namespace tessera::command

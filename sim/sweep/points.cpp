@@ -104,6 +104,10 @@ Json Sweep::axes_of(const Point& point) const {
   return axes;
 }
 
+std::string Sweep::name_of(const Point& point) const {
+  return described(parts_[point.part].paths, point.values);
+}
+
 /// Whether the conditions let the point be; then its id too.
 bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, std::string& id) const {
   const Layers merged = layers(part, values);

@@ -29,6 +29,8 @@ class Sweep {
   [[nodiscard]] const std::vector<std::string>& axes() const { return axes_; }
   /// Those of the point's part with its values.
   [[nodiscard]] config::Json axes_of(const Point& point) const;
+  /// The same for people: "machine.tiles=64 workload.n=16".
+  [[nodiscard]] std::string name_of(const Point& point) const;
   /// All points, each with a config that can be read. Throws UserError, naming the point, for one
   /// that cannot.
   [[nodiscard]] std::vector<Point> points(PointIds& ids) const;

@@ -87,7 +87,10 @@ TEST_SUITE("cli") {
         "sweep stream.json workload.elements_per_worker=60,60000 --out s --set "
         "run.max_cycles=2000");
     CHECK(answer.code == 0);
-    CHECK(answer.out.starts_with("stream: 2 points, 2 run now: 1 done, 1 failed\n"));
+    CHECK(
+        answer.out.starts_with("stream: 2 points, 2 run now: 1 done, 1 failed\n"
+                               "  failed    workload.elements_per_worker=60000: the program does "
+                               "not fit"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(csv.find(",failed,") != std::string::npos);
     CHECK(csv.find("over by") == std::string::npos);  // the table stands in results.jsonl

@@ -1,0 +1,38 @@
+#include "sim/command/sweep_summary.h"
+
+#include <fmt/format.h>
+
+namespace tessera::command {
+
+void SweepSummary::add(const std::optional<sweep::Result>& result,
+                       const std::function<std::string()>& name) {
+  Group& group = groups_[result ? result->status : ""];
+  if (group.points++ > 0 || !result || result->status == "done") return;
+  group.first = fmt::format("{}: {}", name(), result->error.substr(0, result->error.find('\n')));
+}
+
+void SweepSummary::print(const std::string& what, std::size_t ran) const {
+  std::size_t all = 0;
+  std::string parts;
+  for (const auto& [status, group] : groups_) {
+    all += group.points;
+    if (status == "done") continue;
+    parts += fmt::format(", {} {}", group.points, status.empty() ? "to do" : status);
+  }
+  const auto done = groups_.find("done");
+  fmt::print("{}: {} points, {} run now: {} done{}\n", what, all, ran,
+             done == groups_.end() ? 0 : done->second.points, parts);
+  for (const auto& [status, group] : groups_) {
+    if (group.first.empty()) continue;
+    const std::string more =
+        group.points > 1 ? fmt::format(" (and {} more, see column error)", group.points - 1) : "";
+    fmt::print("  {:<9} {}{}\n", status, group.first, more);
+  }
+}
+
+ExitCode SweepSummary::exit_code() const {
+  if (groups_.contains("defect") || groups_.contains("died")) return ExitCode::defect;
+  return groups_.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/base/errors.h"
+#include "sim/sweep/store.h"
+
+namespace tessera::command {
+
+/// What became of a sweep's points.
+class SweepSummary {
+ public:
+  /// A point's result; nothing: it is to do. `name` is asked of the first of each status.
+  void add(const std::optional<sweep::Result>& result, const std::function<std::string()>& name);
+
+  /// How many points have each status, and of each but `done` the first one's message.
+  void print(const std::string& what, std::size_t ran) const;
+
+  /// defect if a point died or met a bug of ours, check_failed if a result is wrong, else done.
+  [[nodiscard]] ExitCode exit_code() const;
+
+ private:
+  struct Group {
+    std::size_t points = 0;
+    std::string first;  ///< name and message
+  };
+  std::map<std::string, Group> groups_;  ///< by status; "": to do
+};
+
+}  // namespace tessera::command
