@@ -72,6 +72,7 @@ struct Packing {
   std::uint64_t blocks = 0;
   std::uint64_t spilled_blocks = 0;
   std::uint64_t most_blocks = 0;  ///< of one partition
+  std::uint64_t step_blocks = 0;  ///< see Load
   std::uint32_t y_steps = 0;      ///< that the pools will travel
   std::uint32_t x_steps = 0;
 };

@@ -44,7 +44,8 @@ Unit unit_of(const Shape& shape) {
 
 class Cost {
  public:
-  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine)
+  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+       const Load* load)
       : even_(problem.algorithm == Algorithm::published),
         problem_(problem),
         shape_(problem.shape),
@@ -52,7 +53,8 @@ class Cost {
         grid_(pool.grid),
         machine_(machine),
         code_(machine.tile),
-        bytes_(problem, pool) {}
+        bytes_(problem, pool),
+        load_(load) {}
 
   Prediction predict() {
     if (shape_.natural()) rows_in();
@@ -73,6 +75,7 @@ class Cost {
   /// Blocks of the fullest partition of a uniform pattern: Bernstein's bound where it leaves one
   /// partition.
   [[nodiscard]] double most_blocks() const {
+    if (load_ != nullptr) return static_cast<double>(load_->most_blocks);
     if (even_) return mean_blocks();
     const double l = std::log(partitions());
     return mean_blocks() + std::sqrt(2 * mean_blocks() * l) + l / 3;
@@ -191,6 +194,7 @@ class Cost {
   /// One test if nothing is expected to spill; else a pair of steps along y and the tests around.
   void propagate() {
     if (grid_.partitions() == 1) return;
+    if (load_ != nullptr) return travel();
     test();
     const double spilled = most_blocks() - room();
     if (spilled <= 0) return;
@@ -202,6 +206,23 @@ class Cost {
       p_.compute_cycles += run(kSetUpSlots) + walk();
     }
     p_.compute_cycles += static_cast<std::uint64_t>(compute(spilled, full_rows(spilled)));
+  }
+
+  /// The loops of propagation.cpp for steps that are known. Gradients of values compare with home,
+  /// and go back.
+  void travel() {
+    const std::uint64_t steps = load_->y_steps + load_->x_steps;
+    const std::uint64_t rounds = grid_.x > 1 ? load_->x_steps / 2 : steps > 0 ? 1 : 0;
+    const std::uint64_t visits = (grid_.x > 1 ? 2 : 1) * rounds;
+    const std::uint64_t tests = 1 + rounds + visits + load_->y_steps / 2;
+    const std::uint64_t home = shape_.values ? 2 : 1;
+    for (std::uint64_t i = 0; i < home * tests; ++i) test();
+    for (std::uint64_t i = 0; i < home * steps; ++i) {
+      superstep(bytes_.pool);
+      p_.compute_cycles += run(kSetUpSlots) + walk();
+    }
+    const auto blocks = static_cast<double>(load_->step_blocks);
+    p_.compute_cycles += static_cast<std::uint64_t>(compute(blocks, full_rows(blocks)));
   }
 
   void reduce() {
@@ -222,13 +243,15 @@ class Cost {
   const MachineConfig& machine_;
   const CodeCost code_;
   const Buffers bytes_;
+  const Load* load_;
   Prediction p_;
 };
 
 }  // namespace
 
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine) {
-  return Cost(problem, pool, machine).predict();
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+                   const Load* load) {
+  return Cost(problem, pool, machine, load).predict();
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/gemm/shape.h"
-#include "kernels/spmm_dynamic/bucket.h"
+#include "kernels/spmm_dynamic/load.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
 
@@ -15,7 +15,8 @@ constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers d
 /// Whose planner it is: what it expects of patterns, and what room it gives them.
 enum class Algorithm : std::uint8_t {
   published,  ///< even patterns, of which nothing spills; products with W and W^T in turn
-  best        ///< uniform patterns: a fullest partition, and what spills from it
+  best,       ///< uniform patterns: a fullest partition, and what spills from it
+  given       ///< the very patterns that are given: their partitions and steps
 };
 
 /// What is known when the program is built.
@@ -99,10 +100,14 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 /// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
 bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
 
-/// Predicted cycles of one run on a pattern of max_blocks blocks, as the algorithm expects it.
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
+/// Predicted cycles of one run on a pattern of max_blocks blocks, as the algorithm expects it, or
+/// as `load` says.
+Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
+                   const Load* load = nullptr);
 
-/// The grid of the fewest predicted cycles among those that fit. Throws UserError if none does.
-Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine);
+/// The grid of the fewest predicted cycles among those that fit. `patterns` count with algorithm
+/// given only. Throws UserError if none fits.
+Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine,
+               const std::vector<sparse::BlockMatrix>& patterns);
 
 }  // namespace tessera::spmm_dynamic

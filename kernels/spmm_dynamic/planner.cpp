@@ -11,6 +11,8 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
+constexpr std::size_t kPackedGrids = 128;  // of algorithm given
+
 std::uint32_t grains_of(const Problem& problem) {
   return ceil_div(problem.n, problem.shape.column_grain());
 }
@@ -38,8 +40,12 @@ Problem transposed(const Problem& problem) {
 /// The search within one share of the memory.
 class Search {
  public:
-  Search(const Problem& problem, const Pinned& pinned, const MachineConfig& machine)
-      : problem_(problem), pinned_(pinned), machine_(machine) {}
+  Search(const Problem& problem, const Pinned& pinned, const MachineConfig& machine,
+         const std::vector<sparse::BlockMatrix>& patterns)
+      : problem_(problem), pinned_(pinned), machine_(machine), patterns_(patterns) {
+    if (!given()) return;
+    for (const sparse::BlockMatrix& w : patterns) maps_.emplace_back(w);
+  }
 
   std::optional<Plan> best() {
     const std::uint32_t least_z = std::max(1U, pinned_.z);
@@ -51,10 +57,12 @@ class Search {
         consider(x, y, pinned_.z != 0 ? pinned_.z : machine_.tiles / (x * y));
       }
     }
+    if (given()) choose_given();
     return best_;
   }
 
  private:
+  [[nodiscard]] bool given() const { return problem_.algorithm == Algorithm::given; }
   [[nodiscard]] bool published() const { return problem_.algorithm == Algorithm::published; }
 
   void consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
@@ -100,6 +108,10 @@ class Search {
     if (grid.partitions() > kMostPartitions) return;
     Plan plan{pool_of(problem_, grid, machine_.tile.contexts), bucket_blocks(problem_, grid), {}};
     if (!fits(problem_, plan.pool, machine_)) return;
+    if (given()) {
+      candidates_.push_back({plan, estimated(plan)});
+      return;
+    }
     plan.prediction = predict(problem_, plan.pool, machine_);
     const std::uint64_t cost = plan.prediction.cycles + further_cycles;
     if (best_ && cost >= best_cost_) return;
@@ -107,9 +119,58 @@ class Search {
     best_cost_ = cost;
   }
 
+  /// Cycles of all patterns, from their counts in cells.
+  [[nodiscard]] std::uint64_t estimated(const Plan& plan) const {
+    const Grid& grid = plan.pool.grid;
+    std::uint64_t cycles = 0;
+    for (const LoadMap& map : maps_) {
+      const Load load = map.estimate(grid.x, grid.y, plan.bucket_blocks * grid.z);
+      cycles += predict(problem_, plan.pool, machine_, &load).cycles;
+    }
+    return cycles;
+  }
+
+  /// Packs the patterns for those grids that are best by estimate.
+  void choose_given() {
+    const auto few = std::min<std::size_t>(candidates_.size(), kPackedGrids);
+    std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(few),
+                      candidates_.end(),
+                      [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
+    for (std::size_t i = 0; i < few; ++i) {
+      Plan& plan = candidates_[i].plan;
+      if (!predict_packed(plan)) continue;
+      if (!best_ || plan.prediction.cycles < best_->prediction.cycles) best_ = plan;
+    }
+  }
+
+  /// Whether the buckets have room; then the prediction is the sum over the patterns.
+  bool predict_packed(Plan& plan) const {
+    try {
+      for (const sparse::BlockMatrix& w : patterns_) {
+        const Load load = load_of(pack(w, plan.pool));
+        const Prediction one = predict(problem_, plan.pool, machine_, &load);
+        plan.prediction.cycles += one.cycles;
+        plan.prediction.compute_cycles += one.compute_cycles;
+        plan.prediction.exchange_cycles += one.exchange_cycles;
+        plan.prediction.sync_cycles += one.sync_cycles;
+      }
+    } catch (const UserError&) {
+      return false;
+    }
+    return true;
+  }
+
+  struct Candidate {
+    Plan plan;
+    std::uint64_t cycles;
+  };
+
   const Problem& problem_;
   const Pinned& pinned_;
   const MachineConfig& machine_;
+  const std::vector<sparse::BlockMatrix>& patterns_;
+  std::vector<LoadMap> maps_;  ///< algorithm given: by pattern
+  std::vector<Candidate> candidates_;
   std::optional<Plan> best_;
   std::uint64_t best_cost_ = 0;
 };
@@ -122,7 +183,8 @@ void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
 
 }  // namespace
 
-Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine) {
+Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine,
+               const std::vector<sparse::BlockMatrix>& patterns) {
   const Shape& shape = problem.shape;
   if (shape.block > 1 && !shape.values)
     gemm::require_unit(machine, gemm::block_shape(shape.dtype, shape.sums));
@@ -130,12 +192,12 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));
   require_at_most("z", pinned.z, machine.tiles / (std::max(1U, pinned.x) * std::max(1U, pinned.y)));
-  std::optional<Plan> plan = Search(problem, pinned, machine).best();
+  std::optional<Plan> plan = Search(problem, pinned, machine, patterns).best();
   if (!plan && problem.algorithm == Algorithm::published) {
     // As the published planner: runPlanner of poplibs popsparse/FullyConnectedPlan.cpp.
     Problem relaxed = problem;
     relaxed.memory = 1;
-    plan = Search(relaxed, pinned, machine).best();
+    plan = Search(relaxed, pinned, machine, patterns).best();
   }
   if (!plan) {
     throw UserError(fmt::format(
@@ -144,6 +206,7 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig
         machine.tiles, machine.tile.sram_kib, problem.max_blocks, problem.shape.block,
         problem.shape.block, problem.block_rows, problem.block_columns, problem.n));
   }
+  if (problem.algorithm == Algorithm::given) return *plan;
   Prediction& p = plan->prediction;
   for (std::uint64_t* cycles :
        std::array{&p.cycles, &p.compute_cycles, &p.exchange_cycles, &p.sync_cycles})

@@ -16,8 +16,8 @@ namespace {
 constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                           {"grad_input", Pass::grad_input},
                                           {"grad_values", Pass::grad_values}}};
-constexpr config::Names<Algorithm, 2> kAlgorithms{
-    {{"published", Algorithm::published}, {"best", Algorithm::best}}};
+constexpr config::Names<Algorithm, 3> kAlgorithms{
+    {{"published", Algorithm::published}, {"best", Algorithm::best}, {"given", Algorithm::given}}};
 constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
                                                     {"pools", Neighbours::share_pool},
                                                     {"nothing", Neighbours::share_nothing}}};
@@ -96,7 +96,8 @@ void describe(config::Fields& fields, Pinned& plan) {
       {"algorithm",
        "published: planned for nonzeros that lie evenly and products with W and W^T in "
        "turn, as the published planner does; best: for this product with uniform patterns, "
-       "the fullest partition and what spills from it"},
+       "the fullest partition and what spills from it; given: for the very patterns that are "
+       "given"},
       plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
@@ -164,7 +165,7 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
       problem_(problem_of(options, patterns_)) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
-  plan_ = make_plan(problem_, options.plan, machine);
+  plan_ = make_plan(problem_, options.plan, machine, patterns_);
   for (const sparse::BlockMatrix& w : patterns_) packings_.push_back(pack(w, plan_.pool));
 }
 
@@ -182,8 +183,7 @@ std::string SpmmDynamic::peak_type() const {
 nlohmann::ordered_json SpmmDynamic::plan() const {
   const Grid& grid = plan_.pool.grid;
   const Buffers bytes(problem_, plan_.pool);
-  const bool published = options_.plan.algorithm == Algorithm::published;
-  return {{"algorithm", published ? "published" : "best"},
+  return {{"algorithm", config::name_of(kAlgorithms, options_.plan.algorithm)},
           {"x", grid.x},
           {"y", grid.y},
           {"z", grid.z},

@@ -1,4 +1,6 @@
+#include <cmath>
 #include <cstring>
+#include <sstream>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -129,6 +131,7 @@ TEST_SUITE("run") {
     check_all(6, 8, 24, 12, {Algorithm::best, 3, 2, 2}, scattered);
     check_all(6, 8, 24, 12, {Algorithm::published}, scattered);
     check_all(6, 8, 24, 12, {Algorithm::published, 3, 2, 2}, scattered);
+    check_all(6, 8, 24, 12, {Algorithm::given}, scattered);
   }
 
   TEST_CASE("sizes that nothing divides give the right products") {
@@ -196,6 +199,38 @@ TEST_SUITE("run") {
       const bool forward = pass == Pass::forward;
       CHECK(text ==
             fmt::format("passed: 4 steps along y, 2 along x, {} supersteps", forward ? 14 : 26));
+    }
+  }
+
+  TEST_CASE("a plan for the pattern that is given foresees its imbalance and its steps") {
+    const BlockMatrix w =
+        matrix(256, 256, 8, [](std::uint32_t i, std::uint32_t j) { return i < 8 && j % 8 < i; });
+    for (const Pass pass : {Pass::forward, Pass::grad_values}) {
+      Options options = options_of({8, program::Type::f16, pass}, 24);
+      const auto cycles = [&](const Pinned& plan) {
+        options.plan = plan;
+        const std::string text =
+            run(options, {w}, 24, [](const RunResult& result, const SpmmDynamic& workload) {
+              return fmt::format(" {} {} {}", workload.prediction().cycles,
+                                 result.time.total().count(),
+                                 workload.packing(0).y_steps + workload.packing(0).x_steps);
+            });
+        std::istringstream words(text);
+        std::string passed;
+        double predicted = 0;
+        double simulated = 0;
+        std::uint32_t steps = 0;
+        words >> passed >> predicted >> simulated >> steps;
+        CHECK(passed == "passed");
+        return std::tuple{predicted, simulated, steps};
+      };
+      CAPTURE(static_cast<int>(pass));
+      const auto [predicted, simulated, steps] = cycles({Algorithm::given});
+      CHECK(std::abs(predicted - simulated) < 0.15 * simulated);
+      CHECK(simulated < std::get<1>(cycles({Algorithm::best})));
+      const auto [travelling, travelled, many] = cycles({Algorithm::given, 4, 6, 1});
+      CHECK(many > 0);
+      CHECK(std::abs(travelling - travelled) < 0.15 * travelled);
     }
   }
 
