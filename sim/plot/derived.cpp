@@ -42,9 +42,9 @@ Unit unit(const Node& node) {
   if (node.kind == Node::Kind::literal) return {};
   if (node.kind == Node::Kind::path) return unit_of(node.name);
   if (node.name == "log2" || node.name == "%") return {};
-  const Unit left = unit(node.arguments.front());
+  Unit left = unit(node.arguments.front());
   if (!is_product(node)) return left;
-  const Unit right = unit(node.arguments[1]);
+  Unit right = unit(node.arguments[1]);
   if (right.text.empty()) return left;
   if (node.name == "/" && left.text == right.text) return {};
   const char* const between = node.name == "*" && !left.text.empty() ? "·" : "/";

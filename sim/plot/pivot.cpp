@@ -70,6 +70,7 @@ Place series_of(const Sample& sample, std::span<const std::string> by) {
 /// What stands at the paths, one after another.
 std::string place_of_best(const Row& row, const std::vector<std::string>& best) {
   std::vector<std::string> texts;
+  texts.reserve(best.size());
   for (const std::string& path : best) texts.push_back(text(row, path));
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -49,6 +49,7 @@ std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
     const double rate = number(row, "rate.useful_flops_per_second").value_or(0);
     if (flops <= 0 || rate <= 0) continue;
     std::vector<std::string> label;
+    label.reserve(by.size());
     for (const std::string& path : by) label.push_back(text(row, path));
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
       const double bytes = kLevels[level].bytes(row).value_or(0);

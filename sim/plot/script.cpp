@@ -204,6 +204,7 @@ std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>&
 std::string best_note(const Request& request) {
   if (request.best.empty()) return "";
   std::vector<std::string> axes;
+  axes.reserve(request.best.size());
   for (const std::string& path : request.best) axes.push_back(quantity_of(path, 0).label);
   return fmt::format(", best {} of each", fmt::join(axes, " and "));
 }
