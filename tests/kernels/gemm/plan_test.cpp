@@ -202,8 +202,9 @@ TEST_SUITE("unit") {
   TEST_CASE("a machine without a matrix unit for the type is the user's error") {
     MachineConfig machine = machine_of(4);
     machine.tile.matrix_unit.f32_macs = 0;
-    CHECK_THROWS_WITH_AS(choose_plan(problem_of(16, 16, 16, Type::f32), machine),
-                         doctest::Contains("workload.dtype: found f32, for which"), KeyError);
+    CHECK_THROWS_WITH_AS(
+        choose_plan(problem_of(16, 16, 16, Type::f32), machine),
+        doctest::Contains("machine.tile.matrix_unit.f32_macs: found 0 for machine test"), KeyError);
   }
 
   TEST_CASE("a large plan is found within a second") {
