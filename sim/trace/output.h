@@ -34,7 +34,8 @@ class Output {
   [[nodiscard]] std::uint64_t bytes() const { return flushed_ + size_; }
 
  private:
-  static constexpr std::size_t kPiece = 1U << 18;
+  /// Still near the host core when the kernel copies it: a third of the time of 256 KiB.
+  static constexpr std::size_t kPiece = 1U << 15;
 
   void make_room(std::size_t bytes) {
     flush();
