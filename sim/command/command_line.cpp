@@ -174,8 +174,7 @@ Action add_exec(CLI::App& app, const Simulator& simulator) {
   const auto request = std::make_shared<ExecRequest>();
   exec->add_option("ELF", request->file, "the program; it ends by ecall with a7 = 93")->required();
   exec->add_option("--machine", request->machine, "a preset or a file (default: bow)");
-  exec->add_option("--max-cycles", request->max_cycles, "give up after so many (default: 10^10)")
-      ->check(CLI::PositiveNumber);
+  exec->add_option("--max-cycles", request->max_cycles, "give up after so many (default: 10^10)");
   return [request, &simulator] { return command::exec(*request, simulator); };
 }
 

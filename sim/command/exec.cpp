@@ -5,15 +5,30 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/config/reader.h"
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"
 
 namespace tessera::command {
+namespace {
+
+/// Read as in a config; a bare program is a short one.
+std::uint64_t max_cycles_of(const std::string& text) {
+  const std::string option = "--max-cycles " + text;
+  RunConfig run;
+  run.max_cycles = 10'000'000'000;
+  config::Layers layers(config::Json::object(), option);
+  if (!text.empty()) layers.set("max_cycles", config::parse_value(text, option), option);
+  config::Reader(layers, layers.value(), "").read(run);
+  return run.max_cycles;
+}
+
+}  // namespace
 
 ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   const MachineConfig machine = config::load_machine(request.machine, simulator.machines);
   engine::ExecOptions options;
-  options.slot_limit = request.max_cycles / machine.tile.contexts;
+  options.slot_limit = max_cycles_of(request.max_cycles) / machine.tile.contexts;
   options.write = [](int descriptor, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), descriptor == 1 ? stdout : stderr);
   };

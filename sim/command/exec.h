@@ -10,7 +10,7 @@ namespace tessera::command {
 struct ExecRequest {
   std::string file;
   std::string machine = "bow";  ///< a preset or a file: whose tile runs the program
-  std::uint64_t max_cycles = 10'000'000'000;
+  std::string max_cycles;       ///< as run.max_cycles; empty: 10^10
 };
 
 /// Runs a bare RV32 program on one worker of one tile; what it writes goes to stdout and stderr,

@@ -107,8 +107,17 @@ TEST_SUITE("cli") {
                   {"exit_three.elf: still running after 18 cycles, the limit (--max-cycles)",
                    "a0 0x00000003", "a7 0x0000005d"},
                   3);
-    check_refused(folder, "exec --max-cycles 0 " + path_of("exit_three"), {"--max-cycles", "0"});
-    check_refused(folder, "exec --max-cycles none " + path_of("endless"), {"--max-cycles", "none"});
+  }
+
+  TEST_CASE("exec takes a limit as run does") {
+    const CommandFolder folder;
+    check_refused(folder, "exec --max-cycles 6e4 " + path_of("endless"),
+                  {"still running after 60000 cycles"}, 3);
+    const std::string allowed = ", allowed an integer from 1 cycles";
+    for (const std::string found : {"0", "1.5", "\"none\""}) {
+      check_refused(folder, "exec --max-cycles '" + found + "' " + path_of("endless"),
+                    {"--max-cycles " + found + ": max_cycles: found " + found + allowed});
+    }
   }
 
   TEST_CASE("what exec and disasm do not know is refused with the nearest name") {
