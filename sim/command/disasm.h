@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 
 namespace tessera::command {
 
@@ -13,5 +14,7 @@ struct DisasmRequest {
 
 /// Prints the tile code of an ELF file: address, word and assembly text, a label a symbol.
 ExitCode disasm(const DisasmRequest& request);
+
+Command disasm_command();
 
 }  // namespace tessera::command

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <unistd.h>
@@ -172,6 +173,20 @@ class Evaluation {
 ExitCode eval(const EvalRequest& request, const Simulator& simulator) {
   Evaluation(request, simulator).run();
   return ExitCode::done;
+}
+
+Command eval_command(const Simulator& simulator) {
+  const auto request = std::make_shared<EvalRequest>();
+  return {
+      "eval",
+      "answer points as they come, for optimisers",
+      {{"CONFIG", &request->file, "what the points change (default: each point is a whole config)"},
+       {"--stdin", &request->from_stdin,
+        "a JSON object a line: sections to merge, or key path to value", kRequired},
+       {"--set", &request->sets, kSetHelp},
+       {"--out", &request->out, "folder that keeps results, and of a sweep: knows them"},
+       {"--jobs", &request->jobs, "points at a time (default: 1)", !kRequired, kMostJobs}},
+      [request, &simulator] { return eval(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -1,6 +1,7 @@
 #include "sim/command/exec.h"
 
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,16 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
              counted(result.cycles, "cycle"), counted(result.slots, "slot"),
              counted(result.instructions, "instruction"));
   return static_cast<ExitCode>(result.exit_code & 0xff);
+}
+
+Command exec_command(const Simulator& simulator) {
+  const auto request = std::make_shared<ExecRequest>();
+  return {"exec",
+          "run a bare RV32 program on one tile",
+          {{"ELF", &request->file, "the program; it ends by ecall with a7 = 93", kRequired},
+           {"--machine", &request->machine, "a preset or a file (default: bow)"},
+           {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
+          [request, &simulator] { return exec(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
 namespace tessera::command {
@@ -16,5 +17,7 @@ struct ExecRequest {
 /// Runs a bare RV32 program on one worker of one tile; what it writes goes to stdout and stderr,
 /// its exit code, cycles and instructions follow on stderr. Throws NoProgress past max_cycles.
 ExitCode exec(const ExecRequest& request, const Simulator& simulator);
+
+Command exec_command(const Simulator& simulator);
 
 }  // namespace tessera::command

@@ -1,6 +1,7 @@
 #include "sim/command/list.h"
 
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -69,6 +70,22 @@ ExitCode schema(bool markdown, const Simulator& simulator) {
     fmt::print("{}\n", config::config_schema(simulator.catalogue, simulator.machines).dump(2));
   }
   return ExitCode::done;
+}
+
+Command list_command(const Simulator& simulator) {
+  const auto what = std::make_shared<std::string>();
+  return {"list",
+          "what a config can name",
+          {{"WHAT", what.get(), "machines, workloads, fabrics or sets", kRequired}},
+          [what, &simulator] { return list(*what, simulator); }};
+}
+
+Command schema_command(const Simulator& simulator) {
+  const auto markdown = std::make_shared<bool>(false);
+  return {"schema",
+          "the JSON Schema of configs",
+          {{"--markdown", markdown.get(), "as Markdown tables instead"}},
+          [markdown, &simulator] { return schema(*markdown, simulator); }};
 }
 
 }  // namespace tessera::command

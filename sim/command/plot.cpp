@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -118,6 +119,31 @@ ExitCode plot(const PlotRequest& request) {
     fmt::print("left out: {} without a correct result\n", counted(rows.left_out, "point"));
   }
   return ExitCode::done;
+}
+
+Command plot_command() {
+  const auto request = std::make_shared<PlotRequest>();
+  plot::Request& figure = request->figure;
+  return {"plot",
+          "a figure of a sweep, or of runs",
+          {{"DIR", &request->folders, "folders of sweeps or runs", kRequired},
+           {"--kind", &request->kind,
+            "lines, bars, heatmap, speedup, pareto, roofline; of one run: timeline, tiles"},
+           {"--x", &figure.x, "an axis, or a key of report.json or its config"},
+           {"--y", &figure.y,
+            "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "
+            "(default: time.cycles)"},
+           {"--by", &figure.by, "what tells lines apart (default: the other axes)"},
+           {"--where", &request->where, "path=value: only these runs"},
+       {"--best", &figure.best,
+            "an axis: of runs that differ only there, the one with the best y (largest of a rate)"},
+           {"--baseline", &figure.baseline, "path=value: the runs that speedup compares with"},
+               {"--title", &figure.title, "above the figure"},
+           {"--log", &figure.log, "none, x, y or xy (default: as the numbers are spaced)"},
+           {"--out", &request->out, "folder of the figure (default: plots in the last DIR)"},
+           {"--name", &request->name, "of the figure's files (default: the kind)"},
+           {"--format", &request->formats, "svg, pdf, png (default: all)", !kRequired, 0, ','}},
+          [request] { return plot(*request); }};
 }
 
 }  // namespace tessera::command

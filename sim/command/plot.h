@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 #include "sim/plot/figure.h"
 
 namespace tessera::command {
@@ -21,5 +22,7 @@ struct PlotRequest {
 
 /// Draws a figure of sweeps or runs and keeps its table and gnuplot script beside it.
 ExitCode plot(const PlotRequest& request);
+
+Command plot_command();
 
 }  // namespace tessera::command

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,16 @@ ExitCode report(const ReportRequest& request) {
   write_whole(file, page);
   fmt::print("{}  {}\n", file, report::scaled(static_cast<double>(page.size()), "B"));
   return ExitCode::done;
+}
+
+Command report_command() {
+  const auto request = std::make_shared<ReportRequest>();
+  return {"report",
+          "an HTML page of one finished run, or of two compared",
+          {{"RUN", &request->runs, "a folder of results; two are compared", kRequired},
+           {"--out", &request->out, "the page (default: report.html in the run's folder)"},
+           {"--top", &request->top, "print where the time went; write no page"}},
+          [request] { return report(*request); }};
 }
 
 }  // namespace tessera::command

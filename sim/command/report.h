@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 
 namespace tessera::command {
 
@@ -16,5 +17,7 @@ struct ReportRequest {
 
 /// Writes the HTML page of the runs; with `top` prints where their time went instead.
 ExitCode report(const ReportRequest& request);
+
+Command report_command();
 
 }  // namespace tessera::command

@@ -119,4 +119,33 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::done;
 }
 
+Command run_command(const Simulator& simulator) {
+  const auto request = std::make_shared<RunRequest>();
+  return {"run",
+          "simulate a config and report",
+          {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
+           {"--set", &request->sets, kSetHelp},
+           {"--out", &request->out, "folder of the results (default: runs/NAME-HASH)"},
+           {"--threads", &request->threads, "host threads (run.threads)"},
+           {"--engine", &request->engine, "interpreter (run.engine)"},
+           {"--max-cycles", &request->max_cycles, "give up after so many (run.max_cycles)"},
+           {"--seed", &request->seed, "of data and generators (workload.seed and run.seed)"},
+           {"--trace", &request->trace,
+            "none, phases or tiles: trace.pftrace and trace.vcd (report.trace)"},
+           {"--trace-tiles", &request->trace_tiles,
+            "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)"},
+           {"--quiet", &request->quiet, "no summary and no progress"}},
+          [request, &simulator] { return run(*request, simulator); }};
+}
+
+Command check_command(const Simulator& simulator) {
+  const auto request = std::make_shared<RunRequest>();
+  return {"check",
+          "plan, predicted cycles and memory of a config; runs nothing",
+          {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
+           {"--set", &request->sets, kSetHelp},
+           {"--seed", &request->seed, "of data and generators"}},
+          [request, &simulator] { return check(*request, simulator); }};
+}
+
 }  // namespace tessera::command

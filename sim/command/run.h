@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
 namespace tessera::command {
@@ -27,5 +28,8 @@ ExitCode run(const RunRequest& request, const Simulator& simulator);
 
 /// Prints plan, predicted cycles and the memory table of a config.
 ExitCode check(const RunRequest& request, const Simulator& simulator);
+
+Command run_command(const Simulator& simulator);
+Command check_command(const Simulator& simulator);
 
 }  // namespace tessera::command

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -176,6 +177,26 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
     return ExitCode::interrupted;
   }
   return summary.exit_code();
+}
+
+Command sweep_command(const Simulator& simulator) {
+  const auto request = std::make_shared<SweepRequest>();
+  constexpr int kMostShards = 100'000;
+  return {
+      "sweep",
+      "run a config at many points, on many cores or a cluster",
+      {{"CONFIG", &request->file, "the config file, which may have a section sweep", kRequired},
+       {"AXIS", &request->axes, "path=a,b,c or path=low..high*factor or path=low..high+step"},
+       {"--set", &request->sets, kSetHelp},
+       {"--out", &request->out, "folder of the results; done points there stay", kRequired},
+       {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},
+       {"--shard", &request->shard, "i/n: only every n-th point, from the i-th on"},
+       {"--slurm", &request->slurm, "submit to Slurm: an array job, one that collects"},
+       {"--shards", &request->shards, "tasks of the array (default: one for 50 points)", !kRequired,
+        kMostShards},
+       {"--sbatch", &request->sbatch, "further options of sbatch, in one text"},
+       {"--quiet", &request->quiet, "no summary and no progress"}},
+      [request, &simulator] { return sweep(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
 namespace tessera::command {
@@ -25,5 +26,7 @@ struct SweepRequest {
 /// a shard its points only, and no tables. Returns check_failed if a result is wrong, defect if a
 /// point died or met a bug of ours, interrupted if SIGINT or SIGTERM ended it.
 ExitCode sweep(const SweepRequest& request, const Simulator& simulator);
+
+Command sweep_command(const Simulator& simulator);
 
 }  // namespace tessera::command

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include <fmt/format.h>
@@ -88,6 +89,21 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
     passed &= validate_set(each.set, request, each.folder, simulator);
   }
   return passed ? ExitCode::done : ExitCode::check_failed;
+}
+
+Command validate_command(const Simulator& simulator) {
+  const auto request = std::make_shared<ValidateRequest>();
+  return {
+      "validate",
+      "published numbers beside simulated ones",
+      {{"SET", &request->sets,
+        "names that `tessera list sets` shows, or files of the same form (default: all sets "
+        "but those by name alone)"},
+       {"--out", &request->out,
+        "folder of the tables in CSV (default: runs, for figures of papers and files)"},
+       {"--quick", &request->quick, "only the points marked quick"},
+       {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs}},
+      [request, &simulator] { return validate(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
+#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
 namespace tessera::command {
@@ -20,5 +21,7 @@ struct ValidateRequest {
 /// Simulates the points of validation sets, a process each, and prints published beside simulated
 /// numbers. Returns check_failed if a gate fails.
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator);
+
+Command validate_command(const Simulator& simulator);
 
 }  // namespace tessera::command

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/base/errors.h"
+
+namespace tessera::command {
+
+/// An option or argument of a command: where what is given goes.
+struct Option {
+  /// A list takes one value each time it is named; an argument or a list with a separator takes
+  /// several.
+  using Into = std::variant<std::string*, std::vector<std::string>*, unsigned*, bool*>;
+
+  const char* name;  ///< "--out"; of an argument "CONFIG"
+  Into into;
+  const char* help;
+  bool required = false;
+  int most = 0;           ///< of a number, from 1 on; 0: any
+  char separator = '\0';  ///< of a list's values
+};
+
+/// A command of the command line. Each declares itself in the file that carries it out.
+struct Command {
+  const char* name;
+  const char* help;
+  std::vector<Option> options;
+  std::function<ExitCode()> carry_out;  ///< once the options hold what was given
+};
+
+inline constexpr bool kRequired = true;
+inline constexpr int kMostJobs = 1024;
+inline constexpr const char* kSetHelp = "path=value: change a key, for example workload.n=64";
+
+}  // namespace tessera::command
