@@ -154,7 +154,9 @@ config::Config finished(Layers layers, const std::string& name, const Catalogue&
                         config::Presets machines) {
   config::machine_name_to_extends(layers);
   layers.set("run.threads", 1U, "tessera validate");
-  return config::read_config(layers, name, catalogue, machines);
+  config::Config config = config::read_config(layers, name, catalogue, machines);
+  config::refuse_trace(config);
+  return config;
 }
 
 }  // namespace

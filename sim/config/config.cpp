@@ -134,6 +134,13 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
   return read_config(layers, name, catalogue, machines);
 }
 
+void refuse_trace(const Config& config) {
+  if (config.report.trace == TraceDetail::none) return;
+  throw config.located(
+      {"report.trace", fmt::format("found {}, allowed none: tessera run alone writes traces",
+                                   shown(config.resolved["report"]["trace"]))});
+}
+
 MachineConfig load_machine(const std::string& name, Presets machines) {
   const Layers named(Json::object({{"extends", name}}), "--machine");
   Layers layers;

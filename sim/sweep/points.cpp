@@ -114,6 +114,7 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, std:
   try {
     const Config config = config::read_config(merged, name_, catalogue_, machines_);
     if (!wanted(part.spec, config.resolved)) return false;
+    config::refuse_trace(config);
     id = ids.of(config);
     return true;
   } catch (const UserError& error) {

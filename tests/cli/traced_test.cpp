@@ -1,0 +1,50 @@
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// Traces are of `tessera run`: what runs many points refuses to be asked for them.
+namespace {
+
+constexpr const char* kTraced = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}, "report": {"trace": "phases"}})";
+
+const std::string kMessage =
+    "report.trace: found \"phases\", allowed none: tessera run alone writes traces";
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a sweep refuses traces, of the config and of an axis, before anything runs") {
+    const CommandFolder folder;
+    folder.write("a.json", kTraced);
+    check_refused(folder, "sweep a.json machine.tiles=1,2 --out s", {"a.json: " + kMessage});
+    check_refused(folder, "sweep a.json report.trace=none,phases --out s",
+                  {kMessage, "(the point report.trace=\"phases\")"});
+    CHECK(folder.call("sweep a.json machine.tiles=1,2 --set report.trace=none --out s").code == 0);
+  }
+
+  TEST_CASE("eval refuses a point with a trace and goes on") {
+    const CommandFolder folder;
+    folder.write("a.json", kTraced);
+    const Answer answer = folder.call("eval a.json --stdin", "{}\n{\"report.trace\": \"none\"}");
+    CHECK(answer.code == 0);
+    const std::size_t second = answer.out.find('\n') + 1;
+    CHECK(answer.out.find("a.json: report.trace: found \\\"phases\\\"") < second);
+    CHECK(answer.out.find("\"status\":\"done\"") > second);
+  }
+
+  TEST_CASE("validate shows that a set asks for traces in the rows of its points") {
+    const CommandFolder folder;
+    folder.write("set.json", R"({"title": "t", "citation": "c", "base": )" + std::string(kTraced) +
+                                 R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
+      "points": [{"name": "p", "published": 1}]})");
+    const Answer answer = folder.call("validate ./set.json --out tables");
+    CHECK(answer.out.find(kMessage) != std::string::npos);
+  }
+}
