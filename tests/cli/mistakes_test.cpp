@@ -6,8 +6,8 @@
 
 #include "tests/cli/command.h"
 
-/// Users' mistakes in configs and on the command line: exit code 2, one message that holds the
-/// parts given here, nothing on stdout, no results left.
+/// Users' mistakes on the command line, and configs that are no JSON: exit code 2, one message that
+/// holds the parts given here, nothing on stdout, no results left.
 namespace {
 
 struct Mistake {
@@ -19,11 +19,6 @@ struct Mistake {
 
 constexpr const char* kGood = R"({"machine": {"extends": "gc200", "tiles": 2},
   "workload": {"kernel": "stream", "elements_per_worker": 60}})";
-
-std::string with(const std::string& machine, const std::string& rest = "") {
-  return R"({"machine": {"extends": "gc200", )" + machine +
-         R"(}, "workload": {"kernel": "stream"})" + rest + "}";
-}
 
 const std::vector<Mistake>& syntax_mistakes() {
   static const std::vector<Mistake> kMistakes = {
@@ -187,111 +182,6 @@ const std::vector<Mistake>& command_mistakes() {
   return kMistakes;
 }
 
-struct ConfigMistake {
-  std::string what;
-  std::string config;
-  std::vector<std::string> message;
-};
-
-const std::vector<ConfigMistake>& config_mistakes() {
-  static const std::vector<ConfigMistake> kMistakes = {
-      {"no machine",
-       R"({"workload": {"kernel": "stream"}})",
-       {"a.json: machine: is missing, allowed a preset or an object"}},
-      {"no kernel",
-       R"({"machine": "bow", "workload": {}})",
-       {"a.json: workload.kernel: is missing, allowed", "stream"}},
-      {"an unknown kernel",
-       R"({"machine": "bow", "workload": {"kernel": "steram"}})",
-       {"a.json: workload.kernel: found \"steram\", allowed", "did you mean stream?"}},
-      {"a kernel that is a number",
-       R"({"machine": "bow", "workload": {"kernel": 3}})",
-       {"a.json: workload.kernel: found 3, allowed"}},
-      {"a workload that is a name",
-       R"({"machine": "bow", "workload": "stream"})",
-       {"a.json: workload: found \"stream\", allowed an object {\"kernel\": ...}"}},
-      {"an unknown section",
-       with(R"("tiles": 2)", R"(, "runn": {})"),
-       {"a.json: runn: found an unknown key, allowed extends, machine", "did you mean run?"}},
-      {"an unknown key of the report",
-       with(R"("tiles": 2)", R"(, "report": {"traces": "tiles"})"),
-       {"a.json: report.traces: found an unknown key, allowed out", "did you mean trace?"}},
-      {"an unknown trace",
-       with(R"("tiles": 2)", R"(, "report": {"trace": "tile"})"),
-       {"a.json: report.trace: found \"tile\", allowed none, phases, tiles",
-        "did you mean tiles?"}},
-      {"a trace of a tile beyond the machine",
-       with(R"("tiles": 2)", R"(, "report": {"trace": "tiles", "trace_tiles": "0,2-3"})"),
-       {"a.json: report.trace_tiles: found tile 2, allowed 0 to 1"}},
-      {"a trace of no size",
-       with(R"("tiles": 2)", R"(, "report": {"trace_limit_mib": 0})"),
-       {"a.json: report.trace_limit_mib: found 0, allowed an integer from 1 to 1048576 MiB"}},
-      {"an unknown preset",
-       R"({"machine": "bw", "workload": {"kernel": "stream"}})",
-       {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200)",
-        "did you mean bow?"}},
-      {"a machine that is a number",
-       R"({"machine": 3, "workload": {"kernel": "stream"}})",
-       {"a.json: machine: found 3, allowed an object"}},
-      {"an unknown key of the machine",
-       with(R"("tile": {"sram_kb": 64})"),
-       {"a.json: machine.tile.sram_kb: found an unknown key", "did you mean sram_kib?"}},
-      {"no tiles",
-       with(R"("tiles": 0)"),
-       {"a.json: machine.tiles: found 0, allowed an integer from 1 to 1048576"}},
-      {"half a tile",
-       with(R"("tiles": 1.5)"),
-       {"a.json: machine.tiles: found 1.5, allowed an integer"}},
-      {"a number of tiles that is too large, written with an exponent",
-       with(R"("tiles": 1e9)"),
-       {"a.json: machine.tiles: found 1000000000.0, allowed an integer from 1 to 1048576"}},
-      {"a negative SRAM",
-       with(R"("tile": {"sram_kib": -1})"),
-       {"a.json: machine.tile.sram_kib: found -1, allowed an integer from 1 to 65536 KiB"}},
-      {"a text for a number",
-       with(R"("clock_ghz": "1.85")"),
-       {"a.json: machine.clock_ghz: found \"1.85\", allowed a number from 0.001 to 1000 GHz"}},
-      {"a clock that stands still",
-       with(R"("clock_ghz": 0)"),
-       {"a.json: machine.clock_ghz: found 0, allowed a number from 0.001"}},
-      {"a number too large for a double", with(R"("clock_ghz": 1e999)"), {"a.json", "1e999"}},
-      {"a number for a flag",
-       with(R"("tile": {"dual_issue": 1})"),
-       {"a.json: machine.tile.dual_issue: found 1, allowed true or false"}},
-      {"a list for a group", with(R"("tile": [])"), {"a.json: machine.tile: found [], allowed an"}},
-      {"an unknown fabric",
-       with(R"("fabric": {"kind": "schedule"})"),
-       {"a.json: machine.fabric.kind: found \"schedule\", allowed scheduled, ideal",
-        "did you mean scheduled?"}},
-      {"six contexts without a barrel",
-       with(R"("tile": {"issue": "single"})"),
-       {"machine.tile.contexts: found 6, allowed 1 with issue single"}},
-      {"an unknown check",
-       with(R"("tiles": 2)", R"(, "run": {"check": "fast"})"),
-       {"a.json: run.check: found \"fast\", allowed auto, full, sample, off"}},
-      {"null for a number",
-       with(R"("tiles": null)"),
-       {"a.json: machine.tiles: found null, allowed an integer"}},
-      {"extends of a missing file",
-       R"({"extends": "b.json"})",
-       {"a.json: extends: found b.json, which does not exist"}},
-      {"extends of itself",
-       R"({"extends": "a.json"})",
-       {"a.json: extends: extends a.json, which extends this file in turn"}},
-      {"extends that is no name",
-       R"({"extends": ["b.json"]})",
-       {"a.json: extends: found [\"b.json\"], allowed the name of a file"}},
-      {"a matrix file that does not exist",
-       R"({"machine": "bow", "workload": {"kernel": "spmm_static", "matrix": "no.mtx"}})",
-       {"a.json: workload.matrix: found \"no.mtx\", allowed a file that exists"}},
-      {"a workload that does not fit",
-       R"({"machine": {"extends": "gc2", "tiles": 2},
-           "workload": {"kernel": "stream", "elements_per_worker": 60000}})",
-       {"tensors", "over by", "262144"}},
-  };
-  return kMistakes;
-}
-
 }  // namespace
 
 TEST_SUITE("cli") {
@@ -326,15 +216,6 @@ TEST_SUITE("cli") {
           folder, "run a.json",
           {"a.json: machine.tile.matrix_unit.f32_macs: found 0 for machine bow",
            "allowed 1 and up where it multiplies f32 and sums in f32"});
-    }
-  }
-
-  TEST_CASE("a mistake in a config is refused with file, key path, found and allowed") {
-    for (const ConfigMistake& mistake : config_mistakes()) {
-      INFO(mistake.what);
-      const tessera::test::CommandFolder folder;
-      folder.write("a.json", mistake.config);
-      tessera::test::check_refused(folder, "run a.json", mistake.message);
     }
   }
 }
