@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <cstring>
 #include <random>
 #include <utility>
 #include <vector>
@@ -15,24 +13,14 @@
 #include "sim/isa/packed/amp_block.h"
 #include "sim/isa/packed/lanes.h"
 #include "tests/sim/isa/float/exact.h"
+#include "tests/sim/isa/packed/banks.h"
 
 using namespace tessera;  // NOLINT(google-build-using-namespace)
+using test::Banks;
 
 namespace {
 
 constexpr auto kNearest = fp::Rounding::rne;
-
-struct Banks {
-  alignas(64) std::array<float, 16> acc{};
-  alignas(64) std::array<float, 16> exc{};
-  [[nodiscard]] std::array<std::uint32_t, 32> bits() const {
-    std::array<std::uint32_t, 32> all{};
-    std::memcpy(all.data(), acc.data(), sizeof acc);
-    std::memcpy(all.data() + 16, exc.data(), sizeof exc);
-    return all;
-  }
-  bool operator==(const Banks& other) const { return bits() == other.bits(); }
-};
 
 /// One kind of matrix instruction, for tests of all three.
 struct Kind {
@@ -308,46 +296,6 @@ TEST_SUITE("unit") {
     }
     CHECK(first == 0);
     CHECK(second == packed::splat_h(0x5000));  // 16 inputs of 2
-  }
-
-  TEST_CASE("amp.b multiplies bytes into wrapping accumulators; srs.b rounds and saturates") {
-    std::mt19937_64 random(21);
-    int wrong = 0;
-    std::array<std::int64_t, 32> sums{};
-    Banks banks;
-    for (unsigned k = 0; k < 1'000'000; ++k) {
-      std::uint64_t a[4];
-      std::uint64_t block[8];
-      for (auto& word : a) word = random();
-      for (auto& word : block) word = random();
-      const bool clear = k % 50 == 0;
-      if (clear) sums.fill(0);
-      for (unsigned i = 0; i < 256; ++i) {
-        const auto x = static_cast<std::int8_t>(a[i / 64] >> 8 * (i / 8 % 8));
-        const auto w = static_cast<std::int8_t>(block[i / 8 % 8] >> 8 * (i % 8));
-        sums[i / 64 * 8 + i % 8] += std::int64_t{x} * w;
-      }
-      packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, clear);
-      const unsigned group = k % 4;
-      const unsigned shift = k % 21;
-      const std::uint64_t got = packed::srs_b(banks.acc.data(), banks.exc.data(), group, shift);
-      for (unsigned j = 0; j < 8; ++j) {
-        const double scaled = static_cast<double>(sums[group * 8 + j]) / (1 << shift);
-        const double rounded = std::clamp(std::nearbyint(scaled), -128.0, 127.0);
-        if (static_cast<std::int8_t>(got >> 8 * j) != rounded) ++wrong;
-      }
-    }
-    CHECK(wrong == 0);
-  }
-
-  TEST_CASE("accumulators of amp.b wrap") {
-    Banks banks;
-    banks.exc[15] = std::bit_cast<float>(INT32_MAX);
-    const std::uint64_t a[4] = {0, 0, 0, 1};
-    const std::uint64_t block[8] = {std::uint64_t{1} << 56};
-    packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, false);
-    CHECK(std::bit_cast<std::int32_t>(banks.exc[15]) == INT32_MIN);
-    CHECK(packed::srs_b(banks.acc.data(), banks.exc.data(), 3, 31) == std::uint64_t{0xff} << 56);
   }
 
   TEST_CASE("writing in step overtakes reading only from a little ahead") {
