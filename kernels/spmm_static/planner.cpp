@@ -101,7 +101,8 @@ class Estimate {
 
   [[nodiscard]] std::uint64_t multiply() const {
     const TileConfig& tile = machine_.tile;
-    if (shape_.block > 1) return block_cycles(shape_, tile, work_.rows, work_.blocks, width_);
+    const std::uint64_t blocks = std::max(work_.blocks, work_.rows);
+    if (shape_.block > 1) return block_cycles(shape_, tile, work_.rows, blocks, width_);
     const std::uint32_t words = width_ * shape_.bytes() / 8;
     const std::uint64_t rows = ceil_div<std::uint64_t>(work_.rows, tile.contexts);
     const std::uint64_t in_row = ceil_div(work_.blocks, work_.rows);
@@ -131,9 +132,9 @@ class Estimate {
   const TileWork& work_;
 };
 
-/// The band with most blocks a tile, and what its tiles do.
+/// The band with most blocks a tile, and what its tiles do; partial rows come from so many bands.
 TileWork fullest_tile(const Problem& problem, const Bands& bands,
-                      const std::vector<std::uint32_t>& tiles) {
+                      const std::vector<std::uint32_t>& tiles, std::uint32_t meeting) {
   std::size_t most = 0;
   for (std::size_t band = 1; band < tiles.size(); ++band) {
     if (bands.blocks[band] * tiles[most] > bands.blocks[most] * tiles[band]) most = band;
@@ -155,12 +156,11 @@ TileWork fullest_tile(const Problem& problem, const Bands& bands,
   const double row = any_of(density, work.span);
   work.rows = std::max(likely(row, rows), std::uint64_t{1});
   work.columns = std::max(likely(any_of(density, rows), work.span), std::uint64_t{1});
-  const auto number = static_cast<double>(bands.count());
+  const auto number = static_cast<double>(meeting);
   const double parts = row * number + std::ceil(std::sqrt(row * (1 - row) * number));
   work.partial_rows = static_cast<std::uint64_t>(
       std::ceil(parts * static_cast<double>(work.band) / static_cast<double>(work.span)));
   work.partial_rows = std::max(work.partial_rows, std::uint64_t{1});
-  work.blocks = std::max(work.blocks, work.rows);
   return work;
 }
 
@@ -211,7 +211,9 @@ std::optional<Expected> expect(const Problem& problem, const MachineConfig& mach
     if (planner == Planner::published && !published_places_fit(problem, bands, part.width())) {
       return std::nullopt;
     }
-    const TileWork work = fullest_tile(problem, bands, tiles);
+    // As published, bands that were asked for count even if there are fewer.
+    const std::uint32_t meeting = planner == Planner::published ? cuts.bands : bands.count();
+    const TileWork work = fullest_tile(problem, bands, tiles, meeting);
     const Expected one =
         Estimate(problem, machine, part.width(), work).total(parts.size() > 1, planner);
     worst = {std::max(worst.cycles, one.cycles), std::max(worst.bytes, one.bytes)};

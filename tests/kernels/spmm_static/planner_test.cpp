@@ -1,0 +1,62 @@
+#include "kernels/spmm_static/planner.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::spmm_static;
+
+namespace {
+
+/// A square W with one block in `sparsity`, equally many in every block column.
+Problem even_problem(const Shape& shape, std::uint32_t side, std::uint32_t sparsity,
+                     std::uint32_t n) {
+  const std::uint32_t blocks = side / shape.block;
+  return {shape,
+          blocks,
+          blocks,
+          n,
+          std::uint64_t{blocks} * (blocks / sparsity),
+          std::vector<std::uint32_t>(blocks, blocks / sparsity)};
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("the published planner comes to the totals worked out apart from it") {
+    MachineConfig machine = test::small_machine(1472, 624);
+    machine.fabric.receive_bytes_per_cycle = 4;
+    machine.fabric.pair_sharing = true;
+    const Type half = Type::f16;
+    const Type full = Type::f32;
+    struct Worked {
+      Shape shape;
+      std::uint32_t side, sparsity, n;
+      Cuts cuts;
+      std::uint64_t cycles;
+    };
+    // Of configs/validation/planner_static.json.
+    const Worked worked[] = {{{16, half, half}, 1024, 4, 64, {3, 16}, 2396},
+                             {{16, half, half}, 1024, 4, 256, {8, 8}, 5517},
+                             {{16, half, half}, 4096, 16, 16, {1, 16}, 2780},
+                             {{16, half, half}, 4096, 16, 256, {4, 42}, 19994},
+                             {{8, half, half}, 1024, 16, 64, {4, 8}, 1685},
+                             {{8, half, half}, 4096, 16, 64, {1, 80}, 9209},
+                             {{4, half, half}, 4096, 16, 64, {1, 21}, 14119},
+                             {{1, half, half}, 1024, 16, 64, {8, 5}, 2496},
+                             {{1, half, half}, 4096, 16, 64, {8, 4}, 23945},
+                             {{16, full, full}, 1024, 4, 64, {4, 19}, 5632},
+                             {{1, full, full}, 4096, 16, 64, {4, 8}, 48179}};
+    for (const Worked& each : worked) {
+      CAPTURE(each.cycles);
+      const Problem problem = even_problem(each.shape, each.side, each.sparsity, each.n);
+      const auto expected = expect(problem, machine, each.cuts, Planner::published);
+      REQUIRE(expected);
+      CHECK(expected->cycles == each.cycles);
+      const Found found = published_cuts(problem, machine, {0, 0});
+      REQUIRE(found.cuts);
+      CHECK(*found.cuts == each.cuts);
+    }
+  }
+}
