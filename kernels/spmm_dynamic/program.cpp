@@ -1,5 +1,6 @@
 #include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/given.h"
+#include "kernels/spmm_dynamic/multiply.h"
 #include "kernels/spmm_dynamic/propagation.h"
 #include "kernels/spmm_dynamic/relayout.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
@@ -11,15 +12,11 @@ namespace tessera::spmm_dynamic {
 
 using gemm::EvenSplit;
 using gemm::Interval;
-using program::Argument;
 using program::BufferId;
 using program::ComputeSet;
 using program::Copy;
 using program::Exchange;
-using program::Executor;
-using program::Place;
 using program::Sequence;
-using program::Vertex;
 
 namespace {
 
@@ -27,8 +24,8 @@ std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 
 }  // namespace
 
-/// Builds the program for all tiles of the grid: buffers and distribution; the steps behind them
-/// are propagation.h and sums.h.
+/// Builds the program for all tiles of the grid: buffers and distribution; the other steps are
+/// those of multiply.h, propagation.h, sums.h and relayout.h.
 class Builder {
  public:
   explicit Builder(const SpmmDynamic& workload, std::uint32_t contexts)
@@ -46,7 +43,6 @@ class Builder {
   program::Program build() {
     add_results();
     each_cell([this](Cell& cell) { add_buffers(cell); });
-    codelet_ = add_codelet(codelet_name());
     Sequence& main = program_.main();
     const Problem& problem = workload_.problem_;
     if (shape_.natural()) add_rows_in(program_, problem, pool_, cells_, all_);
@@ -70,13 +66,6 @@ class Builder {
 
   std::uint32_t add_codelet(const std::string& name) {
     return program_.add_codelet(elf::embedded_codelet("spmm_dynamic", name));
-  }
-
-  [[nodiscard]] std::string codelet_name() const {
-    const char* type = shape_.f16() ? "f16" : "f32";
-    if (values()) return fmt::format("dynamic_values_{}", type);
-    const bool mixed = shape_.packs() && shape_.block > 1;
-    return fmt::format("dynamic_{}_{}{}", shape_.block, type, mixed ? "_f32" : "");
   }
 
   BufferId add_buffer(TileId tile, std::string_view name, std::uint32_t bytes) {
@@ -197,7 +186,7 @@ class Builder {
       if (values() && grid_.y > 1) send_y(one, exchange);
     });
     if (!exchange.copies.empty()) main.steps.push_back({std::move(exchange), all_});
-    ComputeSet set = compute("multiply", 0);
+    ComputeSet set = products(multiply(), "multiply", 0);
     if (!values()) add_zeros(main, set);
     main.steps.push_back({std::move(set)});
   }
@@ -227,79 +216,21 @@ class Builder {
 
   /// Clears partial results before `set` adds to them.
   void add_zeros(Sequence& main, ComputeSet& set) {
-    ComputeSet zero{all_ ? set.name : "zero", {}};
-    const std::uint32_t codelet = add_codelet("dynamic_zero");
-    each_cell([&](const Cell& one) { zero.vertices.push_back(zero_vertex(one, codelet)); });
+    ComputeSet zero = zeros(multiply(), all_ ? set.name : "zero");
     if (!all_) return main.steps.push_back({std::move(zero), false});
     zero.vertices.insert(zero.vertices.end(), set.vertices.begin(), set.vertices.end());
     set = std::move(zero);
   }
 
-  [[nodiscard]] Vertex zero_vertex(const Cell& one, std::uint32_t codelet) const {
-    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {Place{one.y_rows}, 0U}};
-    const EvenSplit words{bytes_.y / kWord, contexts_};
-    for (std::uint32_t w = 0; w < contexts_; ++w) {
-      vertex.arguments.emplace_back(word(words.begin(w)) * kWord);
-      vertex.arguments.emplace_back(word(words.part(w).size()));
-    }
-    return vertex;
-  }
-
-  /// Every tile computes what is for it in the pool that it holds in buffer `side`.
-  ComputeSet compute(const std::string& name, int side) {
-    ComputeSet set{name, {}};
-    each_cell([&](const Cell& one) { set.vertices.push_back(multiply_vertex(one, side)); });
-    return set;
-  }
-
-  [[nodiscard]] Vertex multiply_vertex(const Cell& one, int side) const {
-    const BufferId pool = one.pool[side];
-    Vertex vertex{one.tile, codelet_, Executor::supervisor, 0, {}};
-    const bool two_halves = shape_.x_chunk() < shape_.block && !shape_.shares_rows();
-    const Argument fourth =
-        shape_.shares_rows()
-            ? Argument{Place{one.y_rows}}
-            : Argument{two_halves ? shape_.x_chunk() * grid_.columns * shape_.element_bytes() : 0};
-    vertex.arguments = {Place{pool, 2 * pool_.pool_head_words()},
-                        Place{one.x_rows},
-                        1 + one.x + one.y * grid_.x,
-                        Place{pool, bytes_.meta},
-                        fourth,
-                        Place{pool},
-                        Place{pool, 2 * (kPoolHeadWords + one.x)},
-                        Place{one.flags}};
-    if (values()) {
-      const std::uint32_t row = grid_.columns * shape_.element_bytes();
-      vertex.arguments.insert(vertex.arguments.end(), {row / kWord - 1, row, shape_.block, 0U});
-    } else if (!shape_.shares_rows()) {
-      add_columns(one, vertex);
-    }
-    return vertex;
-  }
-
-  /// The columns of each worker of a block codelet.
-  void add_columns(const Cell& one, Vertex& vertex) const {
-    const std::uint32_t unroll = shape_.unroll();
-    const EvenSplit loops{grid_.columns / unroll, contexts_};
-    const std::uint32_t half = shape_.result_chunk() < shape_.block
-                                   ? shape_.result_chunk() * grid_.columns * shape_.sum_bytes()
-                                   : 0;
-    for (std::uint32_t w = 0; w < contexts_; ++w) {
-      const std::uint32_t first = word(loops.begin(w)) * unroll;
-      vertex.arguments.insert(
-          vertex.arguments.end(),
-          {first * shape_.x_chunk() * shape_.element_bytes(),
-           Place{one.y_rows, first * shape_.result_chunk() * shape_.sum_bytes()},
-           word(loops.part(w).size()) - (unroll == 1 ? 3U : 2U), half});
-    }
-  }
+  [[nodiscard]] Multiply multiply() { return {program_, cells_, pool_, bytes_}; }
 
   // --- propagation ------------------------------------------------------------------------------
 
   void propagate(Sequence& main) {
     if (grid_.partitions() == 1) return;
-    const Propagation propagation{program_, cells_, bytes_.pool,
-                                  [this](int side) { return compute("multiply spilled", side); }};
+    const Propagation propagation{program_, cells_, bytes_.pool, [this](int side) {
+                                    return products(multiply(), "multiply spilled", side);
+                                  }};
     add_propagation(propagation, main);
     if (values()) add_way_home(propagation, add_codelet("dynamic_away"), main);
   }
@@ -314,7 +245,6 @@ class Builder {
   program::Program program_;
   Cells cells_;
   Given given_;
-  std::uint32_t codelet_ = 0;
 };
 
 program::Program SpmmDynamic::build() const { return Builder(*this, plan_.pool.contexts).build(); }
