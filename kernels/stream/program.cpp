@@ -13,7 +13,6 @@ namespace tessera::stream {
 
 using program::BufferId;
 using program::Place;
-using program::Type;
 
 namespace {
 

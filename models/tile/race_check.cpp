@@ -54,7 +54,8 @@ void RaceCheck::end_window() {
   for (engine::AccessLog& log : logs_) log.clear();
 }
 
-std::optional<std::string> RaceCheck::begin_transfer(Ranges sources, Ranges destinations) {
+std::optional<std::string> RaceCheck::begin_transfer(const Ranges& sources,
+                                                     const Ranges& destinations) {
   sources_ = merged(sources);
   destinations_ = merged(destinations);
   in_flight_ = true;
@@ -71,7 +72,7 @@ void RaceCheck::end_transfer() {
 }
 
 std::optional<std::string> RaceCheck::check_supervisor() {
-  const auto conflict = check_transfer(supervisor_);
+  auto conflict = check_transfer(supervisor_);
   supervisor_.clear();
   return conflict;
 }

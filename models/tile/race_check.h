@@ -28,7 +28,7 @@ class RaceCheck {
 
   /// A transfer takes `sources` and fills `destinations` until end_transfer(). Returns a conflict
   /// with the workers that run.
-  std::optional<std::string> begin_transfer(Ranges sources, Ranges destinations);
+  std::optional<std::string> begin_transfer(const Ranges& sources, const Ranges& destinations);
   void end_transfer();
   [[nodiscard]] bool in_flight() const { return in_flight_; }
 

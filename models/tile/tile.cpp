@@ -178,8 +178,7 @@ void Tile::guard_transfer(const engine::Exit& exit, std::uint32_t list) {
     const fabric::ReceiveDescriptor receive = view.receive(i);
     destinations.push_back({receive.address, receive.address + receive.length});
   }
-  if (const auto conflict = races_->begin_transfer(std::move(sources), std::move(destinations)))
-    fail(exit, *conflict);
+  if (const auto conflict = races_->begin_transfer(sources, destinations)) fail(exit, *conflict);
 }
 
 bool Tile::wait_for_exchange(const engine::Exit& exit) {

@@ -113,7 +113,7 @@ std::pair<std::string_view, std::size_t> find_header(std::string_view bytes,
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 12) {
     fail(name, "not a .npy file: it does not start with \\x93NUMPY and a version");
   }
-  const int version = bytes[6];
+  const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3) fail(name, "format version: found {}, allowed 1 to 3", version);
   const std::size_t begin = version == 1 ? 10 : 12;
   const std::size_t length =

@@ -10,7 +10,6 @@ namespace tessera::engine {
 
 using isa::CostClass;
 using isa::Instruction;
-using isa::IssueClass;
 using isa::Mnemonic;
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include "tests/cli/command.h"
 
-using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 

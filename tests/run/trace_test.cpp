@@ -28,7 +28,7 @@ const std::string kSupersteps = "machine/supersteps, phases of the last tile";
 
 /// A product that exchanges, on 24 tiles; traced with its workers.
 Answer run(const CommandFolder& folder, const std::string& options) {
-  const Answer answer = folder.call(fmt::format(
+  Answer answer = folder.call(fmt::format(
       "run {}/configs/runs/gemm.json --out result --set machine.tiles=24 --set workload.m=90 "
       "--set workload.n=70 --set workload.k=130 {}",
       TESSERA_SOURCE, options));

@@ -10,6 +10,8 @@ using namespace tessera;
 
 namespace {
 
+constexpr std::uint64_t kTileBytes = std::uint64_t{16} * 1024;  // as sample::machine's
+
 /// An initiator of its own, as a debugger would be.
 class Debugger : public sc_core::sc_module {
  public:
@@ -58,11 +60,10 @@ TEST_SUITE("unit") {
     CHECK(with_chip([](Debugger& debugger) {
             std::array<std::byte, 4> out{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
             std::array<std::byte, 4> in{};
-            const std::uint64_t tile_1 = 16 * 1024;
-            std::string text = debugger.access(tlm::TLM_WRITE_COMMAND, tile_1 + 100, out);
+            std::string text = debugger.access(tlm::TLM_WRITE_COMMAND, kTileBytes + 100, out);
             text += " " + debugger.access(tlm::TLM_READ_COMMAND, 100, in);
             text += fmt::format(" {}", static_cast<int>(in[3]));
-            text += " " + debugger.access(tlm::TLM_READ_COMMAND, tile_1 + 100, in);
+            text += " " + debugger.access(tlm::TLM_READ_COMMAND, kTileBytes + 100, in);
             return text + fmt::format(" {}", static_cast<int>(in[3]));
           }) == "TLM_OK_RESPONSE TLM_OK_RESPONSE 0 TLM_OK_RESPONSE 4");
   }
@@ -70,8 +71,8 @@ TEST_SUITE("unit") {
   TEST_CASE("an access beyond the tiles or across two of them is an address error") {
     CHECK(with_chip([](Debugger& debugger) {
             std::array<std::byte, 8> bytes{};
-            return debugger.access(tlm::TLM_READ_COMMAND, 2 * 16 * 1024, bytes) + " " +
-                   debugger.access(tlm::TLM_READ_COMMAND, 16 * 1024 - 4, bytes);
+            return debugger.access(tlm::TLM_READ_COMMAND, 2 * kTileBytes, bytes) + " " +
+                   debugger.access(tlm::TLM_READ_COMMAND, kTileBytes - 4, bytes);
           }) == "TLM_ADDRESS_ERROR_RESPONSE TLM_ADDRESS_ERROR_RESPONSE");
   }
 }

@@ -18,8 +18,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("many different states are counted, not printed") {
-    std::vector<std::string> states;
-    for (int i = 0; i < 100; ++i) states.push_back("since cycle " + std::to_string(i));
+    std::vector<std::string> states(100);
+    for (std::size_t i = 0; i < states.size(); ++i) states[i] = "since cycle " + std::to_string(i);
     const std::string text = summarise_tiles(states);
     CHECK(text.find("tile 39: since cycle 39") != std::string::npos);
     CHECK(text.find("since cycle 40") == std::string::npos);

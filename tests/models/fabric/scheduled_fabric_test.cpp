@@ -19,7 +19,8 @@ program::Port at(std::uint32_t tile, std::uint32_t address) {
 std::string spoil(std::uint32_t tile, std::uint32_t word, std::uint32_t value) {
   Bench bench({}, 4, 256);
   bench.load({{at(0, 0), 16, {at(2, 64)}}, {at(1, 0), 32, {at(2, 128)}}});
-  std::memcpy(bench.sram()[tile].data() + bench.list_address() + 4 * word, &value, sizeof value);
+  std::memcpy(bench.sram()[tile].data() + bench.list_address() + 4 * std::size_t{word}, &value,
+              sizeof value);
   try {
     bench.run();
   } catch (const UserError& error) {

@@ -1,6 +1,9 @@
 #include "sim/engine/matrix_stream.h"
 
+#include <algorithm>
+#include <cstring>
 #include <random>
+#include <span>
 
 #include <doctest/doctest.h>
 
@@ -66,11 +69,15 @@ void prepare(Assembled& program, const Places& places, std::uint32_t seed) {
   context.f[3] = 0x0fed'cba9'8765'4321U;
 }
 
+/// To the bit, so that NaNs are compared too.
+bool same(std::span<const float> a, std::span<const float> b) {
+  return std::ranges::equal(std::as_bytes(a), std::as_bytes(b));
+}
+
 bool same(const Context& a, const Context& b) {
-  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) &&
-         std::memcmp(a.acc, b.acc, sizeof(a.acc)) == 0 &&
-         std::memcmp(a.exc, b.exc, sizeof(a.exc)) == 0 && a.pc == b.pc && a.fcsr == b.fcsr &&
-         a.slots == b.slots && a.instructions == b.instructions && a.flops == b.flops;
+  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) && same(a.acc, b.acc) &&
+         same(a.exc, b.exc) && a.pc == b.pc && a.fcsr == b.fcsr && a.slots == b.slots &&
+         a.instructions == b.instructions && a.flops == b.flops;
 }
 
 void compare(const Kind& kind, const Places& places, std::uint32_t seed) {
