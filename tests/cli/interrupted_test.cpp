@@ -13,6 +13,7 @@ using tessera::test::CommandFolder;
 namespace {
 
 const std::string kGemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+const std::string kStream = TESSERA_SOURCE "/configs/runs/stream.json";
 
 std::size_t count(const CommandFolder& folder, const std::string& ending) {
   const std::set<std::string> names = folder.names();
@@ -59,10 +60,9 @@ TEST_SUITE("cli") {
     for (const int signal : {SIGINT, SIGTERM}) {
       const CommandFolder folder;
       for (const std::size_t done : {3U, 9U, 20U}) {
-        const int code =
-            folder.interrupt({"sweep", TESSERA_SOURCE "/configs/runs/stream.json", points, "--out",
-                              "s", "--jobs", "2", "--set", "machine.tiles=64"},
-                             signal, [&] { return count(folder, ".json") >= done; });
+        const int code = folder.interrupt(
+            {"sweep", kStream, points, "--out", "s", "--jobs", "2", "--set", "machine.tiles=64"},
+            signal, [&] { return count(folder, ".json") >= done; });
         CHECK(code == 130);
         CHECK(count(folder, ".tmp") == 0);
         CHECK(count(folder, ".json") >= done);
