@@ -10,7 +10,6 @@ namespace tessera::spmm_dynamic {
 namespace {
 
 constexpr std::uint64_t kMostPlace = 0xffff;     // in 64-bit words
-constexpr std::uint64_t kMostStride = 0xffff;    // in bytes
 constexpr std::uint64_t kCodeBytes = 8192;       // code, stacks, arguments, flags
 constexpr std::uint64_t kDescriptorBytes = 16;   // of one fragment that a tile receives or sends
 constexpr std::uint64_t kFlagDescriptors = 240;  // of the tests of the loops
@@ -22,11 +21,6 @@ std::uint32_t narrow(std::uint64_t value) {
 
 std::uint64_t blocks_of_pool(const Problem& problem, const Grid& grid) {
   return bucket_blocks(problem, grid) * grid.z;
-}
-
-/// Whether strides of transpositions, 16 bits of bytes, reach from row to row.
-bool rows_fit(const Problem& problem, const Grid& grid) {
-  return std::uint64_t{grid.columns} * problem.shape.element_bytes() <= kMostStride;
 }
 
 /// Words of lists that a published bucket has room for: those of two sub-groups, and of all rows of
@@ -151,7 +145,6 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
   if (bytes.x / kWord > kMostPlace || bytes.y / kWord > kMostPlace) return false;
   const auto capacity =
       static_cast<std::uint64_t>(problem.memory * machine.tile.sram_kib * std::uint32_t{1024});
-  if (problem.shape.natural() && !rows_fit(problem, pool.grid)) return false;
   if (bytes.pool > capacity || bytes.x > capacity || bytes.y > capacity) return false;
   const Grid& grid = pool.grid;
   const auto category = program::Category::tensors;

@@ -13,6 +13,9 @@ constexpr std::uint64_t kRunSlots = 12;
 constexpr std::uint64_t kSquareSlots4 = 17;
 constexpr std::uint64_t kSquareSlots2 = 9;
 
+// Strides are 16 bits of bytes; whole squares of rows of f32.
+constexpr std::uint64_t kWidest = 0xffff / 16 * 4;
+
 /// Squares [first, last) of rows group * lanes ... of a panel.
 SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, Direction direction,
                  std::uint64_t group, std::uint64_t first, std::uint64_t last) {
@@ -39,7 +42,7 @@ std::vector<Panel> panels_of(std::uint64_t first, std::uint64_t last, std::uint6
   std::vector<Panel> panels;
   for (std::uint64_t at = first; at < last;) {
     const std::uint64_t begin = at / depth % columns;
-    const std::uint64_t width = std::min(columns - begin, (last - at) / depth);
+    const std::uint64_t width = std::min({columns - begin, (last - at) / depth, kWidest});
     panels.push_back({at / depth / columns * depth, begin, begin + width, at - first});
     at += width * depth;
   }

@@ -21,7 +21,7 @@ struct Panel {
 };
 
 /// The panels of a tile that holds elements [first, last) of a matrix in order [row /
-/// depth][column] [row mod depth].
+/// depth][column] [row mod depth]. None is wider than strides of SquareRun reach.
 std::vector<Panel> panels_of(std::uint64_t first, std::uint64_t last, std::uint64_t depth,
                              std::uint64_t columns);
 

@@ -155,6 +155,15 @@ TEST_SUITE("run") {
     check_all(options, {8});
   }
 
+  TEST_CASE("layout natural takes rows of more bytes than 16 bits count") {
+    Options options = seeded(4, 4, 1);
+    options.layout = Layout::natural;
+    options.n = 20000;
+    options.weights.block = 4;
+    options.weights.dtype = Type::f32;
+    CHECK(test::run_workload<SpmmStatic>(options, small_machine(1, 2048)) == "passed");
+  }
+
   TEST_CASE("workers without columns give the right sums") {
     Options options = seeded(64, 64, 0.4);
     options.plan = {Algorithm::best, 1, 1};
