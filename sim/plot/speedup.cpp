@@ -8,13 +8,21 @@
 namespace tessera::plot {
 namespace {
 
+/// Whether an axis has a value of its own at this point, not only what its config is left at. Of
+/// runs the axes are what differs between their configs.
+bool sets(const Row& row, const std::string& path) {
+  if (row.axes.empty()) return find(row, path) != nullptr;
+  const auto axis = row.axes.find(path);
+  return axis != row.axes.end() && !axis->is_null();
+}
+
 /// The axes of a run but for those that single the baseline out; what a baseline does not set
 /// matches all.
 bool belongs(const Row& base, const Row& row, const Rows& rows,
              const std::vector<std::string>& apart) {
   return std::all_of(rows.axes.begin(), rows.axes.end(), [&](const std::string& path) {
     if (std::find(apart.begin(), apart.end(), path) != apart.end()) return true;
-    return find(base, path) == nullptr || text(base, path) == text(row, path);
+    return !sets(base, path) || text(base, path) == text(row, path);
   });
 }
 

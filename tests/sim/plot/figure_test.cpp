@@ -117,6 +117,17 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(speedup(source, wanted), UserError);
   }
 
+  TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {
+    // Its config says 4 tiles all the same.
+    const Source source = runs({{{{"kernel", "sparse"}, {"n", 1}, {"machine.tiles", 8}}, 25},
+                                {{{"kernel", "sparse"}, {"n", 2}, {"machine.tiles", 8}}, 10},
+                                {{{"kernel", "dense"}, {"n", 1}}, 100},
+                                {{{"kernel", "dense"}, {"n", 2}}, 100}});
+    Request wanted = request("n");
+    wanted.baseline = {"kernel=dense"};
+    CHECK(speedup(source, wanted).csv == "n,\n1,4\n2,10\n");
+  }
+
   TEST_CASE("the speed-up at the best of an axis compares each one's own best") {
     // Time for one n: dense 40, 30, then 35; sparse 25, 30, then 20.
     const Source source = runs({{{{"kernel", "dense"}, {"n", 1}, {"block", nullptr}}, 40},
