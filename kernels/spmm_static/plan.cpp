@@ -139,13 +139,17 @@ class Chooser {
     if (!seen_.insert(cuts).second) return;
     looks_left_ -= looks_left_ > 0 ? 1 : 0;
     Partition partition = make_partition(w_, problem_.shape, n_, machine_.tiles, cuts);
-    if (partition.parts.empty() || !places_fit(partition)) return;
+    if (partition.parts.empty()) return;
     if (pinned_.algorithm == Algorithm::published) {
       partition.lone_adding = LoneAdding{machine_.tiles, machine_.fabric.receive_bytes_per_cycle,
                                          machine_.sync.chip_cycles};
     }
     if (program::total(tile_memory(partition)) > capacity()) {
       if (!closest_) closest_ = cuts;
+      return;
+    }
+    if (!places_fit(partition)) {
+      unnamed_ = cuts;
       return;
     }
     const Prediction prediction = predict(partition, machine_);
@@ -175,6 +179,12 @@ class Chooser {
     std::string what = fmt::format("spmm_static: {} x {} with {} of {} times {} does not fit {}",
                                    w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
                                    counted(n_, "column"), counted(machine_.tiles, "tile"));
+    if (unnamed_) {
+      throw UserError(fmt::format(
+          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
+          "work lists of 16-bit numbers can name",
+          what, unnamed_->parts, unnamed_->bands));
+    }
     if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
     what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
                         closest_->bands);
@@ -200,6 +210,7 @@ class Chooser {
   std::uint64_t looks_left_ = 0;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
   std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
+  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
 
 }  // namespace
