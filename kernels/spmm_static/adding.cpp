@@ -44,17 +44,18 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
 
 program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
                                const TilesOfParts& tiles, const std::vector<BufferId>& results,
-                               std::optional<BufferId> zeros) {
+                               const std::vector<BufferId>& zeros) {
   const Partition& partition = assembly.partition();
   const std::uint32_t size = partition.shape.bytes();
   program::Exchange exchange{"rows of y", {}};
-  for (const Destination& to : reduction.destinations()) {
+  for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
+    const Destination& to = reduction.destinations()[i];
     std::uint64_t at = to.first * size;
     for (const Segment& segment : to.segments) {
       const std::uint64_t bytes = segment.elements() * size;
       Place from{};
       if (segment.sources == 0) {
-        from = {*zeros};
+        from = {zeros[i]};
       } else {
         const Source& source = reduction.sources(segment).front();
         const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);

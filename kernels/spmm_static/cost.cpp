@@ -256,8 +256,9 @@ program::CategoryBytes tile_memory(const Partition& partition) {
   for (const Destination& to : reduction.destinations()) {
     const std::uint64_t segments = to.segments.size();
     const std::uint64_t sums = to.home ? 0 : to.elements * shape.bytes();
-    most = std::max(most,
-                    {to.received + sums + y + segments * kSegmentBytes, segments * kReceiveBytes});
+    const std::uint64_t zeros = reduction.direct() ? longest_empty(to) * shape.bytes() : 0;
+    most = std::max(most, {to.received + sums + zeros + y + segments * kSegmentBytes,
+                           segments * kReceiveBytes});
   }
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {

@@ -60,18 +60,16 @@ class Builder {
     }
   }
 
-  /// What rows of Y without blocks come from.
-  std::optional<BufferId> zeros() {
-    std::uint64_t most = 0;
+  /// What rows of Y without blocks come from, by destination: each tile has its own, since one that
+  /// sent them to all would hold them up.
+  std::vector<BufferId> zeros() {
+    std::vector<BufferId> zeros;
     for (const Destination& to : reduction_.destinations()) {
-      for (const Segment& segment : to.segments) {
-        if (segment.sources == 0) most = std::max(most, segment.elements());
-      }
+      zeros.push_back(assembly_.buffer(
+          to.tile, longest_empty(to) * shape_.bytes(), "zeros",
+          [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); }));
     }
-    if (most == 0) return std::nullopt;
-    return assembly_.buffer(0, most * shape_.bytes(), "zeros", [](std::span<std::byte> into) {
-      std::ranges::fill(into, std::byte{});
-    });
+    return zeros;
   }
 
   /// First: check() counts on their numbers.

@@ -4,6 +4,14 @@
 
 namespace tessera::spmm_static {
 
+std::uint64_t longest_empty(const Destination& destination) {
+  std::uint64_t most = 0;
+  for (const Segment& segment : destination.segments) {
+    if (segment.sources == 0) most = std::max(most, segment.elements());
+  }
+  return most;
+}
+
 Reduction::Reduction(const Partition& partition) : partition_(partition) {
   find_sources();
   direct_ = partition.deal.blocks() > 0 && !partition.shape.mixed() && meet_nowhere();

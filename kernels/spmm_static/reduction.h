@@ -38,6 +38,9 @@ struct Destination {
   std::uint64_t elements = 0;  ///< of Y
 };
 
+/// Elements of its longest segment without partial rows.
+std::uint64_t longest_empty(const Destination& destination);
+
 /// A worker's part of a segment, as spmm_reduce reads it.
 struct SegmentPart {
   std::uint64_t offset;    ///< bytes to its first partial

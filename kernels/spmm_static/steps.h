@@ -42,9 +42,9 @@ program::Exchange sums_sent(const Assembly& assembly, const Reduction& reduction
                             const std::vector<BufferId>& results);
 
 /// Partial rows to their places in `results`, by tile, where no two meet; rows without blocks come
-/// out of `zeros`, which is as long as any segment, if there are some.
+/// out of `zeros`, by destination, as long as the longest of them.
 program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
                                const TilesOfParts& tiles, const std::vector<BufferId>& results,
-                               std::optional<BufferId> zeros);
+                               const std::vector<BufferId>& zeros);
 
 }  // namespace tessera::spmm_static

@@ -147,6 +147,23 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("rows without blocks hold no tile up") {
+    Options options = seeded(400, 32, 1.0 / 50);
+    options.weights.block = 16;
+    options.weights.dtype = Type::f32;
+    options.partials = Type::f32;
+    options.plan = {Algorithm::best, 3, 1, Dealing::rows};
+    options.n = 100;
+    const std::string answer = test::run_workload<SpmmStatic>(
+        options, small_machine(12, 128), [](const RunResult& result, const SpmmStatic&) {
+          return fmt::format(" {}", result.max_tile_sent.count());
+        });
+    REQUIRE(answer.starts_with("passed "));
+    const std::uint64_t of_y = 400 * 100 * 4 / 12;  // f32
+    const std::uint64_t of_x = 32 * 100 * 4 / 12;
+    CHECK(std::stoul(answer.substr(7)) <= of_y + of_x + 16 * 36 * 4);
+  }
+
   TEST_CASE("rows in, rows out: layout natural gives the right sums") {
     Options options = seeded(70, 150, 0.2);
     options.layout = Layout::natural;
