@@ -39,7 +39,7 @@ std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
     }
   }
   for (Op& op : block_->ops) {
-    if (op.handler == handler::loop_end) op.edge->target = block_->ops.data() + op.imm;
+    if (op.handler == handlers_->loop_end) op.edge->target = block_->ops.data() + op.imm;
   }
   if (fuse_) fuse_handlers();
   return std::move(block_);
@@ -78,11 +78,13 @@ bool BlockBuilder::append_branch(const Instruction& instruction, std::uint32_t p
     edge.stub.handler = handler::misaligned_target;
     edge.stub.imm = static_cast<std::int32_t>(target);
     edge.cost = cost_.total();
+    edge.done = cost_.done();
   }
   cost_.add(instruction, pc);
   previous_ = instruction;
   if (target % 4 == 0) {
     edge.cost = cost_.total();
+    edge.done = cost_.done();
     edge.cost.slots += timing_->branch_extra();
   }
   return true;
@@ -101,6 +103,7 @@ bool BlockBuilder::append_jump(const Instruction& instruction, std::uint32_t pc)
   Edge& edge = leave(op, direct ? target : pc + 4);
   cost_.add(instruction, pc);
   edge.cost = cost_.total();
+  edge.done = cost_.done();
   edge.cost.slots += timing_->branch_extra();
   return false;
 }
@@ -119,6 +122,7 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
     edge.zone = static_cast<std::uint32_t>(instruction.imm - xctl::kFirstZone);
   cost_.add(instruction, pc);
   edge.cost = cost_.total();
+  edge.done = cost_.done();
   return false;
 }
 
@@ -130,14 +134,16 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
   Edge& entering = leave(head, pc);
   cost_.add(instruction, pc);
   entering.cost = cost_.total();
+  entering.done = cost_.done();
   cost_.restart();
 
   const auto first = static_cast<std::int32_t>(block_->ops.size());
   for (std::uint32_t at = pc + 4; at < end; at += 4) append_straight(*fetch(at), at);
-  Op& tail = push(handler::loop_end, end - 4);
+  Op& tail = push(handlers_->loop_end, end - 4);
   tail.imm = first;
   Edge& again = leave(tail, pc + 4);
   again.cost = cost_.total();
+  again.done = cost_.done();
   // Every pass but the first waits for what the last instruction loads.
   const std::uint32_t wrap = timing_->stall(*previous_, *fetch(pc + 4));
   again.cost.slots += wrap;
@@ -165,7 +171,9 @@ bool BlockBuilder::append_fault(Fault fault, std::uint32_t pc) {
 }
 
 void BlockBuilder::append_fall_through(std::uint32_t pc) {
-  leave(push(handler::fall_through, pc), pc).cost = cost_.total();
+  Edge& edge = leave(push(handlers_->fall_through, pc), pc);
+  edge.cost = cost_.total();
+  edge.done = cost_.done();
 }
 
 std::optional<Instruction> BlockBuilder::fetch(std::uint32_t pc) const {

@@ -7,6 +7,8 @@ const HandlerSet& checked_handlers() {
       .plain = plain_handlers<Checked>(EveryMnemonic{}),
       .directed = {},
       .fused = nullptr,
+      .fall_through = handler::fall_through<Checked>,
+      .loop_end = handler::loop_end<Checked>,
       .host_rounding = false,
   };
   return kHandlers;

@@ -8,8 +8,9 @@
 
 namespace tessera::engine {
 
-Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse)
-    : words_(bytes.size() / 4), timing_(role, tile), fuse_(fuse) {
+Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
+           bool counts)
+    : words_(bytes.size() / 4), timing_(role, tile), fuse_(fuse), counts_(counts) {
   if (!words_.empty()) std::memcpy(words_.data(), bytes.data(), words_.size() * 4);
   for (Table& made : tables_) {
     made.entries = std::make_unique<std::atomic<const Op*>[]>(words_.size());
@@ -37,7 +38,8 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
   }
   if (first != nullptr) return first;
 
-  const HandlerSet& handlers = path == Path::fast ? fast_handlers() : checked_handlers();
+  const HandlerSet& fast = counts_ ? counting_handlers() : fast_handlers();
+  const HandlerSet& handlers = path == Path::fast ? fast : checked_handlers();
   std::unique_ptr<Block> block = BlockBuilder(words_, timing_, handlers, fuse_).build(pc);
   first = block->ops.data();
   blocks_.emplace(first, std::move(block));
@@ -61,8 +63,8 @@ Site Code::locate(const Op* op) const {
 }
 
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
-                                      const TileConfig& tile) {
-  return std::make_shared<const Code>(bytes, role, tile, true);
+                                      const TileConfig& tile, bool count_activity) {
+  return std::make_shared<const Code>(bytes, role, tile, true, count_activity);
 }
 
 }  // namespace tessera::engine

@@ -21,7 +21,9 @@ namespace tessera::engine {
 class Code {
  public:
   /// `fuse`: whether one handler may do several instructions (off in tests that compare).
-  Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse);
+  /// `counts`: whether its handlers count what instructions do (isa::Activity).
+  Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
+       bool counts = false);
 
   /// The first Op of the block at `pc`; for a pc outside the code, one that faults.
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
@@ -45,6 +47,7 @@ class Code {
   std::vector<std::uint32_t> words_;
   Timing timing_;
   bool fuse_;
+  bool counts_;
   mutable Table tables_[2];
   mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
   mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op

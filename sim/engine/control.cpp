@@ -12,25 +12,6 @@ void link(const Op* op, Context* context, std::byte* memory, Frame* frame, std::
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-void fall_through(const Op* op, Context* context, std::byte* memory, Frame* frame,
-                  std::int64_t slots, std::uint64_t work) {
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  op = op->edge->target.load(std::memory_order_acquire);
-  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
-}
-
-void loop_end(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
-              std::uint64_t work) {
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  const bool again = --frame->loops_left != 0;
-  op = again ? op->edge->target.load(std::memory_order_relaxed) : op + 1;
-  if (slots >= 0 || (!again && frame->overdrawn)) [[unlikely]]
-    return hand_over(Reason::due_inside, op, frame, slots, work);
-  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
-}
-
 void fault(const Op* op, Context*, std::byte*, Frame* frame, std::int64_t slots,
            std::uint64_t work) {
   hand_over(Reason::fault, op, frame, slots, work);

@@ -5,19 +5,22 @@
 /// Handlers of jumps and loops: what conditional branches (step.h) leave of control flow.
 namespace tessera::engine::handler {
 
-inline void jump(const Op* op, Context* context, std::byte* memory, Frame* frame,
-                 std::int64_t slots, std::uint64_t work) {
+template <class Mode>
+void jump(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+          std::uint64_t work) {
   context->x[op->rd] = static_cast<std::uint32_t>(op->imm);
   slots += op->edge->cost.slots;
   work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
   op = op->edge->target.load(std::memory_order_acquire);
   if (slots >= 0) [[unlikely]]
     return hand_over(Reason::due, op, frame, slots, work);
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-inline void jump_register(const Op* op, Context* context, std::byte* memory, Frame* frame,
-                          std::int64_t slots, std::uint64_t work) {
+template <class Mode>
+void jump_register(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                   std::int64_t slots, std::uint64_t work) {
   const std::uint32_t target = (context->x[op->rs1] + static_cast<std::uint32_t>(op->imm)) & ~1U;
   if (target % 4 != 0) [[unlikely]] {
     frame->fault = Fault::misaligned;
@@ -27,6 +30,7 @@ inline void jump_register(const Op* op, Context* context, std::byte* memory, Fra
   context->x[op->rd] = op->edge->pc;
   slots += op->edge->cost.slots;
   work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
   const Op* next = target / 4 < frame->entry_count
                        ? frame->entries[target / 4].load(std::memory_order_acquire)
                        : nullptr;
@@ -41,8 +45,9 @@ inline void jump_register(const Op* op, Context* context, std::byte* memory, Fra
 }
 
 /// rpt: its body follows, up to the Op of loop_end.
-inline void loop(const Op* op, Context* context, std::byte* memory, Frame* frame,
-                 std::int64_t slots, std::uint64_t work) {
+template <class Mode>
+void loop(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+          std::uint64_t work) {
   frame->loops_left = context->x[op->rs1];
   if (frame->loops_left == 0) [[unlikely]] {
     frame->fault = Fault::bad_loop;
@@ -50,7 +55,33 @@ inline void loop(const Op* op, Context* context, std::byte* memory, Frame* frame
   }
   slots += op->edge->cost.slots;
   work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
   ++op;
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+/// Goes on in the next block, where this one became too long.
+template <class Mode>
+void fall_through(const Op* op, Context* context, std::byte* memory, Frame* frame,
+                  std::int64_t slots, std::uint64_t work) {
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
+  op = op->edge->target.load(std::memory_order_acquire);
+  TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
+}
+
+/// After the last instruction of an rpt body.
+template <class Mode>
+void loop_end(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
+              std::uint64_t work) {
+  slots += op->edge->cost.slots;
+  work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
+  const bool again = --frame->loops_left != 0;
+  op = again ? op->edge->target.load(std::memory_order_relaxed) : op + 1;
+  if (slots >= 0 || (!again && frame->overdrawn)) [[unlikely]]
+    return hand_over(Reason::due_inside, op, frame, slots, work);
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 

@@ -56,8 +56,9 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// at address 0. Thread-safe.
 class Code;
 class AccessLog;  ///< access_log.h
+/// `count_activity`: what instructions do is counted too, for Session::count_activity (slower).
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
-                                      const TileConfig& tile);
+                                      const TileConfig& tile, bool count_activity = false);
 
 /// Runs from context.pc until something stops it, adding to context's slots, instructions and
 /// flops. `slot_limit`: how many slots this call may use before it stops (checked at taken

@@ -7,7 +7,9 @@ const HandlerSet& fast_handlers() {
   static constexpr HandlerSet kHandlers = {
       .plain = plain_handlers<Fast>(EveryMnemonic{}),
       .directed = directed_handlers(EveryMnemonic{}),
-      .fused = fused,
+      .fused = fused<Fast>,
+      .fall_through = handler::fall_through<Fast>,
+      .loop_end = handler::loop_end<Fast>,
       .host_rounding = true,
   };
   return kHandlers;

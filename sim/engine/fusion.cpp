@@ -36,56 +36,60 @@ constexpr auto kNumber = [] {
   return number;
 }();
 
-template <std::size_t... I>
+template <class Mode, std::size_t... I>
 constexpr auto make_pairs(std::index_sequence<I...>) {
   return std::array<Handler, sizeof...(I)>{
-      sequence<Fast, kHot[I / kSeconds], second(I % kSeconds)>...};
+      sequence<Mode, kHot[I / kSeconds], second(I % kSeconds)>...};
 }
-constexpr auto kPairs = make_pairs(std::make_index_sequence<kFirsts * kSeconds>{});
+template <class Mode>
+constexpr auto kPairs = make_pairs<Mode>(std::make_index_sequence<kFirsts * kSeconds>{});
 
+template <class Mode>
 Handler pair(Mnemonic first, Mnemonic next) {
   const std::size_t i = kNumber[isa::index(first)];
   const std::size_t j = kNumber[isa::index(next)];
-  return i < kFirsts && j < kSeconds ? kPairs[i * kSeconds + j] : nullptr;
+  return i < kFirsts && j < kSeconds ? kPairs<Mode>[i * kSeconds + j] : nullptr;
 }
 
 template <Part... kParts>
 constexpr Part kListed[] = {kParts...};
-template <Part... kParts>
-constexpr Fusion kFused = {kListed<kParts...>, sequence<Fast, kParts...>,
-                           sequence<Fast, kParts.mnemonic...>};
+template <class Mode, Part... kParts>
+constexpr Fusion kFused = {kListed<kParts...>, sequence<Mode, kParts...>,
+                           sequence<Mode, kParts.mnemonic...>};
 
 constexpr Part advance = Part(addi).in_place();
 constexpr Part move = addi;
 
 // What compilers make of inner loops, longest first, and how values pass through.
+template <class Mode>
 constexpr Fusion kLong[] = {
     // bodies: elements of arrays, gathered elements, table look-ups
-    kFused<lw, flw, Part(sh2add, 2), Part(flw, 1), Part(fmadd_s, 3, 1)>,
-    kFused<flw, flw, Part(fmadd_s, 0, 2, 1), Part(fle_s, 0, 1), Part(beq, 1).with_zero()>,
-    kFused<flw, flw, Part(fmadd_s, 0, 2, 1), Part(fsw, 0, 1)>,
-    kFused<flw, flw, Part(fmadd_s, 2, 1)>,
-    kFused<flw, Part(fmadd_s, 0, 1), Part(fsw, 0, 1)>,
-    kFused<lbu, andi, Part(xor_, 1, 2), Part(sh2add, 1), Part(lw, 1)>,
-    kFused<sub, sh2add, sh2add, fsgnj_s>,
-    kFused<addi, Part(sh2add, 1), Part(lw, 1), fsgnj_s, Part(bgeu, 0, 2)>,
-    kFused<fsub_s, sh2add, advance, Part(sw, 2)>,
-    kFused<lw, Part(sh2add, 1), Part(flw, 1)>,
-    kFused<slli, Part(add, 0, 1), Part(flw, 1)>,
-    kFused<slli, Part(add, 0, 1), Part(lw, 1)>,
+    kFused<Mode, lw, flw, Part(sh2add, 2), Part(flw, 1), Part(fmadd_s, 3, 1)>,
+    kFused<Mode, flw, flw, Part(fmadd_s, 0, 2, 1), Part(fle_s, 0, 1), Part(beq, 1).with_zero()>,
+    kFused<Mode, flw, flw, Part(fmadd_s, 0, 2, 1), Part(fsw, 0, 1)>,
+    kFused<Mode, flw, flw, Part(fmadd_s, 2, 1)>,
+    kFused<Mode, flw, Part(fmadd_s, 0, 1), Part(fsw, 0, 1)>,
+    kFused<Mode, lbu, andi, Part(xor_, 1, 2), Part(sh2add, 1), Part(lw, 1)>,
+    kFused<Mode, sub, sh2add, sh2add, fsgnj_s>,
+    kFused<Mode, addi, Part(sh2add, 1), Part(lw, 1), fsgnj_s, Part(bgeu, 0, 2)>,
+    kFused<Mode, fsub_s, sh2add, advance, Part(sw, 2)>,
+    kFused<Mode, lw, Part(sh2add, 1), Part(flw, 1)>,
+    kFused<Mode, slli, Part(add, 0, 1), Part(flw, 1)>,
+    kFused<Mode, slli, Part(add, 0, 1), Part(lw, 1)>,
     // ends: pointers and counters advance, a branch goes back
-    kFused<fsw, advance, advance, advance, Part(beq, 0, 3)>,
-    kFused<sh2add, Part(fsw, 1), move, move, beq>,
-    kFused<Part(srli).in_place(), Part(xor_, 0, 1), advance, advance, Part(bne, 2).with_zero()>,
-    kFused<advance, advance, advance, Part(bne, 3).with_zero()>,
-    kFused<advance, advance, advance, Part(beq, 3).with_zero()>,
-    kFused<advance, Part(add).in_place(), advance, Part(bne, 3).with_zero()>,
-    kFused<advance, advance, Part(bne, 2).with_zero()>,
-    kFused<advance, advance, Part(beq, 2).with_zero()>,
-    kFused<advance, advance, Part(blt, 1)>,
-    kFused<advance, advance, Part(bltu, 1)>,
-    kFused<Part(add).in_place(), advance, Part(bne, 1).with_zero()>,
-    kFused<advance, Part(add).in_place(), Part(bne, 2).with_zero()>,
+    kFused<Mode, fsw, advance, advance, advance, Part(beq, 0, 3)>,
+    kFused<Mode, sh2add, Part(fsw, 1), move, move, beq>,
+    kFused<Mode, Part(srli).in_place(), Part(xor_, 0, 1), advance, advance,
+           Part(bne, 2).with_zero()>,
+    kFused<Mode, advance, advance, advance, Part(bne, 3).with_zero()>,
+    kFused<Mode, advance, advance, advance, Part(beq, 3).with_zero()>,
+    kFused<Mode, advance, Part(add).in_place(), advance, Part(bne, 3).with_zero()>,
+    kFused<Mode, advance, advance, Part(bne, 2).with_zero()>,
+    kFused<Mode, advance, advance, Part(beq, 2).with_zero()>,
+    kFused<Mode, advance, advance, Part(blt, 1)>,
+    kFused<Mode, advance, advance, Part(bltu, 1)>,
+    kFused<Mode, Part(add).in_place(), advance, Part(bne, 1).with_zero()>,
+    kFused<Mode, advance, Part(add).in_place(), Part(bne, 2).with_zero()>,
 };
 
 using Next = std::span<const std::optional<Instruction>>;
@@ -132,15 +136,19 @@ bool holds(Next next, std::span<const Part> parts) {
 
 }  // namespace
 
+template <class Mode>
 Handler fused(Next next) {
-  for (const Fusion& fusion : kLong) {
+  for (const Fusion& fusion : kLong<Mode>) {
     if (begins(next, fusion.parts))
       return holds(next, fusion.parts) ? fusion.handler : fusion.plain;
   }
-  return next.size() > 1 && next[0] && next[1] ? pair(next[0]->mnemonic, next[1]->mnemonic)
+  return next.size() > 1 && next[0] && next[1] ? pair<Mode>(next[0]->mnemonic, next[1]->mnemonic)
                                                : nullptr;
 }
 
-std::span<const Fusion> long_fusions() { return kLong; }
+std::span<const Fusion> long_fusions() { return kLong<Fast>; }
+
+template Handler fused<Fast>(Next);
+template Handler fused<Counting>(Next);
 
 }  // namespace tessera::engine

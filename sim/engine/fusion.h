@@ -11,10 +11,11 @@
 namespace tessera::engine {
 
 /// The handler of the longest sequence that `next` begins with; null where there is none.
-/// `next[i]` is empty where an instruction may not be fused.
+/// `next[i]` is empty where an instruction may not be fused. For Fast and for Counting.
+template <class Mode>
 Handler fused(std::span<const std::optional<isa::Instruction>> next);
 
-/// A sequence that is known to be fused; every one of them, for tests.
+/// A sequence that is known to be fused; every one of Fast, for tests.
 struct Fusion {
   std::span<const Part> parts;
   Handler handler = nullptr;  ///< where registers are as the parts say

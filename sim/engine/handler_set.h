@@ -11,11 +11,11 @@ namespace tessera::engine {
 template <class Mode, isa::Mnemonic M>
 constexpr Handler plain_handler() {
   if constexpr (M == isa::Mnemonic::jal) {
-    return handler::jump;
+    return handler::jump<Mode>;
   } else if constexpr (M == isa::Mnemonic::jalr) {
-    return handler::jump_register;
+    return handler::jump_register<Mode>;
   } else if constexpr (M == isa::Mnemonic::rpt) {
-    return handler::loop;
+    return handler::loop<Mode>;
   } else if constexpr (Branching<M>) {
     return branch<Mode, M>;
   } else if constexpr (Straight<M>) {

@@ -17,18 +17,19 @@ struct HandlerSet {
   std::array<Handler, isa::kMnemonics> directed{};
   /// The handler that does the longest known sequence at the front of `next`; null: never fused.
   Handler (*fused)(std::span<const std::optional<isa::Instruction>> next) = nullptr;
+  Handler fall_through = nullptr;
+  Handler loop_end = nullptr;
   bool host_rounding = true;
 };
 
 const HandlerSet& fast_handlers();
+const HandlerSet& counting_handlers();
 const HandlerSet& checked_handlers();
 
 /// Handlers of Ops that are no instruction, or leave the engine. Arguments: see Handler.
 namespace handler {
 using Signature = std::remove_pointer_t<Handler>;
 Signature link;               ///< finds an edge's block
-Signature fall_through;       ///< goes on in the next block, where this one became too long
-Signature loop_end;           ///< after the last instruction of an rpt body
 Signature fault;              ///< reports the fault that the frame holds
 Signature known_fault;        ///< faults with imm as the Fault
 Signature misaligned_target;  ///< a branch was taken to imm

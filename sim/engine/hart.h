@@ -15,29 +15,37 @@ namespace tessera::engine {
 /// How a handler executes. `kHostRounding`: nearest even by the host's own arithmetic; otherwise
 /// the software's, in the mode that the instruction or fcsr says. `kQuick`: gives up, with nothing
 /// changed, where calls would be needed (faults, NaNs): they would make each handler save
-/// registers.
+/// registers. `kCounts`: edges taken add to Frame::done.
 struct Fast {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = true;
+  static constexpr bool kCounts = false;
+};
+/// The same, and counts what was done (isa::Activity) at block exits.
+struct Counting : Fast {
+  static constexpr bool kCounts = true;
 };
 /// Does what Fast gave up.
 struct Careful {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = false;
+  static constexpr bool kCounts = false;
 };
 /// For instructions that name a rounding mode other than the usual one.
 struct Directed {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = false;
+  static constexpr bool kCounts = false;
 };
 /// Records accesses where the frame has a log; also taken while frm is not nearest even.
 struct Checked {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = true;
   static constexpr bool kQuick = false;
+  static constexpr bool kCounts = true;
 };
 
 /// Selects the semantics of one instruction: `execute(Is<addi>, hart)`.

@@ -120,6 +120,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
       frame->loops_left -= positions;
       slots += op->edge->cost.slots * positions;
       work += op->edge->cost.work * positions;
+      frame->done.lanes += op->edge->done.lanes * positions;
     }
   }
   TESSERA_TAIL sequence<Fast, M, Move>(op, context, memory, frame, slots, work);

@@ -6,6 +6,7 @@
 
 #include "sim/engine/context.h"
 #include "sim/engine/engine.h"
+#include "sim/isa/activity.h"
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/packed/weight_cache.h"
 
@@ -47,15 +48,22 @@ constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t flop
   return instructions | flops << 32;
 }
 
+/// What instructions did, by isa::index(Activity).
+struct Done {
+  using Lanes [[gnu::vector_size(4 * isa::kActivities)]] = std::uint32_t;
+  Lanes lanes{};
+};
+
 /// A way out of a block: what was executed since the block (or its last loop) began, and the Op to
 /// go on with. `target` starts as `stub`, which finds the block of `pc` and puts it here.
 struct Edge {
   mutable std::atomic<const Op*> target{nullptr};
   Cost cost;
   std::uint32_t pc = 0;
+  Done done;
   Op stub;
   // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
-  Cost before;  ///< as `cost`, without the instruction itself
+  Cost before;  ///< as `cost`, without the instruction itself; `done` has it
   isa::Instruction instruction{};
   Stop stop = Stop::fault;    ///< what the instruction asks of run()'s caller
   bool has_operands = false;  ///< in registers
@@ -100,6 +108,8 @@ struct Frame {
   const Op* op = nullptr;
   std::int64_t slots = 0;
   std::uint64_t work = 0;
+  Done done;
+  isa::ActivityCounts* activity = nullptr;  ///< where run() adds what was done; null: nowhere
 };
 
 }  // namespace tessera::engine

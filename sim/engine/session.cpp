@@ -50,11 +50,20 @@ Exit Session::run_recording(const Code& code, Context& context, const TileMemory
   return exit;
 }
 
+/// Adds what edges have left in the frame, and `last`.
+void Session::count_done(const Done& last) {
+  for (std::size_t i = 0; i < isa::kActivities; ++i) {
+    (*activity_)[i] += std::uint64_t{frame_.done.lanes[i]} + last.lanes[i];
+  }
+  frame_.done = {};
+}
+
 /// Enters again until there is an exit to report: true for a control instruction, whose cost and
 /// what was `used` before it are still to be counted.
 bool Session::go_on(Call& call, Cost& used) {
   do {
     count(call.context, used);
+    if (activity_ != nullptr) count_done({});
     call.left -= std::min(call.left, static_cast<std::uint64_t>(used.slots));
     if (look(call)) return false;
     // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
@@ -99,6 +108,7 @@ bool Session::csr(Call& call) {
     return finish(call.exit, context, Stop::fault, edge.pc - 4);
   }
   count(context, difference(edge.cost, edge.before));
+  if (activity_ != nullptr) count_done(edge.done);
   call.left -= std::min(call.left, static_cast<std::uint64_t>(edge.cost.slots));
   choose_path(*frame_.code, context);
   call.op = frame_.code->entry(frame_.path, edge.pc);

@@ -21,6 +21,9 @@ class Session {
                   std::uint64_t slot_limit);
   Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
                      std::uint64_t slot_limit, AccessLog& log);
+  /// From now on adds what instructions did to `counts`, which outlive the session, if the codes
+  /// count (predecode). Null: nowhere.
+  void count_activity(isa::ActivityCounts* counts) { activity_ = counts; }
 
  private:
   /// What one call of run() works on.
@@ -41,12 +44,14 @@ class Session {
   bool fault(Call& call) const;
   static void take_operands(const Edge& edge, Context& context, Exit& exit);
   static inline void count(Context& context, const Cost& cost);
+  void count_done(const Done& last);
 
   // Slots between two looks at the counters: few enough that 32 bits of instructions and of flops
   // (at most 512 a slot) hold what happens meanwhile.
   static constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
 
   Frame frame_;
+  isa::ActivityCounts* activity_ = nullptr;
   fp::HostEnvironment host_;
 };
 
@@ -106,6 +111,7 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
     exit.pc = edge.pc - 4;
     exit.operand[0] = edge.zone;
     context.pc = edge.pc;
+    if (activity_ != nullptr) count_done(edge.done);
     if (edge.has_operands) take_operands(edge, context, exit);
   }
   context.fcsr |= host_.take_flags();

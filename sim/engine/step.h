@@ -98,11 +98,19 @@ template <class Mode, isa::Mnemonic M>
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
+/// What was executed since the block began, for modes that count it.
+template <class Mode>
+[[gnu::always_inline]] inline void count(const Edge& edge, Frame& frame) {
+  if constexpr (Mode::kCounts) frame.done.lanes += edge.done.lanes;
+}
+
 /// Goes where the branch at `op` leads.
+template <class Mode>
 [[gnu::always_inline]] inline void leave(const Op* op, Context* context, std::byte* memory,
                                          Frame* frame, std::int64_t slots, std::uint64_t work) {
   slots += op->edge->cost.slots;
   work += op->edge->cost.work;
+  count<Mode>(*op->edge, *frame);
   op = op->edge->target.load(std::memory_order_acquire);
   if (slots >= 0) [[unlikely]]
     return hand_over(Reason::due, op, frame, slots, work);
@@ -114,7 +122,8 @@ template <class Mode, isa::Mnemonic M>
                                           Frame* frame, std::int64_t slots, std::uint64_t work) {
   std::uint32_t made;
   Hart<Mode> hart(op, context, memory, frame, &made);
-  if (semantics::taken(Is<M>{}, hart)) TESSERA_TAIL leave(op, context, memory, frame, slots, work);
+  if (semantics::taken(Is<M>{}, hart))
+    TESSERA_TAIL leave<Mode>(op, context, memory, frame, slots, work);
   ++op;
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
@@ -151,7 +160,7 @@ void sequence(const Op* op, Context* context, std::byte* memory, Frame* frame, s
   if constexpr (Branching<kLast.mnemonic>) {
     Hart<Mode, kLast> hart(op, context, memory, frame, made + kStraight);
     if (semantics::taken(Is<kLast.mnemonic>{}, hart))
-      TESSERA_TAIL leave(op, context, memory, frame, slots, work);
+      TESSERA_TAIL leave<Mode>(op, context, memory, frame, slots, work);
     ++op;
   }
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);

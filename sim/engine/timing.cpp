@@ -29,6 +29,13 @@ bool costs_elsewhere(const Instruction& instruction) {
   }
 }
 
+Done of_one(const Instruction& instruction, std::uint32_t slots) {
+  const auto counts = isa::activity(instruction, slots);
+  Done done;
+  for (std::size_t i = 0; i < counts.size(); ++i) done.lanes[i] = counts[i];
+  return done;
+}
+
 }  // namespace
 
 std::uint32_t Timing::alone(const Instruction& instruction) const {
@@ -108,7 +115,8 @@ std::uint32_t Timing::matrix_rate(Mnemonic mnemonic) const {
 
 void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   const bool upper_half = pc % 8 == 4;
-  std::int64_t slots = timing_->alone(instruction);
+  const std::uint32_t alone = timing_->alone(instruction);
+  std::int64_t slots = alone;
   const bool paired = upper_half && may_pair_ && timing_->pairs(previous_, instruction);
   if (paired) {
     slots = std::max<std::int64_t>(0, slots - timing_->alone(previous_));
@@ -117,6 +125,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   }
   total_.slots += slots;
   total_.work += pack_work(1, isa::flops(instruction));
+  done_.lanes += of_one(instruction, alone).lanes;
   previous_ = instruction;
   has_previous_ = true;
   may_pair_ = !upper_half;
@@ -124,6 +133,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
 
 void CostCounter::restart() {
   total_ = Cost{};
+  done_ = Done{};
   may_pair_ = false;
 }
 

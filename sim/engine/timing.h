@@ -49,10 +49,12 @@ class CostCounter {
   /// Begins at zero; what came before still stalls what follows, but does not pair with it.
   void restart();
   [[nodiscard]] const Cost& total() const { return total_; }
+  [[nodiscard]] const Done& done() const { return done_; }
 
  private:
   const Timing* timing_;
   Cost total_;
+  Done done_;
   isa::Instruction previous_;
   bool has_previous_ = false;
   bool may_pair_ = false;  ///< the previous instruction stands alone in the lower half

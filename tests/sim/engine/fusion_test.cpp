@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/engine/hart.h"
 #include "sim/isa/table.h"
 #include "tests/sim/engine/assembled.h"
 
@@ -161,8 +162,8 @@ TEST_SUITE("unit") {
   TEST_CASE("a sequence keeps values to itself only where registers are as its parts say") {
     int with_values = 0;
     for (const Fusion& fusion : long_fusions()) {
-      CHECK((fused(instructions(fusion.parts, true)) == fusion.handler));
-      CHECK((fused(instructions(fusion.parts, false)) == fusion.plain));
+      CHECK((fused<Fast>(instructions(fusion.parts, true)) == fusion.handler));
+      CHECK((fused<Fast>(instructions(fusion.parts, false)) == fusion.plain));
       with_values += fusion.handler != fusion.plain ? 1 : 0;
     }
     CHECK(with_values > 20);
@@ -175,9 +176,9 @@ TEST_SUITE("unit") {
     const Instruction sum{.mnemonic = fmadd_s, .rd = 1, .rs1 = 2, .rs2 = 3, .rs3 = 1};
     const std::vector<std::optional<Instruction>> passes{flw_at(2, 10), flw_at(3, 11), sum};
     const std::vector<std::optional<Instruction>> lost{flw_at(2, 10), flw_at(2, 11), sum};
-    const Handler handler = fused(passes);
+    const Handler handler = fused<Fast>(passes);
     CHECK((handler != nullptr));
-    CHECK((fused(lost) != handler));
+    CHECK((fused<Fast>(lost) != handler));
   }
 }
 

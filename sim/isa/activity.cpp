@@ -1,0 +1,109 @@
+#include "sim/isa/activity.h"
+
+#include "sim/isa/table.h"
+
+namespace tessera::isa {
+namespace {
+
+constexpr std::array<std::string_view, kActivities> kNames = {
+    "integer",    "integer_multiply", "control",      "memory",
+    "floating",   "iterative_slots",  "f32_adds",     "f32_multiplies",
+    "f16_adds",   "f16_multiplies",   "matrix_f16",   "matrix_f16_f32",
+    "matrix_f32", "matrix_i8",        "bytes_loaded", "bytes_stored"};
+
+Activity instruction_class(const InstructionInfo& info) {
+  switch (info.issue) {
+    case IssueClass::integer:
+      return info.cost == CostClass::integer_multiply ? Activity::integer_multiply
+                                                      : Activity::integer;
+    case IssueClass::memory:
+      return Activity::memory;
+    case IssueClass::floating:
+      return Activity::floating;
+    case IssueClass::branch:
+    case IssueClass::control:
+      break;
+  }
+  return Activity::control;
+}
+
+enum class Arithmetic : std::uint8_t { none, add, multiply, fused };
+
+Arithmetic arithmetic_of(Mnemonic mnemonic) {
+  using enum Mnemonic;
+  switch (mnemonic) {
+    case fadd_s:
+    case fsub_s:
+    case fadd_h:
+    case fsub_h:
+    case add_2s:
+    case sub_2s:
+    case add_4h:
+    case sub_4h:
+    case sum_2s:
+      return Arithmetic::add;
+    case fmul_s:
+    case fmul_h:
+    case mul_2s:
+    case mul_4h:
+      return Arithmetic::multiply;
+    default:
+      break;
+  }
+  const InstructionInfo& known = info(mnemonic);
+  const bool fused = known.cost == CostClass::plain && known.flops > 1;
+  return fused ? Arithmetic::fused : Arithmetic::none;
+}
+
+/// The table's flops, apart by what they are: lanes of a type.
+template <class Counts>
+void count_lanes(Mnemonic mnemonic, Counts& counts) {
+  const Arithmetic arithmetic = arithmetic_of(mnemonic);
+  if (arithmetic == Arithmetic::none) return;
+  const bool f16 = info(mnemonic).mnemonic.ends_with("h");
+  const bool widens = mnemonic == Mnemonic::dot2_s_h;  // products of f16, sums in f32
+  const std::uint32_t lanes = info(mnemonic).flops / (arithmetic == Arithmetic::fused ? 2U : 1U);
+  const auto add = f16 && !widens ? Activity::f16_adds : Activity::f32_adds;
+  const auto multiply = f16 ? Activity::f16_multiplies : Activity::f32_multiplies;
+  if (arithmetic != Arithmetic::multiply) counts[index(add)] = lanes;
+  if (arithmetic != Arithmetic::add) counts[index(multiply)] = lanes;
+}
+
+Activity matrix_operation(Mnemonic mnemonic) {
+  switch (mnemonic) {
+    case Mnemonic::amp_h:
+      return Activity::matrix_f16;
+    case Mnemonic::amp_hs:
+      return Activity::matrix_f16_f32;
+    case Mnemonic::amp_s:
+      return Activity::matrix_f32;
+    default:
+      return Activity::matrix_i8;
+  }
+}
+
+bool is_iterative(CostClass cost) {
+  return cost == CostClass::integer_divide || cost == CostClass::float_divide ||
+         cost == CostClass::activation;
+}
+
+}  // namespace
+
+std::string_view name_of(Activity activity) { return kNames[index(activity)]; }
+
+std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
+                                                std::uint32_t slots) {
+  const InstructionInfo& known = info(instruction.mnemonic);
+  std::array<std::uint32_t, kActivities> counts{};
+  const auto at = [&](Activity which) -> std::uint32_t& { return counts[index(which)]; };
+  at(instruction_class(known)) = 1;
+  if (is_iterative(known.cost)) at(Activity::iterative_slots) = slots;
+  count_lanes(instruction.mnemonic, counts);
+  if (known.cost == CostClass::matrix && flops(instruction) != 0)
+    at(matrix_operation(instruction.mnemonic)) = 1;
+  at(Activity::bytes_loaded) = known.bytes_loaded;
+  at(Activity::bytes_stored) = known.bytes_stored;
+  return counts;
+}
+
+}  // namespace tessera::isa

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "sim/isa/mnemonic.h"
+
+/// What an instruction does, as far as its energy depends on it.
+namespace tessera::isa {
+
+enum class Activity : std::uint8_t {
+  // Every instruction is one of these:
+  integer,  ///< divides too
+  integer_multiply,
+  control,  ///< branches, CSRs, run, join, sync, exchange
+  memory,
+  floating,  ///< moves, compares and conversions too
+  // What it does besides:
+  iterative_slots,  ///< slots of divides, roots and activations
+  f32_adds,         ///< by lanes; a fused multiply-add is one add and one multiply
+  f32_multiplies,
+  f16_adds,
+  f16_multiplies,
+  matrix_f16,      ///< instructions that multiply and add: amp.h
+  matrix_f16_f32,  ///< amp.hs
+  matrix_f32,      ///< amp.s
+  matrix_i8,       ///< amp.b
+  bytes_loaded,
+  bytes_stored
+};
+constexpr std::size_t kActivities = 16;
+constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
+
+constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }
+/// "integer", ... as the enumerator is spelled.
+std::string_view name_of(Activity activity);
+
+/// How often each happened, by index().
+using ActivityCounts = std::array<std::uint64_t, kActivities>;
+
+/// Of one execution of `instruction`, which takes `slots` issue slots where it stands alone.
+std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
+                                                std::uint32_t slots);
+
+}  // namespace tessera::isa
