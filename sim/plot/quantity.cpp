@@ -30,6 +30,8 @@ constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
                                  Ending{"flops", "FLOP", true},
                                  Ending{"instructions", "instructions", true},
                                  Ending{"joules", "J", true},
+                                 Ending{"watts", "W", true},
+                                 Ending{"flops_per_joule", "FLOP/J", true},
                                  Ending{"kib", "KiB", false},
                                  Ending{"ghz", "GHz", false}};
 
@@ -56,6 +58,8 @@ std::string key_of(const std::string& path) {
 }
 
 const Ending* ending_of(const std::string& key) {
+  static constexpr Ending kPartOfEnergy{"", "J", true};
+  if (key.starts_with("by_part.")) return &kPartOfEnergy;
   const auto* const found =
       std::find_if(kEndings.begin(), kEndings.end(),
                    [&](const Ending& ending) { return key.ends_with(ending.text); });
@@ -70,6 +74,8 @@ std::string label_of(const std::string& path) {
   if (ending == nullptr) return section == "plan" ? "plan's " + spaced(key) : spaced(key);
   const bool whole = ending->text.starts_with("max_");
   const std::string label = spaced(whole ? key : key.substr(0, key.size() - ending->text.size()));
+  if (ending->text == "watts") return "power";
+  if (ending->text == "flops_per_joule") return "efficiency";
   if (section == "prediction") return label.empty() ? "predicted time" : "predicted " + label;
   const bool named = section == "time" || section == "rate" || section == "memory" ||
                      section == "traffic" || section == "work" || section == "energy";
@@ -97,7 +103,8 @@ Quantity quantity_of(const std::string& path, double largest) {
 
 bool more_is_better(const std::string& path) {
   if (is_derived(path)) return derived_more_is_better(path);
-  return path.starts_with("rate.") || path.find("per_second") != std::string::npos;
+  return path.starts_with("rate.") || path.find("per_second") != std::string::npos ||
+         path.find("per_joule") != std::string::npos;
 }
 
 bool is_geometric(std::span<const double> values) {

@@ -18,6 +18,10 @@ TEST_SUITE("unit") {
     CHECK(quantity_of("rate.fraction_of_peak", 0.5).title() == "fraction of peak");
     CHECK(quantity_of("prediction.cycles", 5).title() == "predicted time (cycles)");
     CHECK(quantity_of("machine.tile.sram_kib", 624).title() == "tile sram (KiB)");
+    CHECK(quantity_of("energy.joules", 0.12).title() == "energy (mJ)");
+    CHECK(quantity_of("energy.by_part.sram", 0.12).title() == "by part sram energy (mJ)");
+    CHECK(quantity_of("energy.watts", 160).title() == "power (W)");
+    CHECK(quantity_of("energy.flops_per_joule", 1.1e12).title() == "efficiency (TFLOP/J)");
     CHECK(quantity_of("workload.block", 16).title() == "block");
   }
 
@@ -35,6 +39,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("more of a rate is better, less of anything else") {
     CHECK(more_is_better("rate.fraction_of_peak"));
+    CHECK(more_is_better("energy.flops_per_joule"));
+    CHECK_FALSE(more_is_better("energy.joules"));
     CHECK_FALSE(more_is_better("time.cycles"));
     CHECK_FALSE(more_is_better("memory.max_tile_bytes"));
   }
