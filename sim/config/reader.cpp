@@ -197,8 +197,9 @@ void Reader::visit_file(const Field& info, std::string& path) {
 
 void Reader::visit_group(const Field& info, bool* present, const Members& members) {
   const auto found = values_->find(info.key);
-  if (present != nullptr) *present = found != values_->end();
-  const bool given = found != values_->end();
+  // An optional group that is null is taken back from what the config extends.
+  const bool given = found != values_->end() && (present == nullptr || !found->is_null());
+  if (present != nullptr) *present = given;
   if (!given && present != nullptr) return;
   const Json nothing = Json::object();
   Reader inner(layers_, given ? *found : nothing, join(path_, info.key));

@@ -45,10 +45,11 @@ class SchemaWriter : public Fields {
   void visit_file(const Field& info, std::string& path) override {
     put(info, {{"type", "string"}}, path);
   }
-  void visit_group(const Field& info, bool*, const Members& members) override {
+  void visit_group(const Field& info, bool* present, const Members& members) override {
     SchemaWriter inner;
     members(inner);
     Json type = inner.object();
+    if (present != nullptr) type["type"] = {"object", "null"};
     type["description"] = info.sentence;
     properties[std::string(info.key)] = std::move(type);
   }

@@ -75,6 +75,7 @@ TEST_SUITE("unit") {
     CHECK(options.has_plan);
     CHECK(options.plan.rate == 0.25);
     CHECK(!read("{}").has_plan);
+    CHECK(!read(R"({"plan": null})").has_plan);  // takes back what the config extends
   }
 
   TEST_CASE("a whole number may be written with a point or an exponent") {
