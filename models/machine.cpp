@@ -3,6 +3,7 @@
 #include <systemc>
 
 #include "models/chip/chip.h"
+#include "models/energy/energy.h"
 #include "models/host/host.h"
 #include "sim/base/errors.h"
 #include "sim/base/stopwatch.h"
@@ -24,6 +25,7 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   settings.max_cycles = Cycle(options.max_cycles);
   settings.seed = options.seed;
   settings.check_races = options.check_races;
+  settings.count_activity = config.has_energy;
   return settings;
 }
 
@@ -58,7 +60,8 @@ class Machine::Tree : public sc_core::sc_module {
 };
 
 Machine::Machine(const MachineConfig& config, const program::Program& program,
-                 const program::Images& images, const RunOptions& options) {
+                 const program::Images& images, const RunOptions& options)
+    : config_(config) {
   be_strict();
   without_systemc_errors([&] {
     tree_ = std::make_unique<Tree>(config, images, options);
@@ -86,6 +89,7 @@ RunResult Machine::run() {
   }
   runs_.push_back(run);
   result.runs = runs_;
+  if (config_.has_energy) result.energy = energy::account(config_, result);
   host_seconds_ += watch.seconds();
   result.host_seconds = host_seconds_;
   return result;

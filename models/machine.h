@@ -50,6 +50,7 @@ class Machine {
 
  private:
   class Tree;
+  MachineConfig config_;
   std::unique_ptr<Tree> tree_;
   Cycle host_cycles_;  ///< of one run
   std::vector<RunRecord> runs_;

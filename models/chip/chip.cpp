@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "models/energy/area.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
@@ -31,6 +32,11 @@ trace::TileLog::Then then_of(Standing::Kind kind) {
   return Then::ended;
 }
 
+/// Distances are asked for by the energy table alone.
+fabric::Floorplan plan_of(const MachineConfig& machine) {
+  return machine.has_energy ? energy::floorplan(machine) : fabric::Floorplan{};
+}
+
 }  // namespace
 
 Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
@@ -44,7 +50,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       sram_(config.machine.tiles, config.machine.tile.sram_kib * 1024),
       begin_("begin"),
       sync_("sync", {{config.machine.tiles, Cycle(config.machine.sync.chip_cycles)}}),
-      fabric_("fabric", fabric::make_fabric(config.machine.fabric)),
+      fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine))),
       steps_(images.steps),
       ledger_(steps_),
       zones_(sync_.zones()) {
@@ -64,7 +70,8 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
 void Chip::make_programs(const program::Images& images) {
   for (const program::TileImage& image : images.tiles) {
     std::unique_ptr<TileProgram>& program = programs_[image.code.get()];
-    if (!program) program = std::make_unique<TileProgram>(image.code, settings_.tile);
+    if (!program)
+      program = std::make_unique<TileProgram>(image.code, settings_.tile, settings_.count_activity);
   }
 }
 
@@ -73,11 +80,13 @@ void Chip::make_tiles(const program::Images& images) {
   check(images.tiles.size() == count, "chip: {} images for {} tiles", images.tiles.size(), count);
   tiles_.reserve(count);
   tile_modules_.reserve(count);
+  if (settings_.count_activity) activity_.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const TileId tile{i};
     tiles_.emplace_back(settings_, *programs_.at(images.tiles[i].code.get()), tile,
                         sram_.tile(tile).data());
     if (config_.trace != nullptr) tiles_.back().record(&config_.trace->log(tile));
+    if (settings_.count_activity) tiles_.back().record(&activity_[i]);
     tile_modules_.push_back(
         std::make_unique<TileModule>(("tile_" + std::to_string(i)).c_str(), tiles_.back()));
   }
@@ -252,6 +261,8 @@ void Chip::settle_exchanges() {
       const fabric::Delivery& delivery = finished.outcome.tiles[i];
       tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
                                             delivery.received);
+      if (!activity_.empty())
+        activity_[index(tile)].open.byte_micrometres += delivery.byte_micrometres;
       if (config_.trace != nullptr)
         config_.trace->transfer(finished.begin, delivery.done, delivery.received);
       if (arrival(tile).kind != Standing::Kind::exchange_wait) continue;
@@ -309,6 +320,7 @@ RunResult Chip::result() const {
     result.max_tile_received = std::max(result.max_tile_received, record.received);
     result.tiles.push_back(record);
   }
+  for (const ActivityAccount& account : activity_) result.activity.push_back(account.measured);
   if (recorder_) result.tile_steps = recorder_->kept();
   return result;
 }

@@ -102,6 +102,7 @@ class Chip : public sc_core::sc_module {
   std::optional<TileStepRecorder> recorder_;
   std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
+  std::vector<ActivityAccount> activity_;  ///< by tile; empty: not counted
   std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
   std::vector<TileId> all_;  ///< every tile, in order

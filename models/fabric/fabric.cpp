@@ -12,7 +12,7 @@ namespace {
 struct Kind {
   const char* name;
   std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&);
-  std::unique_ptr<Fabric> (*fabric)(const FabricConfig&);
+  std::unique_ptr<Fabric> (*fabric)(const FabricConfig&, const Floorplan&);
 };
 
 constexpr Kind kKinds[] = {
@@ -20,15 +20,15 @@ constexpr Kind kKinds[] = {
      [](const FabricConfig& config) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<ScheduledCompiler>(config);
      },
-     [](const FabricConfig& config) -> std::unique_ptr<Fabric> {
-       return std::make_unique<ScheduledFabric>(config);
+     [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
+       return std::make_unique<ScheduledFabric>(config, floorplan);
      }},
     {"ideal",
      [](const FabricConfig&) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<IdealCompiler>();
      },
-     [](const FabricConfig& config) -> std::unique_ptr<Fabric> {
-       return std::make_unique<IdealFabric>(config);
+     [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
+       return std::make_unique<IdealFabric>(config, floorplan);
      }},
 };
 
@@ -55,8 +55,8 @@ std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricCo
   return find_kind(config).compiler(config);
 }
 
-std::unique_ptr<Fabric> make_fabric(const FabricConfig& config) {
-  return find_kind(config).fabric(config);
+std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan) {
+  return find_kind(config).fabric(config, floorplan);
 }
 
 }  // namespace tessera::fabric

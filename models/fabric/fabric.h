@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/fabric/floorplan.h"
 #include "sim/base/parallel.h"
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
@@ -27,6 +28,8 @@ struct Delivery {
   Cycle done;  ///< when the tile's wait ends
   Bytes sent;  ///< on the wire: bytes sent again count again
   Bytes received;
+  std::uint64_t byte_micrometres;  ///< sent bytes x the way to their farthest receiver; 0 unless
+                                   ///< the floorplan is known
 };
 
 struct Outcome {
@@ -52,6 +55,6 @@ std::vector<std::string> fabric_kinds();
 
 /// Throw UserError listing the valid names if `config.kind` is none of them, or if a rate is 0.
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config);
-std::unique_ptr<Fabric> make_fabric(const FabricConfig& config);
+std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan = {});
 
 }  // namespace tessera::fabric

@@ -10,7 +10,8 @@ namespace tessera::fabric {
 /// Timing: every tile is done at (start of the last participant) + fixed_cycles.
 class IdealFabric : public Fabric {
  public:
-  explicit IdealFabric(const FabricConfig& config) : fixed_(config.fixed_cycles) {}
+  IdealFabric(const FabricConfig& config, const Floorplan& floorplan)
+      : fixed_(config.fixed_cycles), mover_(floorplan) {}
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
 
  private:

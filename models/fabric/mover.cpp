@@ -1,6 +1,7 @@
 #include "models/fabric/mover.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "sim/base/errors.h"
@@ -39,6 +40,7 @@ const std::vector<Mover::Tally>& Mover::move(std::span<const Participant> partic
   check_headers();
   index_tiles();
   sends_.resize(first_send_.back());
+  if (floorplan_.known()) reach_.assign(sends_.size(), 0);
   if (staged_.size() < participants.size()) staged_.resize(participants.size());
   const auto each = [&](auto work) {
     threads.for_ranges(participants.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -51,6 +53,7 @@ const std::vector<Mover::Tally>& Mover::move(std::span<const Participant> partic
     stage(i, read_receives(i));
   });
   each([&](std::size_t i) { copy_receives(i); });
+  if (floorplan_.known()) each([&](std::size_t i) { add_up_ways(i); });
   return tallies_;
 }
 
@@ -145,7 +148,21 @@ const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
   return found != end && found->start == receive.start ? found : nullptr;
 }
 
-void Mover::copy_receives(std::size_t number) const {
+/// Receivers of one send stand on several host threads; the largest is the same in any order.
+void Mover::reach(const Send& send, std::uint32_t micrometres) {
+  std::atomic_ref<std::uint32_t> farthest(reach_[static_cast<std::size_t>(&send - sends_.data())]);
+  std::uint32_t known = farthest.load(std::memory_order_relaxed);
+  while (known < micrometres &&
+         !farthest.compare_exchange_weak(known, micrometres, std::memory_order_relaxed)) {
+  }
+}
+
+void Mover::add_up_ways(std::size_t number) {
+  for (std::size_t i = first_send_[number]; i < first_send_[number + 1]; ++i)
+    tallies_[number].byte_micrometres += std::uint64_t{sends_[i].length} * reach_[i];
+}
+
+void Mover::copy_receives(std::size_t number) {
   const Participant& self = participants_[number];
   const ListView& list = lists_[number];
   for (std::uint32_t i = 0; i < list.header().receives; ++i) {
@@ -158,6 +175,8 @@ void Mover::copy_receives(std::size_t number) const {
                 : fmt::format("tile {} sends {} bytes then", source_of(receive), send->length));
     }
     std::memcpy(self.sram.data() + receive.address, send->from, receive.length);
+    if (floorplan_.known())
+      reach(*send, floorplan_.distance_um(source_of(receive), index(self.tile)));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "models/fabric/descriptor.h"
 #include "models/fabric/fabric.h"
+#include "models/fabric/floorplan.h"
 
 namespace tessera::fabric {
 
@@ -17,7 +18,10 @@ class Mover {
   struct Tally {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
+    std::uint64_t byte_micrometres = 0;  ///< as Delivery::byte_micrometres
   };
+
+  explicit Mover(const Floorplan& floorplan) : floorplan_(floorplan) {}
 
   /// Checks as Fabric::exchange says, then copies. Returns one tally a participant.
   const std::vector<Tally>& move(std::span<const Participant> participants, HostThreads& threads);
@@ -40,17 +44,21 @@ class Mover {
   void read_sends(std::size_t number);
   Written read_receives(std::size_t number);
   void stage(std::size_t number, const Written& written);
-  void copy_receives(std::size_t number) const;
+  void copy_receives(std::size_t number);
+  void reach(const Send& send, std::uint32_t micrometres);
+  void add_up_ways(std::size_t number);
   [[nodiscard]] const Send* find(const ReceiveDescriptor& receive) const;
   [[nodiscard]] std::span<Send> sends_of(std::size_t number);
 
   static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
+  Floorplan floorplan_;
   std::span<const Participant> participants_;
   std::vector<ListView> lists_;
   std::vector<std::uint32_t> number_;      ///< participant by tile, kAbsent if none
   std::vector<std::uint32_t> first_send_;  ///< by participant, and the total
   std::vector<Send> sends_;
+  std::vector<std::uint32_t> reach_;  ///< of each send, micrometres to its farthest receiver
   std::vector<std::vector<std::byte>> staged_;  ///< sources that the exchange overwrites
   std::vector<Tally> tallies_;
 };

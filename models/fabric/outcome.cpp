@@ -10,7 +10,8 @@ Outcome summarise(std::span<const Mover::Tally> tallies) {
   std::uint64_t received = 0;
   outcome.tiles.reserve(tallies.size());
   for (const Mover::Tally& tally : tallies) {
-    outcome.tiles.push_back({Cycle(0), Bytes(tally.sent), Bytes(tally.received)});
+    outcome.tiles.push_back(
+        {Cycle(0), Bytes(tally.sent), Bytes(tally.received), tally.byte_micrometres});
     sent += tally.sent;
     received += tally.received;
   }

@@ -12,8 +12,8 @@ constexpr std::size_t kGrain = 64;  ///< participants that a host thread takes a
 
 }  // namespace
 
-ScheduledFabric::ScheduledFabric(const FabricConfig& config)
-    : config_(config), rate_(stream_rate(config)) {}
+ScheduledFabric::ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan)
+    : config_(config), rate_(stream_rate(config)), mover_(floorplan) {}
 
 std::uint32_t ScheduledFabric::column(std::uint32_t tile) const {
   return tile / 2 % std::max(config_.columns, 1U);

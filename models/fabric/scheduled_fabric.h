@@ -14,7 +14,7 @@ namespace tessera::fabric {
 /// Source: machines.md 1.4 (100 cycles + bytes / 4); US11023413.
 class ScheduledFabric : public Fabric {
  public:
-  explicit ScheduledFabric(const FabricConfig& config);
+  ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan);
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
 
  private:

@@ -56,6 +56,7 @@ inline void Tile::arrive_at_sync(const engine::Exit& exit) {
 const Arrival& Tile::run(engine::Session& session) {
   arrival_.kind = Arrival::Kind::done;
   arrival_.started_exchange = false;
+  if (activity_ != nullptr) session.count_activity(&activity_->open.counts);
   if (waiting_for_exchange_) take_exchange();
   while (!past_limit_) {
     const engine::Exit exit = run_supervisor(session);
@@ -151,6 +152,8 @@ void Tile::load_weights(const engine::Exit& exit) {
     fail(exit, fmt::format("access outside SRAM at address {:#x}", address));
   if (first + words > Workers::kWeightWords) fail(exit, "ldcw beyond the last weight word");
   std::memcpy(workers.weights() + first, memory_.bytes + address, bytes);
+  if (activity_ != nullptr)
+    activity_->open.counts[isa::index(isa::Activity::bytes_loaded)] += bytes;
   const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;
   spend(settings_->tile.supervisor.weight_load_cycles + ceil_div(bytes, rate));
 }
@@ -231,6 +234,7 @@ void Tile::close_span(Cycle until, bool measured) {
     record_.flops += arrival_.span.flops;
   }
   if (exchanged_) close_exchanges(measured);
+  if (activity_ != nullptr) activity_->close(measured);
   instructions_before_ = supervisor_.instructions;
   flops_before_ = supervisor_.flops;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "models/tile/activity_account.h"
 #include "models/tile/arrival.h"
 #include "models/tile/tile_program.h"
 #include "models/tile/tile_settings.h"
@@ -51,6 +52,9 @@ class Tile {
 
   /// Tells `log`, which outlives the tile, of its waits for exchanges and of its workers.
   void record(trace::TileLog* log) { log_ = log; }
+
+  /// Adds what it does to `account`, which outlives the tile; needs TileSettings::count_activity.
+  void record(ActivityAccount* account) { activity_ = account; }
 
   /// How run() ended.
   [[nodiscard]] const Arrival& arrival() const { return arrival_; }
@@ -104,8 +108,9 @@ class Tile {
   Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
   std::unique_ptr<Workers> workers_;
-  trace::TileLog* log_ = nullptr;  ///< null: no trace
-  alignas(64) Arrival arrival_;    ///< its step and span are kept from run to run
+  trace::TileLog* log_ = nullptr;        ///< null: no trace
+  ActivityAccount* activity_ = nullptr;  ///< null: not counted
+  alignas(64) Arrival arrival_;          ///< its step and span are kept from run to run
 };
 
 }  // namespace tessera

@@ -8,10 +8,11 @@
 
 namespace tessera {
 
-TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile)
+TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile,
+                         bool count_activity)
     : image_(std::move(image)),
-      supervisor_(engine::predecode(image_->bytes, engine::Role::supervisor, tile)),
-      worker_(engine::predecode(image_->bytes, engine::Role::worker, tile)),
+      supervisor_(engine::predecode(image_->bytes, engine::Role::supervisor, tile, count_activity)),
+      worker_(engine::predecode(image_->bytes, engine::Role::worker, tile, count_activity)),
       steps_(image_->bytes.size() / kWord) {
   for (std::uint32_t i = 0; i < steps_.size(); ++i) steps_[i] = image_->step_of(i * kWord);
 }

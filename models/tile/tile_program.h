@@ -14,7 +14,9 @@ namespace tessera {
 /// holds it.
 class TileProgram {
  public:
-  TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile);
+  /// `count_activity`: as for engine::predecode.
+  TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile,
+              bool count_activity = false);
 
   [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
   [[nodiscard]] const engine::Code& worker() const { return *worker_; }

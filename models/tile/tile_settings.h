@@ -16,6 +16,7 @@ struct TileSettings {
   Cycle max_cycles;        ///< code that passes it has made no progress
   std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
   bool check_races = false;
+  bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
 };
 

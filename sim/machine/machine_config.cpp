@@ -131,6 +131,8 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.group({"fabric", "what moves bytes between tiles"}, machine.fabric);
   fields.group({"sync", "barriers"}, machine.sync);
   fields.group({"host", "the link to the host"}, machine.host);
+  fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
+                        machine.has_energy, machine.energy);
 }
 
 }  // namespace tessera

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/machine/energy_config.h"
+
 /// The values that describe a machine. Plain data: models are built from it, planners read it.
 /// Every field's key, default, unit and sentence stand in machine_config.cpp.
 namespace tessera::config {
@@ -84,6 +86,8 @@ struct MachineConfig {
   FabricConfig fabric;
   SyncConfig sync;
   HostLinkConfig host;
+  bool has_energy = false;
+  EnergyConfig energy;  ///< if has_energy
 };
 
 /// The declarations of the fields above: keys are nested as the structs are.

@@ -85,6 +85,30 @@ Json traffic_section(const program::Program& program, const RunResult& result) {
           {"max_tile_received", result.max_tile_received.count()}};
 }
 
+Json object_of(const EnergyResult::Parts& parts) {
+  Json object = Json::object();
+  for (const auto& [name, value] : parts) object[name] = value;
+  return object;
+}
+
+Json energy_section(const MachineConfig& machine, const RunResult& result) {
+  const EnergyResult& energy = *result.energy;
+  const double joules = energy.total_joules();
+  const double seconds =
+      static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
+  Json work = Json::object();
+  for (const auto& [name, count] : energy.work) work[name] = count;
+  Json mm2 = object_of(energy.mm2);
+  mm2["total"] = energy.total_mm2();
+  return {{"joules", joules},
+          {"watts", seconds > 0 ? joules / seconds : 0.0},
+          {"flops_per_joule", joules > 0 ? static_cast<double>(result.flops) / joules : 0.0},
+          {"by_part", object_of(energy.joules)},
+          {"work", std::move(work)},
+          {"area_mm2", std::move(mm2)},
+          {"node", energy.node}};
+}
+
 Json check_section(const CheckResult& check) {
   if (check.method == "off") {
     return {{"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", "off"}};
@@ -157,10 +181,10 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                  {"useful_flops", built.workload->useful_flops()}}},
                {"rate", rate_section(config.machine, *built.workload, result)},
                {"memory", std::move(known["memory"])},
-               {"traffic", traffic_section(built.program, result)},
-               // There is no energy model yet: unknown, not zero.
-               {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
-               {"check", check_section(outcome.check)}};
+               {"traffic", traffic_section(built.program, result)}};
+  // Without a table it is unknown, not zero.
+  if (result.energy) json["energy"] = energy_section(config.machine, result);
+  json["check"] = check_section(outcome.check);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
   json["host"] = host_section(config, built, outcome);

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/types.h"
+#include "sim/isa/activity.h"
+#include "sim/report/energy_result.h"
 
-/// What a machine hands to the report after a run. Integers only.
+/// What a machine hands to the report after a run. Integers only, energy apart.
 namespace tessera {
 
 /// Where cycles went, along the last-arriving tile of each superstep: the parts sum to total().
@@ -33,6 +36,17 @@ struct TileRecord {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
   Bytes sent, received;
+};
+
+/// What one tile did, as far as energy depends on it.
+struct TileActivity {
+  isa::ActivityCounts counts{};
+  std::uint64_t byte_micrometres = 0;  ///< bytes it sent x the way to their farthest receiver
+
+  void add(const TileActivity& other) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+    byte_micrometres += other.byte_micrometres;
+  }
 };
 
 /// One of the runs of a program that runs several times.
@@ -66,6 +80,8 @@ struct RunResult {
   std::vector<SuperstepRecord> steps;  ///< run by run
   std::vector<TileRecord> tiles;
   TileSteps tile_steps;
+  std::vector<TileActivity> activity;  ///< by tile; empty unless the machine has an energy table
+  std::optional<EnergyResult> energy;
   double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last
 };
 

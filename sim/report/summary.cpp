@@ -94,6 +94,24 @@ std::string traffic_line(const Json& report) {
       amount("max_tile_received"));
 }
 
+/// Nothing on a machine without an energy table.
+std::string energy_lines(const Json& report) {
+  if (!report.contains("energy")) return "";
+  const Json& energy = report.at("energy");
+  const auto joules = energy.at("joules").get<double>();
+  std::string text = fmt::format("  energy    {} = {:.1f} W, {}; {:.0f} mm2 of {}\n    ",
+                                 scaled_down(joules, "J"), energy.at("watts").get<double>(),
+                                 scaled(energy.at("flops_per_joule").get<double>(), "FLOP/J"),
+                                 energy.at("area_mm2").at("total").get<double>(),
+                                 energy.at("node").get<std::string>());
+  for (const auto& [part, value] : energy.at("by_part").items()) {
+    if (value.get<double>() > 0)
+      text += fmt::format("{} {:.1f} %  ", part, 100 * value.get<double>() / joules);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
 /// The items of a section in lines of limited width; none if there are none.
 std::string items_line(const Json& report, const std::string& section) {
   if (report.at(section).empty()) return "";
@@ -160,7 +178,7 @@ std::string static_summary(const Json& report) {
 
 std::string summary(const Json& report) {
   return heading(report) + time_lines(report) + runs_line(report) + rate_line(report) +
-         memory_lines(report) + traffic_line(report) + plan_lines(report) +
+         memory_lines(report) + traffic_line(report) + energy_lines(report) + plan_lines(report) +
          prediction_line(report) + check_line(report) + host_line(report);
 }
 

@@ -61,13 +61,17 @@ std::string tiles_csv(const program::Images& images, const RunResult& result) {
   for (std::size_t i = 0; i < program::kCategories; ++i) {
     text += fmt::format(",{}_bytes", program::category_name(static_cast<program::Category>(i)));
   }
+  if (result.energy) text += ",microjoules";
   text += "\n";
   for (std::size_t i = 0; i < result.tiles.size(); ++i) {
     const TileRecord& tile = result.tiles[i];
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{}\n", i, tile.compute.count(), tile.exchange.count(),
+        fmt::format("{},{},{},{},{},{},{},{},{}", i, tile.compute.count(), tile.exchange.count(),
                     tile.sync.count(), tile.instructions, tile.flops, tile.sent.count(),
                     tile.received.count(), fmt::join(images.tiles[i].memory, ","));
+    constexpr double kMicro = 1e6;
+    if (result.energy) text += fmt::format(",{:.6f}", kMicro * result.energy->tile_joules[i]);
+    text += "\n";
   }
   return text;
 }

@@ -29,6 +29,16 @@ std::string scaled(double value, std::string_view unit) {
   return fmt::format("{} {}{}", number, kPrefixes[prefix], unit);
 }
 
+std::string scaled_down(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 5> kPrefixes = {"", "m", "u", "n", "p"};
+  std::size_t prefix = 0;
+  while (value != 0 && value < 0.9995 && prefix + 1 < kPrefixes.size()) {
+    value *= 1000;
+    ++prefix;
+  }
+  return fmt::format("{:.3g} {}{}", value, kPrefixes[prefix], unit);
+}
+
 std::string seconds(double value) {
   if (value >= 1) return fmt::format("{:.3f} s", value);
   if (value >= 1e-3) return fmt::format("{:.3f} ms", value * 1e3);

@@ -70,4 +70,20 @@ TEST_SUITE("golden") {
       CHECK(report.at("traffic").at("exchange_bytes") == golden.exchange_bytes);
     }
   }
+
+  TEST_CASE("what a product does, as energy counts it, is exactly that of the last change") {
+    const tessera::test::CommandFolder folder;
+    REQUIRE(folder
+                .call(fmt::format("run {}/configs/runs/gemm.json --out result --set "
+                                  "machine.tiles=64 --set workload.m=256 --set workload.n=256 "
+                                  "--set workload.k=256",
+                                  TESSERA_SOURCE))
+                .code == 0);
+    const auto energy = nlohmann::json::parse(folder.read("result/report.json")).at("energy");
+    CHECK(energy.at("work").at("matrix_f16") == 256 * 256 * 256 / 64);
+    CHECK(energy.at("work").at("bytes_loaded") == 4737280);
+    CHECK(energy.at("work").at("bytes_stored") == 2490368);
+    CHECK(energy.at("work").at("exchange_byte_micrometres") == 2560950272);
+    CHECK(energy.at("joules").get<double>() == doctest::Approx(3.37976e-05));
+  }
 }

@@ -158,6 +158,33 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a chip with an energy table reports joules, whose parts and tiles sum to the whole") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const Files files = run(folder, test, "");
+      const bool table = files.report.at("config").at("machine").contains("energy");
+      CHECK(files.report.contains("energy") == table);
+      if (!table) continue;
+      const ordered_json& energy = files.report.at("energy");
+      double parts = 0;
+      for (const auto& [name, joules] : energy.at("by_part").items()) {
+        CHECK(joules.get<double>() >= 0);
+        parts += joules.get<double>();
+      }
+      CHECK(parts == doctest::Approx(energy.at("joules").get<double>()));
+      CHECK(parts > 0);
+      const Table tiles = parse_table(files.tiles, "tiles.csv", {"microjoules"});
+      const std::vector<double>& microjoules = tiles.at("microjoules").values;
+      CHECK(std::accumulate(microjoules.begin(), microjoules.end(), 0.0) ==
+            doctest::Approx(1e6 * parts));
+      std::uint64_t instructions = 0;
+      for (const char* each : {"integer", "integer_multiply", "control", "memory", "floating"}) {
+        instructions += energy.at("work").at(each).get<std::uint64_t>();
+      }
+      CHECK(instructions == files.report.at("work").at("instructions"));
+    }
+  }
+
   TEST_CASE("traffic sums to the bytes exchanged, tiles' supersteps to the tiles' totals") {
     for (const Case& test : cases()) {
       const CommandFolder folder;

@@ -13,9 +13,10 @@ namespace tessera::fabric {
 /// Tiles without a machine: SRAM with random bytes, the compiled lists at its end.
 class Bench {
  public:
-  Bench(const FabricConfig& config, std::uint32_t tiles, std::uint32_t data_bytes)
+  Bench(const FabricConfig& config, std::uint32_t tiles, std::uint32_t data_bytes,
+        const Floorplan& floorplan = {})
       : compiler_(make_exchange_compiler(config)),
-        fabric_(make_fabric(config)),
+        fabric_(make_fabric(config, floorplan)),
         data_bytes_(round_up(data_bytes, 4U)),
         sram_(tiles, std::vector<std::byte>(data_bytes_)) {
     std::mt19937_64 random(1);

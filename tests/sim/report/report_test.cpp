@@ -115,8 +115,8 @@ TEST_SUITE("unit") {
     std::vector<std::string> keys;
     for (const auto& [key, value] : report.json.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"tessera", "config", "plan", "workload", "prediction",
-                                           "time", "work", "rate", "memory", "traffic", "energy",
-                                           "check", "host"});
+                                           "time", "work", "rate", "memory", "traffic", "check",
+                                           "host"});
     const auto& time = report.json["time"];
     std::uint64_t sum = 0;
     for (const auto& [key, value] : time.items()) {
@@ -136,6 +136,33 @@ TEST_SUITE("unit") {
     CHECK(report.json["rate"]["fraction_of_peak"].get<double>() ==
           doctest::Approx(6000.0 / (1000 * 2 * 2 * 64)));
     CHECK(report.json["config"]["machine"]["tile"]["sram_kib"] == 624);
+  }
+
+  TEST_CASE(
+      "joules stand in report, summary and tiles.csv where they are known, and nowhere else") {
+    report::Outcome outcome = toy_outcome(1);
+    const report::Report none = make_report(toy_config(1), toy_built(), outcome);
+    CHECK(!none.json.contains("energy"));
+    CHECK(report::summary(none.json).find("energy") == std::string::npos);
+    CHECK(none.tiles_csv.find("joules") == std::string::npos);
+    EnergyResult energy;
+    energy.node = "7 nm";
+    energy.joules = {{"sram", 3e-6}, {"matrix", 0.0}, {"idle", 1e-6}};
+    energy.work = {{"bytes_loaded", 12}};
+    energy.tile_joules.assign(outcome.result.tiles.size(), 2e-6);
+    energy.mm2 = {{"sram", 2.0}, {"logic", 3.0}};
+    outcome.result.energy = energy;
+    const report::Report report = make_report(toy_config(1), toy_built(), outcome);
+    const auto& section = report.json.at("energy");
+    CHECK(section.at("joules") == doctest::Approx(4e-6));
+    CHECK(section.at("watts") == doctest::Approx(4e-6 / (1000 / 1.85e9)));
+    CHECK(section.at("area_mm2").at("total") == 5.0);
+    CHECK(section.at("work").at("bytes_loaded") == 12);
+    const std::string text = report::summary(report.json);
+    CHECK(text.find("energy    4 uJ = 7.4 W") != std::string::npos);
+    CHECK(text.find("sram 75.0 %  idle 25.0 %\n") != std::string::npos);
+    CHECK(report.tiles_csv.find(",microjoules\n") != std::string::npos);
+    CHECK(report.tiles_csv.find(",2.000000\n") != std::string::npos);
   }
 
   TEST_CASE("host threads change nothing but the section host") {
@@ -214,6 +241,9 @@ TEST_SUITE("unit") {
     CHECK(report::scaled(3.2e12, "FLOP/s") == "3.2 TFLOP/s");
     CHECK(report::scaled(999.7, "B") == "1 kB");
     CHECK(report::scaled(12, "B") == "12 B");
+    CHECK(report::scaled_down(0.0032, "J") == "3.2 mJ");
+    CHECK(report::scaled_down(0, "J") == "0 J");
+    CHECK(report::scaled_down(2e-10, "J") == "200 pJ");
     CHECK(report::seconds(0.0123) == "12.300 ms");
     CHECK(report::bar(0.5) == std::string(20, '#') + std::string(20, '.'));
   }

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::fabric {
+
+/// Where tiles stand on the chip: pairs in columns, the pair of tiles 2p and 2p + 1 in column
+/// p mod `columns`, row p / `columns`.
+struct Floorplan {
+  std::uint32_t columns = 1;
+  std::uint32_t column_um = 0;  ///< between neighbouring columns; both pitches 0: not known
+  std::uint32_t row_um = 0;
+
+  [[nodiscard]] bool known() const { return column_um != 0 || row_um != 0; }
+  /// Micrometres between two tiles along columns and rows.
+  [[nodiscard]] std::uint32_t distance_um(std::uint32_t a, std::uint32_t b) const {
+    const auto apart = [](std::uint32_t x, std::uint32_t y) {
+      return std::max(x, y) - std::min(x, y);
+    };
+    return apart(a / 2 % columns, b / 2 % columns) * column_um +
+           apart(a / 2 / columns, b / 2 / columns) * row_um;
+  }
+};
+
+}  // namespace tessera::fabric

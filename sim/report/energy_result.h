@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// Joules and mm2 of a run, made by models/energy from a machine that has a table of them.
+struct EnergyResult {
+  using Parts = std::vector<std::pair<std::string, double>>;  ///< in the order of the report
+
+  std::string node;
+  Parts joules;                                             ///< by part of the machine
+  std::vector<std::pair<std::string, std::uint64_t>> work;  ///< what was counted
+  std::vector<double> tile_joules;
+  Parts mm2;
+
+  [[nodiscard]] double total_joules() const { return total(joules); }
+  [[nodiscard]] double total_mm2() const { return total(mm2); }
+
+ private:
+  static double total(const Parts& parts) {
+    double sum = 0;
+    for (const auto& [name, value] : parts) sum += value;
+    return sum;
+  }
+};
+
+}  // namespace tessera
