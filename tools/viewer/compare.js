@@ -19,7 +19,10 @@ function comparedRows(a, b) {
     row('memory of the fullest tile', run => run.report.memory.max_tile_bytes, kibibytes, -1),
     row('memory of all tiles', run => run.report.memory.total_bytes, kibibytes, -1),
     row('exchanged', run => run.report.traffic.exchange_bytes, value => scaled(value, 'B'), -1),
-    row('busiest receiver', run => run.report.traffic.max_tile_received, value => scaled(value, 'B'), -1)];
+    row('busiest receiver', run => run.report.traffic.max_tile_received, value => scaled(value, 'B'), -1),
+    ...(a.report.energy && b.report.energy ? [
+      row('energy', run => run.report.energy.joules, joules, -1),
+      row('power', run => run.report.energy.watts, value => `${value.toFixed(1)} W`, -1)] : [])];
 }
 
 /** Better is told by the sign and an arrow too, not by the colour alone. */

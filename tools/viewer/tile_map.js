@@ -18,6 +18,8 @@ function tileMetrics(run) {
     metric('sent', 'Bytes sent', tiles.of('sent_bytes'), value => scaled(value, 'B')),
     metric('received', 'Bytes received', tiles.of('received_bytes'), value => scaled(value, 'B')),
     metric('memory', 'Memory', run.tileMemory, kibibytes)];
+  const microjoules = tiles.find('microjoules');
+  if (microjoules) found.push(metric('energy', 'Energy', microjoules.values, value => joules(value / 1e6)));
   for (const category of CATEGORIES) {
     const column = tiles.find(category + '_bytes');
     if (column) found.push(metric('memory-' + category, `Memory: ${category}`, column.values, kibibytes));

@@ -120,9 +120,26 @@ TEST_SUITE("browser") {
       const std::uint64_t cycles = report["time"][fmt::format("{}_cycles", part)];
       CHECK(contains(text_of(browser, "#where .legend"), grouped(cycles)));
     }
+    CHECK(contains(text_of(browser, "#energy"),
+                   fmt::format("{:.1f} W", report["energy"]["watts"].get<double>())));
+    CHECK(browser.evaluate("tileMetrics(theRun()).some(metric => metric.name === 'energy')") ==
+          true);
     CHECK(contains(text_of(browser, "#config"), "fabric.receive_bytes_per_cycle4"));
     CHECK(browser.evaluate("document.querySelectorAll('#where table')[0].tBodies[0].rows.length") ==
           browser.evaluate("state.runs[0].analysis.phases.length"));
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
+  TEST_CASE("a machine without an energy table has no such section") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one --set machine.energy=null");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    check_drawn(browser);
+    CHECK(browser.evaluate("document.getElementById('energy')").is_null());
+    CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 8);
     check_quiet(browser, folder.path() / "one/report.html");
   }
 

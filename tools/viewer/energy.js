@@ -1,0 +1,41 @@
+'use strict';
+// Joules by part of the machine, and area, on machines with an energy table.
+
+const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating: '--control', matrix: '--compute',
+  sram: '--host', exchange: '--exchange', idle: '--wait'};
+
+/** 0.0032 J as "3.20 mJ"; decimal prefixes. */
+function joules(value) {
+  const prefixes = ['', 'm', '\u00b5', 'n', 'p'];
+  let prefix = 0;
+  let shown = value;
+  while (shown !== 0 && shown < 0.9995 && prefix + 1 < prefixes.length) {
+    shown *= 1000;
+    ++prefix;
+  }
+  return `${shown.toPrecision(3)} ${prefixes[prefix]}J`;
+}
+
+/** Nothing for a run without joules. */
+function energyView(run) {
+  const {energy, time} = run.report;
+  if (!energy) return null;
+  const parts = Object.entries(energy.by_part).filter(([, value]) => value > 0);
+  const colourOf = name => ENERGY_COLOURS[name] ?? '--soft';
+  const csv = () => csvRow(['part', 'joules']) + Object.entries(energy.by_part).map(row => csvRow(row)).join('');
+  const areas = Object.entries(energy.area_mm2).map(([name, mm2]) => [name, `${mm2.toFixed(1)} mm\u00b2`]);
+  return section('energy', 'Energy',
+    `${joules(energy.joules)} in ${seconds(time.seconds)}: ${energy.watts.toFixed(1)} W, ${scaled(energy.flops_per_joule, 'FLOP/J')}`,
+    [csvButton('energy.csv', csv)],
+    stackedBar(parts.map(([name, value]) => ({value, colour: colourOf(name), title: `${name}: ${joules(value)}`})), energy.joules),
+    element('div', {class: 'legend'}, parts.map(([name, value]) => element('span', {},
+      element('i', {style: {background: `var(${colourOf(name)})`}}), spoken(name) + ' ',
+      element('b', {}, joules(value)), ' ' + percent(value / energy.joules)))),
+    element('div', {class: 'columns', style: {marginTop: '18px'}},
+      element('div', {class: 'grow'}, element('h3', {}, 'What was done'),
+        tableOf([{name: ''}, {name: '', n: true}],
+          Object.entries(energy.work).map(([name, count]) => [spoken(name), grouped(count)]))),
+      element('div', {class: 'grow'}, element('h3', {}, 'Area of the chip'),
+        tableOf([{name: ''}, {name: '', n: true}], areas))),
+    element('p', {class: 'note'}, `From the machine\u2019s table (${energy.node}), whose notes name the source of each number.`));
+}
