@@ -85,7 +85,7 @@ wait_until 60 "both nodes are up" both_idle
 
 cat > gemm.json << EOF
 {"machine": {"extends": "bow", "tiles": 368},
- "workload": {"kernel": "gemm", "m": 512, "n": 512, "k": 512}, "run": {"check": "full"}}
+ "workload": {"kernel": "gemm", "m": 768, "n": 768, "k": 768}, "run": {"check": "full"}}
 EOF
 axes=(machine.tiles=92..368+92 "workload.seed=1..30")
 "$tessera" sweep gemm.json "${axes[@]}" --out out --slurm --shards 6
@@ -95,13 +95,18 @@ second_works() { [ "$(results)" -ge 8 ] && [ -n "$(squeue -h -t R -w n2 -o %i)" 
 wait_until 60 "the second node works" second_works
 # As a host that loses power: nothing of it can report anything any more. A step's daemon writes its
 # title over its environment; it is the parent of what it runs.
-mapfile -t lost < <(with_environment TESSERA_NODE=n2; with_environment SLURMD_NODENAME=n2)
-for process in "${lost[@]}"; do
+mapfile -t found < <(with_environment TESSERA_NODE=n2; with_environment SLURMD_NODENAME=n2)
+lost=()
+for process in "${found[@]}"; do
+  kill -STOP "$process" 2> /dev/null || continue # it has ended meanwhile
+  lost+=("$process")
   parent=$(awk '/^PPid:/ {print $2}' "/proc/$process/status")
-  [ "$(cat "/proc/$parent/comm")" != slurmstepd ] || lost+=("$parent")
+  [ "$(cat "/proc/$parent/comm")" = slurmstepd ] || continue
+  kill -STOP "$parent"
+  lost+=("$parent")
 done
-kill -STOP "${lost[@]}"
-kill -KILL "${lost[@]}"
+[ "${#lost[@]}" -gt 0 ] || { echo "the second node has no process"; exit 1; }
+kill -KILL "${lost[@]}" 2> /dev/null || true # a daemon is named once a child
 there=$(results)
 echo "the second node was killed with $there of 120 points there"
 [ "$there" -lt 110 ]
