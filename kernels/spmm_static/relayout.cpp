@@ -14,7 +14,7 @@ constexpr std::uint64_t kSquareSlots4 = 17;
 constexpr std::uint64_t kSquareSlots2 = 9;
 
 // Strides are 16 bits of bytes; whole squares of rows of f32.
-constexpr std::uint64_t kWidest = 0xffff / 16 * 4;
+constexpr std::uint64_t kWidest = std::uint64_t{0xffff} / 16 * 4;
 
 /// Squares [first, last) of rows group * lanes ... of a panel.
 SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, Direction direction,
