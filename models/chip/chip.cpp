@@ -5,7 +5,6 @@
 #include <string>
 
 #include "models/energy/area.h"
-#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera {
@@ -15,22 +14,6 @@ namespace {
 constexpr std::size_t kMostTilesAPiece = 64;
 constexpr std::size_t kPiecesAThread = 32;
 constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 150 ns before
-
-/// As a trace tells it.
-trace::TileLog::Then then_of(Standing::Kind kind) {
-  using Then = trace::TileLog::Then;
-  switch (kind) {
-    case Standing::Kind::sync:
-      return Then::sync;
-    case Standing::Kind::exchange_wait:
-      return Then::wait;
-    case Standing::Kind::limit:
-      return Then::compute;
-    case Standing::Kind::done:
-      break;
-  }
-  return Then::ended;
-}
 
 /// Distances are asked for by the energy table alone.
 fabric::Floorplan plan_of(const MachineConfig& machine) {
@@ -53,8 +36,8 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       fabric_("fabric", fabric::make_fabric(config.machine.fabric, plan_of(config.machine))),
       steps_(images.steps),
       ledger_(steps_),
+      recordings_({config.tile_steps, settings.count_activity, config.trace}, config.machine.tiles),
       zones_(sync_.zones()) {
-  if (config.tile_steps > 0) recorder_.emplace(config.machine.tiles, config.tile_steps);
   make_programs(images);
   make_tiles(images);
   socket.register_b_transport(this, &Chip::b_transport);
@@ -80,13 +63,11 @@ void Chip::make_tiles(const program::Images& images) {
   check(images.tiles.size() == count, "chip: {} images for {} tiles", images.tiles.size(), count);
   tiles_.reserve(count);
   tile_modules_.reserve(count);
-  if (settings_.count_activity) activity_.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const TileId tile{i};
     tiles_.emplace_back(settings_, *programs_.at(images.tiles[i].code.get()), tile,
                         sram_.tile(tile).data());
-    if (config_.trace != nullptr) tiles_.back().record(&config_.trace->log(tile));
-    if (settings_.count_activity) tiles_.back().record(&activity_[i]);
+    recordings_.follow(tiles_.back());
     tile_modules_.push_back(
         std::make_unique<TileModule>(("tile_" + std::to_string(i)).c_str(), tiles_.back()));
   }
@@ -185,120 +166,13 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
     Tile& tile = tiles_[index(tiles[i])];
     resume(tile);
     const Arrival& arrival = tile.run(session);
-    if (config_.trace != nullptr) log_arrival(tiles[i]);
+    recordings_.arrived(tiles[i], arrival);
     if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange && group.fits(arrival))
       group.add(tiles[i], arrival, start);
     else
       piece.apart.push_back(tiles[i]);
   }
   piece.group = group;
-}
-
-void Chip::log_arrival(TileId tile) const {
-  trace::TileLog& log = config_.trace->log(tile);
-  log.arrived = arrival(tile).at;
-  log.then = then_of(arrival(tile).kind);
-}
-
-/// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
-void Chip::settle() {
-  bool past_limit = false;
-  bool exchanging = false;
-  for (const Piece& piece : pieces_)
-    for (const TileId tile : piece.apart) {
-      exchanging |= settle_apart(tile);
-      past_limit |= arrival(tile).kind == Standing::Kind::limit;
-    }
-  if (past_limit)
-    throw stuck(fmt::format("tiles ran past the limit of {} (--max-cycles)",
-                            counted(settings_.max_cycles.count(), "cycle")));
-  for (const Piece& piece : pieces_) {
-    if (piece.group.arrivals.tiles != 0) settle_sync(piece.group);
-    for (const TileId tile : piece.apart) {
-      if (arrival(tile).kind != Standing::Kind::sync) continue;
-      ArrivalGroup alone;
-      alone.add(tile, arrival(tile), ledger_.start());
-      settle_sync(alone);
-    }
-  }
-  if (exchanging) settle_exchanges();
-}
-
-/// Whether the tile has started an exchange.
-bool Chip::settle_apart(TileId tile) {
-  const Arrival& last = arrival(tile);
-  if (last.started_exchange)
-    fabric_.exchanges.start({tile, last.list_start, sram_.tile(tile), Address(last.list)});
-  if (last.kind == Standing::Kind::done) {
-    ArrivalGroup alone;
-    alone.add(tile, last, ledger_.start());
-    ledger_.arrive(alone);
-    if (++ended_ == tiles_.size()) end_program();
-  }
-  return last.started_exchange;
-}
-
-void Chip::settle_sync(const ArrivalGroup& group) {
-  ZoneRelease& zone = zones_[group.zone];
-  Barrier& barrier = sync_.barrier(group.zone);
-  if (barrier.arrived() == 0) zone.sync_step = group.sync_step;
-  if (zone.sync_step != group.sync_step) throw branched_apart(group.zone);
-  ledger_.arrive(group);
-  const auto release = barrier.arrive(group.arrivals);
-  if (!release) return;
-  zone.pending = true;
-  zone.at = release->at;
-  zone.measured = close_superstep(release->at);
-  notify_at(sync_.released(group.zone), release->at);
-}
-
-void Chip::settle_exchanges() {
-  for (const Exchanges::Finished& finished : fabric_.exchanges.finish(threads_)) {
-    std::vector<TileId> waiting;
-    Cycle first = Cycle(UINT64_MAX);
-    for (std::size_t i = 0; i < finished.participants.size(); ++i) {
-      const TileId tile = finished.participants[i].tile;
-      const fabric::Delivery& delivery = finished.outcome.tiles[i];
-      tiles_[index(tile)].complete_exchange(finished.begin, delivery.done, delivery.sent,
-                                            delivery.received);
-      if (!activity_.empty())
-        activity_[index(tile)].open.byte_micrometres += delivery.byte_micrometres;
-      if (config_.trace != nullptr)
-        config_.trace->transfer(finished.begin, delivery.done, delivery.received);
-      if (arrival(tile).kind != Standing::Kind::exchange_wait) continue;
-      waiting.push_back(tile);
-      first = std::min(first, std::max(delivery.done, arrival(tile).at));
-    }
-    ledger_.deliver(finished.outcome.delivered, finished.outcome.multicast);
-    if (!waiting.empty()) fabric_.waiting.emplace(first, std::move(waiting));
-  }
-  if (!fabric_.waiting.empty()) notify_at(fabric_.done, fabric_.waiting.begin()->first);
-}
-
-/// True if the superstep counts.
-bool Chip::close_superstep(Cycle at) {
-  if (recorder_) record_tiles();
-  const bool measured = ledger_.close(at);
-  if (recorder_) recorder_->close(measured);
-  if (config_.trace != nullptr) config_.trace->close(ledger_.closed(), measured);
-  return measured;
-}
-
-void Chip::record_tiles() {
-  const Cycle start = ledger_.start();
-  for (std::uint32_t i = 0; i < tiles_.size(); ++i) {
-    const Arrival& last = tiles_[i].arrival();
-    if (last.at < start) continue;  // ended before
-    const Cycle computing = last.at - start - last.span.exchange - last.span.wait;
-    recorder_->add(TileId{i}, computing, last.span.exchange, last.span.wait);
-  }
-}
-
-void Chip::end_program() {
-  Cycle end;
-  for (const Tile& tile : tiles_) end = std::max(end, tile.arrival().at);
-  const bool measured = close_superstep(end);
-  for (Tile& tile : tiles_) tile.finish(measured);
 }
 
 void Chip::notify_at(sc_core::sc_event& event, Cycle cycle) const {
@@ -320,8 +194,7 @@ RunResult Chip::result() const {
     result.max_tile_received = std::max(result.max_tile_received, record.received);
     result.tiles.push_back(record);
   }
-  for (const ActivityAccount& account : activity_) result.activity.push_back(account.measured);
-  if (recorder_) result.tile_steps = recorder_->kept();
+  recordings_.add_to(result);
   return result;
 }
 

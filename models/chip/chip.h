@@ -3,7 +3,6 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,15 +15,14 @@
 #include "models/chip/clock.h"
 #include "models/chip/exchange_module.h"
 #include "models/chip/ledger.h"
+#include "models/chip/recordings.h"
 #include "models/chip/sram.h"
-#include "models/chip/tile_step_recorder.h"
 #include "models/sync/sync.h"
 #include "models/tile/tile.h"
 #include "models/tile/tile_module.h"
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
-#include "sim/trace/run_trace.h"
 
 namespace tessera {
 
@@ -70,13 +68,11 @@ class Chip : public sc_core::sc_module {
   template <class Resume>
   void run_piece(std::span<const TileId> tiles, std::size_t number, engine::Session& session,
                  Resume& resume);
-  void log_arrival(TileId tile) const;
   void settle();
   bool settle_apart(TileId tile);
   void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
   bool close_superstep(Cycle at);
-  void record_tiles();
   void end_program();
 
   [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
@@ -99,10 +95,9 @@ class Chip : public sc_core::sc_module {
   ExchangeModule fabric_;
   std::vector<program::StepInfo> steps_;
   Ledger ledger_;
-  std::optional<TileStepRecorder> recorder_;
+  Recordings recordings_;
   std::map<const program::CodeImage*, std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
-  std::vector<ActivityAccount> activity_;  ///< by tile; empty: not counted
   std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
   std::vector<TileId> all_;  ///< every tile, in order

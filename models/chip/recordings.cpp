@@ -1,0 +1,63 @@
+#include "models/chip/recordings.h"
+
+namespace tessera {
+namespace {
+
+/// As a trace tells it.
+trace::TileLog::Then then_of(Standing::Kind kind) {
+  using Then = trace::TileLog::Then;
+  switch (kind) {
+    case Standing::Kind::sync:
+      return Then::sync;
+    case Standing::Kind::exchange_wait:
+      return Then::wait;
+    case Standing::Kind::limit:
+      return Then::compute;
+    case Standing::Kind::done:
+      break;
+  }
+  return Then::ended;
+}
+
+}  // namespace
+
+Recordings::Recordings(const Config& config, std::uint32_t tiles)
+    : trace_(config.trace), activity_(config.activity ? tiles : 0) {
+  if (config.tile_steps > 0) steps_.emplace(tiles, config.tile_steps);
+}
+
+void Recordings::follow(Tile& tile) {
+  if (trace_ != nullptr) tile.record(&trace_->log(tile.id()));
+  if (!activity_.empty()) tile.record(&activity_[index(tile.id())]);
+}
+
+void Recordings::log_arrival(TileId tile, const Standing& standing) const {
+  trace::TileLog& log = trace_->log(tile);
+  log.arrived = standing.at;
+  log.then = then_of(standing.kind);
+}
+
+void Recordings::delivered(TileId tile, Cycle begin, const fabric::Delivery& delivery) {
+  if (!activity_.empty()) activity_[index(tile)].open.byte_micrometres += delivery.byte_micrometres;
+  if (trace_ != nullptr) trace_->transfer(begin, delivery.done, delivery.received);
+}
+
+void Recordings::close(const std::vector<Tile>& tiles, const SuperstepRecord& record,
+                       bool measured) {
+  if (trace_ != nullptr) trace_->close(record, measured);
+  if (!steps_) return;
+  for (const Tile& tile : tiles) {
+    const Arrival& last = tile.arrival();
+    if (last.at < record.start) continue;  // ended before
+    const Cycle computing = last.at - record.start - last.span.exchange - last.span.wait;
+    steps_->add(tile.id(), computing, last.span.exchange, last.span.wait);
+  }
+  steps_->close(measured);
+}
+
+void Recordings::add_to(RunResult& result) const {
+  for (const ActivityAccount& account : activity_) result.activity.push_back(account.measured);
+  if (steps_) result.tile_steps = steps_->kept();
+}
+
+}  // namespace tessera
