@@ -1,5 +1,6 @@
 #include "models/energy/area.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/types.h"
@@ -20,8 +21,8 @@ Area chip_area(const MachineConfig& machine) {
 }
 
 fabric::Floorplan floorplan(const MachineConfig& machine) {
-  constexpr double kMicrometres = 1000;
-  const double side_um = std::sqrt(chip_area(machine).total_mm2()) * kMicrometres;
+  constexpr double kMicrometresPerMm = 1000;
+  const double side_um = std::sqrt(chip_area(machine).total_mm2()) * kMicrometresPerMm;
   const std::uint32_t pairs = ceil_div(machine.tiles, 2U);
   const std::uint32_t columns = std::min(machine.fabric.columns, pairs);
   const std::uint32_t rows = ceil_div(pairs, columns);

@@ -16,8 +16,11 @@ constexpr std::array<const char*, 7> kPartNames = {"instructions", "integer",  "
                                                    "sram",         "exchange", "idle"};
 using Joules = std::array<double, kPartNames.size()>;
 
+double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(part)]; }
+
 constexpr double kPico = 1e-12;
 constexpr double kBitsPerByte = 8;
+constexpr double kMicrometresPerMm = 1000;
 
 double macs(isa::Mnemonic mnemonic) { return isa::info(mnemonic).flops / 2.0; }
 
@@ -26,63 +29,54 @@ class Prices {
  public:
   explicit Prices(const MachineConfig& machine)
       : table_(machine.energy),
-        sram_byte_((table_.sram_pj_per_byte +
-                    kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine)) *
-                   kPico * table_.scale),
-        wire_byte_um_(kBitsPerByte * table_.wire_pj_per_bit_mm / 1000 * kPico * table_.scale) {}
+        sram_byte_(joules(table_.sram_pj_per_byte +
+                          kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine))),
+        wire_byte_um_(joules(kBitsPerByte * table_.wire_pj_per_bit_mm / kMicrometresPerMm)) {}
 
-  /// Of one tile; all but the idle power.
-  [[nodiscard]] Joules dynamic(const TileActivity& done, const TileRecord& record) const {
+  /// Of what tiles did and the bytes that they sent and received; all but the idle power.
+  [[nodiscard]] Joules dynamic(const TileActivity& done, Bytes exchanged) const {
     const auto count = [&](Activity which) {
       return static_cast<double>(done.counts[isa::index(which)]);
     };
     const auto cost = [&](Activity which, double picojoules) {
-      return count(which) * picojoules * kPico * table_.scale;
+      return joules(count(which) * picojoules);
     };
     double instructions = 0;
     for (std::size_t i = 0; i < isa::kInstructionClasses; ++i)
       instructions += static_cast<double>(done.counts[i]);
     const double bytes = count(Activity::bytes_loaded) + count(Activity::bytes_stored) +
-                         instructions * table_.fetch_bytes +
-                         static_cast<double>(record.sent.count() + record.received.count());
-    Joules joules{};
-    at(joules, Part::instructions) = instructions * table_.instruction_pj * kPico * table_.scale;
-    at(joules, Part::integer) = cost(Activity::integer, table_.integer_pj) +
-                                cost(Activity::control, table_.integer_pj) +
-                                cost(Activity::memory, table_.integer_pj) +
-                                cost(Activity::integer_multiply, table_.integer_multiply_pj);
-    at(joules, Part::floating) = cost(Activity::iterative_slots, table_.iterative_slot_pj) +
-                                 cost(Activity::f32_adds, table_.f32_add_pj) +
-                                 cost(Activity::f32_multiplies, table_.f32_multiply_pj) +
-                                 cost(Activity::f16_adds, table_.f16_add_pj) +
-                                 cost(Activity::f16_multiplies, table_.f16_multiply_pj);
-    at(joules, Part::matrix) =
+                         instructions * table_.fetch_bytes + static_cast<double>(exchanged.count());
+    Joules parts{};
+    at(parts, Part::instructions) = joules(instructions * table_.instruction_pj);
+    at(parts, Part::integer) = cost(Activity::integer, table_.integer_pj) +
+                               cost(Activity::control, table_.integer_pj) +
+                               cost(Activity::memory, table_.integer_pj) +
+                               cost(Activity::integer_multiply, table_.integer_multiply_pj);
+    at(parts, Part::floating) = cost(Activity::iterative_slots, table_.iterative_slot_pj) +
+                                cost(Activity::f32_adds, table_.f32_add_pj) +
+                                cost(Activity::f32_multiplies, table_.f32_multiply_pj) +
+                                cost(Activity::f16_adds, table_.f16_add_pj) +
+                                cost(Activity::f16_multiplies, table_.f16_multiply_pj);
+    at(parts, Part::matrix) =
         cost(Activity::matrix_f16, macs(isa::Mnemonic::amp_h) * table_.matrix_f16_pj) +
         cost(Activity::matrix_f16_f32, macs(isa::Mnemonic::amp_hs) * table_.matrix_f16_f32_pj) +
         cost(Activity::matrix_f32, macs(isa::Mnemonic::amp_s) * table_.matrix_f32_pj) +
         cost(Activity::matrix_i8, macs(isa::Mnemonic::amp_b) * table_.matrix_i8_pj);
-    at(joules, Part::sram) = bytes * sram_byte_;
-    at(joules, Part::exchange) = static_cast<double>(done.byte_micrometres) * wire_byte_um_;
-    return joules;
+    at(parts, Part::sram) = bytes * sram_byte_;
+    at(parts, Part::exchange) = static_cast<double>(done.byte_micrometres) * wire_byte_um_;
+    return parts;
   }
 
-  static double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(part)]; }
-
  private:
+  /// Of the table's numbers, for the node that is modelled.
+  [[nodiscard]] double joules(double picojoules) const { return picojoules * kPico * table_.scale; }
+
   const EnergyConfig& table_;
   double sram_byte_;
   double wire_byte_um_;
 };
 
-TileActivity all_tiles(const RunResult& result, TileRecord& record) {
-  TileActivity sum;
-  for (std::size_t i = 0; i < result.activity.size(); ++i) {
-    sum.add(result.activity[i]);
-    record.sent += result.tiles[i].sent;
-    record.received += result.tiles[i].received;
-  }
-  return sum;
-}
+Bytes exchanged(const TileRecord& record) { return record.sent + record.received; }
 
 double sum_of(const Joules& joules) {
   double sum = 0;
@@ -103,18 +97,22 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result) {
 
   EnergyResult energy;
   energy.node = machine.energy.node;
-  TileRecord record;
-  const TileActivity sum = all_tiles(result, record);
-  Joules joules = prices.dynamic(sum, record);
-  Prices::at(joules, Part::idle) = idle * machine.tiles;
+  TileActivity sum;
+  Bytes sum_exchanged;
+  for (std::size_t i = 0; i < result.activity.size(); ++i) {
+    sum.add(result.activity[i]);
+    sum_exchanged += exchanged(result.tiles[i]);
+  }
+  Joules joules = prices.dynamic(sum, sum_exchanged);
+  at(joules, Part::idle) = idle * machine.tiles;
   for (std::size_t i = 0; i < joules.size(); ++i)
     energy.joules.emplace_back(kPartNames[i], joules[i]);
   for (std::size_t i = 0; i < isa::kActivities; ++i)
     energy.work.emplace_back(isa::name_of(static_cast<Activity>(i)), sum.counts[i]);
   energy.work.emplace_back("exchange_byte_micrometres", sum.byte_micrometres);
   for (std::size_t i = 0; i < result.activity.size(); ++i)
-    energy.tile_joules.push_back(sum_of(prices.dynamic(result.activity[i], result.tiles[i])) +
-                                 idle);
+    energy.tile_joules.push_back(
+        sum_of(prices.dynamic(result.activity[i], exchanged(result.tiles[i]))) + idle);
   const Area area = chip_area(machine);
   energy.mm2 = {{"sram", area.sram_mm2}, {"logic", area.logic_mm2}};
   return energy;
