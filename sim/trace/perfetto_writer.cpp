@@ -97,6 +97,30 @@ class Event : public Packet {
   char* event_;
 };
 
+/// A packet that declares a track, which stays open. Tracks are shown in the order of their
+/// numbers.
+class TrackPacket : public Packet {
+ public:
+  TrackPacket(Output& output, PerfettoWriter::Track track, PerfettoWriter::Track parent,
+              std::string_view name, std::size_t numbers)
+      : Packet(output, kOwn + numbers, name.size()),
+        track_(track),
+        descriptor_(begin_message(trace_packet::kTrackDescriptor)) {
+    number(track_descriptor::kUuid, track);
+    text(track_descriptor::kName, name);
+    if (parent != PerfettoWriter::kNoParent) number(track_descriptor::kParent, parent);
+  }
+  void end_track() {
+    number(track_descriptor::kSiblingRank, track_);
+    end_message(descriptor_);
+  }
+
+ private:
+  static constexpr std::size_t kOwn = 5;  // descriptor, number, name, parent and rank
+  PerfettoWriter::Track track_;
+  char* descriptor_;
+};
+
 }  // namespace
 
 PerfettoWriter::PerfettoWriter(std::ostream& out) : output_(out) {
@@ -106,29 +130,19 @@ PerfettoWriter::PerfettoWriter(std::ostream& out) : output_(out) {
 }
 
 PerfettoWriter::Track PerfettoWriter::add_track(Track parent, std::string_view name) {
-  Packet packet(output_, 6, name.size());
-  char* const track = packet.begin_message(trace_packet::kTrackDescriptor);
-  packet.number(track_descriptor::kUuid, ++last_track_);
-  packet.text(track_descriptor::kName, name);
-  if (parent != kNoParent) packet.number(track_descriptor::kParent, parent);
+  TrackPacket packet(output_, ++last_track_, parent, name, 1);
   packet.number(track_descriptor::kChildOrdering, kExplicitOrder);
-  packet.number(track_descriptor::kSiblingRank, last_track_);
-  packet.end_message(track);
+  packet.end_track();
   packet.finish();
   return last_track_;
 }
 
 PerfettoWriter::Track PerfettoWriter::add_counter(Track parent, std::string_view name, Unit unit) {
-  Packet packet(output_, 7, name.size());
-  char* const track = packet.begin_message(trace_packet::kTrackDescriptor);
-  packet.number(track_descriptor::kUuid, ++last_track_);
-  packet.text(track_descriptor::kName, name);
-  if (parent != kNoParent) packet.number(track_descriptor::kParent, parent);
+  TrackPacket packet(output_, ++last_track_, parent, name, 2);
   char* const counter = packet.begin_message(track_descriptor::kCounter);
   packet.number(track_descriptor::kUnit, static_cast<std::uint64_t>(unit));
   packet.end_message(counter);
-  packet.number(track_descriptor::kSiblingRank, last_track_);
-  packet.end_message(track);
+  packet.end_track();
   packet.finish();
   return last_track_;
 }
