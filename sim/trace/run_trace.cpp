@@ -1,5 +1,6 @@
 #include "sim/trace/run_trace.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -84,7 +85,8 @@ void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
   add_states(log(record.last_tile), 0, record.start, end, phases_);
   const Superstep superstep{supersteps_++, record, measured, step, phases_};
   count_active(superstep);
-  const bool wanted = files_[0].takes_tiles() || files_[1].takes_tiles();
+  const bool wanted = std::any_of(files_.begin(), files_.end(),
+                                  [](const TraceFile& file) { return file.takes_tiles(); });
   if (wanted) add_spans(superstep);
   for (TraceFile& file : files_) file.superstep(superstep, spans_);
   for (TileLog& log : logs_) {

@@ -39,13 +39,13 @@ void mark(std::string_view part, std::vector<bool>& chosen) {
 }  // namespace
 
 std::vector<TileId> tiles_of(std::string_view text, std::uint32_t machine_tiles) {
-  std::vector<bool> chosen(machine_tiles, text == "all");
-  for (std::string_view rest = text == "all" ? "" : text; !rest.empty() || text.empty();) {
-    const std::size_t comma = rest.find(',');
-    mark(rest.substr(0, comma), chosen);
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-    if (rest.empty()) mark(rest, chosen);  // says what is wrong with it
+  const bool all = text == "all";
+  std::vector<bool> chosen(machine_tiles, all);
+  for (bool more = !all; more;) {
+    const std::size_t comma = text.find(',');
+    mark(text.substr(0, comma), chosen);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
   }
   std::vector<TileId> tiles;
   for (std::uint32_t i = 0; i < machine_tiles; ++i)
