@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
@@ -66,19 +67,21 @@ std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
 /// The ranges of a figure, its place in the picture fixed, so that a slope's angle is known.
 struct Plane {
   double low, high, least, most;
-  static constexpr double kWidth = 0.66, kHeight = 0.74;  ///< of the picture
+  /// Shares of the picture.
+  static constexpr double kLeft = 0.1, kBottom = 0.15, kWidth = 0.66, kHeight = 0.74;
 
-  [[nodiscard]] double degrees(const Figure& figure) const {
+  /// Of a slope to the horizontal, in radians.
+  [[nodiscard]] double angle(const Figure& figure) const {
     const double decade_x = kWidth * figure.width / std::log10(high / low);
     const double decade_y = kHeight * figure.height / std::log10(most / least);
-    return std::atan2(decade_y, decade_x) * 180 / std::acos(-1.0);
+    return std::atan2(decade_y, decade_x);
   }
   [[nodiscard]] std::string script() const {
     return fmt::format(
-        "set lmargin at screen 0.1\nset rmargin at screen {}\nset bmargin at screen 0.15\n"
+        "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\n"
         "set tmargin at screen {}\nset logscale xy\nset format x '%.4g'\nset format y '%.0s%c'\n"
         "set xrange [{}:{}]\nset yrange [{}:{}]\n",
-        0.1 + kWidth, 0.15 + kHeight, low, high, least, most);
+        kLeft, kLeft + kWidth, kBottom, kBottom + kHeight, low, high, least, most);
   }
 };
 
@@ -96,10 +99,9 @@ Plane plane_of(const Roofs& roofs, const std::vector<Dot>& dots) {
   return plane;
 }
 
-std::string roofs_script(const Roofs& roofs, const Plane& plane, double degrees) {
+std::string roofs_script(const Roofs& roofs, const Plane& plane, double angle) {
   constexpr std::array kInks = {"#2a7fb0", "#7a4fa0"};
   constexpr double kWidthsAway = 1.6, kHeightsAway = 0.8;  // of letters, square to the slope
-  const double angle = degrees * std::acos(-1.0) / 180;
   std::string script = "set style textbox opaque noborder margins 0.3,0.1\n";
   for (std::size_t i = 0; i < roofs.slopes.size(); ++i) {
     const auto& [name, bytes] = roofs.slopes[i];
@@ -111,8 +113,9 @@ std::string roofs_script(const Roofs& roofs, const Plane& plane, double degrees)
         "set label {5} at {6},{7} left rotate by {8:.1f} offset {9:.2f},{10:.2f} font ',10' tc rgb "
         "'{4}'\n",
         from, from * bytes, roofs.top() / bytes, roofs.top(), kInks[i % kInks.size()],
-        literal(name + " " + report::scaled(bytes, "B/s")), at, at * bytes, degrees,
-        -kWidthsAway * std::sin(angle), kHeightsAway * std::cos(angle));
+        literal(name + " " + report::scaled(bytes, "B/s")), at, at * bytes,
+        angle * 180 / std::numbers::pi, -kWidthsAway * std::sin(angle),
+        kHeightsAway * std::cos(angle));
   }
   for (const auto& [name, rate] : roofs.flats) {
     script += fmt::format(
@@ -174,7 +177,7 @@ Figure roofline(const Source& source, const Request& request) {
       by.size() == 1 && !request.by.empty() ? quantity_of(by[0], 0).title() : "";
   figure.script = heading(title_of(source.rows, request) + best_note(request),
                           "useful operations a byte (FLOP/B)", "useful rate (FLOP/s)", key) +
-                  plane.script() + roofs_script(roofs, plane, plane.degrees(figure)) +
+                  plane.script() + roofs_script(roofs, plane, plane.angle(figure)) +
                   curves_of(dots, series);
   return figure;
 }
