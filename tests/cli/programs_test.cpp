@@ -115,8 +115,8 @@ TEST_SUITE("cli") {
                   {"still running after 60000 cycles"}, 3);
     const std::string allowed = ", allowed an integer from 1 cycles";
     for (const std::string found : {"0", "1.5", "\"none\""}) {
-      check_refused(folder, "exec --max-cycles '" + found + "' " + path_of("endless"),
-                    {"--max-cycles " + found + ": max_cycles: found " + found + allowed});
+      check_refused(folder, fmt::format("exec --max-cycles '{}' {}", found, path_of("endless")),
+                    {fmt::format("--max-cycles {0}: max_cycles: found {0}{1}", found, allowed)});
     }
   }
 

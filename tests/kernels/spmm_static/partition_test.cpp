@@ -154,7 +154,7 @@ TEST_SUITE("unit") {
       }
       return most;
     };
-    const std::uint64_t mean = (400 * 10 + 3 * w.blocks()) / 20;
+    const std::uint64_t mean = (400 * std::uint64_t{10} + 3 * w.blocks()) / 20;
     CHECK(most_work(Dealing::blocks) > mean * 3 / 2);
     CHECK(most_work(Dealing::work) <= mean + 13);
     CHECK(most_work(Dealing::rows) <= mean + 190);

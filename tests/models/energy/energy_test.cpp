@@ -95,7 +95,7 @@ TEST_SUITE("unit") {
     RunResult result = idle_result();
     result.tiles[0].sent = Bytes(100);
     result.tiles[1].received = Bytes(100);
-    result.activity[0].byte_micrometres = 100 * 2500;
+    result.activity[0].byte_micrometres = 250'000;  // 2.5 mm
     const EnergyResult energy = account(machine(), result);
     CHECK(joules(energy, "sram") == doctest::Approx(200e-12));
     CHECK(joules(energy, "exchange") == doctest::Approx(100 * 8 * 2.5 * 0.1e-12));
