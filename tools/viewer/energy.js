@@ -4,6 +4,12 @@
 const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating: '--control', matrix: '--compute',
   sram: '--host', exchange: '--exchange', idle: '--wait'};
 
+const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer multiplies', control: 'control instructions',
+  memory: 'memory instructions', floating: 'floating-point instructions', iterative_slots: 'slots of divides, roots, activations',
+  matrix_f16: 'matrix instructions, f16', matrix_f16_f32: 'matrix instructions, f16 to f32',
+  matrix_f32: 'matrix instructions, f32', matrix_i8: 'matrix instructions, int8',
+  exchange_byte_micrometres: 'bytes sent \u00d7 \u00b5m of wire'};
+
 /** 0.0032 J as "3.20 mJ"; decimal prefixes. */
 function joules(value) {
   const prefixes = ['', 'm', '\u00b5', 'n', 'p'];
@@ -34,7 +40,8 @@ function energyView(run) {
     element('div', {class: 'columns', style: {marginTop: '18px'}},
       element('div', {class: 'grow'}, element('h3', {}, 'What was done'),
         tableOf([{name: ''}, {name: '', n: true}],
-          Object.entries(energy.work).map(([name, count]) => [spoken(name), grouped(count)]))),
+          Object.entries(energy.work).filter(([, count]) => count > 0)
+            .map(([name, count]) => [WORK_NAMES[name] ?? spoken(name), grouped(count)]))),
       element('div', {class: 'grow'}, element('h3', {}, 'Area of the chip'),
         tableOf([{name: ''}, {name: '', n: true}], areas))),
     element('p', {class: 'note'}, `From the machine\u2019s table (${energy.node}), whose notes name the source of each number.`));
