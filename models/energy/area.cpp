@@ -21,7 +21,6 @@ Area chip_area(const MachineConfig& machine) {
 }
 
 fabric::Floorplan floorplan(const MachineConfig& machine) {
-  constexpr double kMicrometresPerMm = 1000;
   const double side_um = std::sqrt(chip_area(machine).total_mm2()) * kMicrometresPerMm;
   const std::uint32_t pairs = ceil_div(machine.tiles, 2U);
   const std::uint32_t columns = std::min(machine.fabric.columns, pairs);

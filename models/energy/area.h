@@ -8,6 +8,8 @@
 /// which no maker publishes.
 namespace tessera::energy {
 
+constexpr double kMicrometresPerMm = 1000;
+
 struct Area {
   double sram_mm2 = 0;
   double logic_mm2 = 0;

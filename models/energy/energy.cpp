@@ -20,7 +20,6 @@ double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(p
 
 constexpr double kPico = 1e-12;
 constexpr double kBitsPerByte = 8;
-constexpr double kMicrometresPerMm = 1000;
 
 double macs(isa::Mnemonic mnemonic) { return isa::info(mnemonic).flops / 2.0; }
 
