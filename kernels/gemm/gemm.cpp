@@ -13,9 +13,6 @@ constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::a
                                                       {"f16", PartialsChoice::f16},
                                                       {"f32", PartialsChoice::f32}}};
 
-constexpr config::Names<Layout, 2> kLayouts{
-    {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
-
 Problem problem_of(const Options& options) {
   const bool any = options.dtype == Type::f16 && options.partials == PartialsChoice::automatic;
   const bool wide = options.dtype == Type::f32 || options.partials == PartialsChoice::f32;
@@ -54,7 +51,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"partials", "type of partial sums; auto: the planner chooses"}, options.partials,
                kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
-               options.layout, kLayouts);
+               options.layout, kernels::kLayouts);
   fields.file({"a", "A from a .npy file of shape [m, k]; seeded values if not given"}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n]; seeded values if not given"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);

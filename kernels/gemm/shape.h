@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/layout.h"
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
@@ -10,6 +11,9 @@
 /// 16x16 blocks of the stationary operand W, Y[rows, columns] = X[rows, depth] W[depth, columns].
 namespace tessera::gemm {
 
+using kernels::EvenSplit;
+using kernels::Interval;
+using kernels::Layout;
 using program::Type;
 
 /// C[m, n] = A[m, k] B[k, n].
@@ -22,10 +26,6 @@ struct Product {
 /// Which operand the matrix unit holds. With `a` the transposed product is computed: the positions
 /// are columns of B, and Y is C transposed.
 enum class Stationary : std::uint8_t { a, b };
-
-/// How the operands are given and the product is wanted: in the order in which the matrix unit
-/// takes and gives them, or in rows.
-enum class Layout : std::uint8_t { blocked, natural };
 
 /// Product with the roles given out.
 struct Roles {
@@ -72,32 +72,5 @@ void require_unit(const MachineConfig& machine, const BlockShape& block);
 constexpr std::uint32_t unit_slots(const MatrixUnitConfig& unit, const BlockShape& block) {
   return ceil_div(block.depth * block.columns / block.phases, macs_per_slot(unit, block));
 }
-
-struct Interval {
-  std::uint64_t begin;
-  std::uint64_t end;
-  [[nodiscard]] std::uint64_t size() const { return end - begin; }
-};
-
-/// `total` things in `parts` intervals whose sizes differ by one at most, the larger ones first.
-struct EvenSplit {
-  std::uint64_t total;
-  std::uint32_t parts;
-
-  [[nodiscard]] std::uint64_t begin(std::uint64_t part) const {
-    const std::uint64_t extra = total % parts;
-    return total / parts * part + (part < extra ? part : extra);
-  }
-  [[nodiscard]] Interval part(std::uint64_t part) const { return {begin(part), begin(part + 1)}; }
-  /// The part that thing number `thing` is in.
-  [[nodiscard]] std::uint64_t holder(std::uint64_t thing) const {
-    const std::uint64_t large = (total / parts + 1) * (total % parts);
-    if (thing < large) return thing / (total / parts + 1);
-    return total % parts + (thing - large) / (total / parts);
-  }
-  [[nodiscard]] std::uint64_t largest() const {
-    return ceil_div(total, static_cast<std::uint64_t>(parts));
-  }
-};
 
 }  // namespace tessera::gemm

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 

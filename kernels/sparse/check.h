@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "kernels/sparse/block_matrix.h"
+#include "kernels/sparse/operand/block_matrix.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/sparse/block_matrix.h"
+#include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/spmm_dynamic/shape.h"
 
 /// Buckets: the fixed room for nonzeros that every tile has. The buckets of the z tiles of a

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/layout.h"
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
 #include "sim/data/element.h"
@@ -21,8 +22,7 @@ constexpr std::uint32_t kPassBytes =
     16;                                 ///< of a row of X that one pass of an element codelet takes
 constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group
 
-/// How X is given and Y wanted: as the plan has them, or by rows.
-enum class Layout : std::uint8_t { blocked, natural };
+using kernels::Layout;
 
 struct Shape {
   program::Type dtype = program::Type::f16;

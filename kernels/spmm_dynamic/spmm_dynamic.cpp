@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/sparse/pattern.h"
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_dynamic {
@@ -21,8 +21,6 @@ constexpr config::Names<Algorithm, 3> kAlgorithms{
 constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
                                                     {"pools", Neighbours::share_pool},
                                                     {"nothing", Neighbours::share_nothing}}};
-constexpr config::Names<Layout, 2> kLayouts{
-    {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
@@ -119,7 +117,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"layout",
                 "how X (and Yg) is given and Y wanted: blocked, as the plan has them, or natural, "
                 "by rows in equal parts on all tiles"},
-               options.layout, kLayouts);
+               options.layout, kernels::kLayouts);
   fields.field({"max_density",
                 "blocks of W that the program has room for, over all its blocks; 0: as many as the "
                 "fullest pattern holds"},

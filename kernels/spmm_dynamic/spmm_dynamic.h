@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/config/fields.h"
 #include "sim/data/dense_operand.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/sparse/block_matrix.h"
+#include "kernels/sparse/operand/block_matrix.h"
 
 /// The order in which the blocks of W are dealt to tiles: band after band of its block columns, row
 /// after row within a band, column after column within a row.

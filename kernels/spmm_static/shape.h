@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/layout.h"
 #include "sim/data/element.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
@@ -27,8 +28,7 @@ struct Unit {
   std::uint32_t weight_words;  ///< 64-bit words of each
 };
 
-/// How X is given and Y wanted: in the order in which blocks take and give them, or in rows.
-enum class Layout : std::uint8_t { blocked, natural };
+using kernels::Layout;
 
 /// Of W X with W in blocks.
 struct Shape {

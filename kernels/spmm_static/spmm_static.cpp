@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_static {
@@ -13,9 +13,6 @@ constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}
 
 constexpr config::Names<Region, 3> kRegions{
     {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
-
-constexpr config::Names<Layout, 2> kLayouts{
-    {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
 
 Shape shape_of(const Options& options) {
   const Type type = options.weights.dtype;
@@ -30,7 +27,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials, kTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
-               kLayouts);
+               kernels::kLayouts);
   fields.field({"region",
                 "steps that are measured: all, the product on the tiles alone, or the "
                 "adding of partial rows alone"},

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
 #include "sim/config/fields.h"
 #include "sim/data/dense_operand.h"

@@ -67,7 +67,7 @@ void Exchanges::add_gather(program::Exchange& exchange, std::uint64_t panel, std
                            const std::vector<std::size_t>& jobs, std::uint32_t cut) const {
   const std::uint64_t vector = problem_.vector_bytes();
   const std::uint64_t begin = (panel * problem_.padded_k() + row) * vector;
-  for (const Piece& piece : a_storage_.pieces(begin, begin + (end - row) * vector)) {
+  for (const auto& piece : a_storage_.pieces(begin, begin + (end - row) * vector)) {
     program::Copy copy{{buffers_.a_stored[piece.tile], piece.offset}, piece.bytes, {}};
     for (const Taker& taker : takers) {
       const Job& job = plan_.jobs[jobs[taker.group]];
@@ -93,7 +93,7 @@ void Exchanges::add_weights(program::Exchange& exchange, std::uint32_t cut) cons
     takers[plan_.jobs[i].group].push_back(buffers_.x[i]);
   }
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
-    for (const Piece& piece : w_storage_.pieces(g, cut)) {
+    for (const auto& piece : w_storage_.pieces(g, cut)) {
       program::Copy copy{{buffers_.w_stored[piece.tile], piece.offset}, piece.bytes, {}};
       for (const BufferId taker : takers[g]) copy.destinations.push_back({taker, piece.at});
       exchange.copies.push_back(std::move(copy));
@@ -124,7 +124,7 @@ program::Exchange Exchanges::scatter() const {
 void Exchanges::add_scatter(program::Exchange& exchange, std::size_t job, std::uint64_t from,
                             std::uint64_t to, std::uint64_t vectors) const {
   const std::uint64_t vector = problem_.vector_bytes();
-  for (const Piece& piece : c_storage_.pieces(to * vector, (to + vectors) * vector)) {
+  for (const auto& piece : c_storage_.pieces(to * vector, (to + vectors) * vector)) {
     exchange.copies.push_back({{buffers_.result[job], word(from * vector + piece.at)},
                                piece.bytes,
                                {{result_buffer(piece.tile), piece.offset}}});

@@ -4,27 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/operand/pattern.h"
 
 namespace tessera::spmm_tilewise {
 
 namespace {
 
-/// Which of the things of these scores stay: the `wanted` largest, of equal ones the first.
-std::vector<bool> largest(const std::vector<double>& scores, std::uint64_t wanted) {
-  std::vector<std::uint64_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::uint64_t{0});
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(wanted);
-  std::nth_element(order.begin(), end, order.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
-  std::vector<bool> kept(scores.size(), false);
-  std::for_each(order.begin(), end, [&](std::uint64_t i) { kept[i] = true; });
-  return kept;
-}
-
 std::vector<bool> largest_share(const std::vector<double>& scores, double density) {
-  return largest(scores, sparse::share_of(scores.size(), density));
+  return sparse::largest(scores, sparse::share_of(scores.size(), density));
 }
 
 double square(float value) { return static_cast<double>(value) * static_cast<double>(value); }
@@ -101,7 +88,7 @@ std::vector<Single> overlay(const DenseWeights& w, const std::vector<ColumnTile>
     pruned -= tile.columns.size() * tile.rows.size();
   }
   const std::vector<bool> kept =
-      largest(scores, std::min(pruned, sparse::share_of(scores.size(), share)));
+      sparse::largest(scores, std::min(pruned, sparse::share_of(scores.size(), share)));
   std::vector<Single> singles;
   for (std::uint64_t i = 0; i < kept.size(); ++i) {
     if (!kept[i]) continue;

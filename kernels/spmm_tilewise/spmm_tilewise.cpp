@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_tilewise {

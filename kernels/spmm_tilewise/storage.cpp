@@ -21,32 +21,6 @@ std::vector<std::uint64_t> group_begins(const Problem& problem, const Plan& plan
 
 }  // namespace
 
-EvenStorage::EvenStorage(std::uint64_t bytes, std::uint32_t grain, std::uint32_t tiles)
-    : bytes_(bytes),
-      each_(std::max<std::uint64_t>(
-          round_up<std::uint64_t>(ceil_div<std::uint64_t>(bytes, tiles), grain), grain)) {}
-
-std::uint64_t EvenStorage::begin(std::uint32_t tile) const {
-  return std::min(tile * each_, bytes_);
-}
-
-std::uint32_t EvenStorage::bytes_on(std::uint32_t tile) const {
-  return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
-}
-
-std::vector<Piece> EvenStorage::pieces(std::uint64_t begin, std::uint64_t end) const {
-  std::vector<Piece> pieces;
-  for (std::uint64_t at = begin; at < end;) {
-    const std::uint64_t tile = at / each_;
-    const std::uint64_t next = std::min((tile + 1) * each_, end);
-    pieces.push_back(
-        {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * each_),
-         static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(next - at)});
-    at = next;
-  }
-  return pieces;
-}
-
 WeightStorage::WeightStorage(const Problem& problem, const Plan& plan, const TilePattern& pattern,
                              const DenseWeights& w, std::uint32_t tiles)
     : problem_(problem),
@@ -60,7 +34,8 @@ std::uint64_t WeightStorage::block_bytes(const Group& group) const {
   return group.positions() * problem_.block.x_bytes();
 }
 
-std::vector<Piece> WeightStorage::pieces(std::uint32_t group, std::uint32_t cut) const {
+std::vector<EvenStorage::Piece> WeightStorage::pieces(std::uint32_t group,
+                                                      std::uint32_t cut) const {
   const Group& of = plan_.groups[group];
   const gemm::Interval depth = depth_blocks(of, problem_, plan_.cuts, cut);
   return storage_.pieces(begin_[group] + depth.begin * block_bytes(of),

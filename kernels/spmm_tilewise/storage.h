@@ -10,27 +10,7 @@
 /// the C of one layer is the A of the next; W [group][depth block][column][input], kept rows only.
 namespace tessera::spmm_tilewise {
 
-/// A stretch of stored bytes on one tile.
-struct Piece {
-  std::uint32_t tile;
-  std::uint32_t offset;  ///< in what the tile holds
-  std::uint32_t at;      ///< from the beginning of what was asked for
-  std::uint32_t bytes;
-};
-
-/// `bytes` bytes in equal stretches of whole `grain`s; the last tiles may hold less, or nothing.
-class EvenStorage {
- public:
-  EvenStorage(std::uint64_t bytes, std::uint32_t grain, std::uint32_t tiles);
-
-  [[nodiscard]] std::uint64_t begin(std::uint32_t tile) const;
-  [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const;
-  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t begin, std::uint64_t end) const;
-
- private:
-  std::uint64_t bytes_;
-  std::uint64_t each_;
-};
+using kernels::EvenStorage;
 
 /// The stretch of W that a group takes in one superstep.
 class WeightStorage {
@@ -39,7 +19,8 @@ class WeightStorage {
                 const DenseWeights& w, std::uint32_t tiles);
 
   [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const { return storage_.bytes_on(tile); }
-  [[nodiscard]] std::vector<Piece> pieces(std::uint32_t group, std::uint32_t cut) const;
+  [[nodiscard]] std::vector<EvenStorage::Piece> pieces(std::uint32_t group,
+                                                       std::uint32_t cut) const;
   /// Writes what a tile holds.
   void fill(std::uint32_t tile, std::span<std::byte> into) const;
 

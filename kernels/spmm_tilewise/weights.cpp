@@ -1,7 +1,6 @@
 #include "kernels/spmm_tilewise/weights.h"
 
-#include "kernels/sparse/matrix_file.h"
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/data/dense_operand.h"
 #include "sim/data/element.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 #include "sim/data/element.h"
 
 using namespace tessera;

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/reduction.h"
 
 using namespace tessera;

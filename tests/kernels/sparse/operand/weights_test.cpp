@@ -1,11 +1,11 @@
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 
 #include <algorithm>
 
 #include <doctest/doctest.h>
 
-#include "kernels/sparse/pattern.h"
-#include "kernels/sparse/values.h"
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
 using namespace tessera;

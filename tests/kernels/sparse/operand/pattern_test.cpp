@@ -1,4 +1,4 @@
-#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/operand/pattern.h"
 
 #include <algorithm>
 #include <cmath>

@@ -39,4 +39,8 @@ BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
 /// W^T: blocks and their values transposed.
 BlockMatrix transposed(const BlockMatrix& w);
 
+/// The share_of(all places of blocks, density) blocks of `w` of the largest L2 norm, the first of
+/// equal ones; all if there are fewer. Their elements that are not zero count as nonzeros.
+BlockMatrix pruned_to_blocks(const BlockMatrix& w, double density);
+
 }  // namespace tessera::sparse

@@ -1,12 +1,9 @@
-#include "kernels/sparse/graph.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "kernels/sparse/pattern.h"
-#include "kernels/sparse/streams.h"
-#include "kernels/sparse/values.h"
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/data/random.h"
 
 namespace tessera::sparse {

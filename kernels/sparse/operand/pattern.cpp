@@ -1,10 +1,10 @@
-#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/operand/pattern.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/types.h"
 #include "sim/data/random.h"
 
@@ -102,6 +102,18 @@ std::uint64_t share_of(std::uint64_t places, double density) {
   const double whole = std::round(share);
   const bool is_whole = std::abs(share - whole) <= share * 0x1p-48;
   return static_cast<std::uint64_t>(is_whole ? whole : std::ceil(share));
+}
+
+std::vector<bool> largest(const std::vector<double>& scores, std::uint64_t wanted) {
+  std::vector<std::uint64_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(order.begin(), end, order.end(), [&](std::uint64_t a, std::uint64_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  std::vector<bool> kept(scores.size(), false);
+  std::for_each(order.begin(), end, [&](std::uint64_t i) { kept[i] = true; });
+  return kept;
 }
 
 std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wanted,

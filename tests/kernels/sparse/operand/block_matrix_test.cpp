@@ -1,4 +1,4 @@
-#include "kernels/sparse/block_matrix.h"
+#include "kernels/sparse/operand/block_matrix.h"
 
 #include <map>
 

@@ -1,8 +1,7 @@
-#include "kernels/sparse/prune.h"
-
 #include <doctest/doctest.h>
 
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/operand/weights.h"
 
 using namespace tessera;
 using namespace tessera::sparse;

@@ -1,11 +1,9 @@
-#include "kernels/sparse/matrix_file.h"
-
 #include <cmath>
 #include <filesystem>
 
 #include <fmt/ranges.h>
 
-#include "kernels/sparse/values.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 #include "sim/data/matrix_market.h"

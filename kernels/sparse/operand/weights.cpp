@@ -1,12 +1,10 @@
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/weights.h"
 
 #include <algorithm>
 
-#include "kernels/sparse/graph.h"
-#include "kernels/sparse/matrix_file.h"
-#include "kernels/sparse/pattern.h"
-#include "kernels/sparse/prune.h"
-#include "kernels/sparse/values.h"
+#include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
 namespace tessera::sparse {

@@ -1,12 +1,11 @@
-#include "kernels/sparse/graph.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include <doctest/doctest.h>
 
-#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/sources.h"
 
 using namespace tessera;
 using namespace tessera::sparse;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/sparse/matrix_file.h"
-#include "kernels/sparse/weights.h"
+#include "kernels/sparse/operand/sources.h"
+#include "kernels/sparse/operand/weights.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 

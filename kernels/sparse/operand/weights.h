@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/sparse/block_matrix.h"
+#include "kernels/sparse/operand/block_matrix.h"
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
 

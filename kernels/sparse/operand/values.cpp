@@ -1,6 +1,4 @@
-#include "kernels/sparse/values.h"
-
-#include "kernels/sparse/streams.h"
+#include "kernels/sparse/operand/sources.h"
 #include "sim/data/dense_operand.h"
 #include "sim/data/random.h"
 

@@ -20,6 +20,9 @@ struct BlockPattern {
 /// ceil(density x places), where density x places that is whole but for its rounding stays whole.
 std::uint64_t share_of(std::uint64_t places, double density);
 
+/// Which of the things of these scores stay: the `wanted` largest, of equal ones the first.
+std::vector<bool> largest(const std::vector<double>& scores, std::uint64_t wanted);
+
 /// A set of `wanted` of the numbers below `places`, each such set equally likely, ascending. The
 /// work is that of `wanted` (times its logarithm) or 64 x wanted draws.
 std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wanted,

@@ -1,9 +1,7 @@
-#include "kernels/sparse/prune.h"
-
 #include <algorithm>
-#include <numeric>
 
-#include "kernels/sparse/pattern.h"
+#include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/operand/pattern.h"
 
 namespace tessera::sparse {
 
@@ -17,15 +15,7 @@ std::vector<bool> largest_blocks(const BlockMatrix& w, std::uint64_t wanted) {
       squares[e] += static_cast<double>(value) * static_cast<double>(value);
     }
   }
-  std::vector<std::uint64_t> order(w.blocks());
-  std::iota(order.begin(), order.end(), std::uint64_t{0});
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(wanted);
-  std::nth_element(order.begin(), end, order.end(), [&](std::uint64_t a, std::uint64_t b) {
-    return squares[a] != squares[b] ? squares[a] > squares[b] : a < b;
-  });
-  std::vector<bool> kept(w.blocks(), false);
-  std::for_each(order.begin(), end, [&](std::uint64_t e) { kept[e] = true; });
-  return kept;
+  return largest(squares, wanted);
 }
 
 }  // namespace

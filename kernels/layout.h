@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/config/fields.h"
+
+/// How operands are divided and how they lie: what every product needs.
+namespace tessera::kernels {
+
+/// How operands are given and results wanted: in the order in which the tile code takes and gives
+/// them, or in rows.
+enum class Layout : std::uint8_t { blocked, natural };
+inline constexpr config::Names<Layout, 2> kLayouts{
+    {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
+
+struct Interval {
+  std::uint64_t begin;
+  std::uint64_t end;
+  [[nodiscard]] std::uint64_t size() const { return end - begin; }
+};
+
+/// `total` things in `parts` intervals whose sizes differ by one at most, the larger ones first.
+struct EvenSplit {
+  std::uint64_t total;
+  std::uint32_t parts;
+
+  [[nodiscard]] std::uint64_t begin(std::uint64_t part) const {
+    const std::uint64_t extra = total % parts;
+    return total / parts * part + (part < extra ? part : extra);
+  }
+  [[nodiscard]] Interval part(std::uint64_t part) const { return {begin(part), begin(part + 1)}; }
+  /// The part that thing number `thing` is in.
+  [[nodiscard]] std::uint64_t holder(std::uint64_t thing) const {
+    const std::uint64_t large = (total / parts + 1) * (total % parts);
+    if (thing < large) return thing / (total / parts + 1);
+    return total % parts + (thing - large) / (total / parts);
+  }
+  [[nodiscard]] std::uint64_t largest() const {
+    return ceil_div(total, static_cast<std::uint64_t>(parts));
+  }
+};
+
+/// Bytes in equal stretches of whole `grain`s on tiles 0, 1, ...; the last tiles may hold less, or
+/// nothing.
+class EvenStorage {
+ public:
+  EvenStorage() = default;
+  EvenStorage(std::uint64_t bytes, std::uint64_t grain, std::uint32_t tiles)
+      : bytes_(bytes),
+        each_(std::max(round_up(ceil_div(bytes, std::uint64_t{tiles}), grain), grain)) {}
+
+  /// What lies on one tile of the bytes that were asked for.
+  struct Piece {
+    std::uint32_t tile;
+    std::uint32_t offset;  ///< in what the tile holds
+    std::uint32_t at;      ///< from the beginning of what was asked for
+    std::uint32_t bytes;
+  };
+  [[nodiscard]] std::vector<Piece> pieces(std::uint64_t begin, std::uint64_t end) const {
+    std::vector<Piece> pieces;
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t tile = at / each_;
+      const std::uint64_t next = std::min((tile + 1) * each_, end);
+      pieces.push_back(
+          {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * each_),
+           static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(next - at)});
+      at = next;
+    }
+    return pieces;
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Of the fullest tile.
+  [[nodiscard]] std::uint64_t each() const { return each_; }
+  /// Tiles that hold something.
+  [[nodiscard]] std::uint32_t tiles() const {
+    return static_cast<std::uint32_t>(ceil_div(bytes_, each_));
+  }
+  [[nodiscard]] std::uint64_t begin(std::uint64_t tile) const {
+    return std::min(tile * each_, bytes_);
+  }
+  [[nodiscard]] std::uint32_t bytes_on(std::uint64_t tile) const {
+    return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
+  }
+
+ private:
+  std::uint64_t bytes_ = 0;
+  std::uint64_t each_ = 1;
+};
+
+}  // namespace tessera::kernels

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/weights.h"
+#include "sim/data/sparse_matrix.h"
+
+/// Where the elements of W come from: a seed, a grid or graph made of single elements, a file.
+namespace tessera::sparse {
+
+/// Which stream of a seed each kind of data is drawn from (sim/data/random.h).
+constexpr std::uint64_t kPatternStream = 0;
+constexpr std::uint64_t kValueStream = 1;
+constexpr std::uint64_t kDenseStream = 2;     ///< X
+constexpr std::uint64_t kSampleStream = 3;    ///< rows that a check looks at
+constexpr std::uint64_t kSignStream = 4;      ///< of a Freivalds test
+constexpr std::uint64_t kRowStream = 5;       ///< seeds and order of single rows
+constexpr std::uint64_t kGradientStream = 6;  ///< Yg
+
+/// Element (i, j) of a seeded W[m, k], the same in every pattern and block size, so that a pattern
+/// is a mask over one dense matrix: uniform in [-1, 1), exact in the type.
+double seeded_value(const WeightOptions& weights, std::uint64_t row, std::uint64_t column,
+                    std::uint64_t columns);
+
+/// Gives every entry of `w` its seeded value.
+void fill_seeded(data::SparseMatrix& w, const WeightOptions& weights);
+
+/// The blocks of `pattern`, whole inside W[m, k].
+BlockMatrix filled(const BlockPattern& pattern, const WeightOptions& weights);
+
+/// The Laplacian of the first m points, x fastest, of a square (2 dimensions) or cubic (3) grid
+/// with the smallest side that holds m points: 4 or 6 on the diagonal, -1 for each neighbour.
+data::SparseMatrix poisson_matrix(std::uint32_t m, unsigned dimensions);
+
+/// An R-MAT graph of m vertices (Chakrabarti, Zhan, Faloutsos, SDM 2004) with Graph500's a = 0.57,
+/// b = c = 0.19, vertices not renamed: share_of(m x m, density) edges are drawn, those drawn again
+/// dropped. Values are seeded.
+data::SparseMatrix rmat_matrix(const WeightOptions& weights);
+
+/// The rows and columns of a .mtx, .smtx or .npy file, from its header. Throws UserError for a name
+/// that does not end so, for a malformed header and for a matrix without elements.
+data::MatrixSize matrix_file_size(const std::string& file);
+
+/// The file's matrix, rounded to dtype: of a .smtx a pattern with seeded values, of a .npy the
+/// elements that are not zero. Throws UserError for a value outside of it too.
+data::SparseMatrix read_matrix_file(const WeightOptions& weights);
+
+}  // namespace tessera::sparse
