@@ -12,8 +12,11 @@ namespace tessera::kernels {
 namespace {
 
 template <class Kernel, class Options>
-std::unique_ptr<Workload> plan(const Options& options, const MachineConfig& machine) {
-  return std::make_unique<Kernel>(options, machine);
+std::unique_ptr<Workload> plan(const Options& options, MachineCosts& costs) {
+  if constexpr (std::is_constructible_v<Kernel, const Options&, MachineCosts&>)
+    return std::make_unique<Kernel>(options, costs);
+  else
+    return std::make_unique<Kernel>(options, costs.machine());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "kernels/catalogue.h"
+#include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "sim/base/stopwatch.h"
@@ -16,7 +17,8 @@ namespace tessera {
 /// config -> plan -> program -> images
 report::Built build(const config::Config& config) {
   const Stopwatch watch;
-  std::unique_ptr<Workload> workload = config.workload->plan(config.machine);
+  MeasuredCosts costs(config.machine);
+  std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
   const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
   program::Images images = program::compile(program, config.machine, *exchanges);

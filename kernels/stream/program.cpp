@@ -8,6 +8,7 @@
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 #include "sim/elf/codelet.h"
+#include "sim/program/fitted_cost.h"
 
 namespace tessera::stream {
 
@@ -15,8 +16,6 @@ using program::BufferId;
 using program::Place;
 
 namespace {
-
-constexpr std::uint32_t kControlCycles = 20;  // supervisor code around the compute set
 
 constexpr config::Names<Operation, 4> kOperations{{{"copy", Operation::copy},
                                                    {"scale", Operation::scale},
@@ -41,8 +40,8 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of the values"}, options.seed);
 }
 
-Stream::Stream(const Options& options, const MachineConfig& machine)
-    : options_(options), machine_(machine) {}
+Stream::Stream(const Options& options, MachineCosts& costs)
+    : options_(options), machine_(costs.machine()), prediction_(predict(costs)) {}
 
 std::uint32_t Stream::padded_elements() const {
   return round_up(options_.elements_per_worker, kBodyBytes / data::element_bytes(options_.dtype));
@@ -61,15 +60,20 @@ nlohmann::ordered_json Stream::plan() const {
   return {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}};
 }
 
-Prediction Stream::prediction() const {
-  const SupervisorCosts& costs = machine_.tile.supervisor;
-  const std::uint64_t slots = kWorkerSlots + (worker_bytes() / kBodyBytes - 1) * kBodySlots;
+/// All tiles do the same: one of them is asked, with fewer elements and repeats where those have a
+/// law.
+Prediction Stream::predict(MachineCosts& costs) const {
+  FittedCost compute({{1, 1}, {1, 2}}, [&](const FittedCost::Sizes& sizes) {
+    const auto [bodies, repeats] = std::array{sizes[0], sizes[1]};
+    program::Program sample(1);
+    const auto bytes = static_cast<std::uint32_t>(bodies * kBodyBytes);
+    program::ComputeSet set{"sample", {loop(sample, TileId{0}, bytes, false)}};
+    sample.main().steps.push_back(repeated(std::move(set), static_cast<std::uint32_t>(repeats)));
+    return costs.tile(sample).compute_cycles;
+  });
   Prediction p;
-  p.compute_cycles = slots * machine_.tile.contexts + costs.launch_cycles + costs.join_cycles +
-                     std::uint64_t{costs.launch_stagger_cycles} * (machine_.tile.contexts - 1) +
-                     kControlCycles;
-  p.compute_cycles *= options_.repeats;
-  p.sync_cycles = std::uint64_t{machine_.sync.chip_cycles} * options_.repeats;
+  p.compute_cycles = compute({worker_bytes() / kBodyBytes, options_.repeats});
+  p.sync_cycles = costs.barrier() * options_.repeats;
   p.cycles = p.compute_cycles + p.sync_cycles;
   return p;
 }
@@ -94,46 +98,54 @@ std::uint32_t Stream::scalar_bits() const {
   return std::bit_cast<std::uint32_t>(bytes);
 }
 
+BufferId Stream::add_array(program::Program& program, TileId tile, std::uint64_t stream,
+                           std::uint32_t bytes) const {
+  auto fill = [this, tile, stream](std::span<std::byte> into) {
+    const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
+    for (std::size_t i = 0; i < elements; ++i) {
+      data::store_element(options_.dtype, into, i, initial(tile, stream, i));
+    }
+  };
+  return program.add_buffer(
+      {tile, bytes, 8, false, program::Category::tensors, fill, stream == 1 ? "b" : "c"});
+}
+
+program::Vertex Stream::loop(program::Program& program, TileId tile, std::uint32_t bytes,
+                             bool filled) const {
+  const std::uint32_t codelet = program.add_codelet(elf::embedded_codelet(
+      "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options_.operation),
+                            config::name_of(data::kFloatTypes, options_.dtype))));
+  const std::uint32_t all = bytes * machine_.tile.contexts;
+  const auto add = [&](bool keep, std::string_view name) {
+    return program.add_buffer({tile, all, 8, keep, program::Category::tensors, {}, name});
+  };
+  const auto input = [&](std::uint64_t stream) {
+    return filled ? add_array(program, tile, stream, all) : add(false, "sample");
+  };
+  const BufferId a = add(true, "a");
+  const BufferId b = input(1);
+  const BufferId c = arrays_touched(options_.operation) == 3 ? input(2) : b;
+  program::Vertex vertex{tile, codelet, program::Executor::all_workers, 0, {scalar_bits(), 0u}};
+  for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+    const std::uint32_t part = w * bytes;
+    vertex.arguments.insert(vertex.arguments.end(), {Place{a, part}, Place{b, part}, Place{c, part},
+                                                     bytes / kBodyBytes - 1});
+  }
+  return vertex;
+}
+
+program::Step Stream::repeated(program::ComputeSet set, std::uint32_t times) const {
+  if (times == 1) return {std::move(set)};
+  return {program::Repeat{times, {{{std::move(set)}}}}};
+}
+
 program::Program Stream::build() const {
   program::Program program(machine_.tiles);
-  const std::string_view operation = config::name_of(kOperations, options_.operation);
-  const std::uint32_t codelet = program.add_codelet(elf::embedded_codelet(
-      "stream",
-      fmt::format("stream_{}_{}", operation, config::name_of(data::kFloatTypes, options_.dtype))));
-
-  const std::uint32_t bytes = worker_bytes() * machine_.tile.contexts;
-  auto filled = [&](TileId tile, std::uint64_t stream, std::string_view name) {
-    auto fill = [this, tile, stream](std::span<std::byte> into) {
-      const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
-      for (std::size_t i = 0; i < elements; ++i) {
-        data::store_element(options_.dtype, into, i, initial(tile, stream, i));
-      }
-    };
-    return program.add_buffer({tile, bytes, 8, false, program::Category::tensors, fill, name});
-  };
-
-  program::ComputeSet set{std::string(operation), {}};
+  program::ComputeSet set{std::string(config::name_of(kOperations, options_.operation)), {}};
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-    const TileId tile{t};
-    const BufferId a =
-        program.add_buffer({tile, bytes, 8, true, program::Category::tensors, {}, "a"});
-    const BufferId b = filled(tile, 1, "b");
-    const BufferId c = arrays_touched(options_.operation) == 3 ? filled(tile, 2, "c") : b;
-    program::Vertex vertex{tile, codelet, program::Executor::all_workers, 0, {scalar_bits(), 0u}};
-    for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
-      const std::uint32_t part = w * worker_bytes();
-      vertex.arguments.insert(
-          vertex.arguments.end(),
-          {Place{a, part}, Place{b, part}, Place{c, part}, worker_bytes() / kBodyBytes - 1});
-    }
-    set.vertices.push_back(std::move(vertex));
+    set.vertices.push_back(loop(program, TileId{t}, worker_bytes(), true));
   }
-  auto& steps = program.main().steps;
-  if (options_.repeats == 1) {
-    steps.push_back({std::move(set)});
-  } else {
-    steps.push_back({program::Repeat{options_.repeats, {{{std::move(set)}}}}});
-  }
+  program.main().steps.push_back(repeated(std::move(set), options_.repeats));
   return program;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
@@ -14,12 +15,7 @@ enum class Operation { copy, scale, add, triad };
 /// The scalar s of scale and triad, exact in f16.
 constexpr double kScalar = 1.5;
 
-// Of the codelet with dual issue: a loop body handles two 64-bit words in two slots; the rest, the
-// first body's included, is set-up and the end (one slot less where it is the only body). A test
-// measures them.
-constexpr std::uint32_t kBodyBytes = 16;
-constexpr std::uint32_t kBodySlots = 2;
-constexpr std::uint32_t kWorkerSlots = 15;
+constexpr std::uint32_t kBodyBytes = 16;  ///< a loop body handles two 64-bit words of each array
 
 struct Options {
   Operation operation = Operation::triad;
@@ -32,10 +28,10 @@ void describe(config::Fields& fields, Options& options);
 
 class Stream : public Workload {
  public:
-  Stream(const Options& options, const MachineConfig& machine);
+  Stream(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override;
+  [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
@@ -43,6 +39,13 @@ class Stream : public Workload {
   [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
 
  private:
+  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
+  /// The loop on `tile`, `bytes` of each array a worker, with values to work on if `filled`.
+  [[nodiscard]] program::Vertex loop(program::Program& program, TileId tile, std::uint32_t bytes,
+                                     bool filled) const;
+  [[nodiscard]] program::Step repeated(program::ComputeSet set, std::uint32_t times) const;
+  [[nodiscard]] program::BufferId add_array(program::Program& program, TileId tile,
+                                            std::uint64_t stream, std::uint32_t bytes) const;
   /// Element `at` of array `stream` (1: b, 2: c) on a tile, before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
@@ -51,6 +54,7 @@ class Stream : public Workload {
 
   Options options_;
   const MachineConfig machine_;
+  Prediction prediction_;
 };
 
 }  // namespace tessera::stream

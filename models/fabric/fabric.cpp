@@ -13,6 +13,7 @@ struct Kind {
   const char* name;
   std::unique_ptr<program::ExchangeCompiler> (*compiler)(const FabricConfig&);
   std::unique_ptr<Fabric> (*fabric)(const FabricConfig&, const Floorplan&);
+  Cycle (*estimate)(const FabricConfig&, const ExchangeLoad&);
 };
 
 constexpr Kind kKinds[] = {
@@ -22,14 +23,16 @@ constexpr Kind kKinds[] = {
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
        return std::make_unique<ScheduledFabric>(config, floorplan);
-     }},
+     },
+     ScheduledFabric::estimate},
     {"ideal",
      [](const FabricConfig&) -> std::unique_ptr<program::ExchangeCompiler> {
        return std::make_unique<IdealCompiler>();
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
        return std::make_unique<IdealFabric>(config, floorplan);
-     }},
+     },
+     IdealFabric::estimate},
 };
 
 const Kind& find_kind(const FabricConfig& config) {
@@ -53,6 +56,10 @@ std::vector<std::string> fabric_kinds() {
 
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config) {
   return find_kind(config).compiler(config);
+}
+
+Cycle estimate(const FabricConfig& config, const ExchangeLoad& load) {
+  return find_kind(config).estimate(config, load);
 }
 
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan) {

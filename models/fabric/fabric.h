@@ -11,6 +11,7 @@
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
+#include "sim/program/machine_costs.h"
 
 /// What moves bytes between the tiles of a chip: take these descriptor lists at these start times,
 /// tell when each tile is done. One explicit table of kinds, in fabric.cpp.
@@ -55,6 +56,8 @@ std::vector<std::string> fabric_kinds();
 
 /// Throw UserError listing the valid names if `config.kind` is none of them, or if a rate is 0.
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config);
+/// What an exchange of this load takes at least, from its start to the last delivery.
+Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan = {});
 
 }  // namespace tessera::fabric

@@ -14,6 +14,10 @@ class IdealFabric : public Fabric {
       : fixed_(config.fixed_cycles), mover_(floorplan) {}
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
 
+  static Cycle estimate(const FabricConfig& config, const ExchangeLoad& /*load*/) {
+    return Cycle(config.fixed_cycles);
+  }
+
  private:
   Cycle fixed_;
   Mover mover_;

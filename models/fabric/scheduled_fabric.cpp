@@ -38,6 +38,17 @@ std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
   return end + std::uint64_t{config_.cycles_per_hop} * farthest;
 }
 
+/// The bound of traffic.h for a pair of tiles of this load each, and the way between the outermost
+/// columns.
+Cycle ScheduledFabric::estimate(const FabricConfig& config, const ExchangeLoad& load) {
+  const std::uint64_t shared =
+      config.pair_sharing ? ceil_div(load.shared, std::uint64_t{2}) : load.shared;
+  const std::uint64_t most = std::max(load.sent, load.received + shared);
+  const std::uint32_t columns = std::clamp(ceil_div(load.tiles, 2U), 1U, config.columns);
+  return Cycle(config.fixed_cycles + ceil_div(most, std::uint64_t{stream_rate(config)}) +
+               std::uint64_t{config.cycles_per_hop} * (columns - 1));
+}
+
 Outcome ScheduledFabric::exchange(std::span<const Participant> participants, HostThreads& threads) {
   Outcome outcome = summarise(mover_.move(participants, threads));
   const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);

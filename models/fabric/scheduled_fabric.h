@@ -17,6 +17,8 @@ class ScheduledFabric : public Fabric {
   ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan);
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
 
+  static Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
+
  private:
   /// Cycles from the begin of the exchange's data to the end of one participant's.
   [[nodiscard]] std::uint64_t duration(const Participant& participant) const;

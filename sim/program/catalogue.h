@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/config/fields.h"
-#include "sim/machine/machine_config.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The list of kernels as the command line sees it. kernels/catalogue.cpp fills it.
@@ -18,9 +18,9 @@ class KernelOptions {
  public:
   virtual ~KernelOptions() = default;
   virtual void visit(config::Fields& fields) = 0;
-  /// Plans the kernel for a machine. Throws UserError if the options and the machine do not go
+  /// Plans the kernel for the machine that `costs` speaks of. Throws UserError if the options and the machine do not go
   /// together.
-  [[nodiscard]] virtual std::unique_ptr<Workload> plan(const MachineConfig& machine) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<Workload> plan(MachineCosts& costs) const = 0;
 };
 
 struct Kernel {
@@ -32,7 +32,7 @@ struct Kernel {
 using Catalogue = std::vector<Kernel>;
 
 template <class Options>
-using Planner = std::unique_ptr<Workload> (*)(const Options&, const MachineConfig&);
+using Planner = std::unique_ptr<Workload> (*)(const Options&, MachineCosts&);
 
 /// A kernel whose options are a plain struct with a `describe(config::Fields&, Options&)` beside
 /// it.
@@ -42,8 +42,8 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
    public:
     explicit Described(Planner<Options> chosen) : planner_(chosen) {}
     void visit(config::Fields& fields) override { describe(fields, options_); }
-    [[nodiscard]] std::unique_ptr<Workload> plan(const MachineConfig& machine) const override {
-      return planner_(options_, machine);
+    [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
+      return planner_(options_, costs);
     }
 
    private:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "tests/models/in_child.h"
@@ -17,7 +18,14 @@ std::string run_workload(
     const Options& options, const MachineConfig& machine,
     const std::function<std::string(const RunResult&, const Kernel&)>& view = {}) {
   return in_child([&]() -> std::string {
-    const Kernel workload(options, machine);
+    MeasuredCosts costs(machine);
+    const auto plan = [&] {
+      if constexpr (std::is_constructible_v<Kernel, const Options&, MachineCosts&>)
+        return Kernel(options, costs);
+      else
+        return Kernel(options, machine);
+    };
+    const Kernel workload = plan();
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     RunOptions run_options;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/catalogue.h"
+#include "models/costs/measured_costs.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/config.h"
 #include "sim/config/json_text.h"
@@ -48,7 +49,8 @@ TEST_SUITE("run") {
       for (const command::ValidationPoint& point : set.points) {
         CAPTURE(point.name);
         const config::Config config = command::point_config(set, point, catalogue, machines);
-        CHECK(config.workload->plan(config.machine)->prediction().cycles > 0);
+        MeasuredCosts costs(config.machine);
+        CHECK(config.workload->plan(costs)->prediction().cycles > 0);
       }
     }
   }

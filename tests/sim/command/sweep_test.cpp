@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/catalogue.h"
+#include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "sim/base/errors.h"
 #include "tests/cli/command.h"
@@ -16,7 +17,8 @@ using test::CommandFolder;
 namespace {
 
 report::Built build(const config::Config& config) {
-  std::unique_ptr<Workload> workload = config.workload->plan(config.machine);
+  MeasuredCosts costs(config.machine);
+  std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
   const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
   program::Images images = program::compile(program, config.machine, *exchanges);

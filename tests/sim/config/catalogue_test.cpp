@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/catalogue.h"
+#include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 
@@ -17,7 +18,7 @@ struct Options {
 void describe(config::Fields& fields, Options& options) {
   fields.field({"n", "columns"}, options.n, {1, 100});
 }
-std::unique_ptr<Workload> refuse(const Options& options, const MachineConfig& /*machine*/) {
+std::unique_ptr<Workload> refuse(const Options& options, MachineCosts& /*costs*/) {
   throw UserError(fmt::format("n is {}", options.n));
 }
 
@@ -30,7 +31,8 @@ TEST_SUITE("unit") {
     const config::Json resolved =
         config::resolved([&](config::Fields& fields) { options->visit(fields); });
     CHECK(resolved.dump() == R"({"n":12})");
-    CHECK_THROWS_WITH_AS(static_cast<void>(options->plan({})), "n is 12", UserError);
+    MeasuredCosts costs({});
+    CHECK_THROWS_WITH_AS(static_cast<void>(options->plan(costs)), "n is 12", UserError);
   }
 
   TEST_CASE("the catalogue's kernels have distinct names and a sentence each") {

@@ -24,7 +24,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"sizes", "a list"}, options.sizes);
   fields.file({"matrix", "input"}, options.matrix);
 }
-std::unique_ptr<Workload> no_plan(const Options&, const MachineConfig&) { return nullptr; }
+std::unique_ptr<Workload> no_plan(const Options&, MachineCosts&) { return nullptr; }
 
 /// A folder that is removed afterwards.
 class Folder {

@@ -34,7 +34,7 @@ class Toy : public Workload {
   [[nodiscard]] program::Program build() const override { return program::Program(2); }
   [[nodiscard]] CheckResult check(const MemoryReader&, CheckMode) const override { return {}; }
 };
-std::unique_ptr<Workload> plan_toy(const Options&, const MachineConfig&) {
+std::unique_ptr<Workload> plan_toy(const Options&, MachineCosts&) {
   return std::make_unique<Toy>();
 }
 

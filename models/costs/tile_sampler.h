@@ -1,0 +1,38 @@
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "models/chip/sram.h"
+#include "models/tile/tile.h"
+#include "sim/program/machine_costs.h"
+
+namespace tessera {
+
+/// Runs programs of one tile on a tile of its own, without a machine around it.
+/// Leaves out: the time and the bytes of exchanges, waiting at barriers.
+/// Timing: that of Tile, from the release of each barrier to the arrival at the next.
+class TileSampler {
+ public:
+  /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
+  explicit TileSampler(const MachineConfig& machine);
+
+  /// What `sample` costs in its measured steps. Throws UserError for a tile fault.
+  TileCost run(const program::Program& sample);
+
+ private:
+  const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);
+  void load(const program::Program& sample, const program::Images& images);
+
+  MachineConfig machine_;  ///< of one tile
+  TileSettings settings_;
+  std::optional<Sram> sram_;  ///< none before the first sample
+  struct Earlier {
+    bool operator()(const program::CodeImage* a, const program::CodeImage* b) const;
+  };
+  std::map<const program::CodeImage*, std::unique_ptr<TileProgram>, Earlier> programs_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/program.h"
+
+/// The seam through which planners ask a machine what their plans cost, instead of counting
+/// instructions or knowing rates. Implemented in models/costs.
+namespace tessera {
+
+/// What one tile does between barriers.
+struct TileCost {
+  std::uint64_t compute_cycles = 0;  ///< from each release to the next arrival, exchanges left out
+  std::uint64_t supersteps = 0;
+};
+
+/// What an exchange asks of the tile that it asks most of, for planners that compare many plans.
+struct ExchangeLoad {
+  std::uint64_t sent = 0;      ///< bytes that it sends, each once whatever the number of listeners
+  std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
+  std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take
+  std::uint32_t tiles = 1;     ///< bytes travel among tiles 0 to this - 1
+};
+
+/// Answers depend on the machine and on what is asked alone, not on what was asked before. For one
+/// thread at a time.
+class MachineCosts {
+ public:
+  virtual ~MachineCosts() = default;
+  [[nodiscard]] virtual const MachineConfig& machine() const = 0;
+
+  /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
+  /// run, supervisor and workers, in as much SRAM as it takes. Buffers hold their contents, or
+  /// zeros; exchanges (of the tile with itself) move nothing and take no time beyond their
+  /// instructions. Throws UserError for a tile fault.
+  [[nodiscard]] virtual TileCost tile(const program::Program& sample) = 0;
+
+  /// Cycles of an exchange in which no tile has more to do than `load`: a bound that the fabric's
+  /// schedule seldom misses by more than some percent.
+  [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
+
+  /// Cycles from the last arrival at a barrier to its release.
+  [[nodiscard]] virtual std::uint64_t barrier() const = 0;
+};
+
+}  // namespace tessera

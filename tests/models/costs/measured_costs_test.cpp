@@ -1,0 +1,108 @@
+#include "models/costs/measured_costs.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/program/assembler.h"
+
+using namespace tessera;
+using program::Executor;
+using program::Reg;
+
+namespace {
+
+/// `instructions` adds of a worker or the supervisor, then its end.
+program::Codelet adds(std::uint32_t instructions, Executor executor) {
+  program::Assembler code;
+  for (std::uint32_t i = 0; i < instructions; ++i) code.add_immediate(Reg::t0, Reg::t0, 1);
+  if (executor == Executor::supervisor)
+    code.emit({.mnemonic = isa::Mnemonic::jalr, .rs1 = static_cast<std::uint8_t>(Reg::ra)});
+  else
+    code.control(0);
+  return {"adds", code.take()};
+}
+
+program::Program sample(std::uint32_t instructions, Executor executor) {
+  program::Program program(1);
+  const std::uint32_t codelet = program.add_codelet(adds(instructions, executor));
+  program.main().steps.push_back(
+      {program::ComputeSet{"adds", {{TileId{0}, codelet, executor, 0, {}}}}});
+  return program;
+}
+
+std::uint64_t cycles(const MachineConfig& machine, std::uint32_t instructions, Executor executor) {
+  MeasuredCosts costs(machine);
+  return costs.tile(sample(instructions, executor)).compute_cycles;
+}
+
+/// Exchanges of a tile with itself around an empty compute set.
+program::Program exchanges(std::uint32_t count) {
+  program::Program program(1);
+  const auto buffer = program.add_buffer({TileId{0}, 16, 8, true, {}, {}, "bytes"});
+  for (std::uint32_t i = 0; i < count; ++i)
+    program.main().steps.push_back({program::Exchange{"e", {{{buffer}, 4, {{buffer, 8}}}}}});
+  return program;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a worker's instruction costs a slot of the barrel, a supervisor's its cycles") {
+    MachineConfig machine;
+    machine.tile.contexts = 4;
+    machine.tile.supervisor.plain_cycles = 3;
+    CHECK(cycles(machine, 20, Executor::one_worker) - cycles(machine, 10, Executor::one_worker) ==
+          10 * 4);
+    CHECK(cycles(machine, 20, Executor::supervisor) - cycles(machine, 10, Executor::supervisor) ==
+          10 * 3);
+    machine.tile.slots.plain = 2;
+    CHECK(cycles(machine, 20, Executor::all_workers) - cycles(machine, 10, Executor::all_workers) ==
+          10 * 4 * 2);
+  }
+
+  TEST_CASE("an answer does not depend on what was asked before") {
+    MeasuredCosts costs({});
+    const std::uint64_t cold = costs.tile(sample(10, Executor::all_workers)).compute_cycles;
+    static_cast<void>(costs.tile(sample(500, Executor::supervisor)));
+    CHECK(costs.tile(sample(10, Executor::all_workers)).compute_cycles == cold);
+  }
+
+  TEST_CASE("steps that are not measured do not count, nor does the way to the first barrier") {
+    MeasuredCosts costs({});
+    program::Program program = sample(10, Executor::all_workers);
+    const TileCost counted = costs.tile(program);
+    CHECK(counted.supersteps == 1);
+    program.main().steps.front().measured = false;
+    CHECK(costs.tile(program).supersteps == 0);
+    CHECK(costs.tile(program).compute_cycles == 0);
+  }
+
+  TEST_CASE("an exchange takes its instructions") {
+    MachineConfig machine;
+    MeasuredCosts costs(machine);
+    const std::uint64_t one = costs.tile(exchanges(1)).compute_cycles;
+    const TileCost two = costs.tile(exchanges(2));
+    CHECK(two.supersteps == 2);
+    CHECK(one >= 2 * machine.tile.supervisor.plain_cycles);
+    CHECK(two.compute_cycles == 2 * one + machine.tile.supervisor.plain_cycles);
+  }
+
+  TEST_CASE(
+      "the fabric estimates its exchanges: ports, pairs, columns; ideal the fixed cost alone") {
+    MachineConfig machine;
+    machine.fabric.fixed_cycles = 100;
+    const auto estimate = [&](const ExchangeLoad& load) {
+      return MeasuredCosts(machine).exchange(load);
+    };
+    CHECK(estimate({400, 0, 0, 64}) == 200);
+    CHECK(estimate({0, 400, 0, 64}) == 200);
+    CHECK(estimate({0, 0, 400, 64}) == 150);
+    machine.fabric.pair_sharing = false;
+    CHECK(estimate({0, 400, 400, 64}) == 300);
+    machine.fabric.columns = 16;
+    machine.fabric.cycles_per_hop = 2;
+    CHECK(estimate({0, 400, 0, 1472}) == 230);
+    CHECK(estimate({0, 400, 0, 8}) == 206);
+    machine.fabric.kind = "ideal";
+    CHECK(estimate({0, 400, 400, 64}) == 100);
+  }
+}
