@@ -168,6 +168,21 @@ CheckResult Comparison::result(std::string method) const {
   return {passed_, worst_, 1, std::move(method)};
 }
 
+void StoredRows::read(std::uint32_t row, std::span<double> into) {
+  if (row / depth_ != held_) {
+    held_ = row / depth_;
+    bytes_.resize(depth_ * columns_ * data::element_bytes(type_));
+    const std::uint64_t first = held_ * bytes_.size();
+    for (const auto& piece : storage_.pieces(first, first + bytes_.size())) {
+      memory_.read({program::BufferId{piece.tile}, piece.offset},
+                   std::span(bytes_).subspan(piece.at, piece.bytes));
+    }
+  }
+  for (std::size_t j = 0; j < into.size(); ++j) {
+    into[j] = data::load_element(type_, bytes_, j * depth_ + row % depth_);
+  }
+}
+
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
                           const Rounding& rounding, CheckMode mode, std::uint64_t seed) {
   if (mode == CheckMode::off) return {true, 0, 0, "off"};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
@@ -63,6 +64,26 @@ class Comparison {
  private:
   bool passed_ = true;
   double worst_ = 0;
+};
+
+/// Rows of a finished Y that lies in equal parts, that of tile t in buffer t, in order [chunk of
+/// `depth` rows][column][row of the chunk].
+class StoredRows {
+ public:
+  StoredRows(const Shape& shape, const kernels::EvenStorage& storage, std::uint64_t columns,
+             std::uint32_t depth, const MemoryReader& memory)
+      : type_(shape.type), storage_(storage), columns_(columns), depth_(depth), memory_(memory) {}
+
+  void read(std::uint32_t row, std::span<double> into);
+
+ private:
+  Type type_;
+  kernels::EvenStorage storage_;
+  std::uint64_t columns_;
+  std::uint32_t depth_;
+  const MemoryReader& memory_;
+  std::vector<std::byte> bytes_;            ///< of one chunk
+  std::uint64_t held_ = ~std::uint64_t{0};  ///< its number
 };
 
 /// Writes row `row` of the finished Y[m, n] into n numbers.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/gemm/shape.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_dynamic {
@@ -45,8 +44,8 @@ class Packer {
   /// The partition's block rows, in order: those that fit whole into its own pool; then parts.
   void take_own(std::uint32_t x, std::uint32_t y) {
     std::vector<RowPart>& left = left_[number(x, y)];
-    const gemm::Interval rows = rows_.part(x);
-    const gemm::Interval columns = columns_.part(y);
+    const Interval rows = rows_.part(x);
+    const Interval columns = columns_.part(y);
     std::uint64_t blocks = 0;
     for (auto row = static_cast<std::uint32_t>(rows.begin); row < rows.end; ++row) {
       const auto at = [&](std::uint64_t column) {
@@ -103,13 +102,13 @@ class Packer {
   }
 
   [[nodiscard]] std::uint32_t units_of(std::uint64_t blocks) const {
-    return static_cast<std::uint32_t>(ceil_div<std::uint64_t>(blocks, shape_.shape.unit_blocks()));
+    return static_cast<std::uint32_t>(ceil_div<std::uint64_t>(blocks, unit_blocks(shape_.shape)));
   }
   [[nodiscard]] std::uint32_t words_of(std::uint32_t units) const {
-    return 2 + units * shape_.shape.unit_blocks();
+    return 2 + units * unit_blocks(shape_.shape);
   }
   [[nodiscard]] std::uint32_t value_words(std::uint32_t units) const {
-    return shape_.shape.shares_rows() ? units * (shape_.shape.unit_bytes() / kUnitWord) : 0;
+    return !shape_.shape.on_unit() ? units * (unit_bytes(shape_.shape) / kUnitWord) : 0;
   }
 
   /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.
@@ -143,7 +142,7 @@ class Packer {
                                           const Pool& pool) const {
     const std::uint32_t head = continues(x, y, pool, 1) ? 0 : shape_.group_head_words();
     if (pool.meta_words + head + words_of(1) > shape_.meta_words) return 0;
-    const std::uint32_t pair = shape_.shape.unit_blocks();
+    const std::uint32_t pair = unit_blocks(shape_.shape);
     std::uint32_t units = std::min(shape_.units - pool.units,
                                    (shape_.meta_words - pool.meta_words - head - 2) / pair);
     const SubGroup fresh{};
@@ -178,8 +177,8 @@ class Packer {
 
   const sparse::BlockMatrix& w_;
   const PoolShape& shape_;
-  gemm::EvenSplit rows_;
-  gemm::EvenSplit columns_;
+  EvenSplit rows_;
+  EvenSplit columns_;
   std::vector<std::vector<RowPart>> left_;  ///< by partition
   Packing packing_;
 };

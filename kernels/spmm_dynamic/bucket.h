@@ -36,13 +36,13 @@ struct PoolShape {
   [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
   [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows
   [[nodiscard]] std::uint32_t group_head_words() const {
-    return shape.shares_rows() ? 4 + 5 * contexts : 5;
+    return !shape.on_unit() ? 4 + 5 * contexts : 5;
   }
   [[nodiscard]] std::uint32_t pool_head_words() const { return kPoolHeadWords + grid.x; }
   /// Passes of a row that workers may share: of columns; of gradients of values the rows of a
   /// block.
   [[nodiscard]] std::uint32_t passes() const {
-    return shape.values ? shape.block : grid.columns * shape.element_bytes() / kPassBytes;
+    return shape.gradient ? shape.block : grid.columns * shape.bytes() / kPassBytes;
   }
 };
 
@@ -92,7 +92,7 @@ std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolSh
 template <class Visit>
 void for_each_unit(const PoolShape& shape, const Pool& pool, const Visit& visit) {
   std::uint32_t unit = 0;
-  const std::uint32_t pair = shape.shape.unit_blocks();
+  const std::uint32_t pair = unit_blocks(shape.shape);
   for (const SubGroup& group : pool.groups) {
     for (const RowPart& part : group.rows) {
       for (std::uint64_t e = part.begin; e < part.end; ++e)

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "sim/data/element.h"
 
 namespace tessera::spmm_dynamic {
-
-using gemm::EvenSplit;
-using program::Type;
 
 namespace {
 
@@ -30,10 +26,10 @@ class Results {
 
   /// All results of the cells that share a sum: (x, z), in pass grad_values (x, y).
   [[nodiscard]] std::vector<double> read(std::uint32_t x, std::uint32_t other) const {
-    const bool values = workload_.problem_.shape.values;
-    const Type type = workload_.problem_.shape.dtype;
+    const bool values = workload_.problem_.shape.gradient;
+    const Type type = workload_.problem_.shape.type;
     std::vector<double> all;
-    const std::uint32_t per_chunk = kChunkBytes / workload_.problem_.shape.sum_bytes();
+    const std::uint32_t per_chunk = kChunkBytes / workload_.problem_.shape.partial_bytes();
     all.reserve(std::size_t{per_chunk} * bytes_.chunks);
     for (std::uint32_t part = 0; part < bytes_.parts; ++part) {
       const std::uint64_t chunks = bytes_.share(part, part).size();
@@ -51,7 +47,6 @@ class Results {
   /// One row of Y; rows of one part after the other cost least.
   void row(std::uint32_t row, std::span<double> into) {
     const Shape& shape = workload_.problem_.shape;
-    if (shape.natural()) return given_row(row, into);
     const EvenSplit split{workload_.problem_.block_rows, grid_.x};
     const auto x = static_cast<std::uint32_t>(split.holder(row / shape.block));
     if (parts_.empty() || x != x_) {
@@ -60,32 +55,13 @@ class Results {
       x_ = x;
     }
     const auto first = static_cast<std::uint32_t>(split.begin(x)) * shape.block;
-    const Piece piece{grid_.columns, shape.result_chunk()};
+    const std::uint64_t depth = shape.y_depth();
+    const std::uint64_t at = (row - first) / depth * grid_.columns;
     for (std::uint32_t j = 0; j < into.size(); ++j)
-      into[j] = parts_[j / grid_.columns][piece.at(row - first, j % grid_.columns)];
+      into[j] = parts_[j / grid_.columns][(at + j % grid_.columns) * depth + (row - first) % depth];
   }
 
  private:
-  /// A row of layout natural.
-  void given_row(std::uint32_t row, std::span<double> into) const {
-    const Problem& problem = workload_.problem_;
-    const Type type = problem.shape.dtype;
-    const std::uint32_t size = data::element_bytes(type);
-    const std::uint64_t first = std::uint64_t{row} * grid_.columns * grid_.z;
-    const std::uint64_t stored = given_rows_bytes(problem, grid_, problem.block_rows) / size;
-    std::vector<std::byte> bytes;
-    for (std::uint64_t done = 0; done < into.size();) {
-      const std::uint64_t at = first + done;
-      const std::uint64_t piece = std::min<std::uint64_t>(into.size() - done, stored - at % stored);
-      bytes.resize(piece * size);
-      memory_.read({program::BufferId{static_cast<std::uint32_t>(at / stored)},
-                    static_cast<std::uint32_t>(at % stored * size)},
-                   bytes);
-      for (std::size_t i = 0; i < piece; ++i) into[done + i] = data::load_element(type, bytes, i);
-      done += piece;
-    }
-  }
-
   const SpmmDynamic& workload_;
   const MemoryReader& memory_;
   const Grid& grid_;
@@ -96,15 +72,21 @@ class Results {
 
 CheckResult SpmmDynamic::check_run(const MemoryReader& memory, CheckMode mode,
                                    std::uint32_t run) const {
-  if (problem_.shape.values) return check_values(memory, mode, run);
-  Results results(*this, memory);
+  if (problem_.shape.gradient) return check_values(memory, mode, run);
   const Shape& shape = problem_.shape;
+  const Grid& grid = plan_.pool.grid;
+  Results results(*this, memory);
+  sparse::StoredRows rows(shape, row_storage(problem_, grid, problem_.block_rows),
+                          std::uint64_t{grid.columns} * grid.z, 1, memory);
   const auto rounding = sparse::rounding_of(
-      shape.dtype, shape.sums, shape.packs() || !shape.f16() ? 1 : shape.block, plan_.pool.grid.y);
+      shape.type, shape.partials, shape.mixed() || shape.type != Type::f16 ? 1 : shape.block,
+      plan_.pool.grid.y);
   return sparse::check_product(
       patterns_[run], x_,
-      [&](std::uint32_t row, std::span<double> into) { results.row(row, into); }, rounding, mode,
-      options_.weights.seed);
+      [&](std::uint32_t row, std::span<double> into) {
+        shape.natural() ? rows.read(row, into) : results.row(row, into);
+      },
+      rounding, mode, options_.weights.seed);
 }
 
 /// Every element of every block inside W; of large products every so many blocks.

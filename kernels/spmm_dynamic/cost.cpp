@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/gemm/shape.h"
+#include "kernels/sparse/code/relayout.h"
 #include "kernels/spmm_dynamic/plan.h"
-#include "kernels/spmm_dynamic/relayout.h"
 #include "sim/machine/code_cost.h"
 
 // Predicted cycles: machine constants times the length of the tile code, which is counted here.
@@ -25,23 +24,6 @@ constexpr std::uint64_t kPassSlots = 7;
 constexpr std::uint64_t kDotSlots = 11;  // of an element of a gradient beside its columns
 constexpr std::uint64_t kAddSlots = 20;  // of adding up or packing
 
-/// The matrix unit with blocks: instructions a position and its words of results, by block.
-struct Unit {
-  std::uint64_t phases, outputs, runs, loads, words;
-};
-Unit unit_of(const Shape& shape) {
-  if (shape.f16() && !shape.packs()) {
-    if (shape.block == 16) return {4, 4, 1, 1, 64};
-    return shape.block == 8 ? Unit{2, 2, 1, 8, 16} : Unit{1, 1, 1, 4, 4};
-  }
-  if (shape.f16()) {
-    if (shape.block == 16) return {4, 4, 2, 1, 32};
-    return shape.block == 8 ? Unit{4, 4, 1, 1, 16} : Unit{2, 2, 1, 4, 4};
-  }
-  if (shape.block == 16) return {8, 8, 2, 1, 64};
-  return shape.block == 8 ? Unit{8, 4, 1, 8, 32} : Unit{4, 2, 1, 4, 8};
-}
-
 class Cost {
  public:
   Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
@@ -61,7 +43,7 @@ class Cost {
     distribute();
     propagate();
     reduce();
-    if (shape_.natural() && !shape_.values) rows_out();
+    if (shape_.natural() && !shape_.gradient) rows_out();
     p_.sync_cycles += machine_.sync.chip_cycles;  // behind the last step
     p_.cycles = p_.compute_cycles + p_.exchange_cycles + p_.sync_cycles;
     return p_;
@@ -88,36 +70,37 @@ class Cost {
 
   /// From launch to join of what `blocks` blocks in `rows` rows take on a tile.
   [[nodiscard]] double compute(double blocks, double rows) const {
-    if (shape_.values) return gradient(blocks, rows);
+    if (shape_.gradient) return gradient(blocks, rows);
     return shape_.block == 1 ? elements(blocks, rows) : products(blocks, rows);
   }
 
   [[nodiscard]] double products(double blocks, double rows) const {
-    const Unit unit = unit_of(shape_);
+    const sparse::BlockRun unit = shape_.run();
+    const std::uint64_t runs = shape_.halves_inputs() || shape_.halves_outputs() ? 2 : 1;
     const std::uint64_t positions = ceil_div(grid_.columns, machine_.tile.contexts);
-    const std::uint64_t unit_slots =
-        gemm::unit_slots(machine_.tile.matrix_unit, gemm::block_shape(shape_.dtype, shape_.sums));
+    const std::uint64_t unit_slots = gemm::unit_slots(machine_.tile.matrix_unit, shape_.unit());
     const std::uint64_t slots =
-        kBlockRunSlots + (positions * unit.phases + 2 * unit.outputs) * unit_slots;
-    const std::uint64_t load = unit.loads * code_.load_weights(unit.words * kWord / unit.loads);
+        kBlockRunSlots + (positions * unit.phases + std::uint64_t{2} * unit.outputs) * unit_slots;
+    const std::uint64_t load =
+        unit.weight_rows * code_.load_weights(std::uint64_t{unit.weight_words} * kWord);
     const std::uint64_t block =
-        unit.runs * (load + run(slots)) + code_.branch() + code_.plain(kBlockInstructions);
+        runs * (load + run(slots)) + code_.branch() + code_.plain(kBlockInstructions);
     const std::uint64_t row = run(kRowRunSlots) + code_.branch() + code_.plain(kRowInstructions);
     return blocks * static_cast<double>(block) + rows * static_cast<double>(row);
   }
 
   [[nodiscard]] double elements(double blocks, double rows) const {
-    const double pair = shape_.unit_blocks();
+    const double pair = unit_blocks(shape_);
     const double units = blocks / pair + (pair > 1 ? rows / 2 : 0);
-    const double unit = shape_.f16() ? 7 : 3;
-    const double row = shape_.f16() ? 18 : 14;
+    const double unit = shape_.type == Type::f16 ? 7 : 3;
+    const double row = shape_.type == Type::f16 ? 18 : 14;
     const double all = (units * unit + rows * row) * pool_.passes();
     return on_workers(all) +
            static_cast<double>(run(kPartSlots + std::uint64_t{kPassSlots} * pool_.passes()));
   }
 
   [[nodiscard]] double gradient(double blocks, double rows) const {
-    const std::uint32_t words = grid_.columns * shape_.element_bytes() / kWord;
+    const std::uint32_t words = grid_.columns * shape_.bytes() / kWord;
     const double area = shape_.block * shape_.block;
     const double element = words + static_cast<double>(kDotSlots);
     const double all = blocks * (area * element + 3 * shape_.block + 5) + 4 * rows;
@@ -143,18 +126,25 @@ class Cost {
 
   void rows_in() {
     superstep(bytes_.x_slice + bytes_.y_slice);
-    if (shape_.x_chunk() > 1) turn(bytes_.x_slice / kWord, shape_.x_chunk());
+    if (shape_.x_depth() > 1) turn(bytes_.x_slice / kWord, shape_.x_depth());
   }
 
   void rows_out() {
-    if (shape_.result_chunk() > 1)
-      turn(std::uint64_t{bytes_.part_chunks()} * kChunkBytes / shape_.sum_bytes() / shape_.lanes(),
-           shape_.result_chunk());
-    superstep(given_rows_bytes(problem_, grid_, problem_.block_rows));
+    if (shape_.y_depth() > 1)
+      turn(std::uint64_t{bytes_.part_chunks()} * kChunkBytes / shape_.partial_bytes() /
+               shape_.lanes(),
+           shape_.y_depth());
+    superstep(row_storage(problem_, grid_, problem_.block_rows).each());
   }
 
   void turn(std::uint64_t words, std::uint32_t depth) {
-    p_.compute_cycles += run(predicted_transposing_slots(pool_, words, depth));
+    const sparse::Chunked part{{0, words * shape_.lanes()}, depth, grid_.columns, {}};
+    const auto workers =
+        sparse::transpositions(part, shape_.bytes(), sparse::Direction::to_blocks, pool_.contexts);
+    std::uint64_t most = 0;
+    for (const auto& runs : workers)
+      most = std::max(most, sparse::transposing_slots(runs, shape_.bytes()));
+    p_.compute_cycles += run(most);
   }
 
   void distribute() {
@@ -167,10 +157,10 @@ class Cost {
       const bool shared = sharing && pools && grid_.z % 2 == 0;
       received += bytes_.pool_slice * std::uint64_t{grid_.z} / (shared ? 2 : 1);
     }
-    if (shape_.values && grid_.y > 1) received += bytes_.y;
+    if (shape_.gradient && grid_.y > 1) received += bytes_.y;
     superstep(received);
     const double own = std::min(most_blocks(), room());
-    if (!shape_.values)
+    if (!shape_.gradient)
       p_.compute_cycles += run(kAddSlots + ceil_div(bytes_.y / kWord, machine_.tile.contexts));
     p_.compute_cycles += run(kSetUpSlots) + walk() + code_.plain(kGroupInstructions) +
                          static_cast<std::uint64_t>(compute(own, full_rows(own)));
@@ -199,8 +189,8 @@ class Cost {
     const double spilled = most_blocks() - room();
     if (spilled <= 0) return;
     // Gradients of values compare with home, and go back.
-    for (int i = 0; i < (shape_.values ? 7 : 3); ++i) test();
-    const int steps = (grid_.x > 1 ? 4 : 2) * (shape_.values ? 2 : 1);
+    for (int i = 0; i < (shape_.gradient ? 7 : 3); ++i) test();
+    const int steps = (grid_.x > 1 ? 4 : 2) * (shape_.gradient ? 2 : 1);
     for (int i = 0; i < steps; ++i) {
       superstep(bytes_.pool);
       p_.compute_cycles += run(kSetUpSlots) + walk();
@@ -215,7 +205,7 @@ class Cost {
     const std::uint64_t rounds = grid_.x > 1 ? load_->x_steps / 2 : steps > 0 ? 1 : 0;
     const std::uint64_t visits = (grid_.x > 1 ? 2 : 1) * rounds;
     const std::uint64_t tests = 1 + rounds + visits + load_->y_steps / 2;
-    const std::uint64_t home = shape_.values ? 2 : 1;
+    const std::uint64_t home = shape_.gradient ? 2 : 1;
     for (std::uint64_t i = 0; i < home * tests; ++i) test();
     for (std::uint64_t i = 0; i < home * steps; ++i) {
       superstep(bytes_.pool);
@@ -229,10 +219,10 @@ class Cost {
     const std::uint64_t part = bytes_.part_chunks();
     const std::uint64_t chunks = ceil_div<std::uint64_t>(part, machine_.tile.contexts);
     // Sums of one part that are results as they are move to where results lie.
-    const std::uint64_t moved = bytes_.parts > 1 || shape_.packs() ? bytes_.parts - 1 : 1;
+    const std::uint64_t moved = bytes_.parts > 1 || shape_.mixed() ? bytes_.parts - 1 : 1;
     if (moved > 0) superstep(moved * part * kChunkBytes);
     if (bytes_.parts > 1) p_.compute_cycles += run(kAddSlots + 2 * chunks * (bytes_.parts - 1));
-    if (shape_.packs()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
+    if (shape_.mixed()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
   }
 
   bool even_;

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/bucket.h"
 #include "sim/base/errors.h"
 
@@ -17,15 +16,15 @@ class GroupWriter {
         shape_(shape),
         group_(group),
         words_(words),
-        first_row_(gemm::EvenSplit{w.block_rows(), shape.grid.x}.part(group.x).begin),
-        first_column_(gemm::EvenSplit{w.block_columns(), shape.grid.y}.part(group.y).begin) {}
+        first_row_(EvenSplit{w.block_rows(), shape.grid.x}.part(group.x).begin),
+        first_column_(EvenSplit{w.block_columns(), shape.grid.y}.part(group.y).begin) {}
 
   void write(std::uint64_t value_bytes) {
     put(1 + group_.x + std::uint64_t{group_.y} * shape_.grid.x);
     put(group_.meta_words);
     put(value_bytes & 0xffff);
     put(value_bytes >> 16);
-    if (shape_.shape.shares_rows()) {
+    if (!shape_.shape.on_unit()) {
       write_parts();
     } else {
       put(group_.rows.size());
@@ -41,14 +40,14 @@ class GroupWriter {
 
   [[nodiscard]] std::uint32_t units_of(const RowPart& row) const {
     return static_cast<std::uint32_t>(
-        ceil_div<std::uint64_t>(row.end - row.begin, shape_.shape.unit_blocks()));
+        ceil_div<std::uint64_t>(row.end - row.begin, unit_blocks(shape_.shape)));
   }
 
   void write_row(const RowPart& row) {
     put((row.row - first_row_) * shape_.y_step());
     put(units_of(row));
     const std::uint64_t padded =
-        row.begin + std::uint64_t{units_of(row)} * shape_.shape.unit_blocks();
+        row.begin + std::uint64_t{units_of(row)} * unit_blocks(shape_.shape);
     for (std::uint64_t e = row.begin; e < padded; ++e)
       put((w_.column[std::min(e, row.end - 1)] - first_column_) * shape_.x_step());
   }
@@ -89,7 +88,7 @@ class GroupWriter {
     const std::vector<std::size_t> at = cuts(row_parts);
     std::uint32_t list = shape_.group_head_words();
     std::uint32_t unit = 0;
-    const std::uint32_t unit_words = shape_.shape.unit_bytes() / kUnitWord;
+    const std::uint32_t unit_words = unit_bytes(shape_.shape) / kUnitWord;
     for (std::uint32_t i = 0; i < row_parts; ++i) {
       for (std::uint32_t j = 0; j < best; ++j) {
         const std::uint32_t first = shape_.passes() * j / best;
@@ -101,7 +100,7 @@ class GroupWriter {
         put(passes);
       }
       for (std::size_t row = at[i]; row < at[i + 1]; ++row) {
-        list += 2 + units_of(group_.rows[row]) * shape_.shape.unit_blocks();
+        list += 2 + units_of(group_.rows[row]) * unit_blocks(shape_.shape);
         unit += units_of(group_.rows[row]);
       }
     }
@@ -123,11 +122,11 @@ class GroupWriter {
 }  // namespace
 
 std::uint32_t PoolShape::x_step() const {
-  return shape.block * grid.columns * shape.element_bytes() / kWord;
+  return shape.block * grid.columns * shape.bytes() / kWord;
 }
 
 std::uint32_t PoolShape::y_step() const {
-  const std::uint32_t bytes = shape.values ? shape.element_bytes() : shape.sum_bytes();
+  const std::uint32_t bytes = shape.gradient ? shape.bytes() : shape.partial_bytes();
   return shape.block * grid.columns * bytes / kWord;
 }
 
@@ -142,7 +141,7 @@ std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolSh
   std::uint64_t unit = 0;
   for (const SubGroup& group : pool.groups) {
     const std::size_t begin = words.size();
-    GroupWriter(w, shape, group, words).write(unit * shape.shape.unit_bytes());
+    GroupWriter(w, shape, group, words).write(unit * unit_bytes(shape.shape));
     check(words.size() - begin == group.meta_words, "spmm_dynamic: a sub-group of {} words, not {}",
           words.size() - begin, group.meta_words);
     unit += group.units;

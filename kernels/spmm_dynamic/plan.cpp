@@ -42,60 +42,66 @@ std::uint64_t published_list_words(const Problem& problem, const PoolShape& pool
 void add_rows(const Problem& problem, const PoolShape& pool, std::vector<program::Block>& blocks) {
   const Buffers bytes(problem, pool);
   const auto category = program::Category::tensors;
-  const std::uint32_t result = bytes.part_chunks() * kChunkBytes / (problem.shape.packs() ? 2 : 1);
-  blocks.push_back(
-      {given_rows_bytes(problem, pool.grid, problem.block_columns), 8, {-1, 0}, category});
+  const std::uint32_t result = bytes.part_chunks() * kChunkBytes / (problem.shape.mixed() ? 2 : 1);
+  blocks.push_back({narrow(row_storage(problem, pool.grid, problem.block_columns).each()),
+                    8,
+                    {-1, 0},
+                    category});
   blocks.push_back({bytes.x_slice, 8, {0, 0}, category});
-  if (problem.shape.values) {
+  if (problem.shape.gradient) {
     blocks.push_back(
-        {given_rows_bytes(problem, pool.grid, problem.block_rows), 8, {-1, 0}, category});
+        {narrow(row_storage(problem, pool.grid, problem.block_rows).each()), 8, {-1, 0}, category});
     return;
   }
   blocks.push_back({result, 8, {4, 4}, category});
-  blocks.push_back({given_rows_bytes(problem, pool.grid, problem.block_rows), 8, {4, 5}, category});
+  blocks.push_back(
+      {narrow(row_storage(problem, pool.grid, problem.block_rows).each()), 8, {4, 5}, category});
 }
 
 /// Fragments in which a tile receives and sends rows of panels.
 std::uint64_t row_pieces(const Problem& problem, const PoolShape& pool) {
   const Buffers bytes(problem, pool);
-  const std::uint64_t row = std::uint64_t{pool.grid.columns} * problem.shape.element_bytes();
+  const std::uint64_t row = std::uint64_t{pool.grid.columns} * problem.shape.bytes();
   const std::uint64_t rows =
       (bytes.x_slice + bytes.y_slice) / row +
-      (problem.shape.values ? 0 : std::uint64_t{bytes.part_chunks()} * kChunkBytes / row);
+      (problem.shape.gradient ? 0 : std::uint64_t{bytes.part_chunks()} * kChunkBytes / row);
   return 2 * (rows + 4 * std::uint64_t{problem.shape.block});
 }
 
 }  // namespace
 
 Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
-    : values(problem.shape.values) {
+    : values(problem.shape.gradient) {
   const Grid& grid = pool_shape.grid;
   const Shape& shape = problem.shape;
   const std::uint64_t side = std::uint64_t{shape.block} * grid.columns;
   const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
   const std::uint64_t columns = ceil_div(problem.block_columns, grid.y);
   const std::uint64_t shared = std::uint64_t{kWord} * grid.z;
-  const std::uint64_t unit_values = std::uint64_t{pool_shape.units} * shape.unit_bytes();
-  if (shape.values) {
+  const std::uint64_t unit_values = std::uint64_t{pool_shape.units} * unit_bytes(shape);
+  if (shape.gradient) {
     meta = narrow(round_up(std::uint64_t{2} * pool_shape.meta_words, shared));
     pool = narrow(meta + round_up<std::uint64_t>(unit_values, kChunkBytes));
     pool_slice = meta / grid.z;
-    y = narrow(rows * side * shape.element_bytes());
+    y = narrow(rows * side * shape.bytes());
     parts = grid.z;
     chunks = (pool - meta) / kChunkBytes;
   } else {
     meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
     pool = narrow(round_up(meta + unit_values, shared));
     pool_slice = pool / grid.z;
-    y = narrow(rows * side * shape.sum_bytes());
+    y = narrow(rows * side * shape.partial_bytes());
     parts = grid.y;
     chunks = y / kChunkBytes;
   }
-  x = narrow(columns * side * shape.element_bytes());
-  x_grain = shape.x_grain();
-  chunk_grain = std::max(1U, shape.sums_grain() / kChunkBytes);
+  x = narrow(columns * side * shape.bytes());
+  // Whole squares of columns and rows of a chunk, where rows are made of chunks or chunks of rows.
+  const bool turns = shape.natural() && !shape.gradient;
+  x_grain = shape.natural() ? shape.x_depth() : 1;
+  chunk_grain = std::max(
+      1U, turns ? shape.y_depth() * shape.lanes() * shape.partial_bytes() / kChunkBytes : 1);
   x_slice = ceil_div(x / kWord / x_grain, grid.x) * x_grain * kWord;
-  y_slice = shape.values ? ceil_div(y / kWord, grid.y) * kWord : 0;
+  y_slice = shape.gradient ? ceil_div(y / kWord, grid.y) * kWord : 0;
 }
 
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
@@ -105,19 +111,11 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
       std::llround((1 + problem.headroom) * static_cast<double>(even)));
 }
 
-std::uint32_t given_rows_bytes(const Problem& problem, const Grid& grid, std::uint32_t block_rows) {
+kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
+                                 std::uint32_t block_rows) {
   const Shape& shape = problem.shape;
-  const std::uint64_t words = std::uint64_t{block_rows} * shape.block * grid.columns * grid.z *
-                              shape.element_bytes() / kWord;
-  return narrow(ceil_div<std::uint64_t>(words, grid.tiles()) * kWord);
-}
-
-gemm::Interval given_rows(const Problem& problem, const Grid& grid, std::uint32_t block_rows,
-                          std::uint32_t tile) {
-  const Shape& shape = problem.shape;
-  const std::uint64_t all = std::uint64_t{block_rows} * shape.block * grid.columns * grid.z;
-  const std::uint64_t stored = given_rows_bytes(problem, grid, block_rows) / shape.element_bytes();
-  return {std::min(all, tile * stored), std::min(all, (tile + std::uint64_t{1}) * stored)};
+  return {std::uint64_t{block_rows} * shape.block * grid.columns * grid.z * shape.bytes(), kWord,
+          grid.tiles()};
 }
 
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts) {
@@ -128,7 +126,7 @@ PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contex
   const std::uint64_t spare =
       blocks - static_cast<std::uint64_t>(static_cast<double>(blocks) / (1 + problem.headroom));
   const std::uint64_t lists = std::min(blocks, rows + spare + 1);
-  const std::uint64_t pair = problem.shape.unit_blocks();
+  const std::uint64_t pair = unit_blocks(problem.shape);
   pool.units = narrow(ceil_div(blocks, pair) + (pair == 2 ? ceil_div<std::uint64_t>(lists, 2) : 0));
   pool.meta_words = narrow(pool.pool_head_words() + kPoolEndWords +
                            std::uint64_t{kSpareGroups} * pool.group_head_words() +
@@ -152,11 +150,11 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
   const bool travels = grid.partitions() > 1;
   const std::uint32_t part = bytes.part_chunks() * kChunkBytes;
   std::vector<program::Block> blocks{
-      {bytes.pool, 8, {grid.z > 1 ? 0 : -1, problem.shape.values ? 3 : 2}, category},
+      {bytes.pool, 8, {grid.z > 1 ? 0 : -1, problem.shape.gradient ? 3 : 2}, category},
       {bytes.x, 8, {grid.x > 1 ? 0 : -1, travels ? 2 : 1}, category},
-      {bytes.y, 8, {problem.shape.values ? 0 : 1, problem.shape.values ? 2 : 4}, category},
+      {bytes.y, 8, {problem.shape.gradient ? 0 : 1, problem.shape.gradient ? 2 : 4}, category},
       {part * (bytes.parts - 1), 8, {3, 4}, category},
-      {problem.shape.packs() ? part / 2 : part, 8, {4, 5}, category}};
+      {problem.shape.mixed() ? part / 2 : part, 8, {4, 5}, category}};
   if (travels) blocks.push_back({bytes.pool, 8, {2, 2}, category});
   if (grid.z > 1) blocks.push_back({bytes.pool_slice, 8, {-1, 0}, category});
   if (grid.x > 1) blocks.push_back({bytes.x_slice, 8, {-1, 0}, category});

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/load.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
@@ -64,7 +63,7 @@ struct Buffers {
   std::uint32_t x_grain;      ///< words of X that are not cut
   std::uint32_t chunk_grain;  ///< chunks of sums that are not cut
   /// The chunks that cell (x, y, z) adds up.
-  [[nodiscard]] gemm::Interval share(std::uint32_t part_y, std::uint32_t part_z) const {
+  [[nodiscard]] Interval share(std::uint32_t part_y, std::uint32_t part_z) const {
     return cut(chunks, chunk_grain, parts, values ? part_z : part_y);
   }
   /// Chunks of the largest of the parts.
@@ -72,28 +71,26 @@ struct Buffers {
     return ceil_div(chunks / chunk_grain, parts) * chunk_grain;
   }
   /// Words of the rows of X (of Yg) that tile `part` of `parts_of` holds before they are shared.
-  [[nodiscard]] gemm::Interval x_part(std::uint32_t parts_of, std::uint32_t part) const {
+  [[nodiscard]] Interval x_part(std::uint32_t parts_of, std::uint32_t part) const {
     return cut(x / kWord, x_grain, parts_of, part);
   }
-  [[nodiscard]] gemm::Interval y_part(std::uint32_t parts_of, std::uint32_t part) const {
+  [[nodiscard]] Interval y_part(std::uint32_t parts_of, std::uint32_t part) const {
     return cut(y / kWord, 1, parts_of, part);
   }
 
  private:
-  static gemm::Interval cut(std::uint64_t all, std::uint64_t grain, std::uint32_t into,
-                            std::uint32_t part) {
-    const gemm::Interval grains = gemm::EvenSplit{all / grain, into}.part(part);
+  static Interval cut(std::uint64_t all, std::uint64_t grain, std::uint32_t into,
+                      std::uint32_t part) {
+    const Interval grains = EvenSplit{all / grain, into}.part(part);
     return {grains.begin * grain, grains.end * grain};
   }
 };
 
 /// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
-/// Bytes of a dense matrix of so many block rows that each tile holds in layout natural.
-std::uint32_t given_rows_bytes(const Problem& problem, const Grid& grid, std::uint32_t block_rows);
-/// Its elements by rows that `tile` holds.
-gemm::Interval given_rows(const Problem& problem, const Grid& grid, std::uint32_t block_rows,
-                          std::uint32_t tile);
+/// Where a dense matrix of so many block rows lies in layout natural, by rows.
+kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
+                                 std::uint32_t block_rows);
 /// Blocks that a bucket of one tile has room for.
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <optional>
 
-#include "kernels/gemm/shape.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/base/errors.h"
 
@@ -14,14 +13,14 @@ namespace {
 constexpr std::size_t kPackedGrids = 128;  // of algorithm given
 
 std::uint32_t grains_of(const Problem& problem) {
-  return ceil_div(problem.n, problem.shape.column_grain());
+  return ceil_div(problem.n, column_grain(problem.shape));
 }
 
 /// The grid with as many parts of the columns as there are tiles for, none empty.
 Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
   const std::uint32_t grains = grains_of(problem);
   const std::uint32_t each = ceil_div(grains, std::min(most_z, grains));
-  return {x, y, ceil_div(grains, each), each * problem.shape.column_grain()};
+  return {x, y, ceil_div(grains, each), each * column_grain(problem.shape)};
 }
 
 /// Whether fewer parts of `size` would have a larger one.
@@ -66,7 +65,7 @@ class Search {
   [[nodiscard]] bool published() const { return problem_.algorithm == Algorithm::published; }
 
   void consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-    if (published() && !problem_.shape.values) return consider_published(x, y, z);
+    if (published() && !problem_.shape.gradient) return consider_published(x, y, z);
     Grid grid = grid_of(problem_, x, y, z);
     for (const Neighbours neighbours : {Neighbours::share_pool, Neighbours::share_x}) {
       grid.neighbours = neighbours;
@@ -100,7 +99,7 @@ class Search {
   [[nodiscard]] std::uint64_t overrated(const Problem& problem, const Grid& grid) const {
     const Buffers bytes(problem, pool_of(problem, grid, machine_.tile.contexts));
     const std::uint64_t own = std::uint64_t{bytes.part_chunks()} * kChunkBytes;
-    return bytes.y / problem.shape.sum_bytes() +
+    return bytes.y / problem.shape.partial_bytes() +
            (bytes.parts > 1 ? own / machine_.fabric.receive_bytes_per_cycle : 0);
   }
 
@@ -186,8 +185,7 @@ void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
 Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine,
                const std::vector<sparse::BlockMatrix>& patterns) {
   const Shape& shape = problem.shape;
-  if (shape.block > 1 && !shape.values)
-    gemm::require_unit(machine, gemm::block_shape(shape.dtype, shape.sums));
+  if (shape.block > 1 && !shape.gradient) gemm::require_unit(machine, shape.unit());
   require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));

@@ -1,12 +1,10 @@
-#include "kernels/spmm_dynamic/propagation.h"
-
+#include "kernels/spmm_dynamic/steps.h"
 #include "sim/program/any_flag.h"
 
 namespace tessera::spmm_dynamic {
 
 using program::ComputeSet;
 using program::Exchange;
-using program::Place;
 using program::Sequence;
 
 namespace {
@@ -18,8 +16,7 @@ enum class Along : std::uint8_t { x, y };
 
 class Writer {
  public:
-  explicit Writer(const Propagation& propagation)
-      : propagation_(propagation), cells_(propagation.cells), grid_(cells_.grid()) {}
+  explicit Writer(Work& work) : work_(work), cells_(work.cells), grid_(work.grid()) {}
 
   void propagate(Sequence& steps) {
     Sequence body;
@@ -61,7 +58,7 @@ class Writer {
   void add_step(Sequence& steps, Along along, int from) {
     const std::uint32_t length = along == Along::x ? grid_.x : grid_.y;
     steps.steps.push_back({shift(along, from, length - 1)});
-    steps.steps.push_back({propagation_.compute(1 - from)});
+    steps.steps.push_back({products(work_, "multiply spilled", 1 - from)});
   }
 
   /// Every pool goes `by` tiles on, from one buffer to the other.
@@ -70,7 +67,7 @@ class Writer {
     for (const Cell& one : cells_) {
       const Cell& to = along == Along::x ? cells_.at((one.x + by) % grid_.x, one.y, one.z)
                                          : cells_.at(one.x, (one.y + by) % grid_.y, one.z);
-      exchange.copies.push_back({{one.pool[from]}, propagation_.pool_bytes, {{to.pool[1 - from]}}});
+      exchange.copies.push_back({{one.pool[from]}, work_.bytes.pool, {{to.pool[1 - from]}}});
     }
     return exchange;
   }
@@ -81,7 +78,7 @@ class Writer {
     for (const Cell& one : cells_) {
       if (one.z == 0) flags.push_back({one.flags, kFlagWord * static_cast<std::uint32_t>(flag)});
     }
-    return {program::while_any(propagation_.program, name, flags, std::move(body))};
+    return {program::while_any(work_.assembly.program(), name, flags, std::move(body))};
   }
 
   [[nodiscard]] ComputeSet compare(std::uint32_t codelet) const {
@@ -98,19 +95,18 @@ class Writer {
     return set;
   }
 
-  const Propagation& propagation_;
+  Work& work_;
   const Cells& cells_;
   const Grid& grid_;
 };
 
 }  // namespace
 
-void add_propagation(const Propagation& propagation, Sequence& steps) {
-  Writer(propagation).propagate(steps);
-}
-
-void add_way_home(const Propagation& propagation, std::uint32_t codelet, Sequence& steps) {
-  Writer(propagation).go_home(codelet, steps);
+void add_propagation(Work& work) {
+  if (work.grid().partitions() == 1) return;
+  Sequence& steps = work.assembly.program().main();
+  Writer(work).propagate(steps);
+  if (work.shape().gradient) Writer(work).go_home(work.assembly.codelet("pool_away"), steps);
 }
 
 }  // namespace tessera::spmm_dynamic

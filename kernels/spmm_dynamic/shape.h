@@ -2,13 +2,16 @@
 
 #include <cstdint>
 
-#include "kernels/layout.h"
+#include "kernels/sparse/code/shape.h"
 #include "sim/base/errors.h"
-#include "sim/base/types.h"
-#include "sim/data/element.h"
 
 /// What one product with a dynamic W is made of, and how its parts lie on a tile.
 namespace tessera::spmm_dynamic {
+
+using sparse::EvenSplit;
+using sparse::Interval;
+using sparse::Shape;
+using sparse::Type;
 
 /// Which of the three products of a layer Y = W X is computed.
 enum class Pass : std::uint8_t {
@@ -22,74 +25,21 @@ constexpr std::uint32_t kPassBytes =
     16;                                 ///< of a row of X that one pass of an element codelet takes
 constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group
 
-using kernels::Layout;
-
-struct Shape {
-  program::Type dtype = program::Type::f16;
-  std::uint32_t block = 1;
-  bool values = false;                      ///< pass grad_values
-  program::Type sums = program::Type::f32;  ///< f16 only of f16 and with blocks
-  Layout layout = Layout::blocked;
-
-  [[nodiscard]] bool f16() const { return dtype == program::Type::f16; }
-  [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(dtype); }
-  [[nodiscard]] std::uint32_t sum_bytes() const { return data::element_bytes(sums); }
-  /// Whether sums become results only when they are packed.
-  [[nodiscard]] bool packs() const { return sums != dtype; }
-  /// Whether workers share out the rows of a sub-group; else they share its columns.
-  [[nodiscard]] bool shares_rows() const { return block == 1 || values; }
-  /// Blocks of a unit of a bucket: f16 elements go in pairs.
-  [[nodiscard]] std::uint32_t unit_blocks() const { return block == 1 && f16() && !values ? 2 : 1; }
-  /// Bytes of a unit's values; the partial sums of them in pass grad_values.
-  [[nodiscard]] std::uint32_t unit_bytes() const {
-    const std::uint32_t area = block * block;
-    return values ? area * sum_bytes() : area * unit_blocks() * element_bytes();
-  }
-  [[nodiscard]] bool natural() const { return layout == Layout::natural; }
-  /// Elements of a 64-bit word.
-  [[nodiscard]] std::uint32_t lanes() const { return kWord / element_bytes(); }
-  /// The columns of a tile are a multiple of this.
-  [[nodiscard]] std::uint32_t column_grain() const {
-    if (values) return lanes();
-    if (block == 1) return kPassBytes / element_bytes();
-    return natural() ? lanes() : unroll();
-  }
-  /// Words of X that one tile makes of rows: whole squares of columns and rows of a chunk.
-  [[nodiscard]] std::uint32_t x_grain() const { return natural() ? x_chunk() : 1; }
-  /// Bytes of sums that one tile makes rows of, likewise.
-  [[nodiscard]] std::uint32_t sums_grain() const {
-    return natural() && !values ? result_chunk() * lanes() * sum_bytes() : 1;
-  }
-  /// Columns that a loop of a worker takes at a time.
-  [[nodiscard]] std::uint32_t unroll() const { return block == 4 && f16() && !packs() ? 2 : 1; }
-  /// Rows of X (of results) whose elements stand side by side for each column.
-  [[nodiscard]] std::uint32_t x_chunk() const {
-    if (values) return 1;
-    return block == 16 && !f16() ? 8 : block;
-  }
-  [[nodiscard]] std::uint32_t result_chunk() const {
-    if (values) return 1;
-    return block == 16 && f16() && packs() ? 8 : block;
-  }
-};
-
-/// A part of a dense matrix on one tile: [row block][chunk of rows][column][row of the chunk].
-struct Piece {
-  std::uint32_t columns;
-  std::uint32_t chunk;
-
-  struct Place {
-    std::uint32_t row, column;
-  };
-  [[nodiscard]] Place place(std::uint64_t at) const {
-    const std::uint64_t position = at / chunk;
-    return {static_cast<std::uint32_t>(position / columns * chunk + at % chunk),
-            static_cast<std::uint32_t>(position % columns)};
-  }
-  [[nodiscard]] std::uint64_t at(std::uint32_t row, std::uint32_t column) const {
-    return (std::uint64_t{row / chunk} * columns + column) * chunk + row % chunk;
-  }
-};
+/// Blocks of a unit of a bucket: f16 elements go in pairs.
+inline std::uint32_t unit_blocks(const Shape& shape) {
+  return shape.block == 1 && shape.type == Type::f16 && !shape.gradient ? 2 : 1;
+}
+/// Bytes of a unit's values; the partial sums of them in pass grad_values.
+inline std::uint32_t unit_bytes(const Shape& shape) {
+  const std::uint32_t area = shape.block * shape.block;
+  return area * (shape.gradient ? shape.partial_bytes() : unit_blocks(shape) * shape.bytes());
+}
+/// The columns of a tile are a multiple of this.
+inline std::uint32_t column_grain(const Shape& shape) {
+  if (shape.gradient) return shape.lanes();
+  if (shape.block == 1) return kPassBytes / shape.bytes();
+  return shape.natural() ? shape.lanes() : shape.unroll();
+}
 
 /// What neighbouring tiles have in common, and can take together at twice the rate.
 enum class Neighbours : std::uint8_t {

@@ -63,8 +63,8 @@ program::Type sums_of(const Options& options) {
 Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns) {
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
-  problem.shape = {options.weights.dtype, w.block, options.pass == Pass::grad_values,
-                   sums_of(options), options.layout};
+  problem.shape = {w.block, options.weights.dtype, sums_of(options), options.layout,
+                   options.pass == Pass::grad_values};
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -175,7 +175,7 @@ std::uint64_t SpmmDynamic::useful_flops() const {
 
 std::string SpmmDynamic::peak_type() const {
   if (options_.weights.dtype == program::Type::f32) return "f32";
-  return problem_.shape.shares_rows() || !problem_.shape.packs() ? "f16" : "f16_f32";
+  return !problem_.shape.on_unit() || !problem_.shape.mixed() ? "f16" : "f16_f32";
 }
 
 nlohmann::ordered_json SpmmDynamic::plan() const {

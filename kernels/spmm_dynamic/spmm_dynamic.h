@@ -25,7 +25,7 @@ struct Options {
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
-  Layout layout = Layout::blocked;
+  sparse::Layout layout = sparse::Layout::blocked;
   double max_density = 0;          ///< 0: the patterns' own
   std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
   double headroom = 0.3;
@@ -68,6 +68,9 @@ class SpmmDynamic : public Workload {
  private:
   friend class Builder;
   friend class Results;
+  /// What the tiles of partition (x, y) hold together before a run: lists and values.
+  [[nodiscard]] std::vector<std::byte> pool_bytes(std::uint32_t run, std::uint32_t x,
+                                                  std::uint32_t y) const;
   [[nodiscard]] CheckResult check_values(const MemoryReader& memory, CheckMode mode,
                                          std::uint32_t run) const;
 

@@ -1,31 +1,24 @@
-#include "kernels/spmm_dynamic/sums.h"
-
-#include "sim/elf/codelet.h"
+#include "kernels/spmm_dynamic/steps.h"
 
 namespace tessera::spmm_dynamic {
 
-using gemm::EvenSplit;
-using gemm::Interval;
 using program::ComputeSet;
 using program::Exchange;
 using program::Executor;
-using program::Place;
 using program::Vertex;
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 class Writer {
  public:
-  explicit Writer(const Sums& sums)
-      : sums_(sums), cells_(sums.cells), shape_(sums.shape), bytes_(sums.bytes) {}
+  explicit Writer(Work& work)
+      : assembly_(work.assembly), cells_(work.cells), shape_(work.shape()), bytes_(work.bytes) {}
 
   [[nodiscard]] Exchange send() const {
     Exchange exchange{"send partial results", {}};
     for (const Cell& one : cells_) {
       send_parts(one, exchange);
-      if (bytes_.parts == 1 && !shape_.packs()) {  // sums as they are: results
+      if (bytes_.parts == 1 && !shape_.mixed()) {  // sums as they are: results
         exchange.copies.push_back(
             {partial(one, 0), word(share(one).size()) * kChunkBytes, {{one.results}}});
       }
@@ -38,13 +31,13 @@ class Writer {
     for (const Cell& one : cells_) {
       if (share(one).size() == 0) continue;
       if (bytes_.parts > 1) set.vertices.push_back(add_vertex(one));
-      if (shape_.packs()) set.vertices.push_back(pack_vertex(one));
+      if (shape_.mixed()) set.vertices.push_back(pack_vertex(one));
     }
     return set;
   }
 
  private:
-  [[nodiscard]] bool values() const { return shape_.values; }
+  [[nodiscard]] bool values() const { return shape_.gradient; }
   [[nodiscard]] Interval share(const Cell& one) const { return bytes_.share(one.y, one.z); }
 
   /// The cell that adds up part `part` of what this one computes.
@@ -72,14 +65,14 @@ class Writer {
   [[nodiscard]] Vertex add_vertex(const Cell& one) const {
     const Interval chunks = share(one);
     const Place sums = partial(one, chunks.begin);
-    const std::uint32_t codelet = sums_.program.add_codelet(elf::embedded_codelet(
-        "gemm", shape_.sums == program::Type::f16 ? "gemm_add_f16" : "gemm_add_f32"));
+    const std::uint32_t codelet =
+        assembly_.codelet(shape_.partials == Type::f16 ? "gemm_add_f16" : "gemm_add_f32");
     Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
     vertex.arguments = {sums,
                         Place{one.received},
                         word(chunks.size()) * kChunkBytes,
                         bytes_.parts - 1,
-                        shape_.packs() ? sums : Place{one.results},
+                        shape_.mixed() ? sums : Place{one.results},
                         0U,
                         0U,
                         0U};
@@ -89,8 +82,7 @@ class Writer {
 
   [[nodiscard]] Vertex pack_vertex(const Cell& one) const {
     const Interval chunks = share(one);
-    const std::uint32_t codelet =
-        sums_.program.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
+    const std::uint32_t codelet = assembly_.codelet("gemm_pack");
     Vertex vertex{one.tile,
                   codelet,
                   Executor::all_workers,
@@ -102,14 +94,14 @@ class Writer {
   }
 
   void add_chunks(Vertex& vertex, std::uint64_t chunks) const {
-    const EvenSplit split{chunks, sums_.contexts};
-    for (std::uint32_t w = 0; w < sums_.contexts; ++w) {
+    const EvenSplit split{chunks, assembly_.contexts()};
+    for (std::uint32_t w = 0; w < assembly_.contexts(); ++w) {
       vertex.arguments.emplace_back(word(split.begin(w)) * kChunkBytes);
       vertex.arguments.emplace_back(word(split.part(w).size()));
     }
   }
 
-  const Sums& sums_;
+  sparse::Assembly& assembly_;
   const Cells& cells_;
   const Shape& shape_;
   const Buffers& bytes_;
@@ -117,12 +109,12 @@ class Writer {
 
 }  // namespace
 
-void add_sums(const Sums& sums, bool measured, program::Sequence& steps) {
-  const Writer writer(sums);
+void add_sums(Work& work) {
+  const Writer writer(work);
   Exchange exchange = writer.send();
-  if (!exchange.copies.empty()) steps.steps.push_back({std::move(exchange), measured});
+  if (!exchange.copies.empty()) work.assembly.add_step(std::move(exchange), work.measured);
   ComputeSet set = writer.add();
-  if (!set.vertices.empty()) steps.steps.push_back({std::move(set), measured});
+  if (!set.vertices.empty()) work.assembly.add_step(std::move(set), work.measured);
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -7,20 +7,19 @@ using program::Argument;
 
 namespace {
 
-std::string_view reduce_codelet(const Shape& shape) {
-  if (shape.halves() == Halves::outputs) return "spmm_reduce_f16_f32_halves";
-  if (shape.mixed()) return "spmm_reduce_f16_f32";
-  return shape.type == Type::f16 ? "spmm_reduce_f16" : "spmm_reduce_f32";
+std::string_view reduce_codelet(const sparse::Shape& shape) {
+  if (shape.halves_outputs()) return "reduce_f16_f32_halves";
+  if (shape.mixed()) return "reduce_f16_f32";
+  return shape.type == Type::f16 ? "reduce_f16" : "reduce_f32";
 }
 
 }  // namespace
 
-program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange partials_sent(const Partition& partition, const Reduction& reduction,
                                 const TilesOfParts& tiles, const std::vector<BufferId>& received) {
-  const Partition& partition = assembly.partition();
-  const Shape& shape = partition.shape;
+  const sparse::Shape& shape = partition.shape;
   program::Exchange exchange{"partial rows", {}};
-  const std::uint64_t pieces = shape.halves() == Halves::outputs ? 2 : 1;
+  const std::uint64_t pieces = shape.halves_outputs() ? 2 : 1;
   for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
     for (const Segment& segment : reduction.destinations()[i].segments) {
       const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);
@@ -42,10 +41,9 @@ program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduc
   return exchange;
 }
 
-program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange results_sent(const Partition& partition, const Reduction& reduction,
                                const TilesOfParts& tiles, const std::vector<BufferId>& results,
                                const std::vector<BufferId>& zeros) {
-  const Partition& partition = assembly.partition();
   const std::uint32_t size = partition.shape.bytes();
   program::Exchange exchange{"rows of y", {}};
   for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
@@ -69,10 +67,9 @@ program::Exchange results_sent(const Assembly& assembly, const Reduction& reduct
   return exchange;
 }
 
-program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
-                          const std::vector<BufferId>& received,
+program::ComputeSet added(Assembly& assembly, const Partition& partition,
+                          const Reduction& reduction, const std::vector<BufferId>& received,
                           const std::vector<BufferId>& results, const std::vector<BufferId>& sums) {
-  const Partition& partition = assembly.partition();
   program::ComputeSet set{"add partial rows", {}};
   for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
     const Destination& to = reduction.destinations()[i];
@@ -101,27 +98,21 @@ program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
   return set;
 }
 
-program::Exchange sums_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange sums_sent(const Partition& partition, const Reduction& reduction,
                             const std::vector<BufferId>& sums,
                             const std::vector<BufferId>& results) {
-  const std::uint32_t size = assembly.shape().bytes();
-  const std::uint64_t stored = assembly.partition().y_stored();
+  const std::uint64_t size = partition.shape.bytes();
   program::Exchange exchange{"rows of y", {}};
   for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
     const Destination& from = reduction.destinations()[i];
     if (from.home) continue;
     std::uint64_t sent = 0;
     for (const Segment& segment : from.segments) {
-      const std::uint64_t place = reduction.place(segment);
-      for (std::uint64_t done = 0; done < segment.elements();) {
-        const std::uint64_t at = place + done;
-        const std::uint64_t piece = std::min(segment.elements() - done, stored - at % stored);
-        exchange.copies.push_back({{sums[i], word((sent + done) * size)},
-                                   word(piece * size),
-                                   {{results[at / stored], word(at % stored * size)}}});
-        done += piece;
-      }
-      sent += segment.elements();
+      const std::uint64_t place = reduction.place(segment) * size;
+      const std::uint64_t bytes = segment.elements() * size;
+      sparse::scatter(exchange, {sums[i], word(sent)}, partition.y_storage(), results, place,
+                      place + bytes);
+      sent += bytes;
     }
   }
   return exchange;

@@ -5,11 +5,12 @@
 
 #include "kernels/spmm_static/block_code.h"
 #include "kernels/spmm_static/element_work.h"
-#include "kernels/spmm_static/relayout.h"
 #include "kernels/spmm_static/work_list.h"
 #include "sim/machine/code_cost.h"
 
 namespace tessera::spmm_static {
+
+using sparse::Direction;
 
 namespace {
 
@@ -36,10 +37,9 @@ std::uint64_t rate_of(const FabricConfig& fabric) {
 }
 
 /// Positions of worker `w` of the columns of a tile.
-std::uint64_t positions_of(const Unit& unit, std::uint32_t width, std::uint32_t workers,
+std::uint64_t positions_of(const Shape& shape, std::uint32_t width, std::uint32_t workers,
                            std::uint32_t w) {
-  const std::uint32_t units = width / unit.unroll;
-  return std::uint64_t{units / workers + (w < units % workers ? 1 : 0)} * unit.unroll;
+  return sparse::EvenSplit{width / shape.unroll(), workers}.part(w).size() * shape.unroll();
 }
 
 /// Bytes that come into tiles, by tile, and what both tiles of a pair take.
@@ -156,9 +156,10 @@ void add_sums_sent(const Partition& partition, const Reduction& reduction,
     if (!to.home) elements[to.tile] += to.elements;
   }
   const std::uint64_t most =
-      std::max(*std::max_element(elements.begin(), elements.end()), partition.y_stored());
-  p.exchange_cycles += machine.fabric.fixed_cycles +
-                       ceil_div(most * partition.shape.bytes(), rate_of(machine.fabric));
+      *std::max_element(elements.begin(), elements.end()) * partition.shape.bytes();
+  p.exchange_cycles +=
+      machine.fabric.fixed_cycles +
+      ceil_div(std::max(most, partition.y_storage().each()), rate_of(machine.fabric));
   p.compute_cycles += CodeCost(machine.tile).plain(kExchangeInstructions);
   p.sync_cycles += machine.sync.chip_cycles;
 }
@@ -169,17 +170,16 @@ void add_relayout(const Partition& partition, const MachineConfig& machine, Dire
   const bool x = direction == Direction::to_blocks;
   const Shape& shape = partition.shape;
   const CodeCost code(machine.tile);
-  const std::uint64_t elements = x ? partition.x_elements() : partition.y_elements();
-  const std::uint64_t stored = x ? partition.x_stored() : partition.y_stored();
-  const std::uint64_t depth = x ? shape.x_depth() : shape.block;
+  const EvenStorage storage = x ? partition.x_storage() : partition.y_storage();
   const auto workers =
-      transpositions(panels_of(0, std::min(stored, elements), depth, partition.columns), depth,
-                     shape.bytes(), direction, machine.tile.contexts);
+      sparse::transpositions(partition.chunks(storage, x ? shape.x_depth() : shape.block, 0),
+                             shape.bytes(), direction, machine.tile.contexts);
   p.compute_cycles +=
-      code.plain(kCallInstructions + kExchangeInstructions) +
-      code.run([&](std::uint32_t w) { return transposing_slots(workers[w], shape.bytes()); });
+      code.plain(kCallInstructions + kExchangeInstructions) + code.run([&](std::uint32_t w) {
+        return sparse::transposing_slots(workers[w], shape.bytes());
+      });
   p.exchange_cycles +=
-      machine.fabric.fixed_cycles + ceil_div(stored * shape.bytes(), rate_of(machine.fabric));
+      machine.fabric.fixed_cycles + ceil_div(storage.each(), rate_of(machine.fabric));
   p.sync_cycles += std::uint64_t{x ? 1U : 2U} * machine.sync.chip_cycles;
 }
 
@@ -188,13 +188,13 @@ void add_relayout(const Partition& partition, const MachineConfig& machine, Dire
 std::uint64_t block_cycles(const Shape& shape, const TileConfig& tile, std::uint64_t rows,
                            std::uint64_t blocks, std::uint32_t width) {
   const CodeCost code(tile);
-  const Unit unit = shape.unit();
-  const std::uint32_t slots = shape.unit_slots(tile.matrix_unit);
+  const sparse::BlockRun unit = shape.run();
+  const std::uint32_t slots = gemm::unit_slots(tile.matrix_unit, shape.unit());
   const auto run = [&](bool accumulates) {
     return unit.weight_rows * code.load_weights(std::uint64_t{unit.weight_words} * 8) +
            code.run([&](std::uint32_t w) {
-             return block_run_slots(unit, slots, accumulates,
-                                    positions_of(unit, width, tile.contexts, w));
+             return block_run_slots(shape, slots, accumulates,
+                                    positions_of(shape, width, tile.contexts, w));
            });
   };
   const std::uint64_t first = run(false);
@@ -202,8 +202,8 @@ std::uint64_t block_cycles(const Shape& shape, const TileConfig& tile, std::uint
   std::uint64_t cycles = code.plain(kBlockCallInstructions) + code.branch() +
                          code.run_even(kBlockSetUpSlots) + rows * first + (blocks - rows) * next +
                          code.plain(blocks);
-  if (unit.halves == Halves::outputs) cycles += rows * first + (blocks - rows) * next;
-  if (unit.halves == Halves::inputs) cycles += blocks * next;
+  if (shape.halves_outputs()) cycles += rows * first + (blocks - rows) * next;
+  if (shape.halves_inputs()) cycles += blocks * next;
   return cycles;
 }
 
@@ -237,7 +237,7 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
   }
   if (!reduction.direct()) p.compute_cycles += reduce_cycles(partition, reduction, machine.tile);
   add_sums_sent(partition, reduction, machine, p);
-  if (partition.shape.relayouts() && partition.deal.blocks() > 0) {
+  if (partition.relayouts() && partition.deal.blocks() > 0) {
     add_relayout(partition, machine, Direction::to_blocks, p);
     add_relayout(partition, machine, Direction::to_rows, p);
   }
@@ -249,10 +249,10 @@ Prediction predict(const Partition& partition, const MachineConfig& machine) {
 program::CategoryBytes tile_memory(const Partition& partition) {
   const Shape& shape = partition.shape;
   const Reduction reduction(partition);
-  const std::uint64_t y = partition.y_stored() * shape.bytes();
-  std::uint64_t given = partition.x_stored() * shape.bytes();
-  if (partition.shares_values()) given += partition.values_stored() * shape.bytes();
-  Need most{shape.relayouts() ? 2 * std::max(given, y) : 0, 0};
+  const std::uint64_t y = partition.y_storage().each();
+  std::uint64_t given = partition.x_storage().each();
+  if (partition.shares_values()) given += partition.value_storage().each();
+  Need most{partition.relayouts() ? 2 * std::max(given, y) : 0, 0};
   for (const Destination& to : reduction.destinations()) {
     const std::uint64_t segments = to.segments.size();
     const std::uint64_t sums = to.home ? 0 : to.elements * shape.bytes();

@@ -52,4 +52,21 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   return deal;
 }
 
+void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
+                 std::uint64_t first, std::span<std::byte> into) {
+  const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
+  const std::uint64_t end = first + into.size() / shape.bytes();
+  const auto after = std::upper_bound(deal.value_begin.begin(), deal.value_begin.end() - 1, first);
+  auto e = static_cast<std::uint64_t>(after - deal.value_begin.begin());
+  for (e -= e > 0 ? 1 : 0; e < deal.blocks() && deal.value_begin[e] < end; ++e) {
+    const std::span<const float> values = w.values(deal.source[e]);
+    for (std::uint64_t v = 0; v < area; ++v) {
+      const std::uint64_t at = deal.value_begin[e] + v;
+      if (at < first || at >= end) continue;
+      data::store_element(shape.type, into, at - first,
+                          static_cast<double>(values[shape.place_in_block(v)]));
+    }
+  }
+}
+
 }  // namespace tessera::spmm_static

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
 
 /// The order in which the blocks of W are dealt to tiles: band after band of its block columns, row
@@ -39,5 +40,9 @@ struct Deal {
 /// `even_rows`: values of each row of a band begin at an even element (pairs of f16 are loaded at
 /// once).
 Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows);
+
+/// Values [first, ...) of W as dealt, each block in the order of the weight store.
+void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
+                 std::uint64_t first, std::span<std::byte> into);
 
 }  // namespace tessera::spmm_static

@@ -74,12 +74,12 @@ std::uint64_t most_slots(const std::vector<WorkerShare>& shares) {
 }  // namespace
 
 ElementCode element_code(const Shape& shape, std::uint32_t words) {
-  const bool half = shape.type == Type::f16;
+  const bool half = shape.type == program::Type::f16;
   if (shape.mixed()) {
-    return {words == 2 ? "spmm_rows_f16_f32" : "spmm_narrow_rows_f16_f32", words, true, true};
+    return {words == 2 ? "rows_f16_f32" : "narrow_rows_f16_f32", words, true, true};
   }
-  if (half) return {words == 2 ? "spmm_rows_f16" : "spmm_narrow_rows_f16", words, false, true};
-  return {words == 2 ? "spmm_rows_f32" : "spmm_narrow_rows_f32", words, false, false};
+  if (half) return {words == 2 ? "rows_f16" : "narrow_rows_f16", words, false, true};
+  return {words == 2 ? "rows_f32" : "narrow_rows_f32", words, false, false};
 }
 
 std::uint64_t ElementCode::row_slots(std::uint64_t nonzeros) const {

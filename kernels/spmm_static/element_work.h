@@ -4,12 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/sparse/code/shape.h"
 #include "kernels/spmm_static/layer.h"
-#include "kernels/spmm_static/shape.h"
 
 /// How the workers of a tile divide the rows and columns of an element-wise product, and what the
 /// codelets of codelets_elements.S take for it.
 namespace tessera::spmm_static {
+
+using sparse::Shape;
 
 /// One of the element-wise codelets: a pass is `words` 64-bit words of a row of X.
 struct ElementCode {

@@ -23,24 +23,24 @@ std::vector<std::vector<Taker>> takers_of(const Partition& partition, const Part
   return takers;
 }
 
-void add_dense_rows(program::Exchange& exchange, const Assembly& assembly,
+void add_dense_rows(program::Exchange& exchange, const Partition& partition,
                     const std::vector<BufferId>& x, const TilesOfParts& tiles, std::uint32_t p) {
-  const Partition& partition = assembly.partition();
-  const Shape& shape = partition.shape;
+  const sparse::Shape& shape = partition.shape;
+  const EvenStorage storage = partition.x_storage();
   const Part& part = partition.parts[p];
   const auto takers = takers_of(partition, part);
   const std::uint64_t depth = shape.x_depth();
-  const std::uint64_t count = part.width() * depth;
+  const std::uint64_t bytes = part.width() * depth * shape.bytes();
   const std::uint64_t halves = shape.block / depth;
   for (std::uint64_t row = 0; row < takers.size() * halves; ++row) {
     const auto& wanted = takers[row / halves];
     if (wanted.empty()) continue;
-    const std::uint64_t first = (row * partition.columns + part.begin) * depth;
-    assembly.add_copies(exchange, x, partition.x_stored(), first, count, [&](std::uint64_t offset) {
+    const std::uint64_t first = (row * partition.columns + part.begin) * depth * shape.bytes();
+    sparse::gather(exchange, storage, x, first, first + bytes, [&](std::uint32_t offset) {
       std::vector<Place> to;
       for (const Taker& taker : wanted) {
         const std::uint64_t place = taker.place * halves + row % halves;
-        to.push_back({tiles[p][taker.share].x, word(place * count * shape.bytes() + offset)});
+        to.push_back({tiles[p][taker.share].x, word(place * bytes + offset)});
       }
       return to;
     });
@@ -49,15 +49,16 @@ void add_dense_rows(program::Exchange& exchange, const Assembly& assembly,
 
 /// The values of W go to the tiles of all parts; where parts have layers of their own they are cut
 /// at the bounds of all shares.
-void add_values(program::Exchange& exchange, const Assembly& assembly,
+void add_values(program::Exchange& exchange, const Partition& partition,
                 const std::vector<BufferId>& values, const TilesOfParts& tiles) {
-  const Partition& partition = assembly.partition();
-  const auto value = [&](std::uint64_t block) { return partition.deal.value_begin[block]; };
+  const EvenStorage storage = partition.value_storage();
+  const std::uint64_t size = partition.shape.bytes();
+  const auto value = [&](std::uint64_t block) { return partition.deal.value_begin[block] * size; };
   std::vector<std::uint64_t> bounds;
   for (const Layer& layer : partition.layers) {
     for (const Share& share : layer.shares) bounds.push_back(value(share.first));
   }
-  bounds.push_back(partition.values());
+  bounds.push_back(storage.bytes());
   std::sort(bounds.begin(), bounds.end());
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   std::vector<std::size_t> at(partition.parts.size(), 0);  // share of each part
@@ -67,27 +68,25 @@ void add_values(program::Exchange& exchange, const Assembly& assembly,
       const auto& shares = partition.layer(partition.parts[p]).shares;
       while (value(shares[at[p]].last) <= bounds[i]) ++at[p];
       const std::uint64_t skipped = bounds[i] - value(shares[at[p]].first);
-      to.push_back({tiles[p][at[p]].values, word(skipped * partition.shape.bytes())});
+      to.push_back({tiles[p][at[p]].values, word(skipped)});
     }
-    assembly.add_copies(exchange, values, partition.values_stored(), bounds[i],
-                        bounds[i + 1] - bounds[i], [&](std::uint64_t offset) {
-                          std::vector<Place> moved = to;
-                          for (Place& place : moved) place.offset += word(offset);
-                          return moved;
-                        });
+    sparse::gather(exchange, storage, values, bounds[i], bounds[i + 1], [&](std::uint32_t offset) {
+      std::vector<Place> moved = to;
+      for (Place& place : moved) place.offset += offset;
+      return moved;
+    });
   }
 }
 
 }  // namespace
 
-program::Exchange inputs(const Assembly& assembly, const std::vector<BufferId>& x,
+program::Exchange inputs(const Partition& partition, const std::vector<BufferId>& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles) {
-  const Partition& partition = assembly.partition();
   program::Exchange exchange{partition.shares_values() ? "x and w" : "x", {}};
   for (std::uint32_t p = 0; p < partition.parts.size(); ++p) {
-    add_dense_rows(exchange, assembly, x, tiles, p);
+    add_dense_rows(exchange, partition, x, tiles, p);
   }
-  if (partition.shares_values()) add_values(exchange, assembly, values, tiles);
+  if (partition.shares_values()) add_values(exchange, partition, values, tiles);
   return exchange;
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/spmm_static/shape.h"
+#include "kernels/sparse/code/shape.h"
 
 /// The published way to place the adding of partial rows (poplibs lib/popops/reduction, 2023): the
 /// library is asked for one sum a block row and interval, and plans each as if it were alone. A sum
@@ -11,6 +11,8 @@
 /// words each, counted from a tile that depends on the number of the sum alone; its results then go
 /// where they are wanted. Where many sums run together, some tiles so get more than others.
 namespace tessera::spmm_static {
+
+using sparse::Shape;
 
 struct LoneAdding {
   std::uint32_t tiles;

@@ -11,22 +11,21 @@ namespace {
 /// One tile's part of the product.
 class TileProduct {
  public:
-  TileProduct(Assembly& assembly, const Part& part, const Share& share, const TileBuffers& buffers)
+  TileProduct(Assembly& assembly, const Partition& partition, const Part& part, const Share& share,
+              const TileBuffers& buffers)
       : assembly_(assembly),
-        shape_(assembly.shape()),
+        partition_(partition),
+        shape_(partition.shape),
         part_(part),
         share_(share),
         buffers_(buffers),
-        list_(assembly.list(tile(), row_list(assembly.partition(), part, share), "list")) {}
+        list_(assembly.list(tile(), row_list(partition, part, share), "list")) {}
 
   [[nodiscard]] program::Vertex blocks() {
-    const Partition& partition = assembly_.partition();
-    const Unit unit = shape_.unit();
     const std::uint32_t width = part_.width();
-    const std::uint32_t contexts = assembly_.contexts();
+    const std::uint32_t unroll = shape_.unroll();
     const std::uint32_t x_bytes = shape_.x_depth() * shape_.bytes();  // of a position
-    const std::uint32_t y_bytes =
-        (unit.halves == Halves::outputs ? 8 : shape_.block) * shape_.partial_bytes();
+    const std::uint32_t y_bytes = shape_.y_depth() * shape_.partial_bytes();
     std::vector<Argument> arguments{Place{buffers_.values},
                                     Place{buffers_.x},
                                     Place{list_},
@@ -35,20 +34,18 @@ class TileProduct {
                                     0U,
                                     0U,
                                     0U};
-    const std::uint32_t units = width / unit.unroll;
-    std::uint32_t first = 0;
-    for (std::uint32_t w = 0; w < contexts; ++w) {
-      const std::uint32_t count = units / contexts + (w < units % contexts ? 1 : 0);
+    const sparse::EvenSplit loops{width / unroll, assembly_.contexts()};
+    for (std::uint32_t w = 0; w < loops.parts; ++w) {
+      const std::uint32_t first = word(loops.begin(w)) * unroll;
       arguments.emplace_back(first * x_bytes);
       arguments.emplace_back(Place{buffers_.partials, first * y_bytes});
-      arguments.emplace_back(count - (unit.unroll == 1 ? 3 : 2));
-      arguments.emplace_back(word(partition.row_bytes(part_)));
+      arguments.emplace_back(word(loops.part(w).size()) - (unroll == 1 ? 3 : 2));
+      arguments.emplace_back(word(partition_.row_bytes(part_)));
       arguments.emplace_back(width * y_bytes);
       arguments.emplace_back(0U);
-      first += count * unit.unroll;
     }
-    return {TileId(tile()), assembly_.codelet(unit.codelet), program::Executor::supervisor, 0,
-            std::move(arguments)};
+    return {TileId(tile()), assembly_.codelet("blocks_" + shape_.name()),
+            program::Executor::supervisor, 0, std::move(arguments)};
   }
 
   /// Passes of `pass` words of a row, of which there are `passes`.
@@ -79,11 +76,12 @@ class TileProduct {
  private:
   [[nodiscard]] std::uint32_t tile() const { return part_.first_tile + share_.place; }
   [[nodiscard]] std::uint64_t value(std::uint64_t block) const {
-    return assembly_.partition().deal.value_begin[block];
+    return partition_.deal.value_begin[block];
   }
 
   Assembly& assembly_;
-  const Shape& shape_;
+  const Partition& partition_;
+  const sparse::Shape& shape_;
   const Part& part_;
   const Share& share_;
   const TileBuffers& buffers_;
@@ -92,15 +90,15 @@ class TileProduct {
 
 }  // namespace
 
-program::ComputeSet multiplied(Assembly& assembly, const TilesOfParts& tiles) {
-  const Partition& partition = assembly.partition();
+program::ComputeSet multiplied(Assembly& assembly, const Partition& partition,
+                               const TilesOfParts& tiles) {
   program::ComputeSet set{"multiply", {}};
   for (std::uint32_t p = 0; p < partition.parts.size(); ++p) {
     const Part& part = partition.parts[p];
     const Layer& layer = partition.layer(part);
     const std::uint32_t words = part.width() * partition.shape.bytes() / 8;
     for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
-      TileProduct product(assembly, part, layer.shares[s], tiles[p][s]);
+      TileProduct product(assembly, partition, part, layer.shares[s], tiles[p][s]);
       if (partition.shape.block > 1) {
         set.vertices.push_back(product.blocks());
       } else {

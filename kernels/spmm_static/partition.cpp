@@ -68,18 +68,11 @@ std::uint64_t row_work(const Shape& shape, std::uint32_t columns, std::uint64_t 
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                          std::uint32_t tiles, const Cuts& cuts) {
   const bool even_rows = shape.block == 1 && shape.type == Type::f16;
-  Partition partition{shape,
-                      w.block_rows(),
-                      w.block_columns(),
-                      round_up(n, shape.column_grain()),
-                      tiles,
-                      {},
-                      {},
-                      {},
-                      {}};
+  Partition partition{
+      shape, w.block_rows(), w.block_columns(), round_up(n, shape.lanes()), tiles, {}, {}, {}, {}};
   partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
   std::vector<Part> cut =
-      cut_columns(partition.columns, cuts.parts, shape.column_grain(), tiles, cuts.dealing);
+      cut_columns(partition.columns, cuts.parts, shape.lanes(), tiles, cuts.dealing);
   for (Part& part : cut) {
     const std::uint32_t wanted = part.layer;
     const auto found = std::find_if(partition.layers.begin(), partition.layers.end(),

@@ -6,13 +6,16 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/sparse/code/relayout.h"
 #include "kernels/spmm_static/layer.h"
 #include "kernels/spmm_static/lone_adding.h"
-#include "kernels/spmm_static/shape.h"
 
 /// How Y[m,n] = W[m,k] X[k,n] is cut over tiles: columns of X and Y in intervals, a layer of tiles
 /// each.
 namespace tessera::spmm_static {
+
+using kernels::EvenStorage;
+using program::Type;
 
 /// An interval of columns and the tiles that compute it.
 struct Part {
@@ -36,23 +39,27 @@ struct Partition {
   std::optional<LoneAdding> lone_adding = std::nullopt;  ///< else partial rows are added at home
 
   [[nodiscard]] const Layer& layer(const Part& part) const { return layers[part.layer]; }
-  /// Elements of X and Y as they are given and wanted, and of what each tile then holds.
-  [[nodiscard]] std::uint64_t x_elements() const {
-    return std::uint64_t{block_columns} * shape.block * columns;
+  /// X and Y as they are given and wanted, the values of W where tiles share them: in equal parts
+  /// on all tiles of the machine.
+  [[nodiscard]] EvenStorage x_storage() const { return dealt(block_columns); }
+  [[nodiscard]] EvenStorage y_storage() const { return dealt(block_rows); }
+  [[nodiscard]] EvenStorage value_storage() const {
+    return {values() * shape.bytes(), std::uint64_t{8} * shape.bytes(), tiles};
   }
-  [[nodiscard]] std::uint64_t y_elements() const {
-    return std::uint64_t{block_rows} * shape.block * columns;
-  }
-  [[nodiscard]] std::uint64_t x_stored() const { return stored(x_elements()); }
-  [[nodiscard]] std::uint64_t y_stored() const { return stored(y_elements()); }
-  /// Elements of Y that a tile is to hold.
-  [[nodiscard]] std::uint64_t y_wanted(std::uint64_t tile) const {
-    return std::min(y_stored(), y_elements() - std::min(y_elements(), tile * y_stored()));
-  }
+  [[nodiscard]] std::uint64_t y_elements() const { return y_storage().bytes() / shape.bytes(); }
   [[nodiscard]] std::uint64_t values() const { return deal.value_begin.back(); }
-  /// Values of W that each tile holds before the run where tiles share them.
-  [[nodiscard]] std::uint64_t values_stored() const {
-    return round_up(ceil_div<std::uint64_t>(values(), tiles), std::uint64_t{8});
+  /// Whether rows must become blocks and blocks rows; rows of single elements are both.
+  [[nodiscard]] bool relayouts() const { return shape.natural() && shape.block > 1; }
+  /// What a tile holds of X or Y, in order [chunk][column][row of the chunk].
+  [[nodiscard]] sparse::Chunked chunks(const EvenStorage& storage, std::uint32_t depth,
+                                       std::uint64_t tile) const {
+    const std::uint64_t first = storage.begin(tile) / shape.bytes();
+    return {{first, first + storage.bytes_on(tile) / shape.bytes()},
+            depth,
+            columns,
+            {0, storage.bytes()},
+            0,
+            columns};
   }
   /// Bytes of a tile of `part`: X that `share` needs, values of W, partial rows.
   [[nodiscard]] std::uint64_t x_bytes(const Part& part, const Share& share) const;
@@ -61,9 +68,12 @@ struct Partition {
   [[nodiscard]] bool shares_values() const { return parts.size() > 1; }
 
  private:
-  [[nodiscard]] std::uint64_t stored(std::uint64_t elements) const {
-    const std::uint64_t grain = shape.dealt_grain();
-    return ceil_div(ceil_div(elements, grain), std::uint64_t{tiles}) * grain;
+  [[nodiscard]] EvenStorage dealt(std::uint64_t rows_of_blocks) const {
+    // Consecutive elements that stay on one tile.
+    const std::uint64_t lanes = shape.lanes();
+    const std::uint64_t grain =
+        shape.block == 1 ? lanes : lanes * (relayouts() ? shape.block : lanes);
+    return {rows_of_blocks * shape.block * columns * shape.bytes(), grain * shape.bytes(), tiles};
   }
 };
 

@@ -163,7 +163,7 @@ class Chooser {
   }
 
   void check_pinned() const {
-    const std::uint32_t most = problem_.columns / problem_.shape.column_grain();
+    const std::uint32_t most = problem_.columns / problem_.shape.lanes();
     require("parts", pinned_.parts, std::min(most, machine_.tiles), "words of a row of X, tiles");
     require("bands", pinned_.bands, std::min(problem_.block_columns, machine_.tiles),
             "block columns, tiles");
@@ -238,7 +238,7 @@ nlohmann::ordered_json to_json(const Plan& plan) {
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                  const MachineConfig& machine, const Pinned& pinned) {
-  if (shape.block > 1) gemm::require_unit(machine, gemm::block_shape(shape.type, shape.partials));
+  if (shape.block > 1) gemm::require_unit(machine, shape.unit());
   return Chooser(w, shape, n, machine, pinned).choose();
 }
 

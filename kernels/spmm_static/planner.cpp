@@ -183,14 +183,14 @@ bool published_places_fit(const Problem& problem, const Bands& bands, std::uint3
 }  // namespace
 
 Problem make_problem(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n) {
-  return {shape,      w.block_rows(),     w.block_columns(), round_up(n, shape.column_grain()),
+  return {shape,      w.block_rows(),     w.block_columns(), round_up(n, shape.lanes()),
           w.blocks(), blocks_by_column(w)};
 }
 
 Cuts most_cuts(const Problem& problem, Planner planner) {
-  const std::uint32_t grain = problem.shape.block == 1 ? 1 : problem.shape.column_grain();
+  const std::uint32_t grain = problem.shape.block == 1 ? 1 : problem.shape.lanes();
   return {std::min(planner == Planner::ours ? kOurMostParts : kMostParts,
-                   problem.columns / problem.shape.column_grain()),
+                   problem.columns / problem.shape.lanes()),
           std::min(kMostBands, ceil_div(problem.block_columns, grain))};
 }
 
@@ -198,8 +198,8 @@ std::optional<Expected> expect(const Problem& problem, const MachineConfig& mach
                                const Cuts& cuts, Planner planner) {
   const std::uint32_t grain = tile_grain(machine.tiles);
   const Bands bands = cut_bands(problem.by_column, cuts.bands);
-  const std::vector<Part> parts = cut_columns(
-      problem.columns, cuts.parts, problem.shape.column_grain(), machine.tiles, cuts.dealing);
+  const std::vector<Part> parts =
+      cut_columns(problem.columns, cuts.parts, problem.shape.lanes(), machine.tiles, cuts.dealing);
   if (parts.empty()) return std::nullopt;
   if (bands.count() == 0) return Expected{0, 0};
   Expected worst{0, 0};

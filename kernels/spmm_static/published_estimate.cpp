@@ -4,6 +4,8 @@
 
 namespace tessera::spmm_static {
 
+using program::Type;
+
 namespace {
 
 /// Rows of single elements: `few` columns and `some` have code of their own.

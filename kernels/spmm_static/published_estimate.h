@@ -2,12 +2,14 @@
 
 #include <cstdint>
 
-#include "kernels/spmm_static/shape.h"
+#include "kernels/sparse/code/shape.h"
 
 /// What the published planner expects of its own tile code (poplibs
 /// lib/popsparse/StaticMatMulPartitioner.cpp; machines.md 2.1, 2.2, 2.6, 2.8): cycles of one tile
 /// with `workers` workers. Part of that planner's choice of cuts; what our code takes is in cost.h.
 namespace tessera::spmm_static {
+
+using sparse::Shape;
 
 /// `rows` block rows of `blocks` blocks each times `width` columns: of one worker where blocks are
 /// single elements (workers divide rows), else of the tile (workers divide columns).

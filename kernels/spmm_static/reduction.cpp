@@ -12,7 +12,8 @@ std::uint64_t longest_empty(const Destination& destination) {
   return most;
 }
 
-Reduction::Reduction(const Partition& partition) : partition_(partition) {
+Reduction::Reduction(const Partition& partition)
+    : partition_(partition), stored_(partition.y_storage().each() / partition.shape.bytes()) {
   find_sources();
   direct_ = partition.deal.blocks() > 0 && !partition.shape.mixed() && meet_nowhere();
   find_segments();
@@ -70,7 +71,7 @@ void Reduction::find_segments() {
 
 bool Reduction::at_home(const Segment& whole, std::uint64_t at) const {
   if (!partition_.lone_adding || whole.sources < 2) return true;
-  const std::uint64_t stored = partition_.y_stored();
+  const std::uint64_t stored = stored_;
   const std::uint64_t first = std::min(whole.elements(), stored - at % stored);
   const std::uint64_t most = std::max(first, std::min(whole.elements() - first, stored));
   return partition_.lone_adding->at_home(partition_.shape, {whole.elements(), whole.sources, most});
@@ -86,7 +87,7 @@ void Reduction::append(Destination& to, Segment segment) const {
 }
 
 void Reduction::add_at_home(Segment segment, std::uint64_t at) {
-  const std::uint64_t stored = partition_.y_stored();
+  const std::uint64_t stored = stored_;
   for (const std::uint64_t end = segment.end; segment.begin < end; segment.begin = segment.end) {
     segment.end = std::min(end, segment.begin + stored - at % stored);
     const auto tile = static_cast<std::uint32_t>(at / stored);
@@ -115,7 +116,7 @@ std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
                                                std::uint32_t count) const {
   const Shape& shape = partition_.shape;
   const std::uint64_t word = 8 / shape.bytes();  // elements of Y a word
-  const bool halves = shape.halves() == Halves::outputs;
+  const bool halves = shape.halves_outputs();
   // Words of Y of one chunk (two, with halves), which workers do not share if they can help it.
   const std::uint64_t chunk = halves ? 4 : shape.mixed() ? 2 : 4;
   const std::uint64_t words = destination.elements / word;

@@ -85,6 +85,7 @@ class Reduction {
   [[nodiscard]] bool meet_nowhere() const;
 
   const Partition& partition_;
+  std::uint64_t stored_;                                   ///< elements of Y that a tile is to hold
   std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row
   bool direct_ = false;
   bool spreads_ = false;

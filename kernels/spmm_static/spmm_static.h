@@ -19,7 +19,7 @@ struct Options {
   sparse::WeightOptions weights;  ///< and the type and seed of X
   std::uint32_t n = 64;
   Type partials = Type::f32;
-  Layout layout = Layout::blocked;
+  kernels::Layout layout = kernels::Layout::blocked;
   Region region = Region::all;
   Pinned plan;
 };

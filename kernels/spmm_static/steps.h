@@ -1,13 +1,15 @@
 #pragma once
 
-#include <optional>
-#include <vector>
-
-#include "kernels/spmm_static/assembly.h"
+#include "kernels/sparse/code/assembly.h"
 #include "kernels/spmm_static/reduction.h"
 
 /// The steps of every product, in their order.
 namespace tessera::spmm_static {
+
+using sparse::Assembly;
+using sparse::BufferId;
+using sparse::Place;
+using sparse::word;
 
 /// What a tile holds while it multiplies.
 struct TileBuffers {
@@ -19,31 +21,32 @@ using TilesOfParts = std::vector<std::vector<TileBuffers>>;  ///< by part and sh
 
 /// Rows of X to the tiles whose blocks name them, and values of W where several tiles take the
 /// same; `x` and `values` are those parts that all tiles are given, by tile.
-program::Exchange inputs(const Assembly& assembly, const std::vector<BufferId>& x,
+program::Exchange inputs(const Partition& partition, const std::vector<BufferId>& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles);
 
 /// Each tile's blocks times its rows of X: partial rows.
-program::ComputeSet multiplied(Assembly& assembly, const TilesOfParts& tiles);
+program::ComputeSet multiplied(Assembly& assembly, const Partition& partition,
+                               const TilesOfParts& tiles);
 
 /// Partial rows to the tiles that add them up, into `received`, by destination.
-program::Exchange partials_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange partials_sent(const Partition& partition, const Reduction& reduction,
                                 const TilesOfParts& tiles, const std::vector<BufferId>& received);
 
 /// Results of every destination out of the partials that it received, zeros where there are none:
 /// into `results`, by tile, or `sums`, by destination, where they are not made where they are
 /// wanted.
-program::ComputeSet added(Assembly& assembly, const Reduction& reduction,
-                          const std::vector<BufferId>& received,
+program::ComputeSet added(Assembly& assembly, const Partition& partition,
+                          const Reduction& reduction, const std::vector<BufferId>& received,
                           const std::vector<BufferId>& results, const std::vector<BufferId>& sums);
 
 /// Those sums to their places in `results`.
-program::Exchange sums_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange sums_sent(const Partition& partition, const Reduction& reduction,
                             const std::vector<BufferId>& sums,
                             const std::vector<BufferId>& results);
 
 /// Partial rows to their places in `results`, by tile, where no two meet; rows without blocks come
 /// out of `zeros`, by destination, as long as the longest of them.
-program::Exchange results_sent(const Assembly& assembly, const Reduction& reduction,
+program::Exchange results_sent(const Partition& partition, const Reduction& reduction,
                                const TilesOfParts& tiles, const std::vector<BufferId>& results,
                                const std::vector<BufferId>& zeros);
 

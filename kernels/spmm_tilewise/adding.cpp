@@ -59,7 +59,7 @@ BufferId add_overlay_values(Assembly& assembly, const Job& job) {
 std::uint32_t overlay_codelet(Assembly& assembly, bool adds) {
   const bool half = assembly.problem.block.input == Type::f16;
   const std::string name = fmt::format("overlay_{}{}", adds ? "add_" : "", half ? "f16" : "f32");
-  return assembly.program.add_codelet(elf::embedded_codelet("spmm_tilewise", name));
+  return assembly.program.add_codelet(elf::embedded_codelet("sparse/code", name));
 }
 
 }  // namespace

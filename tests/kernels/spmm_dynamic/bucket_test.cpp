@@ -10,6 +10,7 @@
 
 using namespace tessera;
 using namespace tessera::spmm_dynamic;
+using sparse::Layout;
 
 namespace {
 
@@ -44,7 +45,7 @@ TEST_SUITE("unit") {
       for (const std::uint32_t block : {1U, 8U}) {
         for (const bool values : {false, true}) {
           const sparse::BlockMatrix w = skewed(block, seed);
-          const Shape shape{program::Type::f16, block, values};
+          const Shape shape{block, program::Type::f16, program::Type::f32, Layout::blocked, values};
           const PoolShape pool = pool_for(w, shape, {4, 3, 2, 8}, 0.3);
           const Packing packing = pack(w, pool);
           std::set<std::uint64_t> seen;
@@ -75,7 +76,7 @@ TEST_SUITE("unit") {
     sparse::BlockMatrix w = skewed(8, 1);
     // All blocks in the first partition of a grid of 1 x 4, each with room for a quarter and more.
     for (std::uint32_t& column : w.column) column %= 12;
-    const PoolShape pool = pool_for(w, {program::Type::f16, 8}, {1, 4, 1, 8}, 0.5);
+    const PoolShape pool = pool_for(w, {8, program::Type::f16}, {1, 4, 1, 8}, 0.5);
     const Packing packing = pack(w, pool);
     CHECK(packing.pools[0].units == pool.units);
     CHECK(packing.pools[1].units == pool.units);
@@ -86,7 +87,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("full buckets are refused with how full they are") {
     const sparse::BlockMatrix w = skewed(8, 1);
-    PoolShape pool = pool_for(w, {program::Type::f16, 8}, {4, 3, 1, 8}, 0);
+    PoolShape pool = pool_for(w, {8, program::Type::f16}, {4, 3, 1, 8}, 0);
     pool.units -= 1;
     try {
       pack(w, pool);

@@ -9,6 +9,7 @@
 
 using namespace tessera;
 using namespace tessera::spmm_dynamic;
+using sparse::Layout;
 
 namespace {
 

@@ -14,6 +14,7 @@
 using namespace tessera;
 using namespace tessera::spmm_dynamic;
 using sparse::BlockMatrix;
+using sparse::Layout;
 
 namespace {
 

@@ -12,7 +12,7 @@ using namespace tessera::spmm_static;
 
 namespace {
 
-constexpr Shape kHalf{16, Type::f16, Type::f16};
+constexpr sparse::Shape kHalf{16, Type::f16, Type::f16};
 constexpr LoneAdding kBow{1472, 4, 90};
 
 }  // namespace

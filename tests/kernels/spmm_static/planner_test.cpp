@@ -10,7 +10,7 @@ using namespace tessera::spmm_static;
 namespace {
 
 /// A square W with one block in `sparsity`, equally many in every block column.
-Problem even_problem(const Shape& shape, std::uint32_t side, std::uint32_t sparsity,
+Problem even_problem(const sparse::Shape& shape, std::uint32_t side, std::uint32_t sparsity,
                      std::uint32_t n) {
   const std::uint32_t blocks = side / shape.block;
   return {shape,
@@ -31,7 +31,7 @@ TEST_SUITE("unit") {
     const Type half = Type::f16;
     const Type full = Type::f32;
     struct Worked {
-      Shape shape;
+      sparse::Shape shape;
       std::uint32_t side, sparsity, n;
       Cuts cuts;
       std::uint64_t cycles;

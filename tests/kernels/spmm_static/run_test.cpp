@@ -127,7 +127,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("sums planned alone, on other tiles than those that want them, come out right") {
-    for (const Layout layout : {Layout::blocked, Layout::natural}) {
+    for (const sparse::Layout layout : {sparse::Layout::blocked, sparse::Layout::natural}) {
       Options options = seeded(160, 96, 0.2);
       options.layout = layout;
       options.plan = {Algorithm::published, 2, 2};
@@ -141,7 +141,7 @@ TEST_SUITE("run") {
       options.weights.pattern = sparse::Pattern::row_skewed;
       options.plan = {Algorithm::best, 2, 1, dealing};
       check_all(options, {20, 9});
-      options.layout = Layout::natural;
+      options.layout = sparse::Layout::natural;
       options.plan.bands = 2;
       check_all(options, {20});
     }
@@ -165,7 +165,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("rows in, rows out: layout natural gives the right sums") {
     Options options = seeded(70, 150, 0.2);
-    options.layout = Layout::natural;
+    options.layout = sparse::Layout::natural;
     check_all(options, {1, 6, 40});
     options.weights.density = 0;
     check_all(options, {8});
@@ -173,7 +173,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("layout natural takes rows of more bytes than 16 bits count") {
     Options options = seeded(4, 4, 1);
-    options.layout = Layout::natural;
+    options.layout = sparse::Layout::natural;
     options.n = 20000;
     options.weights.block = 4;
     options.weights.dtype = Type::f32;

@@ -14,7 +14,7 @@ namespace {
 /// Slots of one worker on `columns` columns of `elements` elements each.
 std::uint64_t slots(const char* codelet, std::uint32_t panels, std::uint32_t passes,
                     std::uint32_t columns, std::uint32_t elements) {
-  test::LoneCodelet lone("spmm_tilewise", codelet);
+  test::LoneCodelet lone("sparse/code", codelet);
   constexpr std::uint32_t kArguments = test::LoneCodelet::kData;
   constexpr std::uint32_t kList = kArguments + 0x1000;
   constexpr std::uint32_t kValues = kArguments + 0x4000;

@@ -1,7 +1,7 @@
 // Transposes squares of elements, a 64-bit word wide. Arguments: source, destination; then for each worker 8
 // bytes: its list, its runs. A run of the list is 20 bytes: offsets in source and destination (u32), squares,
 // bytes between the words of a square and to the next square in the source, the same in the destination,
-// padding (u16 each). relayout.cpp counts these instructions.
+// padding (u16 each).
 #include "xtile.h"
 
 .macro transpose name, lanes
@@ -61,5 +61,5 @@ codelet \name
 end_codelet \name
 .endm
 
-transpose spmm_transpose_f16, 4
-transpose spmm_transpose_f32, 2
+transpose transpose_f16, 4
+transpose transpose_f32, 2

@@ -2,7 +2,7 @@
 // each worker 16 bytes: its list, its segments, offset of its results, padding. A segment of the list is 16 bytes: offset of its first partial (u32), bytes
 // between partials (u32), partials (u16), whole chunks (u16), single units (u16), bytes from the first to
 // the second half of a partial in 8-byte words (u16). A chunk is four words of partials, a unit as many as
-// make one word of results. reduce_code.h counts these instructions.
+// make one word of results.
 #include "xtile.h"
 
 // Adds up four words of s5 + 1 partials that lie a7 apart, from t3 on, into f4-f7; none: zeros.
@@ -144,7 +144,7 @@ codelet \name
 end_codelet \name
 .endm
 
-reduce spmm_reduce_f16, add.4h, 0, 0
-reduce spmm_reduce_f16_f32, add.2s, 1, 0
-reduce spmm_reduce_f16_f32_halves, add.2s, 1, 1
-reduce spmm_reduce_f32, add.2s, 0, 0
+reduce reduce_f16, add.4h, 0, 0
+reduce reduce_f16_f32, add.2s, 1, 0
+reduce reduce_f16_f32_halves, add.2s, 1, 1
+reduce reduce_f32, add.2s, 0, 0

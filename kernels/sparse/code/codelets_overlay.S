@@ -3,8 +3,9 @@
 // bytes from the end of a panel's first vector to the next panel in A^T and in C^T, bytes of a vector,
 // padding; then for each worker 16 bytes: list, values, columns, offset of its first column in C^T. The
 // list holds for each column its elements, then the place of each one's row of A^T in the panel in
-// 64-bit words, u16 each. `accumulate`: C^T holds sums already. overlay.h counts these slots.
+// 64-bit words, u16 each. `accumulate`: C^T holds sums already.
 #include "xtile.h"
+#include "kernels/sparse/code/gather.inc"
 
 .macro overlay name, load, axpy, bytes, accumulate
 codelet \name
@@ -44,20 +45,7 @@ codelet \name
     fsgnj.d f5, f6, f6
   .endif
   beqz    s2, 5f
-  lgn.d   f0, t2, t4
-  lgx.d   f1, s1, t4
-  addi    s2, s2, -1
-  \load   f2, t5, \bytes
-  beqz    s2, 4f
-  rpt     s2, 4f              // its body begins at a multiple of 8, so that it runs in pairs
-  \axpy   f4, f2, f0, f4
-  lgn.d   f0, t2, t4
-  \axpy   f5, f2, f1, f5
-  lgx.d   f1, s1, t4
-  \load   f2, t5, \bytes
-4:
-  \axpy   f4, f2, f0, f4
-  \axpy   f5, f2, f1, f5
+  add_nonzeros 2, s1, s2, \load, \axpy, \bytes
 5:
   fsd     f4, 0(t6)
   fsd     f5, 8(t6)

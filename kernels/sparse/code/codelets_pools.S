@@ -1,11 +1,11 @@
 #include "xtile.h"
-#include "kernels/spmm_dynamic/walk.inc"
-#include "kernels/spmm_static/pairs.inc"
+#include "kernels/sparse/code/walk.inc"
+#include "kernels/sparse/code/gather.inc"
 
 // Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
 // its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
 // for each row the place of its results, its units, then the places that each unit names; places in 64-bit
-// words, u16 each. cost.cpp counts these instructions.
+// words, u16 each.
 
 .set kParts, 8
 
@@ -56,18 +56,17 @@
 // Further arguments: 16 Y. A pass is 16 bytes of a row of X; a unit is 32 bits of values: two f16 (a row of
 // an odd number has a zero behind the last) or one f32. Sums are f32.
 
-.macro sums access
+.macro sums access, wide
   \access f4, 0(t6)
   \access f5, 8(t6)
-.endm
-.macro wide_sums access
-  sums \access
-  \access f6, 16(t6)
-  \access f7, 24(t6)
+  .if \wide
+    \access f6, 16(t6)
+    \access f7, 24(t6)
+  .endif
 .endm
 
-// Two nonzeros at a time, as in spmm_static's pairs.inc: 7 slots a unit.
-codelet dynamic_1_f16
+.macro pool_rows name, wide
+codelet \name
   share_out
   .balign 8
 13:
@@ -78,10 +77,16 @@ codelet dynamic_1_f16
   xctl 0
 14:
   worker_part
-  sh2add t2, t2, zero         // passes of 16 bytes of X and 32 of Y
-  sh2add t3, t2, zero
-  sh3add t1, t2, s1
-  add t2, t3, s0
+  .if \wide
+    sh2add t2, t2, zero         // passes of 16 bytes of X and 32 of Y
+    sh2add t3, t2, zero
+    sh3add t1, t2, s1
+    add t2, t3, s0
+  .else
+    slli t2, t2, 4
+    add t1, t2, s1
+    add t2, t2, s0
+  .endif
 1:// pass
   mv t4, a2
   mv t5, a1
@@ -91,78 +96,29 @@ codelet dynamic_1_f16
   lhu.p t6, t4, 2
   lhu.p s8, t4, 2
   sh3add t6, t6, t1
-  wide_sums fld
-  gather_pair 2, s7
-  addi s8, s8, -1
-  splat.s f13, f12
-  .balign 8
-  beqz s8, 3f
-  rpt s8, 3f
-  next_pair 2, s7
-3:
-  add_pair 2
-  wide_sums fsd
+  sums fld, \wide
+  .if \wide
+    add_pairs 2, s7, s8
+  .else
+    add_nonzeros 2, s7, s8, flw.p, axpy.2s, 4
+  .endif
+  sums fsd, \wide
   bdnz s5, 2b
   addi t2, t2, 16
-  addi t1, t1, 32
+  addi t1, t1, 16 * (1 + \wide)
   bdnz s6, 1b
 19:
   xctl 0
-end_codelet dynamic_1_f16
-
-codelet dynamic_1_f32
-  share_out
-  .balign 8
-13:
-  place_of_part
-  lw s0, 4(a0)
-  lw s1, 16(a0)
-  lw s2, 12(a0)
-  xctl 0
-14:
-  worker_part
-  slli t2, t2, 4
-  add t1, t2, s1
-  add t2, t2, s0
-1:// pass
-  mv t4, a2
-  mv t5, a1
-  mv s5, s3
-  addi s7, t2, 8
-2:// row
-  lhu.p t6, t4, 2
-  lhu.p s8, t4, 2
-  sh3add t6, t6, t1
-  sums fld
-  lgn.d f0, t2, t4
-  lgx.d f1, s7, t4
-  flw.p f2, t5, 4
-  addi s8, s8, -1
-  .balign 8
-  beqz s8, 3f
-  rpt s8, 3f
-  axpy.2s f4, f2, f0, f4
-  lgn.d f0, t2, t4
-  axpy.2s f5, f2, f1, f5
-  lgx.d f1, s7, t4
-  flw.p f2, t5, 4
-3:
-  axpy.2s f4, f2, f0, f4
-  axpy.2s f5, f2, f1, f5
-  sums fsd
-  bdnz s5, 2b
-  addi t2, t2, 16
-  addi t1, t1, 16
-  bdnz s6, 1b
-19:
-  xctl 0
-end_codelet dynamic_1_f32
+end_codelet \name
+.endm
+pool_rows pool_rows_f16, 1
+pool_rows pool_rows_f32, 0
 
 // --- the gradient of the values: rows of Yg times rows of X ----------------------------------------
 // Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
 // block of values, f32, row after row; every element is a dot product over this tile's columns: a slot for
 // 8 bytes of each row. A pass is a row of the blocks.
-.macro dynamic_values name, multiply
+.macro pool_gradient name, multiply
 codelet \name
   share_out
   .balign 8
@@ -223,12 +179,12 @@ codelet \name
   xctl 0
 end_codelet \name
 .endm
-dynamic_values dynamic_values_f16, dot2.s.h
-dynamic_values dynamic_values_f32, fma.2s
+pool_gradient pool_gradient_f16, dot2.s.h
+pool_gradient pool_gradient_f32, fma.2s
 
 // --- small things ----------------------------------------------------------------------------------
 // Zeros. Arguments: the bytes; one word of padding; then for each worker 8 bytes: offset, 64-bit words.
-codelet dynamic_zero
+codelet pool_zero
   csrr t0, 0xcc0
   sh3add t0, t0, a0
   lw a1, 8(t0)
@@ -242,11 +198,11 @@ codelet dynamic_zero
   fsd.p f0, a3, 8
 1:
   xctl 0
-end_codelet dynamic_zero
+end_codelet pool_zero
 
 // Whether a pool is away from home. Arguments: its home (x, y: u16), own x, own y, two words of flags: in
 // y, in x.
-codelet dynamic_away
+codelet pool_away
   lw t0, 0(a0)
   lw t1, 4(a0)
   lw t2, 8(a0)
@@ -258,4 +214,4 @@ codelet dynamic_away
   sw t4, 0(t5)
   sw t3, 4(t5)
   ret
-end_codelet dynamic_away
+end_codelet pool_away

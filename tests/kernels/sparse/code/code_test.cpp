@@ -2,13 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include "kernels/sparse/code/relayout.h"
 #include "kernels/spmm_static/block_code.h"
 #include "kernels/spmm_static/element_work.h"
-#include "kernels/spmm_static/relayout.h"
 #include "tests/kernels/lone_codelet.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
+using namespace tessera::sparse;
+using tessera::sparse::Shape;
 
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::uint32_t kArguments = test::LoneCodelet::kData;
 /// Slots of one worker on `rows` rows of `nonzeros` nonzeros each in `passes` column passes.
 std::uint64_t element_slots(const ElementCode& code, std::uint32_t rows, std::uint32_t nonzeros,
                             std::uint32_t passes) {
-  test::LoneCodelet lone("spmm_static", std::string(code.codelet));
+  test::LoneCodelet lone("sparse/code", std::string(code.codelet));
   constexpr std::uint32_t kList = kArguments + 0x1000;
   const std::uint32_t row_bytes = passes * code.words * 8;
   const std::uint32_t words[] = {kArguments + 0x4000,
@@ -42,7 +44,7 @@ std::uint64_t element_slots(const ElementCode& code, std::uint32_t rows, std::ui
 /// Slots of one worker that adds up `partials` partials in segments of this size.
 std::uint64_t reducing_slots(const std::string& codelet, std::uint32_t segments, unsigned partials,
                              unsigned chunks, unsigned units) {
-  test::LoneCodelet lone("spmm_static", codelet);
+  test::LoneCodelet lone("sparse/code", codelet);
   constexpr std::uint32_t kList = kArguments + 0x1000;
   const std::uint32_t words[] = {kArguments + 0x4000, kArguments + 0x2000, kList, segments, 0, 0};
   for (std::uint32_t i = 0; i < std::size(words); ++i) lone.put(kArguments + 4 * i, words[i]);
@@ -89,10 +91,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("the adding codelets take the slots that the planner counts with") {
     const std::pair<const char*, Shape> codelets[] = {
-        {"spmm_reduce_f16", {8, Type::f16, Type::f16}},
-        {"spmm_reduce_f16_f32", {8, Type::f16, Type::f32}},
-        {"spmm_reduce_f16_f32_halves", {16, Type::f16, Type::f32}},
-        {"spmm_reduce_f32", {8, Type::f32, Type::f32}}};
+        {"reduce_f16", {8, Type::f16, Type::f16}},
+        {"reduce_f16_f32", {8, Type::f16, Type::f32}},
+        {"reduce_f16_f32_halves", {16, Type::f16, Type::f32}},
+        {"reduce_f32", {8, Type::f32, Type::f32}}};
     for (const auto& each : codelets) {
       const std::string codelet = each.first;
       const Shape& shape = each.second;
@@ -121,8 +123,7 @@ TEST_SUITE("run") {
           CAPTURE(bytes);
           CAPTURE(squares);
           CAPTURE(count);
-          test::LoneCodelet lone("spmm_static",
-                                 bytes == 2 ? "spmm_transpose_f16" : "spmm_transpose_f32");
+          test::LoneCodelet lone("sparse/code", bytes == 2 ? "transpose_f16" : "transpose_f32");
           constexpr std::uint32_t kList = kArguments + 0x1000;
           const std::uint32_t words[] = {kArguments + 0x2000, kArguments + 0x4000, kList, count};
           for (std::uint32_t i = 0; i < std::size(words); ++i) {
@@ -139,7 +140,8 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("panels cover what a tile holds, and their squares are done once by its workers") {
-    const std::vector<Panel> panels = panels_of(160, 1000, 8, 20);
+    const Chunked part{{160, 1000}, 8, 20, {}};
+    const std::vector<Panel> panels = panels_of(part);
     std::uint64_t at = 160;
     for (const Panel& panel : panels) {
       CHECK(panel.offset == at - 160);
@@ -150,7 +152,7 @@ TEST_SUITE("run") {
     }
     CHECK(at == 1000);
     std::uint64_t squares = 0;
-    for (const auto& runs : transpositions(panels, 8, 2, Direction::to_blocks, 6)) {
+    for (const auto& runs : transpositions(part, 2, Direction::to_blocks, 6)) {
       for (const SquareRun& run : runs) squares += run.squares;
     }
     CHECK(squares == 840 / 16);

@@ -1,0 +1,88 @@
+// Rows of Y = W X, element by element: for each of its column passes a worker walks its rows.
+// a0: {x, y, bytes of a row of x, of y}, then for each worker {list, values, rows, passes, offset of its
+// part in x, in y}. The list holds for each row its nonzeros, then the place of each one's row of X in
+// 64-bit words, u16 each. A row's values begin at a multiple of four bytes.
+#include "xtile.h"
+#include "kernels/sparse/code/gather.inc"
+
+.macro worker_part
+  csrr    t0, 0xcc0
+  sh1add  t1, t0, t0
+  sh3add  t1, t1, a0          // a0 + 24 * worker
+  lw      a3, 24(t1)          // rows
+  lw      a1, 16(t1)          // list
+  beqz    a3, 5f
+  lw      a2, 20(t1)          // values
+  lw      a4, 28(t1)          // passes
+  lw      a5, 32(t1)
+  lw      a6, 36(t1)
+  lw      t2, 0(a0)
+  lw      t3, 4(a0)
+  lw      a7, 12(a0)
+  add     t2, t2, a5          // X at this pass
+  add     t3, t3, a6          // Y at this pass
+  fmv.w.x f31, zero
+  splat.s f31, f31            // 64 zero bits for new sums
+.endm
+
+// A pass is `words` words of a row of X. `wide`: f16 elements in pairs, sums in f32; else `load` and `axpy` of
+// elements of so many bytes, whose type sums have too.
+.macro rows name, words, wide, load, axpy, bytes
+codelet \name
+  worker_part
+1:                            // pass
+  mv      t4, a1
+  mv      t5, a2
+  mv      t6, t3
+  mv      s0, a3
+  addi    s1, t2, 8
+2:                            // row
+  lhu.p   s2, t4, 2
+  fsgnj.d f4, f31, f31
+  fsgnj.d f5, f31, f31
+  .if (\wide) && \words == 2
+    fsgnj.d f6, f31, f31
+    fsgnj.d f7, f31, f31
+  .endif
+  .if \bytes == 2
+    andi  s3, s2, 1
+  .endif
+  .if \wide
+    srli    s2, s2, 1
+    beqz    s2, 3f
+    add_pairs \words, s1, s2
+3:
+    beqz    s3, 4f
+    add_last \words, s1
+  .else
+    beqz    s2, 4f
+    add_nonzeros \words, s1, s2, \load, \axpy, \bytes
+    .if \bytes == 2
+      sh1add t5, s3, t5         // rows of odd length are padded
+    .endif
+  .endif
+4:
+  fsd     f4, 0(t6)
+  .if (\wide) || \words == 2
+    fsd   f5, 8(t6)
+  .endif
+  .if (\wide) && \words == 2
+    fsd   f6, 16(t6)
+    fsd   f7, 24(t6)
+  .endif
+  add     t6, t6, a7
+  bdnz    s0, 2b
+  addi    t2, t2, 8 * (\words)
+  addi    t3, t3, 8 * (\words) * (1 + \wide)
+  bdnz    a4, 1b
+5:
+  xctl 0
+end_codelet \name
+.endm
+
+rows rows_f16, 2, 0, flh.p, axpy.4h, 2
+rows rows_f32, 2, 0, flw.p, axpy.2s, 4
+rows rows_f16_f32, 2, 1, none, none, 2
+rows narrow_rows_f16, 1, 0, flh.p, axpy.4h, 2
+rows narrow_rows_f32, 1, 0, flw.p, axpy.2s, 4
+rows narrow_rows_f16_f32, 1, 1, none, none, 2

@@ -1,0 +1,152 @@
+#include "kernels/sparse/code/relayout.h"
+
+namespace tessera::sparse {
+
+namespace {
+
+// Slots of codelets_transpose.S; a test measures them.
+constexpr std::uint64_t kWorkerSlots = 8;
+constexpr std::uint64_t kIdleSlots = 7;
+constexpr std::uint64_t kRunSlots = 12;
+constexpr std::uint64_t kSquareSlots4 = 17;
+constexpr std::uint64_t kSquareSlots2 = 9;
+
+// Strides are 16 bits of bytes; whole squares of rows of f32.
+constexpr std::uint64_t kWidest = std::uint64_t{0xffff} / 16 * 4;
+
+/// Squares [first, last) of rows group * lanes ... of a panel.
+SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, Direction direction,
+                 std::uint64_t group, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t lanes = 8 / bytes;
+  const std::uint64_t base = panel.offset * bytes;
+  const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
+  const std::uint32_t rows_at = word(base + group * lanes * panel.width() * bytes + first * 8);
+  const std::uint32_t blocks_at = word(base + first * lanes * depth * bytes + group * 8);
+  const std::uint16_t row = half(panel.width() * bytes);
+  const std::uint16_t position = half(depth * bytes);
+  const std::uint16_t next = half(lanes * depth * bytes);
+  if (direction == Direction::to_blocks) {
+    return {rows_at, blocks_at, half(last - first), row, 8, position, next, 0};
+  }
+  return {blocks_at, rows_at, half(last - first), position, next, row, 8, 0};
+}
+
+/// Calls visit(element of the matrix by rows, elements, element of what the tile holds) for each
+/// row of each panel.
+template <class Visit>
+void for_panel_rows(const Chunked& part, const Visit& visit) {
+  for (const Panel& panel : panels_of(part)) {
+    for (std::uint64_t i = 0; i < part.depth; ++i) {
+      const std::uint64_t row = part.rows.begin + panel.row + i;
+      if (row >= part.rows.end) break;
+      visit(row * part.width + part.column + panel.begin, panel.width(),
+            panel.offset + i * panel.width());
+    }
+  }
+}
+
+}  // namespace
+
+void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
+                 std::uint64_t first, std::span<std::byte> into) {
+  for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+    const Chunked::Element at = part.element(first + i);
+    const std::uint64_t row = part.rows.begin + at.row;
+    const double value = row < part.rows.end ? operand.element(row, part.column + at.column) : 0.0;
+    data::store_element(type, into, i, value);
+  }
+}
+
+void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
+               std::uint64_t first, std::span<std::byte> into) {
+  for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+    data::store_element(type, into, i, operand.element((first + i) / width, (first + i) % width));
+  }
+}
+
+std::vector<Panel> panels_of(const Chunked& part) {
+  std::vector<Panel> panels;
+  const std::uint64_t depth = part.depth;
+  for (std::uint64_t at = part.elements.begin; at < part.elements.end;) {
+    const std::uint64_t begin = at / depth % part.columns;
+    const std::uint64_t width =
+        std::min({part.columns - begin, (part.elements.end - at) / depth, kWidest});
+    panels.push_back(
+        {at / depth / part.columns * depth, begin, begin + width, at - part.elements.begin});
+    at += width * depth;
+  }
+  return panels;
+}
+
+std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uint32_t bytes,
+                                                   Direction direction, std::uint32_t workers) {
+  const std::uint64_t lanes = 8 / bytes;
+  const std::vector<Panel> panels = panels_of(part);
+  std::uint64_t squares = 0;
+  for (const Panel& panel : panels) squares += panel.width() / lanes * (part.depth / lanes);
+  const std::uint64_t each = std::max(ceil_div<std::uint64_t>(squares, workers), std::uint64_t{1});
+  std::vector<std::vector<SquareRun>> runs(workers);
+  std::uint64_t at = 0;
+  for (const Panel& panel : panels) {
+    const std::uint64_t across = panel.width() / lanes;
+    for (std::uint64_t group = 0; group < part.depth / lanes; ++group) {
+      for (std::uint64_t first = 0; first < across;) {
+        const std::uint64_t last = std::min(across, first + each - at % each);
+        runs[at / each].push_back(run_of(panel, part.depth, bytes, direction, group, first, last));
+        at += last - first;
+        first = last;
+      }
+    }
+  }
+  return runs;
+}
+
+std::uint64_t transposing_slots(const std::vector<SquareRun>& runs, std::uint32_t bytes) {
+  if (runs.empty()) return kIdleSlots;
+  std::uint64_t slots = kWorkerSlots;
+  for (const SquareRun& run : runs) {
+    slots += kRunSlots + run.squares * (bytes == 2 ? kSquareSlots4 : kSquareSlots2);
+  }
+  return slots;
+}
+
+void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,
+                    BufferId panels) {
+  const std::uint64_t size = rows.shape.bytes();
+  for_panel_rows(part, [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
+    gather(exchange, rows.storage, rows.buffers, from * size, (from + count) * size,
+           [&](std::uint32_t offset) {
+             return std::vector<Place>{{panels, word(to * size) + offset}};
+           });
+  });
+}
+
+void panels_to_rows(program::Exchange& exchange, const Rows& rows, const Chunked& part,
+                    BufferId panels) {
+  const std::uint64_t size = rows.shape.bytes();
+  for_panel_rows(part, [&](std::uint64_t to, std::uint64_t count, std::uint64_t from) {
+    scatter(exchange, {panels, word(from * size)}, rows.storage, rows.buffers, to * size,
+            (to + count) * size);
+  });
+}
+
+void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape& shape,
+                       TileId tile, const Chunked& part, Place from, Place to,
+                       Direction direction) {
+  const auto workers = transpositions(part, shape.bytes(), direction, assembly.contexts());
+  std::vector<SquareRun> list;
+  for (const auto& runs : workers) list.insert(list.end(), runs.begin(), runs.end());
+  const BufferId lists = assembly.list(index(tile), std::move(list), "squares");
+  std::vector<program::Argument> arguments{from, to};
+  std::size_t first = 0;
+  for (const auto& runs : workers) {
+    arguments.emplace_back(Place{lists, word(first * sizeof(SquareRun))});
+    arguments.emplace_back(word(runs.size()));
+    first += runs.size();
+  }
+  const char* name = shape.type == Type::f16 ? "transpose_f16" : "transpose_f32";
+  set.vertices.push_back(
+      {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)});
+}
+
+}  // namespace tessera::sparse

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "kernels/sparse/code/assembly.h"
+#include "kernels/sparse/code/shape.h"
+#include "sim/data/dense_operand.h"
+
+/// Dense operands on tiles. In layout blocked a tile holds a stretch of a piece of the matrix, in
+/// order [chunk of rows][column][row of the chunk]. In layout natural the matrix is given and
+/// wanted by rows, dealt equally to all tiles in order; each tile makes what it would hold in
+/// layout blocked of rows, or rows of it, by transposing squares of words.
+namespace tessera::sparse {
+
+/// Elements of a rectangle of a matrix, in chunks of `depth` rows.
+struct Chunked {
+  Interval elements;         ///< of the rectangle in that order: what a tile holds
+  std::uint32_t depth;       ///< rows of a chunk
+  std::uint64_t columns;     ///< of the rectangle
+  Interval rows;             ///< of the matrix; what lies behind the last is zero
+  std::uint64_t column = 0;  ///< the first of the rectangle in the matrix
+  std::uint64_t width = 0;   ///< columns of the matrix
+
+  struct Element {
+    std::uint64_t row, column;
+  };
+  [[nodiscard]] Element element(std::uint64_t number) const {
+    const std::uint64_t position = number / depth;
+    return {position / columns * depth + number % depth, position % columns};
+  }
+};
+
+/// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on,
+/// or from `first` on in order of rows of `width` elements.
+void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
+                 std::uint64_t first, std::span<std::byte> into);
+void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
+               std::uint64_t first, std::span<std::byte> into);
+
+/// A rectangle of a piece that one tile holds: `depth` rows from `row`, columns [begin, end).
+struct Panel {
+  std::uint64_t row;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t offset;  ///< elements, in what the tile holds
+
+  [[nodiscard]] std::uint64_t width() const { return end - begin; }
+};
+
+/// The panels of a part. None is wider than strides of SquareRun reach.
+std::vector<Panel> panels_of(const Chunked& part);
+
+/// Squares of as many rows and columns as a 64-bit word has elements, one after the other.
+struct SquareRun {
+  std::uint32_t in;  ///< byte offset of the first word
+  std::uint32_t out;
+  std::uint16_t squares;
+  std::uint16_t in_stride;  ///< bytes between the words of a square
+  std::uint16_t in_step;    ///< bytes to the next square
+  std::uint16_t out_stride;
+  std::uint16_t out_step;
+  std::uint16_t padding;
+};
+static_assert(sizeof(SquareRun) == 20);
+
+enum class Direction : std::uint8_t { to_blocks, to_rows };
+
+/// The squares of a part's panels, divided over `workers`.
+std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uint32_t bytes,
+                                                   Direction direction, std::uint32_t workers);
+
+/// Slots of a worker of transpose_f16 or _f32, by the bytes of an element.
+std::uint64_t transposing_slots(const std::vector<SquareRun>& runs, std::uint32_t bytes);
+
+/// Rows of a matrix as they are given or wanted: by tile, `shape` says of what type.
+struct Rows {
+  const Shape& shape;
+  EvenStorage storage;
+  std::vector<BufferId> buffers = {};
+};
+
+/// The rows of `part`'s panels into `panels`, or out of them.
+void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,
+                    BufferId panels);
+void panels_to_rows(program::Exchange& exchange, const Rows& rows, const Chunked& part,
+                    BufferId panels);
+
+/// One tile's panels to chunks or back.
+void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape& shape,
+                       TileId tile, const Chunked& part, Place from, Place to, Direction direction);
+
+}  // namespace tessera::sparse
