@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 using namespace tessera::spmm_static;
+using tessera::program::Type;
 
 TEST_SUITE("unit") {
   TEST_CASE("the published estimates are those of the worked examples") {
