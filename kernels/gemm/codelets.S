@@ -2,7 +2,7 @@
 #include "kernels/gemm/positions.inc"
 
 // The block product Y += X W of one superstep on one tile, for every type of the matrix unit; and
-// the adding up and packing of partials. worker_code.h counts these instructions.
+// the adding up and packing of partials.
 
 // --- a worker's run past one weight block --------------------------------------------------------
 // a0: the tile's inputs for this depth block. Kept from run to run: s0 offset of the worker's

@@ -2,137 +2,179 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "kernels/gemm/panels.h"
-#include "kernels/gemm/product_cost.h"
-#include "sim/machine/code_cost.h"
 
 namespace tessera::gemm {
+
+using Sizes = FittedCost::Sizes;
+using program::BufferId;
+using program::Program;
 
 namespace {
 
 constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
+constexpr TileId kTile{0};         // of samples
 
-struct Rates {
-  std::uint64_t single;  ///< bytes a cycle into one tile
-  std::uint64_t shared;  ///< where both tiles of a pair take the same
-};
+// A worker's loops run as they do for long from so many elements on.
+constexpr std::uint64_t kSettled = 4;
 
-Rates rates(const MachineConfig& machine) {
-  const FabricConfig& fabric = machine.fabric;
-  const std::uint64_t rate = std::min(fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle);
-  return {rate, fabric.pair_sharing ? 2 * rate : rate};
+BufferId add_buffer(Program& program, std::uint64_t bytes) {
+  return program.add_buffer({kTile,
+                             static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes, 16)),
+                             8,
+                             false,
+                             program::Category::tensors,
+                             {},
+                             "sample"});
 }
 
-/// Cycles that the bytes of one superstep take into the fullest tile, or out of one that holds
-/// nothing but what this superstep needs.
-std::uint64_t input_cycles(const Geometry& geometry, const MachineConfig& machine,
-                           std::uint32_t cut) {
-  const Rates in = rates(machine);
+/// What one superstep brings to the fullest tile, or takes from one that holds nothing else.
+ExchangeLoad input_load(const Geometry& geometry, const MachineConfig& machine, std::uint32_t cut) {
   const bool by_column = geometry.pairs_share_x();
   const std::uint32_t neighbours = by_column ? geometry.column_parts() : geometry.row_parts();
-  const std::uint64_t shared = neighbours % 2 == 0 ? in.shared : in.single;
   const std::uint64_t x = geometry.x_bytes(kFullest, cut);
   const std::uint64_t w = geometry.w_bytes(kFullest, cut);
-  const std::uint64_t received =
-      ceil_div(x, by_column ? shared : in.single) + ceil_div(w, by_column ? in.single : shared);
-  const std::uint64_t sent = std::min(x, stored_bytes(geometry.x_bytes(), machine.tiles)) +
-                             std::min(w, stored_bytes(geometry.w_bytes(), machine.tiles));
-  return std::max(received, ceil_div(sent, in.single));
-}
-
-// Supervisor code around a regrouping vertex.
-constexpr std::uint64_t kRegroupingInstructions = 5;
-
-std::uint64_t regrouping_cycles(const MachineConfig& machine, std::uint64_t rows,
-                                std::uint64_t chunks, std::uint64_t chunk_bytes) {
-  const EvenSplit split{rows, machine.tile.contexts};
-  return CodeCost(machine.tile).run([&](std::uint32_t w) {
-    return regrouping_slots(split.part(w).size(), chunks, chunk_bytes / 8);
-  });
-}
-
-/// Layout natural, before the product: rows of A and B to panels, and their regrouping.
-void add_input_relayout(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
-  const CodeCost code(machine.tile);
-  std::uint64_t received = 0;
-  std::uint64_t vertices = 0;
-  for (const Storage::Role role : {Storage::Role::x, Storage::Role::w}) {
-    for (const Panel& panel : Panels(geometry, role, machine.tiles).on_tile(0)) {
-      received += panel.bytes();
-      sum.compute_cycles += regrouping_cycles(machine, panel.rows, panel.chunks, panel.chunk_bytes);
-      ++vertices;
-    }
-  }
-  const std::uint64_t sent = stored_bytes(geometry.x_bytes(), machine.tiles) +
-                             stored_bytes(geometry.w_bytes(), machine.tiles);
-  sum.compute_cycles += code.plain(vertices * kRegroupingInstructions);
-  sum.exchange_cycles +=
-      machine.fabric.fixed_cycles + ceil_div(std::max(received, sent), rates(machine).single);
-  sum.sync_cycles += machine.sync.chip_cycles;
-}
-
-/// Layout natural, after the product: blocks of Y to rows, and the results to the rows of C.
-void add_result_relayout(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
-  const CodeCost code(machine.tile);
-  sum.compute_cycles +=
-      code.plain(kRegroupingInstructions) + regrouping_cycles(machine, geometry.rows(0).size(),
-                                                              geometry.column_blocks(0).size(),
-                                                              geometry.block().y_bytes());
-  const std::uint64_t moved = std::max(geometry.result_bytes(kFullest),
-                                       stored_bytes(geometry.result_bytes(), machine.tiles));
-  sum.exchange_cycles += machine.fabric.fixed_cycles + ceil_div(moved, rates(machine).single);
-  sum.sync_cycles += std::uint64_t{2} * machine.sync.chip_cycles;
-}
-
-void add_final_steps(const Geometry& geometry, const MachineConfig& machine, Prediction& sum) {
-  // Supervisor code around a vertex of all workers, and around the exchange before it.
-  constexpr std::uint64_t kAddingInstructions = 6;
-  constexpr std::uint64_t kPackingInstructions = 8;
-  constexpr std::uint64_t kPair = 16;  // bytes that a loop takes at once
-  const CodeCost code(machine.tile);
-  const std::uint32_t parts = geometry.plan().split_k;
-  const std::uint64_t share = geometry.y_share(kFullest).size();
-  const EvenSplit pairs{share / kPair, machine.tile.contexts};
-  if (parts > 1) {
-    sum.sync_cycles += machine.sync.chip_cycles;
-    sum.exchange_cycles +=
-        machine.fabric.fixed_cycles + ceil_div(share * (parts - 1), rates(machine).single);
-    sum.compute_cycles += code.plain(kAddingInstructions) + code.run([&](std::uint32_t w) {
-      return adding_slots(pairs.part(w).size(), parts - 1);
-    });
-  }
-  if (geometry.converts()) {
-    sum.compute_cycles += code.plain(kPackingInstructions) + code.run([&](std::uint32_t w) {
-      return packing_slots(pairs.part(w).size());
-    });
-  }
+  ExchangeLoad load;
+  load.tiles = machine.tiles;
+  load.sent = std::min(x, stored_bytes(geometry.x_bytes(), machine.tiles)) +
+              std::min(w, stored_bytes(geometry.w_bytes(), machine.tiles));
+  load.received = by_column ? w : x;
+  // Of an odd number of neighbours some pairs are divided.
+  (neighbours % 2 == 0 ? load.shared : load.received) += by_column ? x : w;
+  return load;
 }
 
 }  // namespace
 
-Prediction predict(const Geometry& geometry, const MachineConfig& machine) {
-  const ProductCost code(machine.tile);
+PlanCosts::PlanCosts(MachineCosts& costs) : code_("gemm"), steps_(costs) {}
+
+template <class Make>
+FittedCost& PlanCosts::fitted(const std::string& name, std::vector<FittedCost::Axis> axes,
+                              Make make) {
+  const auto found = fitted_.find(name);
+  if (found != fitted_.end()) return found->second;
+  const auto measure = [this, make](const Sizes& sizes) {
+    return steps_.vertex([&](Program& sample) {
+      Vertices vertices(code_, sample, machine().tile.contexts);
+      return make(sample, vertices, sizes);
+    });
+  };
+  return fitted_.emplace(name, FittedCost(std::move(axes), measure)).first->second;
+}
+
+std::uint64_t PlanCosts::product(const BlockShape& block, const Vertices::Part& part) {
+  const std::uint32_t contexts = machine().tile.contexts;
+  const auto name =
+      fmt::format("product {} {} {}", block.input_bytes, block.partial_bytes, part.adds);
+  const auto make = [block, adds = part.adds](Program& sample, Vertices& vertices,
+                                              const Sizes& sizes) {
+    const auto [rows, columns, depth] = std::array{sizes[0], sizes[1], sizes[2]};
+    const BufferId w = add_buffer(sample, columns * depth * block.w_bytes());
+    const BufferId x = add_buffer(sample, rows * depth * block.x_bytes());
+    const BufferId y = add_buffer(sample, rows * columns * block.y_bytes());
+    return vertices.product(kTile, block, {rows, columns, depth, adds}, w, x, y);
+  };
+  return fitted(name, {{contexts, kSettled * contexts}, {1, 1}, {1, 2}},
+                make)({part.rows, part.columns, part.depth});
+}
+
+std::uint64_t PlanCosts::adding(Type type, std::uint64_t bytes, std::uint32_t arrays) {
+  const std::uint64_t pairs = machine().tile.contexts;
+  const auto make = [type](Program& sample, Vertices& vertices, const Sizes& sizes) {
+    const std::uint64_t each = sizes[0] * Vertices::kPair;
+    const auto count = static_cast<std::uint32_t>(sizes[1]);
+    const BufferId first = add_buffer(sample, each);
+    const BufferId further = add_buffer(sample, each * count);
+    return vertices.adding(kTile, type, each, count, {first}, {further}, {first});
+  };
+  return fitted(type == Type::f32 ? "adding f32" : "adding f16",
+                {{pairs, kSettled * pairs}, {1, 1}}, make)({bytes / Vertices::kPair, arrays});
+}
+
+std::uint64_t PlanCosts::packing(std::uint64_t bytes) {
+  const std::uint64_t pairs = machine().tile.contexts;
+  const auto make = [](Program& sample, Vertices& vertices, const Sizes& sizes) {
+    const std::uint64_t each = sizes[0] * Vertices::kPair;
+    return vertices.packing(kTile, each, {add_buffer(sample, each)}, {add_buffer(sample, each)});
+  };
+  return fitted("packing", {{pairs, kSettled * pairs}}, make)({bytes / Vertices::kPair});
+}
+
+std::uint64_t PlanCosts::regrouping(const Vertices::Chunks& chunks, bool to_blocks) {
+  const std::uint64_t rows = machine().tile.contexts;
+  const auto make = [bytes = chunks.bytes, to_blocks](Program& sample, Vertices& vertices,
+                                                      const Sizes& sizes) {
+    const std::uint64_t all = sizes[0] * sizes[1] * bytes;
+    return vertices.regrouping(kTile, {sizes[0], sizes[1], bytes}, to_blocks,
+                               {add_buffer(sample, all)}, {add_buffer(sample, all)});
+  };
+  return fitted(fmt::format("regrouping {} {}", chunks.bytes, to_blocks),
+                {{rows, kSettled * rows}, {1, 1}}, make)({chunks.rows, chunks.chunks});
+}
+
+void PlanCosts::add_product(const Geometry& geometry, std::uint32_t cut, std::uint64_t times,
+                            Prediction& sum) {
+  if (times == 0) return;
+  const Vertices::Part part{geometry.rows(0).size(), geometry.column_blocks(0).size(),
+                            geometry.depth_blocks(0, cut).size(), cut > 0};
+  steps_.add(sum, {input_load(geometry, machine(), cut), product(geometry.block(), part)}, times);
+}
+
+/// Layout natural, before the product: rows of A and B to panels, and their regrouping.
+void PlanCosts::add_panels(const Geometry& geometry, Prediction& sum) {
+  const std::uint32_t tiles = machine().tiles;
+  ExchangeLoad load;
+  load.tiles = tiles;
+  load.sent = stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
+  std::uint64_t cycles = 0;
+  for (const Storage::Role role : {Storage::Role::x, Storage::Role::w}) {
+    for (const Panel& panel : Panels(geometry, role, tiles).on_tile(0)) {
+      load.received += panel.bytes();
+      cycles += regrouping({panel.rows, panel.chunks, panel.chunk_bytes}, true);
+    }
+  }
+  steps_.add(sum, {load, cycles});
+}
+
+/// What follows the product: in layout natural blocks of Y become rows and go to the rows of C;
+/// where the depth is split, parts are exchanged and added up; f32 partials become f16.
+void PlanCosts::add_partials(const Geometry& geometry, Prediction& sum) {
+  const std::uint32_t parts = geometry.plan().split_k;
+  const std::uint64_t share = geometry.y_share(kFullest).size();
+  const std::uint32_t tiles = machine().tiles;
+  std::uint64_t last = geometry.converts() ? packing(share) : 0;
+  if (geometry.natural()) {
+    const Vertices::Chunks chunks{geometry.rows(0).size(), geometry.column_blocks(0).size(),
+                                  geometry.block().y_bytes()};
+    const std::uint64_t rows = regrouping(chunks, false);
+    steps_.add(sum, {{}, rows + (parts > 1 ? 0 : last)});
+  } else if (parts == 1) {
+    sum.compute_cycles += last;  // in the compute set of the last product
+    sum.cycles += last;
+  }
+  if (parts > 1) {
+    last += adding(geometry.block().partial, share, parts - 1);
+    const std::uint64_t received = share * (parts - 1);
+    steps_.add(sum, {ExchangeLoad{received, received, 0, tiles}, last});
+  }
+  if (geometry.natural()) {
+    steps_.add(sum, {ExchangeLoad{geometry.result_bytes(kFullest),
+                                  stored_bytes(geometry.result_bytes(), tiles), 0, tiles},
+                     0});
+  }
+}
+
+Prediction PlanCosts::predict(const Geometry& geometry) {
   Prediction sum;
   const std::uint32_t cuts = geometry.plan().cuts;
-  auto add = [&](std::uint32_t cut, std::uint64_t times) {
-    if (times == 0) return;
-    const std::uint64_t input = machine.fabric.fixed_cycles + input_cycles(geometry, machine, cut);
-    sum.sync_cycles += times * machine.sync.chip_cycles;
-    sum.exchange_cycles += times * input;
-    sum.compute_cycles += times * code.product(geometry.block(), geometry.rows(0).size(),
-                                               geometry.column_blocks(0).size(),
-                                               geometry.depth_blocks(0, cut).size(), cut > 0);
-  };
   const auto longer = static_cast<std::uint32_t>(geometry.depth_blocks(0).size() % cuts);
-  add(0, 1);
-  add(1, longer > 1 ? longer - 1 : 0);
-  add(cuts - 1, longer > 1 ? cuts - longer : cuts - 1);
-  if (geometry.natural()) {
-    add_input_relayout(geometry, machine, sum);
-    add_result_relayout(geometry, machine, sum);
-  }
-  add_final_steps(geometry, machine, sum);
-  sum.cycles = sum.compute_cycles + sum.exchange_cycles + sum.sync_cycles;
+  if (geometry.natural()) add_panels(geometry, sum);
+  add_product(geometry, 0, 1, sum);
+  add_product(geometry, 1, longer > 1 ? longer - 1 : 0, sum);
+  add_product(geometry, cuts - 1, longer > 1 ? cuts - longer : cuts - 1, sum);
+  add_partials(geometry, sum);
   return sum;
 }
 

@@ -19,16 +19,16 @@ Problem problem_of(const Options& options) {
   return {options.product, options.dtype, any, wide ? Type::f32 : Type::f16, options.layout};
 }
 
-Candidate plan_for(const Options& options, const MachineConfig& machine) {
+Candidate plan_for(const Options& options, MachineCosts& costs) {
   if (options.dtype == Type::f32 && options.partials == PartialsChoice::f16) {
     throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
   }
   const Problem problem = problem_of(options);
-  if (!options.pinned) return choose_plan(problem, machine);
+  if (!options.pinned) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan.partials != problem.partials) {
     throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
   }
-  return pinned_plan(options.plan, problem, machine);
+  return pinned_plan(options.plan, problem, costs);
 }
 
 Operand operand(const Options& options, const std::string& file, const char* key,
@@ -59,10 +59,10 @@ void describe(config::Fields& fields, Options& options) {
                         options.pinned, options.plan);
 }
 
-Gemm::Gemm(const Options& options, const MachineConfig& machine)
+Gemm::Gemm(const Options& options, MachineCosts& costs)
     : options_(options),
-      machine_(machine),
-      chosen_(plan_for(options, machine)),
+      machine_(costs.machine()),
+      chosen_(plan_for(options, costs)),
       geometry_(problem_of(options), chosen_.plan),
       a_(operand(options, options.a, "a", 0)),
       b_(operand(options, options.b, "b", 1)) {}

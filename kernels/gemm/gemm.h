@@ -27,7 +27,7 @@ void describe(config::Fields& fields, Options& options);
 
 class Gemm : public Workload {
  public:
-  Gemm(const Options& options, const MachineConfig& machine);
+  Gemm(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }

@@ -34,8 +34,8 @@ std::uint64_t capacity(const MachineConfig& machine) {
 
 class Search {
  public:
-  Search(const Problem& problem, const MachineConfig& machine)
-      : problem_(problem), machine_(machine) {}
+  Search(const Problem& problem, MachineCosts& costs)
+      : problem_(problem), machine_(costs.machine()), costs_(costs) {}
 
   Candidate run() {
     for (const Type partials : {Type::f16, Type::f32}) {
@@ -85,14 +85,14 @@ class Search {
     for (const Stationary pairs : {Stationary::a, Stationary::b}) {
       plan.pairs = pairs;
       plan.cuts = 1;
-      if (best_ && predict(Geometry(problem_, plan), machine_).cycles >= best_->prediction.cycles) {
+      if (best_ && costs_.predict(Geometry(problem_, plan)).cycles >= best_->prediction.cycles) {
         continue;  // more supersteps only cost more
       }
       const std::optional<std::uint32_t> cuts = fewest_cuts(plan, most);
       if (!cuts) continue;
       plan.cuts = *cuts;
       const Geometry geometry(problem_, plan);
-      const Prediction prediction = predict(geometry, machine_);
+      const Prediction prediction = costs_.predict(geometry);
       if (best_ && prediction.cycles >= best_->prediction.cycles) continue;
       best_ = Candidate{plan, prediction, program::total(tile_memory(geometry, machine_))};
     }
@@ -130,6 +130,7 @@ class Search {
 
   const Problem& problem_;
   const MachineConfig& machine_;
+  PlanCosts costs_;
   std::optional<Candidate> best_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
   std::optional<Plan> closest_;  ///< the one of least_bytes_, while nothing fits
@@ -165,11 +166,12 @@ nlohmann::ordered_json to_json(const Plan& plan) {
           {"pairs", config::name_of(kOperands, plan.pairs)}};
 }
 
-Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
-  return Search(problem, machine).run();
+Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+  return Search(problem, costs).run();
 }
 
-Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
+  const MachineConfig& machine = costs.machine();
   if (problem.dtype == Type::f32 && plan.partials != Type::f32) {
     throw KeyError("workload.plan.partials", "found f16, allowed f32 for dtype f32");
   }
@@ -191,7 +193,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineCon
                                counted(machine.tiles, "tile")));
   }
   const Geometry geometry(problem, plan);
-  return {plan, predict(geometry, machine), program::total(tile_memory(geometry, machine))};
+  return {plan, PlanCosts(costs).predict(geometry), program::total(tile_memory(geometry, machine))};
 }
 
 }  // namespace tessera::gemm

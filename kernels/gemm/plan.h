@@ -4,7 +4,7 @@
 
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
-#include "sim/machine/machine_config.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 namespace tessera::gemm {
@@ -42,10 +42,10 @@ struct Candidate {
 };
 
 /// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
-Candidate choose_plan(const Problem& problem, const MachineConfig& machine);
+Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it cannot be carried out (more parts than
 /// there are tiles, rows or blocks; partials that the type does not have).
-Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine);
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
 
 }  // namespace tessera::gemm

@@ -4,22 +4,15 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/relayout.h"
 #include "kernels/gemm/storage.h"
-#include "sim/elf/codelet.h"
 
 namespace tessera::gemm {
 
-using program::Argument;
 using program::BufferId;
 using program::Place;
 
 namespace {
 
-constexpr std::uint64_t kPair = 16;  // bytes that the adding and packing loops take at once
-
-std::string product_codelet(const BlockShape& block) {
-  if (block.input == Type::f32) return "gemm_f32";
-  return block.partial == Type::f32 ? "gemm_f16_f32" : "gemm_f16";
-}
+constexpr std::uint64_t kLeastBytes = 16;  // of a buffer that code is given
 
 std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
@@ -34,8 +27,10 @@ class Builder {
         w_storage_(std::make_shared<Storage>(geometry, Storage::Role::w, machine.tiles)),
         a_(a),
         b_(b),
-        program_(machine.tiles) {
-    if (geometry.natural()) relayout_.emplace(geometry, machine, program_);
+        program_(machine.tiles),
+        code_("gemm"),
+        vertices_(code_, program_, machine.tile.contexts) {
+    if (geometry.natural()) relayout_.emplace(geometry, machine, program_, vertices_);
   }
 
   program::Program build() {
@@ -73,7 +68,7 @@ class Builder {
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                       bool keep = false) {
     return program_.add_buffer({TileId(tile),
-                                word(std::max<std::uint64_t>(bytes, kPair)),
+                                word(std::max<std::uint64_t>(bytes, kLeastBytes)),
                                 8,
                                 keep,
                                 program::Category::tensors,
@@ -155,32 +150,13 @@ class Builder {
   }
 
   program::ComputeSet product(std::uint32_t cut) {
-    const std::uint32_t codelet =
-        program_.add_codelet(elf::embedded_codelet("gemm", product_codelet(block_)));
     program::ComputeSet set{"product", {}};
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const Cell at = cell(t);
-      const std::uint64_t rows = geometry_.rows(at.row).size();
-      const std::uint64_t y_step = rows * block_.y_bytes();
-      std::vector<Argument> arguments{Place{w_[t]},
-                                      Place{x_[t]},
-                                      word(rows * block_.x_bytes()),
-                                      word(geometry_.depth_blocks(at.depth, cut).size()),
-                                      word(geometry_.column_blocks(at.column).size()),
-                                      cut > 0 ? 1U : 0U,
-                                      0U,
-                                      0U};
-      const EvenSplit positions{rows, machine_.tile.contexts};
-      for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
-        const Interval mine = positions.part(w);
-        const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
-        arguments.emplace_back(word(first * block_.x_bytes()));
-        arguments.emplace_back(Place{y_[t], word(first * block_.y_bytes())});
-        arguments.emplace_back(word(mine.size()) - 3);
-        arguments.emplace_back(word(y_step));
-      }
-      set.vertices.push_back(
-          {TileId(t), codelet, program::Executor::supervisor, 0, std::move(arguments)});
+      const Vertices::Part part{geometry_.rows(at.row).size(),
+                                geometry_.column_blocks(at.column).size(),
+                                geometry_.depth_blocks(at.depth, cut).size(), cut > 0};
+      set.vertices.push_back(vertices_.product(TileId(t), block_, part, w_[t], x_[t], y_[t]));
     }
     return set;
   }
@@ -217,25 +193,15 @@ class Builder {
   }
 
   program::ComputeSet adding() {
-    const bool wide = block_.partial == Type::f32;
-    const std::uint32_t codelet =
-        program_.add_codelet(elf::embedded_codelet("gemm", wide ? "gemm_add_f32" : "gemm_add_f16"));
     program::ComputeSet set{"adding", {}};
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const Interval share = geometry_.y_share(cell(t));
       if (share.size() == 0) continue;
       const Place own{y_[t], word(share.begin)};
-      std::vector<Argument> arguments{own,
-                                      Place{received_[t]},
-                                      word(share.size()),
-                                      geometry_.plan().split_k - 1,
-                                      geometry_.converts() ? own : Place{results_[t]},
-                                      0U,
-                                      0U,
-                                      0U};
-      add_worker_parts(arguments, share.size());
-      set.vertices.push_back(
-          {TileId(t), codelet, program::Executor::all_workers, 0, std::move(arguments)});
+      const Place sum = geometry_.converts() ? own : Place{results_[t]};
+      set.vertices.push_back(vertices_.adding(TileId(t), block_.partial, share.size(),
+                                              geometry_.plan().split_k - 1, own,
+                                              Place{received_[t]}, sum));
     }
     add_packing(set);
     return set;
@@ -244,23 +210,11 @@ class Builder {
   /// f32 partials become f16 results, after all else in `set`.
   void add_packing(program::ComputeSet& set) {
     if (!geometry_.converts()) return;
-    const std::uint32_t codelet = program_.add_codelet(elf::embedded_codelet("gemm", "gemm_pack"));
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const Interval share = geometry_.y_share(cell(t));
       if (share.size() == 0) continue;
-      std::vector<Argument> arguments{
-          Place{y_[t], word(share.begin)}, Place{results_[t]}, 0U, 0U, 0U, 0U, 0U, 0U};
-      add_worker_parts(arguments, share.size());
-      set.vertices.push_back(
-          {TileId(t), codelet, program::Executor::all_workers, 0, std::move(arguments)});
-    }
-  }
-
-  void add_worker_parts(std::vector<Argument>& arguments, std::uint64_t bytes) const {
-    const EvenSplit pairs{bytes / kPair, machine_.tile.contexts};
-    for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
-      arguments.emplace_back(word(pairs.begin(w) * kPair));
-      arguments.emplace_back(word(pairs.part(w).size()));
+      set.vertices.push_back(vertices_.packing(
+          TileId(t), share.size(), Place{y_[t], word(share.begin)}, Place{results_[t]}));
     }
   }
 
@@ -272,6 +226,8 @@ class Builder {
   const Operand& a_;
   const Operand& b_;
   program::Program program_;
+  elf::KernelCode code_;
+  Vertices vertices_;
   std::optional<Relayout> relayout_;                      // layout natural
   std::vector<BufferId> results_, x_, w_, y_, received_;  // by tile of the geometry
   std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine

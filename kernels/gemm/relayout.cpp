@@ -2,13 +2,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "sim/elf/codelet.h"
-
 namespace tessera::gemm {
 
-using program::Argument;
 using program::BufferId;
 using program::Place;
 
@@ -19,10 +14,11 @@ std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 }  // namespace
 
 Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
-                   program::Program& program)
+                   program::Program& program, Vertices& vertices)
     : geometry_(geometry),
       machine_(machine),
       program_(program),
+      vertices_(vertices),
       x_{{geometry, Storage::Role::x, machine.tiles},
          RowMajor::of_x(geometry, machine.tiles),
          nullptr,
@@ -71,7 +67,7 @@ void Relayout::add_inputs(const Operand& a, const Operand& b) {
   x_.operand = &a;
   w_.operand = &b;
   // Before the product's long code: a near address takes one instruction.
-  regrouping(geometry_.block().y_bytes(), false);
+  vertices_.regrouping_code(geometry_.block().y_bytes(), false);
   program::Exchange exchange{"relayout a b", {}};
   program::ComputeSet set{"relayout a b", {}};
   for (Side* side : {&x_, &w_}) {
@@ -103,9 +99,9 @@ void Relayout::add_exchange(const Side& side, program::Exchange& exchange) const
 void Relayout::add_vertices(const Side& side, program::ComputeSet& set) {
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
     for (const Panel& panel : side.panels.on_tile(t)) {
-      set.vertices.push_back(regroup(t, {side.received[t], panel.offset},
-                                     {side.regrouped[t], panel.offset},
-                                     {panel.rows, panel.chunks, panel.chunk_bytes}, true));
+      set.vertices.push_back(vertices_.regrouping(
+          TileId(t), {panel.rows, panel.chunks, panel.chunk_bytes}, true,
+          {side.received[t], panel.offset}, {side.regrouped[t], panel.offset}));
     }
   }
 }
@@ -124,41 +120,12 @@ program::ComputeSet Relayout::y_to_rows(const std::vector<BufferId>& y,
   program::ComputeSet set{"relayout c", {}};
   for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
     const Cell cell = geometry_.cell(t);
-    const Chunks chunks{geometry_.rows(cell.row).size(),
-                        geometry_.column_blocks(cell.column).size(), geometry_.block().y_bytes()};
-    set.vertices.push_back(regroup(t, {y[t]}, {rows[t]}, chunks, false));
+    const Vertices::Chunks chunks{geometry_.rows(cell.row).size(),
+                                  geometry_.column_blocks(cell.column).size(),
+                                  geometry_.block().y_bytes()};
+    set.vertices.push_back(vertices_.regrouping(TileId(t), chunks, false, {y[t]}, {rows[t]}));
   }
   return set;
-}
-
-std::uint32_t Relayout::regrouping(std::uint32_t chunk_bytes, bool to_blocks) {
-  const auto name = fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes);
-  return program_.add_codelet(elf::embedded_codelet("gemm", name));
-}
-
-program::Vertex Relayout::regroup(std::uint32_t tile, Place source, Place destination,
-                                  const Chunks& chunks, bool to_blocks) {
-  const std::uint32_t codelet = regrouping(chunks.bytes, to_blocks);
-  const std::uint32_t in_row = chunks.bytes;
-  const std::uint32_t in_blocks = word(chunks.rows * chunks.bytes);
-  const std::uint32_t row = word(chunks.chunks * chunks.bytes);
-  std::vector<Argument> arguments{source,
-                                  destination,
-                                  word(chunks.chunks),
-                                  to_blocks ? in_row : in_blocks,
-                                  to_blocks ? in_blocks : in_row,
-                                  row - chunks.bytes,
-                                  0U,
-                                  0U};
-  const EvenSplit rows{chunks.rows, machine_.tile.contexts};
-  for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
-    const std::uint32_t first = word(rows.begin(w));
-    arguments.emplace_back(first * (to_blocks ? row : in_row));
-    arguments.emplace_back(first * (to_blocks ? in_row : row));
-    arguments.emplace_back(word(rows.part(w).size()) - 1);
-    arguments.emplace_back(0U);
-  }
-  return {TileId(tile), codelet, program::Executor::all_workers, 0, std::move(arguments)};
 }
 
 program::Exchange Relayout::result(const std::vector<BufferId>& results) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/gemm/panels.h"
+#include "kernels/gemm/vertices.h"
 #include "sim/program/program.h"
 
 namespace tessera::gemm {
@@ -14,7 +15,8 @@ class Relayout {
  public:
   using BufferId = program::BufferId;
   /// Adds the buffers of C: that of tile t is number t.
-  Relayout(const Geometry& geometry, const MachineConfig& machine, program::Program& program);
+  Relayout(const Geometry& geometry, const MachineConfig& machine, program::Program& program,
+           Vertices& vertices);
 
   /// An exchange and a compute set that fill the panels.
   void add_inputs(const Operand& a, const Operand& b);
@@ -37,21 +39,15 @@ class Relayout {
     std::vector<BufferId> received;   ///< panels in rows
     std::vector<BufferId> regrouped;  ///< panels in blocks
   };
-  struct Chunks {
-    std::uint64_t rows, chunks;
-    std::uint32_t bytes;  ///< of a chunk
-  };
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name);
   void add_buffers(Side& side);
   void add_exchange(const Side& side, program::Exchange& exchange) const;
   void add_vertices(const Side& side, program::ComputeSet& set);
-  std::uint32_t regrouping(std::uint32_t chunk_bytes, bool to_blocks);
-  program::Vertex regroup(std::uint32_t tile, program::Place source, program::Place destination,
-                          const Chunks& chunks, bool to_blocks);
 
   const Geometry& geometry_;
   const MachineConfig& machine_;
   program::Program& program_;
+  Vertices& vertices_;
   Side x_;
   Side w_;
   RowMajor c_;

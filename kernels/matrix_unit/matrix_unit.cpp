@@ -1,11 +1,12 @@
 #include "kernels/matrix_unit/matrix_unit.h"
 
-#include <algorithm>
-#include <array>
-
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/elf/codelet.h"
+#include "sim/program/fitted_cost.h"
+#include "sim/program/step_costs.h"
 
 namespace tessera::matrix_unit {
 
@@ -15,16 +16,6 @@ namespace {
 
 constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
-
-// Supervisor instructions beside run, join, ldcw and branches, the caller's included.
-constexpr std::uint64_t kSupervisorInstructions = 5;
-
-/// Slots of a worker, counted in codelets.S; `phases` slots a position. Short streams branch more.
-std::uint64_t worker_slots(std::uint64_t phases, std::uint64_t positions) {
-  constexpr std::array<std::uint64_t, 4> kBranches{0, 4, 2, 1};
-  if (positions == 0) return 12;
-  return 12 + (positions + 2) * phases + (positions < 4 ? kBranches[positions] : 0);
-}
 
 gemm::BlockShape shape_of(Mode mode) {
   if (mode == Mode::f32) return gemm::block_shape(Type::f32, Type::f32);
@@ -39,37 +30,46 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of the values"}, options.seed);
 }
 
-MatrixUnit::MatrixUnit(const Options& options, const MachineConfig& machine)
-    : options_(options), machine_(machine), block_(shape_of(options.dtype)) {
-  gemm::require_unit(machine, block_);
+MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
+    : options_(options),
+      machine_(costs.machine()),
+      block_(shape_of(options.dtype)),
+      codelet_(elf::embedded_codelet(
+          "matrix_unit", fmt::format("matrix_unit_{}", config::name_of(kModes, options.dtype)))) {
+  gemm::require_unit(machine_, block_);
+  prediction_ = predict(costs);
 }
 
 nlohmann::ordered_json MatrixUnit::plan() const {
   return {{"positions", options_.n}, {"workers", machine_.tile.contexts}};
 }
 
-Prediction MatrixUnit::prediction() const {
-  const TileConfig& tile = machine_.tile;
-  const SupervisorCosts& costs = tile.supervisor;
-  const std::uint64_t phases =
-      std::uint64_t{block_.phases} * gemm::unit_slots(tile.matrix_unit, block_);
-  const gemm::EvenSplit positions{options_.n, tile.contexts};
-  std::uint64_t end = 0;
-  for (std::uint32_t w = 0; w < tile.contexts; ++w) {
-    const std::uint64_t slots = worker_slots(phases, positions.part(w).size());
-    const std::uint64_t start = std::uint64_t{costs.launch_stagger_cycles} * w;
-    end = std::max(end, start + slots * (tile.issue == "barrel" ? tile.contexts : 1));
-  }
-  const std::uint64_t load =
-      costs.weight_load_cycles +
-      ceil_div(block_.w_bytes(), tile.matrix_unit.weight_load_bytes_per_cycle);
-  Prediction p;
-  p.compute_cycles = kSupervisorInstructions * costs.plain_cycles +
-                     std::uint64_t{2} * costs.branch_taken_cycles + load + costs.launch_cycles +
-                     end + costs.join_cycles;
-  p.sync_cycles = machine_.sync.chip_cycles;
-  p.cycles = p.compute_cycles + p.sync_cycles;
-  return p;
+/// All tiles do the same.
+Prediction MatrixUnit::predict(MachineCosts& costs) const {
+  constexpr std::uint64_t kSettled =
+      4;  // positions of a worker from which on its loop only repeats
+  const StepCosts steps(costs);
+  FittedCost product_cycles({{machine_.tile.contexts, kSettled * machine_.tile.contexts}},
+                            [&](const FittedCost::Sizes& sizes) {
+                              return steps.vertex([&](program::Program& sample) {
+                                const auto positions = static_cast<std::uint32_t>(sizes[0]);
+                                const auto add = [&](std::uint64_t bytes) {
+                                  return sample.add_buffer({TileId{0},
+                                                            static_cast<std::uint32_t>(bytes),
+                                                            8,
+                                                            false,
+                                                            program::Category::tensors,
+                                                            {},
+                                                            "sample"});
+                                };
+                                return product(sample, TileId{0}, positions, add(block_.w_bytes()),
+                                               add(sizes[0] * block_.x_bytes()),
+                                               add(sizes[0] * block_.y_bytes()));
+                              });
+                            });
+  Prediction prediction;
+  steps.add(prediction, {{}, product_cycles({options_.n})});
+  return prediction;
 }
 
 std::uint64_t MatrixUnit::useful_flops() const {

@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The workload `matrix_unit`: Y[n, 16] += X[n, 16] W[16, 16] on every tile, with its own data:
@@ -21,10 +22,10 @@ void describe(config::Fields& fields, Options& options);
 class MatrixUnit : public Workload {
  public:
   /// Throws UserError if the machine's matrix unit does not have the type.
-  MatrixUnit(const Options& options, const MachineConfig& machine);
+  MatrixUnit(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override;
+  [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
@@ -32,6 +33,11 @@ class MatrixUnit : public Workload {
 
  private:
   enum class Array : std::uint64_t { x, w, y };
+  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
+  /// The product of `positions` on one tile; w, x and y are of that many.
+  [[nodiscard]] program::Vertex product(program::Program& program, TileId tile,
+                                        std::uint32_t positions, program::BufferId w,
+                                        program::BufferId x, program::BufferId y) const;
   /// Element `at` of an array of a tile before the run, in row-major order.
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
   [[nodiscard]] program::BufferId add_array(program::Program& program, Array array,
@@ -41,6 +47,8 @@ class MatrixUnit : public Workload {
   Options options_;
   MachineConfig machine_;
   gemm::BlockShape block_;
+  program::Codelet codelet_;
+  Prediction prediction_;
 };
 
 }  // namespace tessera::matrix_unit

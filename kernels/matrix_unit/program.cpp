@@ -1,28 +1,15 @@
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
-#include "sim/elf/codelet.h"
 
 namespace tessera::matrix_unit {
 
-using program::Argument;
 using program::BufferId;
 using program::Place;
 
 namespace {
 
 constexpr unsigned kRandomBits = 10;
-
-std::string codelet_name(Mode mode) {
-  switch (mode) {
-    case Mode::f16:
-      return "matrix_unit_f16";
-    case Mode::f16_f32:
-      return "matrix_unit_f16_f32";
-    default:
-      return "matrix_unit_f32";
-  }
-}
 
 }  // namespace
 
@@ -45,32 +32,38 @@ BufferId MatrixUnit::add_array(program::Program& program, Array array, std::uint
                              program::Category::tensors, fill, is_y ? "y" : "x or w"});
 }
 
+program::Vertex MatrixUnit::product(program::Program& program, TileId tile, std::uint32_t positions,
+                                    BufferId w, BufferId x, BufferId y) const {
+  program::Vertex vertex{tile,
+                         program.add_codelet(codelet_),
+                         program::Executor::supervisor,
+                         0,
+                         {Place{w}, 0U, 0U, 0U}};
+  const gemm::EvenSplit split{positions, machine_.tile.contexts};
+  for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
+    const gemm::Interval part = split.part(i);
+    const auto first = static_cast<std::uint32_t>(part.size() == 0 ? 0 : part.begin);
+    const Place own{y, first * block_.y_bytes()};
+    vertex.arguments.emplace_back(static_cast<std::uint32_t>(part.size()) - 3U);
+    vertex.arguments.emplace_back(Place{x, first * block_.x_bytes()});
+    vertex.arguments.emplace_back(own);
+    vertex.arguments.emplace_back(own);
+  }
+  return vertex;
+}
+
 program::Program MatrixUnit::build() const {
   program::Program program(machine_.tiles);
-  const std::uint32_t codelet =
-      program.add_codelet(elf::embedded_codelet("matrix_unit", codelet_name(options_.dtype)));
   std::vector<BufferId> y;
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {  // first: check counts on it
     y.push_back(add_array(program, Array::y, t, std::uint64_t{options_.n} * block_.y_bytes()));
   }
   program::ComputeSet set{"product", {}};
-  const gemm::EvenSplit positions{options_.n, machine_.tile.contexts};
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
     const BufferId x =
         add_array(program, Array::x, t, std::uint64_t{options_.n} * block_.x_bytes());
     const BufferId w = add_array(program, Array::w, t, block_.w_bytes());
-    std::vector<Argument> arguments{Place{w}, 0U, 0U, 0U};
-    for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
-      const gemm::Interval part = positions.part(i);
-      const auto first = static_cast<std::uint32_t>(part.size() == 0 ? 0 : part.begin);
-      const Place own{y[t], first * block_.y_bytes()};
-      arguments.emplace_back(static_cast<std::uint32_t>(part.size()) - 3U);
-      arguments.emplace_back(Place{x, first * block_.x_bytes()});
-      arguments.emplace_back(own);
-      arguments.emplace_back(own);
-    }
-    set.vertices.push_back(
-        {TileId(t), codelet, program::Executor::supervisor, 0, std::move(arguments)});
+    set.vertices.push_back(product(program, TileId{t}, options_.n, w, x, y[t]));
   }
   program.main().steps.push_back({std::move(set)});
   return program;

@@ -41,7 +41,12 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Stream::Stream(const Options& options, MachineCosts& costs)
-    : options_(options), machine_(costs.machine()), prediction_(predict(costs)) {}
+    : options_(options),
+      machine_(costs.machine()),
+      codelet_(elf::embedded_codelet(
+          "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options.operation),
+                                config::name_of(data::kFloatTypes, options.dtype)))),
+      prediction_(predict(costs)) {}
 
 std::uint32_t Stream::padded_elements() const {
   return round_up(options_.elements_per_worker, kBodyBytes / data::element_bytes(options_.dtype));
@@ -112,9 +117,7 @@ BufferId Stream::add_array(program::Program& program, TileId tile, std::uint64_t
 
 program::Vertex Stream::loop(program::Program& program, TileId tile, std::uint32_t bytes,
                              bool filled) const {
-  const std::uint32_t codelet = program.add_codelet(elf::embedded_codelet(
-      "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options_.operation),
-                            config::name_of(data::kFloatTypes, options_.dtype))));
+  const std::uint32_t codelet = program.add_codelet(codelet_);
   const std::uint32_t all = bytes * machine_.tile.contexts;
   const auto add = [&](bool keep, std::string_view name) {
     return program.add_buffer({tile, all, 8, keep, program::Category::tensors, {}, name});

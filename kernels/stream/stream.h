@@ -54,6 +54,7 @@ class Stream : public Workload {
 
   Options options_;
   const MachineConfig machine_;
+  const program::Codelet codelet_;
   Prediction prediction_;
 };
 

@@ -110,15 +110,22 @@ std::vector<program::Codelet> codelets(const Program& file) {
   return made;
 }
 
-program::Codelet embedded_codelet(std::string_view kernel, std::string_view name) {
-  const std::string file = fmt::format("kernels/{}/codelets.elf", kernel);
-  const std::span<const std::byte> bytes = embedded::find(file);
-  check(!bytes.empty(), "elf: {} is not embedded", file);
-  const std::vector<program::Codelet> all = codelets(read(bytes, file));
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-  check(found != all.end(), "elf: {} has no codelet {}", file, name);
+KernelCode::KernelCode(std::string_view kernel)
+    : file_(fmt::format("kernels/{}/codelets.elf", kernel)) {
+  const std::span<const std::byte> bytes = embedded::find(file_);
+  check(!bytes.empty(), "elf: {} is not embedded", file_);
+  codelets_ = codelets(read(bytes, file_));
+}
+
+const program::Codelet& KernelCode::operator[](std::string_view name) const {
+  const auto found = std::find_if(codelets_.begin(), codelets_.end(),
+                                  [&](const auto& one) { return one.name == name; });
+  check(found != codelets_.end(), "elf: {} has no codelet {}", file_, name);
   return *found;
+}
+
+program::Codelet embedded_codelet(std::string_view kernel, std::string_view name) {
+  return KernelCode(kernel)[name];
 }
 
 }  // namespace tessera::elf

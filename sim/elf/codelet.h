@@ -16,8 +16,20 @@ namespace tessera::elf {
 /// calls and references outside the function, relocations left, a start that is not 8-byte aligned.
 std::vector<program::Codelet> codelets(const Program& file);
 
-/// The function `name` of kernels/`kernel`/codelets.elf, embedded in this program. A Defect if it
-/// is not there.
+/// The functions of kernels/`kernel`/codelets.elf, embedded in this program: read once, for those
+/// who build many programs of them.
+class KernelCode {
+ public:
+  explicit KernelCode(std::string_view kernel);
+  /// A Defect if it is not there.
+  [[nodiscard]] const program::Codelet& operator[](std::string_view name) const;
+
+ private:
+  std::string file_;
+  std::vector<program::Codelet> codelets_;
+};
+
+/// One of them.
 program::Codelet embedded_codelet(std::string_view kernel, std::string_view name);
 
 }  // namespace tessera::elf

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/gemm.h"
+#include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "sim/program/image.h"
 
@@ -31,7 +32,8 @@ Options options_of(Product product, Layout layout, Type dtype, PartialsChoice pa
 }
 
 void check_estimate(const Options& options, const MachineConfig& machine) {
-  const Gemm gemm(options, machine);
+  MeasuredCosts costs(machine);
+  const Gemm gemm(options, costs);
   const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
   const program::Images images = program::compile(gemm.build(), machine, *exchanges);
   const auto estimated = static_cast<double>(gemm.tile_bytes());

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/gemm/cost.h"
+#include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
 
 using namespace tessera;
@@ -17,6 +18,16 @@ MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 624) {
   machine.tiles = tiles;
   machine.tile.sram_kib = sram_kib;
   return machine;
+}
+
+Candidate choose_plan(const Problem& problem, const MachineConfig& machine) {
+  MeasuredCosts costs(machine);
+  return gemm::choose_plan(problem, costs);
+}
+
+Candidate pinned_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
+  MeasuredCosts costs(machine);
+  return gemm::pinned_plan(plan, problem, costs);
 }
 
 Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype = Type::f16) {

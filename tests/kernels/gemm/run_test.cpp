@@ -106,7 +106,7 @@ TEST_SUITE("run") {
     CHECK(run(pinned(single, 2, 2, 3, 2, Stationary::b), small_machine(13)) == "passed");
   }
 
-  TEST_CASE("compute cycles of re-layout are those of the counted code") {
+  TEST_CASE("compute cycles of re-layout are those of the predicted code") {
     for (const std::uint32_t rows : {1U, 6U, 11U, 60U}) {
       for (const Type dtype : {Type::f16, Type::f32}) {
         const Options options =
@@ -122,7 +122,7 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("compute cycles are those of the counted code, machine constants applied") {
+  TEST_CASE("compute cycles are those of the predicted code, machine constants applied") {
     for (const std::uint32_t rows : {1U, 6U, 11U, 16U, 18U, 23U, 60U}) {
       for (const Type dtype : {Type::f16, Type::f32}) {
         const Options options =
@@ -135,7 +135,8 @@ TEST_SUITE("run") {
 
   TEST_CASE("a result that is wrong in one element is found") {
     const Options options = options_of({40, 40, 40});
-    const Gemm gemm(options, small_machine(1));
+    MeasuredCosts costs(small_machine(1));
+    const Gemm gemm(options, costs);
     Matrix c{40, 40, std::vector<float>(1600)};
     const Operand a(40, 40, Type::f16, 1, 0);
     const Operand b(40, 40, Type::f16, 1, 1);

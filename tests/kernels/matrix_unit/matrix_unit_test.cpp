@@ -43,6 +43,7 @@ TEST_SUITE("run") {
   TEST_CASE("a machine without the type is the user's error") {
     MachineConfig machine = small_machine(2);
     machine.tile.matrix_unit.f16_f32_macs = 0;
-    CHECK_THROWS_AS(MatrixUnit({16, Mode::f16_f32, 1}, machine), UserError);
+    MeasuredCosts costs(machine);
+    CHECK_THROWS_AS(MatrixUnit({16, Mode::f16_f32, 1}, costs), UserError);
   }
 }

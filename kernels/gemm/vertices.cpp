@@ -1,0 +1,101 @@
+#include "kernels/gemm/vertices.h"
+
+#include <fmt/format.h>
+
+namespace tessera::gemm {
+
+using program::Executor;
+
+namespace {
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+std::string product_codelet(const BlockShape& block) {
+  if (block.input == Type::f32) return "gemm_f32";
+  return block.partial == Type::f32 ? "gemm_f16_f32" : "gemm_f16";
+}
+
+}  // namespace
+
+std::uint32_t Vertices::codelet(const std::string& name) {
+  const auto [entry, is_new] = codelets_.try_emplace(name);
+  if (is_new) entry->second = program_.add_codelet(code_[name]);
+  return entry->second;
+}
+
+program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Part& part,
+                                  BufferId w, BufferId x, BufferId y) {
+  Vertex vertex{tile,
+                codelet(product_codelet(block)),
+                Executor::supervisor,
+                0,
+                {Place{w}, Place{x}, word(part.rows * block.x_bytes()), word(part.depth),
+                 word(part.columns), part.adds ? 1U : 0U, 0U, 0U}};
+  const EvenSplit positions{part.rows, contexts_};
+  for (std::uint32_t i = 0; i < contexts_; ++i) {
+    const Interval mine = positions.part(i);
+    const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
+    vertex.arguments.emplace_back(word(first * block.x_bytes()));
+    vertex.arguments.emplace_back(Place{y, word(first * block.y_bytes())});
+    vertex.arguments.emplace_back(word(mine.size()) - 3);
+    vertex.arguments.emplace_back(word(part.rows * block.y_bytes()));
+  }
+  return vertex;
+}
+
+program::Vertex Vertices::adding(TileId tile, Type type, std::uint64_t bytes, std::uint32_t arrays,
+                                 Place first, Place further, Place sum) {
+  Vertex vertex{tile,
+                codelet(type == Type::f32 ? "gemm_add_f32" : "gemm_add_f16"),
+                Executor::all_workers,
+                0,
+                {first, further, word(bytes), arrays, sum, 0U, 0U, 0U}};
+  add_worker_parts(vertex, bytes);
+  return vertex;
+}
+
+program::Vertex Vertices::packing(TileId tile, std::uint64_t bytes, Place partials, Place result) {
+  Vertex vertex{tile,
+                codelet("gemm_pack"),
+                Executor::all_workers,
+                0,
+                {partials, result, 0U, 0U, 0U, 0U, 0U, 0U}};
+  add_worker_parts(vertex, bytes);
+  return vertex;
+}
+
+void Vertices::add_worker_parts(Vertex& vertex, std::uint64_t bytes) const {
+  const EvenSplit pairs{bytes / kPair, contexts_};
+  for (std::uint32_t w = 0; w < contexts_; ++w) {
+    vertex.arguments.emplace_back(word(pairs.begin(w) * kPair));
+    vertex.arguments.emplace_back(word(pairs.part(w).size()));
+  }
+}
+
+std::uint32_t Vertices::regrouping_code(std::uint32_t chunk_bytes, bool to_blocks) {
+  return codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes));
+}
+
+program::Vertex Vertices::regrouping(TileId tile, const Chunks& chunks, bool to_blocks,
+                                     Place source, Place destination) {
+  const std::uint32_t in_row = chunks.bytes;
+  const std::uint32_t in_blocks = word(chunks.rows * chunks.bytes);
+  const std::uint32_t row = word(chunks.chunks * chunks.bytes);
+  Vertex vertex{tile,
+                regrouping_code(chunks.bytes, to_blocks),
+                Executor::all_workers,
+                0,
+                {source, destination, word(chunks.chunks), to_blocks ? in_row : in_blocks,
+                 to_blocks ? in_blocks : in_row, row - chunks.bytes, 0U, 0U}};
+  const EvenSplit rows{chunks.rows, contexts_};
+  for (std::uint32_t w = 0; w < contexts_; ++w) {
+    const std::uint32_t first = word(rows.begin(w));
+    vertex.arguments.emplace_back(first * (to_blocks ? row : in_row));
+    vertex.arguments.emplace_back(first * (to_blocks ? in_row : row));
+    vertex.arguments.emplace_back(word(rows.part(w).size()) - 1);
+    vertex.arguments.emplace_back(0U);
+  }
+  return vertex;
+}
+
+}  // namespace tessera::gemm

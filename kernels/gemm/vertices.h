@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kernels/gemm/shape.h"
+#include "sim/elf/codelet.h"
+#include "sim/program/program.h"
+
+namespace tessera::gemm {
+
+/// Calls of this folder's tile code on one tile: what programs are built of, and the samples that
+/// costs are measured on.
+class Vertices {
+ public:
+  using BufferId = program::BufferId;
+  using Place = program::Place;
+  using Vertex = program::Vertex;
+
+  /// Codelets are added to `program`, which outlives it, as does `code`.
+  Vertices(const elf::KernelCode& code, program::Program& program, std::uint32_t contexts)
+      : code_(code), program_(program), contexts_(contexts) {}
+
+  static constexpr std::uint64_t kPair = 16;  ///< bytes that adding and packing take at once
+
+  /// A product of one superstep.
+  struct Part {
+    std::uint64_t rows;
+    std::uint64_t columns;  ///< blocks
+    std::uint64_t depth;    ///< blocks
+    bool adds;              ///< to what Y holds
+  };
+  Vertex product(TileId tile, const BlockShape& block, const Part& part, BufferId w, BufferId x,
+                 BufferId y);
+
+  /// sum = first + `arrays` further ones of `bytes` each, one behind the other.
+  Vertex adding(TileId tile, Type type, std::uint64_t bytes, std::uint32_t arrays, Place first,
+                Place further, Place sum);
+  /// `bytes` of f32 partials to f16.
+  Vertex packing(TileId tile, std::uint64_t bytes, Place partials, Place result);
+
+  /// A matrix of rows x chunks.
+  struct Chunks {
+    std::uint64_t rows, chunks;
+    std::uint32_t bytes;  ///< of a chunk
+  };
+  /// To chunks x rows, or back.
+  Vertex regrouping(TileId tile, const Chunks& chunks, bool to_blocks, Place source,
+                    Place destination);
+  /// Its code in the program, before what is called later: near addresses are made in one
+  /// instruction.
+  std::uint32_t regrouping_code(std::uint32_t chunk_bytes, bool to_blocks);
+
+ private:
+  std::uint32_t codelet(const std::string& name);
+  void add_worker_parts(Vertex& vertex, std::uint64_t bytes) const;
+
+  const elf::KernelCode& code_;
+  program::Program& program_;
+  std::uint32_t contexts_;
+  std::map<std::string, std::uint32_t> codelets_;
+};
+
+}  // namespace tessera::gemm

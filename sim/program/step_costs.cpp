@@ -1,0 +1,50 @@
+#include "sim/program/step_costs.h"
+
+namespace tessera {
+namespace {
+
+/// The control code of so many supersteps, each an exchange or nothing.
+std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool exchanges) {
+  constexpr std::uint32_t kBytes = 4;
+  program::Program sample(1);
+  const program::BufferId words =
+      sample.add_buffer({TileId{0}, 2 * kBytes, 4, true, {}, {}, "words"});
+  for (std::uint32_t i = 0; i < supersteps; ++i) {
+    if (exchanges)
+      sample.main().steps.push_back(
+          {program::Exchange{"exchange", {{{words}, kBytes, {{words, kBytes}}}}}});
+    else
+      sample.main().steps.push_back({program::ComputeSet{"nothing", {}}});
+  }
+  return costs.tile(sample).compute_cycles;
+}
+
+}  // namespace
+
+StepCosts::StepCosts(MachineCosts& costs)
+    : costs_(costs),
+      superstep_(control_cycles(costs, 1, false)),
+      exchange_(control_cycles(costs, 1, true) - superstep_),
+      ahead_(control_cycles(costs, 2, true) - 2 * (superstep_ + exchange_)) {}
+
+std::uint64_t StepCosts::vertex(
+    const std::function<program::Vertex(program::Program&)>& make) const {
+  program::Program sample(1);
+  program::ComputeSet set{"sample", {}};
+  set.vertices.push_back(make(sample));
+  sample.main().steps.push_back({std::move(set)});
+  return costs_.tile(sample).compute_cycles - superstep_;
+}
+
+void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times) const {
+  const std::uint64_t moving = step.exchange ? costs_.exchange(*step.exchange) : 0;
+  const std::uint64_t before = step.exchange && sum.cycles == 0 ? ahead_ : 0;
+  const std::uint64_t compute =
+      superstep_ + step.vertex_cycles + (step.exchange ? ahead_ + exchange_ : std::uint64_t{0});
+  sum.compute_cycles += times * compute - before;
+  sum.exchange_cycles += times * moving;
+  sum.sync_cycles += times * costs_.barrier();
+  sum.cycles += times * (compute + moving + costs_.barrier()) - before;
+}
+
+}  // namespace tessera

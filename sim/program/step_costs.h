@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+namespace tessera {
+
+/// Adds up what supersteps cost: a barrier, an exchange, vertices on the tile that all others wait
+/// for, and the control code around them. Leaves out: the overlap of a tile's own waits with
+/// others.
+class StepCosts {
+ public:
+  explicit StepCosts(MachineCosts& costs);
+
+  [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+
+  /// Cycles of a vertex with the code that calls it. `make` adds its buffers to a program of one
+  /// tile.
+  [[nodiscard]] std::uint64_t vertex(
+      const std::function<program::Vertex(program::Program&)>& make) const;
+
+  struct Superstep {
+    std::optional<ExchangeLoad> exchange;
+    std::uint64_t vertex_cycles = 0;
+  };
+  void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const;
+
+ private:
+  MachineCosts& costs_;
+  std::uint64_t superstep_;  ///< control code of one in which nothing is done
+  std::uint64_t exchange_;   ///< of starting an exchange and waiting for it
+  std::uint64_t
+      ahead_;  ///< of finding its list, before the barrier: the first one's is not measured
+};
+
+}  // namespace tessera
