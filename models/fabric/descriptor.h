@@ -31,12 +31,19 @@ struct ReceiveDescriptor {
   std::uint32_t start;  ///< that of the send it listens to
   std::uint32_t length;
   std::uint32_t address;
-  std::uint32_t mux;  ///< source tile; the top bit is the input port of the pair that is used
+  /// Source tile; which of its sends of that start (others go out beside it where a tile sends on
+  /// several lanes); the top bit is the input port of the pair that is used.
+  std::uint32_t mux;
 };
 
 constexpr std::uint32_t kPortBit = 0x8000'0000;
+constexpr std::uint32_t kLaneShift = 20;
+constexpr std::uint32_t kSourceMask = (1U << kLaneShift) - 1;
 constexpr std::uint32_t source_of(const ReceiveDescriptor& receive) {
-  return receive.mux & ~kPortBit;
+  return receive.mux & kSourceMask;
+}
+constexpr std::uint32_t lane_of(const ReceiveDescriptor& receive) {
+  return (receive.mux & ~kPortBit) >> kLaneShift;
 }
 
 static_assert(sizeof(Header) == program::kListHeaderBytes && std::is_trivially_copyable_v<Header>);

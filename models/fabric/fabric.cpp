@@ -26,8 +26,8 @@ constexpr Kind kKinds[] = {
      },
      ScheduledFabric::estimate},
     {"ideal",
-     [](const FabricConfig&) -> std::unique_ptr<program::ExchangeCompiler> {
-       return std::make_unique<IdealCompiler>();
+     [](const FabricConfig& config) -> std::unique_ptr<program::ExchangeCompiler> {
+       return std::make_unique<IdealCompiler>(config);
      },
      [](const FabricConfig& config, const Floorplan& floorplan) -> std::unique_ptr<Fabric> {
        return std::make_unique<IdealFabric>(config, floorplan);

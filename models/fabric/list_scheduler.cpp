@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "models/fabric/close_gaps.h"
 #include "sim/base/errors.h"
 
 namespace tessera::fabric {
@@ -14,20 +15,26 @@ constexpr std::uint64_t kMostSlots = 2048;
 
 }  // namespace
 
-ListScheduler::ListScheduler(const Traffic& traffic, std::uint32_t bytes_per_cycle)
+ListScheduler::ListScheduler(const Traffic& traffic, const Ports& ports)
     : traffic_(traffic),
-      rate_(bytes_per_cycle),
-      sender_busy_(traffic.tiles),
-      port_busy_(traffic.tiles),
+      ports_(ports),
+      sender_busy_(traffic.tiles, BusySlots(ports.out)),
+      port_busy_(traffic.tiles, BusySlots(ports.in)),
       send_load_(traffic.tiles),
       port_load_(traffic.tiles) {}
 
 std::uint64_t ListScheduler::cycles(const Stream& stream) const {
-  return ceil_div(std::uint64_t{stream.bytes}, std::uint64_t{rate_});
+  return ports_.cycles(stream.bytes);
 }
 
 std::uint32_t ListScheduler::slots(const Stream& stream) const {
   return static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_));
+}
+
+ListScheduler::Arrival ListScheduler::arrival(const Stream& stream, const Ear& ear) const {
+  const std::uint64_t way = ports_.way_cycles(stream.source, tile_of(ear));
+  return {way / slot_cycles_,
+          static_cast<std::uint32_t>(ceil_div(way % slot_cycles_ + cycles(stream), slot_cycles_))};
 }
 
 std::uint32_t ListScheduler::tile_of(const Ear& ear) const {
@@ -40,10 +47,11 @@ std::span<std::uint64_t> ListScheduler::row(std::size_t number) {
 
 Schedule ListScheduler::run() {
   if (traffic_.streams.empty()) return {};
-  choose_slot_length(traffic_bound(traffic_, rate_).count());
+  choose_slot_length(traffic_bound(traffic_, ports_).count());
   sum_loads();
   for (const std::uint32_t stream : order()) place(stream);
-  close_gaps();
+  for (Send& send : schedule_.sends) send.start *= slot_cycles_;
+  close_gaps(traffic_, ports_, schedule_);
   return std::move(schedule_);
 }
 
@@ -65,6 +73,7 @@ void ListScheduler::sum_loads() {
   for (const Stream& stream : traffic_.streams) {
     const std::uint32_t length = slots(stream);
     send_load_[stream.source] += length;
+    horizon_ = std::max<std::uint64_t>(horizon_, length);
     for (std::uint32_t i = 0; i < stream.ears; ++i) {
       const Ear ear = traffic_.ears[stream.first_ear + i];
       (ear.shared ? shared[tile_of(ear) / 2] : port_load_[tile_of(ear)]) += length;
@@ -73,8 +82,9 @@ void ListScheduler::sum_loads() {
   for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
     const std::uint64_t pair =
         shared[tile / 2] == 0 ? 0 : port_load_[tile] + port_load_[tile ^ 1] + shared[tile / 2];
-    horizon_ =
-        std::max({horizon_, send_load_[tile], port_load_[tile], ceil_div(pair, std::uint64_t{2})});
+    horizon_ = std::max({horizon_, ceil_div<std::uint64_t>(send_load_[tile], ports_.out),
+                         ceil_div<std::uint64_t>(port_load_[tile], ports_.in),
+                         ceil_div<std::uint64_t>(pair, 2 * ports_.in)});
   }
 }
 
@@ -126,24 +136,40 @@ void ListScheduler::find_free(const Stream& stream) {
   sender_slots(stream);
   rows_.resize(waiting_.size() * words_);
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    free_slots_of(traffic_.ears[waiting_[i]], slots(stream), row(i));
+    const Ear& ear = traffic_.ears[waiting_[i]];
+    free_slots_of(ear, arrival(stream, ear), row(i));
   }
 }
 
-void ListScheduler::free_slots_of(const Ear& ear, std::uint32_t length,
+/// Whether a shared stream leaves a port the time for what can go nowhere else.
+bool ListScheduler::has_time(std::uint32_t port, std::uint32_t length) const {
+  return port_load_[port] + length <= horizon_ * ports_.in;
+}
+
+/// The slots at which a stream can be sent so that the port is free when it arrives.
+void ListScheduler::free_starts(std::uint32_t port, const Arrival& arrival,
+                                std::span<std::uint64_t> out) {
+  // A way ends in a slot that has begun: the stream may end a slot after the horizon's last.
+  const std::uint64_t reach = horizon_ + arrival.later + (ports_.cycles_per_hop > 0 ? 1 : 0);
+  if (arrival.later == 0) {
+    port_busy_[port].free_slots(out, reach);
+    return keep_runs(out, arrival.length);
+  }
+  shifted_.resize(out.size() + arrival.later / 64 + 1);
+  port_busy_[port].free_slots(shifted_, reach);
+  keep_runs(shifted_, arrival.length);
+  move_earlier(shifted_, arrival.later, out);
+}
+
+void ListScheduler::free_slots_of(const Ear& ear, const Arrival& arrival,
                                   std::span<std::uint64_t> out) {
   const std::uint32_t tile = tile_of(ear);
-  const auto free_of = [&](std::uint32_t port, std::span<std::uint64_t> free) {
-    port_busy_[port].free_slots(free, horizon_);
-    keep_runs(free, length);
-  };
-  if (!ear.shared) return free_of(tile, out);
-  // A shared stream leaves each port the time for what can go nowhere else.
+  if (!ear.shared) return free_starts(tile, arrival, out);
   std::fill(out.begin(), out.end(), 0);
-  if (port_load_[tile] + length <= horizon_) free_of(tile, out);
-  if (port_load_[tile ^ 1] + length <= horizon_) {
+  if (has_time(tile, arrival.length)) free_starts(tile, arrival, out);
+  if (has_time(tile ^ 1, arrival.length)) {
     other_port_.resize(words_);
-    free_of(tile ^ 1, other_port_);
+    free_starts(tile ^ 1, arrival, other_port_);
     for (std::size_t i = 0; i < words_; ++i) out[i] |= other_port_[i];
   }
 }
@@ -176,7 +202,7 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
       if (hears(i)) hear.push_back(waiting_[i]);
     }
     if (hear.size() < waiting_.size()) {
-      if (send_load_[in_hand.source] + length > horizon_) return false;
+      if (send_load_[in_hand.source] + length > horizon_ * ports_.out) return false;
       send_load_[in_hand.source] += length;
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -200,7 +226,7 @@ std::uint32_t ListScheduler::take_port(const Ear& ear, std::uint32_t slot, std::
   const std::uint32_t tile = tile_of(ear);
   if (!ear.shared) return tile;
   const auto is_free = [&](std::uint32_t port) {
-    return port_load_[port] + length <= horizon_ && port_busy_[port].is_free(slot, length);
+    return has_time(port, length) && port_busy_[port].is_free(slot, length);
   };
   const std::uint32_t first = port_load_[tile ^ 1] < port_load_[tile] ? tile ^ 1 : tile;
   const std::uint32_t port = is_free(first) ? first : first ^ 1;
@@ -211,36 +237,17 @@ std::uint32_t ListScheduler::take_port(const Ear& ear, std::uint32_t slot, std::
 void ListScheduler::commit(std::uint32_t stream, std::uint32_t slot,
                            std::span<const std::uint32_t> ears) {
   const Stream& in_hand = traffic_.streams[stream];
-  const std::uint32_t length = slots(in_hand);
   schedule_.sends.push_back({stream, static_cast<std::uint32_t>(schedule_.hearings.size()),
                              static_cast<std::uint32_t>(ears.size()), slot});
-  sender_busy_[in_hand.source].occupy(slot, length);
-  for (const std::uint32_t ear : ears) {
-    const std::uint32_t port = take_port(traffic_.ears[ear], slot, length);
-    port_busy_[port].occupy(slot, length);
-    schedule_.hearings.push_back({ear, port});
+  sender_busy_[in_hand.source].occupy(slot, slots(in_hand));
+  for (const std::uint32_t number : ears) {
+    const Ear& ear = traffic_.ears[number];
+    const Arrival at = arrival(in_hand, ear);
+    const auto there = static_cast<std::uint32_t>(slot + at.later);
+    const std::uint32_t port = take_port(ear, there, at.length);
+    port_busy_[port].occupy(there, at.length);
+    schedule_.hearings.push_back({number, port});
   }
-}
-
-/// From slots to cycles: each send starts when the sender and all of its ports have done what
-/// comes before it.
-void ListScheduler::close_gaps() {
-  const auto before = [](const Send& a, const Send& b) { return a.start < b.start; };
-  std::stable_sort(schedule_.sends.begin(), schedule_.sends.end(), before);
-  std::vector<std::uint64_t> sender_free(traffic_.tiles), port_free(traffic_.tiles);
-  for (Send& send : schedule_.sends) {
-    const Stream& stream = traffic_.streams[send.stream];
-    const std::span<const Hearing> hearings(schedule_.hearings.data() + send.first_hearing,
-                                            send.hearings);
-    std::uint64_t start = sender_free[stream.source];
-    for (const Hearing& hearing : hearings) start = std::max(start, port_free[hearing.port]);
-    const std::uint64_t end = start + cycles(stream);
-    sender_free[stream.source] = end;
-    for (const Hearing& hearing : hearings) port_free[hearing.port] = end;
-    send.start = start;
-    schedule_.makespan = std::max(schedule_.makespan, end);
-  }
-  std::stable_sort(schedule_.sends.begin(), schedule_.sends.end(), before);
 }
 
 }  // namespace tessera::fabric

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/fabric/ports.h"
 #include "models/fabric/slots.h"
 #include "models/fabric/traffic.h"
 
-/// Decides when every stream is sent and to which of its listeners, so that no sender and no input
-/// port does two things at a time. A stream that cannot reach all of its listeners at once is sent
-/// again for the rest (fanout splitting). Streams are placed one after the other, largest first,
-/// at the slot where most listeners are free; then slots become cycles and gaps close.
+/// Decides when every stream is sent and to which of its listeners, so that no port has more
+/// streams at a time than lanes. A stream is at a listener's port as much later as the way there
+/// takes. A stream that cannot reach all of its listeners at once is sent again for the rest
+/// (fanout splitting). Streams are placed one after the other, largest first, at the slot where
+/// most listeners are free; then slots become cycles and gaps close.
 namespace tessera::fabric {
 
 /// An ear that listens to a send through one of the two ports of its pair.
@@ -28,36 +30,44 @@ struct Send {
 struct Schedule {
   std::vector<Send> sends;  ///< by start
   std::vector<Hearing> hearings;
-  std::uint64_t makespan = 0;  ///< cycles
+  std::uint64_t makespan = 0;  ///< cycles, to the last arrival
 };
 
 class ListScheduler {
  public:
-  ListScheduler(const Traffic& traffic, std::uint32_t bytes_per_cycle);
+  ListScheduler(const Traffic& traffic, const Ports& ports);
   Schedule run();
 
  private:
+  /// A stream at a port: slots after its send, and how many it takes there.
+  struct Arrival {
+    std::uint64_t later;
+    std::uint32_t length;
+  };
+
   void choose_slot_length(std::uint64_t bound);
   void sum_loads();
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
   [[nodiscard]] std::uint32_t slots(const Stream& stream) const;
+  [[nodiscard]] Arrival arrival(const Stream& stream, const Ear& ear) const;
   [[nodiscard]] std::uint32_t tile_of(const Ear& ear) const;
 
   void place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
   void find_free(const Stream& stream);
-  void free_slots_of(const Ear& ear, std::uint32_t length, std::span<std::uint64_t> out);
+  void free_slots_of(const Ear& ear, const Arrival& arrival, std::span<std::uint64_t> out);
+  void free_starts(std::uint32_t port, const Arrival& arrival, std::span<std::uint64_t> out);
+  [[nodiscard]] bool has_time(std::uint32_t port, std::uint32_t length) const;
   [[nodiscard]] std::uint32_t take_port(const Ear& ear, std::uint32_t slot, std::uint32_t length);
   void sender_slots(const Stream& stream);
   void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> ears);
-  void close_gaps();
 
   [[nodiscard]] std::span<std::uint64_t> row(std::size_t number);
 
   const Traffic& traffic_;
-  std::uint32_t rate_;
+  const Ports& ports_;
   std::uint64_t slot_cycles_ = 1;
   std::uint64_t horizon_ = 0;  ///< slots that may be used so far
   std::size_t words_ = 0;      ///< of a set of slots up to the horizon
@@ -66,7 +76,7 @@ class ListScheduler {
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
   std::vector<std::uint32_t> waiting_;    ///< ears of the stream in hand
   Slots rows_;                            ///< where each waiting ear is free
-  Slots sender_free_, other_port_, together_;
+  Slots sender_free_, other_port_, shifted_, together_;
   SlotCounter counter_;
   Schedule schedule_;
 };

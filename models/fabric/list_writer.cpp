@@ -14,6 +14,8 @@ struct Cursor {
   Header header{};
   std::byte* send = nullptr;
   std::byte* receive = nullptr;
+  std::uint64_t last = ~std::uint64_t{0};  ///< start of the tile's send before
+  std::uint32_t beside = 0;                ///< sends before it of the same start
 };
 
 template <class T>
@@ -42,9 +44,13 @@ class ListWriter {
 
  private:
   template <class OnSend, class OnReceive>
-  void for_each(const OnSend& on_send, const OnReceive& on_receive) const {
+  void for_each(const OnSend& on_send, const OnReceive& on_receive) {
+    for (Cursor& cursor : cursors_) cursor.last = ~std::uint64_t{0};
     for (const Send& send : schedule_.sends) {
       const Stream& stream = traffic_.streams[send.stream];
+      Cursor& source = cursors_[stream.source];
+      source.beside = source.last == send.start ? source.beside + 1 : 0;
+      source.last = send.start;
       if (send.start > std::numeric_limits<std::uint32_t>::max()) {
         throw UserError("exchange: takes more than 2^32 cycles");
       }
@@ -53,7 +59,8 @@ class ListWriter {
       for (std::uint32_t i = 0; i < send.hearings; ++i) {
         const Hearing hearing = schedule_.hearings[send.first_hearing + i];
         const Ear ear = traffic_.ears[hearing.ear];
-        const std::uint32_t mux = stream.source | (hearing.port % 2 == 1 ? kPortBit : 0);
+        const std::uint32_t mux =
+            stream.source | source.beside << kLaneShift | (hearing.port % 2 == 1 ? kPortBit : 0);
         for (std::uint32_t k = 0; k < (ear.shared ? 2U : 1U); ++k) {
           const Listener listener = traffic_.listeners[ear.listener + k];
           on_receive(listener.tile,

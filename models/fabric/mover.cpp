@@ -96,7 +96,7 @@ void Mover::read_sends(std::size_t number) {
   for (std::uint32_t i = 0; i < sends.size(); ++i) {
     const SendDescriptor send = lists_[number].send(i);
     if (outside(send, self.sram.size())) fault(self.tile, "send", i, send, "outside SRAM");
-    if (i > 0 && send.start <= sends[i - 1].start) {
+    if (i > 0 && send.start < sends[i - 1].start) {
       fault(self.tile, "send", i, send, "starts before the one in front of it");
     }
     sends[i] = {send.start, send.length, self.sram.data() + send.address};
@@ -143,9 +143,10 @@ const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
   if (source == kAbsent) return nullptr;
   const Send* begin = sends_.data() + first_send_[source];
   const Send* end = sends_.data() + first_send_[source + 1];
-  const Send* found = std::lower_bound(
+  const Send* first = std::lower_bound(
       begin, end, receive.start, [](const Send& s, std::uint32_t at) { return s.start < at; });
-  return found != end && found->start == receive.start ? found : nullptr;
+  const std::uint32_t lane = lane_of(receive);
+  return lane < end - first && first[lane].start == receive.start ? first + lane : nullptr;
 }
 
 /// Receivers of one send stand on several host threads; the largest is the same in any order.

@@ -11,7 +11,7 @@
 namespace tessera::fabric {
 
 /// Moves the bytes that descriptor lists ask for: matches each receive with the send of its source
-/// tile that has the same start and length. Knows no time.
+/// tile that has the same start, lane and length. Knows no time.
 class Mover {
  public:
   /// Sums over one participant's descriptors.

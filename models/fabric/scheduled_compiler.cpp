@@ -19,24 +19,58 @@ constexpr bool has_gaps(std::uint64_t makespan, std::uint64_t bound) {
 
 }  // namespace
 
-program::CompiledExchange ScheduledCompiler::compile(
+ScheduledCompiler::Plan ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  const std::uint32_t rate = stream_rate(config_);
-  Traffic traffic = gather_traffic(exchange, copies, config_.pair_sharing);
-  const Cycle bound = traffic_bound(traffic, rate);
-  Schedule schedule = ListScheduler(traffic, rate).run();
-  const Traffic whole = traffic;
+  Plan plan;
+  plan.traffic = gather_traffic(exchange, copies, pair_sharing_);
+  if (ports_.stream_lanes() > 1) plan.traffic = deal_to_lanes(plan.traffic, ports_);
+  plan.bound = traffic_bound(plan.traffic, ports_).count();
+  plan.schedule = ListScheduler(plan.traffic, ports_).run();
+  const Traffic whole = plan.traffic;
   for (const std::uint64_t pieces : kPieces) {
-    if (!has_gaps(schedule.makespan, bound.count()) || whole.ears.size() > kMostEarsToRetry) break;
-    const std::uint64_t piece = ceil_div(bound.count(), pieces) * rate;
+    if (!has_gaps(plan.schedule.makespan, plan.bound) || whole.ears.size() > kMostEarsToRetry)
+      break;
+    const std::uint64_t piece = ceil_div(plan.bound, pieces) * ports_.lane_bytes;
     Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
     if (cut.streams.size() == whole.streams.size()) continue;
-    Schedule better = ListScheduler(cut, rate).run();
-    if (better.makespan >= schedule.makespan) continue;
-    traffic = std::move(cut);
-    schedule = std::move(better);
+    Schedule better = ListScheduler(cut, ports_).run();
+    if (better.makespan >= plan.schedule.makespan) continue;
+    plan.traffic = std::move(cut);
+    plan.schedule = std::move(better);
   }
-  return {write_lists(exchange, traffic, schedule), Cycle(schedule.makespan), bound};
+  return plan;
+}
+
+program::CompiledExchange ScheduledCompiler::compile(
+    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
+  const Plan plan = schedule(exchange, copies);
+  return {write_lists(exchange, plan.traffic, plan.schedule), Cycle(plan.schedule.makespan),
+          Cycle(plan.bound)};
+}
+
+Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
+  return fixed_ + Cycle(schedule(0, copies).schedule.makespan);
+}
+
+Cycle ScheduledCompiler::cycles(std::span<const program::PortLoad> tiles) const {
+  std::uint64_t out = 0;
+  std::uint64_t in = 0;
+  for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+    const program::PortLoad& load = tiles[tile];
+    out = std::max(out, load.sent);
+    in = std::max(in, load.received);
+    if (!pair_sharing_ || (tile ^ 1) >= tiles.size()) {
+      in = std::max(in, load.received + load.shared);
+    } else {
+      const std::uint64_t pair = load.received + tiles[tile ^ 1].received + load.shared;
+      if (load.shared > 0) in = std::max(in, ceil_div(pair, std::uint64_t{2}));
+    }
+  }
+  const std::uint64_t ends = ports_.least_cycles(out, in);
+  const bool moves = ends > 0 && tiles.size() > 1;
+  const std::uint64_t way =
+      moves ? ports_.longest_way(static_cast<std::uint32_t>(tiles.size())) : 0;
+  return fixed_ + Cycle(ends + way);
 }
 
 }  // namespace tessera::fabric

@@ -9,12 +9,27 @@ namespace tessera::fabric {
 /// Compiles exchanges for the `scheduled` fabric: every send and receive has a fixed start cycle.
 class ScheduledCompiler : public program::ExchangeCompiler {
  public:
-  explicit ScheduledCompiler(const FabricConfig& config) : config_(config) {}
+  explicit ScheduledCompiler(const FabricConfig& config)
+      : ports_(config), pair_sharing_(config.pair_sharing), fixed_(config.fixed_cycles) {}
   [[nodiscard]] program::CompiledExchange compile(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
+  /// That of compile, exactly, for it makes the same schedule.
+  [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;
+  /// The busiest port's, and the longest way between the tiles.
+  [[nodiscard]] Cycle cycles(std::span<const program::PortLoad> tiles) const override;
 
  private:
-  FabricConfig config_;
+  struct Plan {
+    Traffic traffic;
+    Schedule schedule;
+    std::uint64_t bound;
+  };
+  [[nodiscard]] Plan schedule(std::uint32_t exchange,
+                              std::span<const program::PlacedCopy> copies) const;
+
+  Ports ports_;
+  bool pair_sharing_;
+  Cycle fixed_;
 };
 
 }  // namespace tessera::fabric

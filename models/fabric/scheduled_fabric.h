@@ -2,15 +2,16 @@
 
 #include "models/fabric/fabric.h"
 #include "models/fabric/mover.h"
+#include "models/fabric/ports.h"
 
 namespace tessera::fabric {
 
 /// The all-to-all exchange of a machine whose compiler fixes every start cycle: no headers, no
 /// queues, no arbitration; multicast costs nothing beyond one send.
 /// Leaves out: port conflicts (the compiler excludes them, see verify.h), SRAM bank conflicts.
-/// Timing: a tile is done at (start of the last participant) + fixed_cycles + the end of its own
-/// last descriptor + cycles_per_hop x the columns to the farthest tile it listens to. A pair of
-/// tiles stands in column (tile / 2) modulo `columns`.
+/// Timing: a tile is done at (start of the last participant) + fixed_cycles + the end of its last
+/// descriptor; a stream is at a listener cycles_per_hop x the columns and rows to it after it is
+/// sent.
 /// Source: machines.md 1.4 (100 cycles + bytes / 4); US11023413.
 class ScheduledFabric : public Fabric {
  public:
@@ -22,10 +23,9 @@ class ScheduledFabric : public Fabric {
  private:
   /// Cycles from the begin of the exchange's data to the end of one participant's.
   [[nodiscard]] std::uint64_t duration(const Participant& participant) const;
-  [[nodiscard]] std::uint32_t column(std::uint32_t tile) const;
 
-  FabricConfig config_;
-  std::uint32_t rate_;
+  Ports ports_;
+  Cycle fixed_;
   Mover mover_;
 };
 

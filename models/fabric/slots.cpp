@@ -44,13 +44,28 @@ bool any(const Block& block) {
 void BusySlots::occupy(std::uint32_t slot, std::uint32_t length) {
   const std::size_t last = (std::size_t{slot} + length - 1) / 64;
   if (words_.size() <= last) words_.resize(last + 1, 0);
+  taken_.resize(words_.size() * planes_, 0);
   std::uint32_t at = slot;
   const std::uint32_t end = slot + length;
   while (at < end) {
     const std::uint32_t count = std::min(end - at, 64 - at % 64);
-    words_[at / 64] |= (count == 64 ? kAll : (std::uint64_t{1} << count) - 1) << (at % 64);
+    const std::uint64_t slots = (count == 64 ? kAll : (std::uint64_t{1} << count) - 1) << (at % 64);
+    words_[at / 64] |= take_lane(at / 64, slots);
     at += count;
   }
+}
+
+std::uint64_t BusySlots::take_lane(std::size_t word, std::uint64_t slots) {
+  std::uint64_t carry = slots;
+  std::uint64_t full = slots;
+  for (std::uint32_t i = 0; i < planes_; ++i) {
+    std::uint64_t& plane = taken_[word * planes_ + i];
+    const std::uint64_t sum = plane ^ carry;
+    carry &= plane;
+    plane = sum;
+    full &= (lanes_ >> i & 1) != 0 ? plane : ~plane;
+  }
+  return full;
 }
 
 bool BusySlots::is_free(std::uint32_t slot, std::uint32_t length) const {
@@ -82,6 +97,16 @@ void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length) {
     const std::uint32_t step = std::min(have, length - have);
     intersect_later(slots, step);
     have += step;
+  }
+}
+
+void move_earlier(std::span<const std::uint64_t> from, std::uint64_t distance,
+                  std::span<std::uint64_t> to) {
+  const std::size_t words = distance / 64;
+  const std::uint32_t bits = distance % 64;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    // A shift by 64 is undefined: the upper part is moved in two steps.
+    to[i] = from[i + words] >> bits | from[i + words + 1] << 1 << (63 - bits);
   }
 }
 

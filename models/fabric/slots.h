@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,16 +14,27 @@ constexpr std::size_t kSlotBlock = 256;
 
 using Slots = std::vector<std::uint64_t>;
 
-/// The slots in which a port or a sender is busy; free beyond the last word.
+/// The slots in which all lanes of a port are busy; free beyond the last word.
 class BusySlots {
  public:
+  explicit BusySlots(std::uint32_t lanes = 1)
+      : lanes_(lanes),
+        planes_(lanes == 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(lanes))) {}
+
+  /// Takes one lane.
   void occupy(std::uint32_t slot, std::uint32_t length);
   [[nodiscard]] bool is_free(std::uint32_t slot, std::uint32_t length) const;
   /// Writes to `out` the free ones of the first `count` slots.
   void free_slots(std::span<std::uint64_t> out, std::uint64_t count) const;
 
  private:
+  /// Of the slots of word `word` that are set in `slots`, those whose last lane this takes.
+  std::uint64_t take_lane(std::size_t word, std::uint64_t slots);
+
+  std::uint32_t lanes_;
+  std::uint32_t planes_;
   Slots words_;
+  Slots taken_;  ///< lanes, of more than one: bit planes, those of a word together, lowest first
 };
 
 /// Sets the first `count` slots and clears the rest.
@@ -30,6 +42,10 @@ void fill_slots(std::span<std::uint64_t> slots, std::uint64_t count);
 
 /// Keeps the slots at which a run of `length` set slots begins.
 void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length);
+
+/// Writes to `to` the slots of `from`, each `distance` nearer to zero; `from` reaches as far.
+void move_earlier(std::span<const std::uint64_t> from, std::uint64_t distance,
+                  std::span<std::uint64_t> to);
 
 void intersect(std::span<std::uint64_t> slots, std::span<const std::uint64_t> with);
 

@@ -105,27 +105,53 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
   return traffic;
 }
 
-Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
-  Traffic cut{traffic.tiles, {}, traffic.ears, traffic.listeners};
+namespace {
+
+/// `piece_of` a stream's bytes: the most that a part of it has.
+template <class PieceOf>
+Traffic cut(const Traffic& traffic, const PieceOf& piece_of) {
+  Traffic parts{traffic.tiles, {}, traffic.ears, traffic.listeners};
   for (const Stream& stream : traffic.streams) {
-    const std::uint32_t pieces = ceil_div(stream.bytes, std::max(bytes, 4U));
-    const std::uint32_t piece = round_up(ceil_div(stream.bytes, pieces), 4U);
+    const std::uint32_t piece = piece_of(stream.bytes);
     for (std::uint32_t at = 0; at < stream.bytes; at += piece) {
       Stream part = stream;
       part.address += at;
       part.offset += at;
       part.bytes = std::min(piece, stream.bytes - at);
-      cut.streams.push_back(part);
+      parts.streams.push_back(part);
     }
   }
-  return cut;
+  return parts;
 }
 
-std::uint32_t stream_rate(const FabricConfig& fabric) {
-  return std::min(fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle);
+/// The longest way to a listener and the stream's own time.
+std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
+  std::uint64_t last = 0;
+  for (const Stream& stream : traffic.streams) {
+    for (std::uint32_t i = 0; i < stream.ears; ++i) {
+      const Ear& ear = traffic.ears[stream.first_ear + i];
+      const std::uint32_t tile = traffic.listeners[ear.listener].tile;
+      last = std::max(last, ports.cycles(stream.bytes) + ports.way_cycles(stream.source, tile));
+    }
+  }
+  return last;
 }
 
-Cycle traffic_bound(const Traffic& traffic, std::uint32_t bytes_per_cycle) {
+}  // namespace
+
+Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
+  return cut(traffic, [&](std::uint32_t whole) {
+    return round_up(ceil_div(whole, ceil_div(whole, std::max(bytes, 4U))), 4U);
+  });
+}
+
+Traffic deal_to_lanes(const Traffic& traffic, const Ports& ports) {
+  return cut(traffic, [&](std::uint32_t whole) {
+    return round_up(ceil_div(whole, ports.stream_lanes()), ports.lane_bytes);
+  });
+}
+
+Cycle traffic_bound(const Traffic& traffic, const Ports& ports) {
   std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
   for (const Stream& stream : traffic.streams) {
     sent[stream.source] += stream.bytes;
@@ -135,14 +161,17 @@ Cycle traffic_bound(const Traffic& traffic, std::uint32_t bytes_per_cycle) {
       (ear.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
     }
   }
-  std::uint64_t most = 0;
+  std::uint64_t out = 0;
+  std::uint64_t in = 0;
   for (std::uint32_t tile = 0; tile < traffic.tiles; tile += 2) {
     const std::uint64_t pair = alone[tile] + alone[tile + 1] + shared[tile / 2];
-    most = std::max({most, sent[tile], sent[tile + 1], alone[tile], alone[tile + 1]});
+    out = std::max({out, sent[tile], sent[tile + 1]});
+    in = std::max({in, alone[tile], alone[tile + 1]});
     // Two ports a pair: a shared stream takes either of them.
-    if (shared[tile / 2] > 0) most = std::max(most, ceil_div(pair, std::uint64_t{2}));
+    if (shared[tile / 2] > 0) in = std::max(in, ceil_div(pair, std::uint64_t{2}));
   }
-  return Cycle(ceil_div(most, std::uint64_t{bytes_per_cycle}));
+  const std::uint64_t ends = ports.least_cycles(out, in);
+  return Cycle(ports.cycles_per_hop == 0 ? ends : std::max(ends, last_delivery(traffic, ports)));
 }
 
 }  // namespace tessera::fabric

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "models/fabric/ports.h"
 #include "sim/base/types.h"
-#include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
 
 /// The copies of one exchange as a fabric sees them: streams of bytes, each from one tile to a set
@@ -47,10 +47,12 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
 /// The same traffic with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);
 
-/// Bytes a cycle of one stream: the slower of its two ends.
-std::uint32_t stream_rate(const FabricConfig& fabric);
+/// The same traffic with every stream dealt in equal parts to as many streams as one may have
+/// lanes.
+Traffic deal_to_lanes(const Traffic& traffic, const Ports& ports);
 
-/// What the busiest sender (each byte sent once) or the busiest port needs at least.
-Cycle traffic_bound(const Traffic& traffic, std::uint32_t bytes_per_cycle);
+/// What the busiest sender (each byte sent once), the busiest port or the last delivery to end
+/// needs at least.
+Cycle traffic_bound(const Traffic& traffic, const Ports& ports);
 
 }  // namespace tessera::fabric

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <vector>
 
 #include "models/fabric/descriptor.h"
+#include "models/fabric/ports.h"
 #include "sim/base/errors.h"
 
 namespace tessera::fabric {
@@ -15,59 +17,61 @@ struct Use {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t source;
+  std::uint32_t lane;  ///< of the source's sends of that start
   std::uint32_t listener;
 };
 
 using UsesByTile = std::map<std::uint32_t, std::vector<Use>>;
 
 bool same_stream(const Use& a, const Use& b) {
-  return std::tie(a.start, a.end, a.source) == std::tie(b.start, b.end, b.source);
+  return std::tie(a.start, a.end, a.source, a.lane) == std::tie(b.start, b.end, b.source, b.lane);
 }
 
-/// One port or sender: streams one after the other, each heard by its own tile or by both.
-void verify_uses(const char* what, std::uint32_t tile, std::vector<Use>& uses) {
+/// One port or sender: at most `lanes` streams at a time, each heard by its own tile or by both.
+void verify_uses(const char* what, std::uint32_t tile, std::uint32_t lanes,
+                 std::vector<Use>& uses) {
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
-    return std::tie(a.start, a.end, a.source, a.listener) <
-           std::tie(b.start, b.end, b.source, b.listener);
+    return std::tie(a.start, a.end, a.source, a.lane, a.listener) <
+           std::tie(b.start, b.end, b.source, b.lane, b.listener);
   });
+  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> busy;  // ends
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const bool with_next = i + 1 < uses.size() && same_stream(uses[i], uses[i + 1]);
     const bool with_previous = i > 0 && same_stream(uses[i - 1], uses[i]);
-    if (i > 0) {
-      check(uses[i - 1].end <= uses[i].start ||
-                (with_previous && uses[i - 1].listener != uses[i].listener),
-            "fabric: tile {}: {} takes two streams at cycle {}", tile, what, uses[i].start);
-    }
     check(uses[i].listener == tile || with_next || with_previous,
           "fabric: tile {}: its {} is taken by tile {} alone at cycle {}", tile, what,
           uses[i].listener, uses[i].start);
+    if (with_previous && uses[i - 1].listener != uses[i].listener) continue;
+    while (!busy.empty() && busy.top() <= uses[i].start) busy.pop();
+    busy.push(uses[i].end);
+    check(busy.size() <= lanes, "fabric: tile {}: {} takes {} streams on {} lanes at cycle {}",
+          tile, what, busy.size(), lanes, uses[i].start);
   }
 }
 
 }  // namespace
 
-void verify_ports(std::span<const program::DescriptorList> lists, std::uint32_t bytes_per_cycle) {
+void verify_ports(std::span<const program::DescriptorList> lists, const FabricConfig& config) {
+  const Ports ports(config);
   UsesByTile senders;
-  UsesByTile ports;
-  const auto use = [&](const auto& descriptor, std::uint32_t source, std::uint32_t listener) {
-    const std::uint64_t cycles =
-        ceil_div(std::uint64_t{descriptor.length}, std::uint64_t{bytes_per_cycle});
-    return Use{descriptor.start, descriptor.start + cycles, source, listener};
-  };
+  UsesByTile inputs;
   for (const program::DescriptorList& list : lists) {
     const std::uint32_t tile = index(list.tile);
     const ListView view(list.tile, list.bytes, Address(0));
     for (std::uint32_t i = 0; i < view.header().sends; ++i) {
-      senders[tile].push_back(use(view.send(i), tile, tile));
+      const SendDescriptor send = view.send(i);
+      senders[tile].push_back({send.start, send.start + ports.cycles(send.length), tile, i, tile});
     }
     for (std::uint32_t i = 0; i < view.header().receives; ++i) {
       const ReceiveDescriptor receive = view.receive(i);
-      const std::uint32_t port = (tile & ~1U) + ((receive.mux & kPortBit) != 0 ? 1 : 0);
-      ports[port].push_back(use(receive, source_of(receive), tile));
+      const std::uint32_t source = source_of(receive);
+      const std::uint64_t start = receive.start + ports.way_cycles(source, tile);
+      inputs[(tile & ~1U) + ((receive.mux & kPortBit) != 0 ? 1 : 0)].push_back(
+          {start, start + ports.cycles(receive.length), source, lane_of(receive), tile});
     }
   }
-  for (auto& [tile, uses] : senders) verify_uses("sender", tile, uses);
-  for (auto& [tile, uses] : ports) verify_uses("input port", tile, uses);
+  for (auto& [tile, uses] : senders) verify_uses("sender", tile, ports.out, uses);
+  for (auto& [tile, uses] : inputs) verify_uses("input port", tile, ports.in, uses);
 }
 
 }  // namespace tessera::fabric

@@ -21,6 +21,9 @@ struct Field {
   std::string_view sentence;   ///< for documentation and schema; without a full stop
   std::string_view unit = {};  ///< "KiB", "cycles", "GHz"; empty for counts and names
   bool required = false;       ///< no default: the config must give it
+  /// The key beside it because of which nothing reads this one, as things stand: it is refused
+  /// where it is set with or after that key, and left out of the resolved config.
+  std::string_view unused_with = {};
 };
 
 /// The allowed values of a number, both ends included.
@@ -92,6 +95,18 @@ class Fields {
   void optional_group(const Field& info, bool& present, Struct& value) {
     visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
   }
+  /// A list of structs that have their own `describe`.
+  template <class Struct>
+  void list(const Field& info, std::vector<Struct>& values) {
+    visit_list(
+        info, values.size(), [&values](std::size_t size) { values.resize(size); },
+        [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); });
+  }
+  /// Whether the config sets `key` together with or after `other` (both below this group), so that
+  /// it was meant: not if `other` was laid over a preset or a file that has `key`.
+  [[nodiscard]] virtual bool set_with(std::string_view /*key*/, std::string_view /*other*/) const {
+    return false;
+  }
   /// Whether the config gives `key` of this group; never, unless it is being read. For rules
   /// between fields and for values that follow from other keys.
   [[nodiscard]] virtual bool given(std::string_view /*key*/) const { return false; }
@@ -101,6 +116,8 @@ class Fields {
 
  protected:
   using Members = std::function<void(Fields&)>;
+  using Resize = std::function<void(std::size_t)>;
+  using Element = std::function<void(std::size_t, Fields&)>;
   virtual void visit_flag(const Field& info, bool& value) = 0;
   virtual void visit_integer(const Field& info, std::uint64_t& value,
                              Range<std::uint64_t> range) = 0;
@@ -113,6 +130,9 @@ class Fields {
   virtual void visit_file(const Field& info, std::string& path) = 0;
   /// `present` is null for a group that always exists.
   virtual void visit_group(const Field& info, bool* present, const Members& members) = 0;
+  /// `element` describes the i-th of `size` structs, of which `resize` makes others.
+  virtual void visit_list(const Field& info, std::size_t size, const Resize& resize,
+                          const Element& element) = 0;
 };
 
 template <class Enum, std::size_t kCount>

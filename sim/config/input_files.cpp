@@ -28,6 +28,13 @@ class FileCollector : public Fields {
     FileCollector inner(join(path_, info.key), found_);
     members(inner);
   }
+  void visit_list(const Field& info, std::size_t size, const Resize& /*resize*/,
+                  const Element& element) override {
+    for (std::size_t i = 0; i < size; ++i) {
+      FileCollector inner(join(join(path_, info.key), i), found_);
+      element(i, inner);
+    }
+  }
 
  private:
   std::string path_;

@@ -1,6 +1,7 @@
 #include "sim/config/layers.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,8 +31,23 @@ const std::string& Layers::origin(const std::string& path) const {
   return root_;
 }
 
+bool Layers::not_below(const std::string& path, const std::string& other) const {
+  const auto height = [this](const std::string& at) {
+    return std::find(order_.begin(), order_.end(), origin(at)) - order_.begin();
+  };
+  return height(path) >= height(other);
+}
+
+/// Origins of a layer above: those that are known already stand where they did.
+void Layers::lay_over(const std::vector<std::string>& order) {
+  for (const std::string& from : order) {
+    if (std::find(order_.begin(), order_.end(), from) == order_.end()) order_.push_back(from);
+  }
+}
+
 Layers Layers::section(const std::string& key) const {
   Layers part(value_.contains(key) ? value_[key] : Json::object(), origin(key));
+  part.order_ = order_;
   for (const auto& [path, from] : origins_) {
     if (is_below(path, key)) part.origins_[path.substr(key.size() + 1)] = from;
   }
@@ -42,12 +58,17 @@ void Layers::replace_section(const std::string& key, const Layers& part) {
   value_[key] = part.value_;
   forget_below(key);
   origins_[key] = part.root_;
+  const std::vector<std::string> above = std::exchange(order_, part.order_);
+  lay_over(above);
   for (const auto& [path, from] : part.origins_) origins_[join(key, path)] = from;
 }
 
 void Layers::remove(const std::string& key) { value_.erase(key); }
 
-void Layers::merge(const Layers& over) { merge_at(value_, over.value_, over, ""); }
+void Layers::merge(const Layers& over) {
+  merge_at(value_, over.value_, over, "");
+  lay_over(over.order_);
+}
 
 void Layers::merge_at(Json& into, const Json& from, const Layers& over, const std::string& path) {
   if (!into.is_object() || !from.is_object()) {

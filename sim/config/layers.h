@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sim/config/json_text.h"
 #include "sim/config/presets.h"
@@ -14,11 +15,14 @@ namespace tessera::config {
 class Layers {
  public:
   Layers() : Layers(nullptr, "") {}
-  Layers(Json value, std::string origin) : value_(std::move(value)), root_(std::move(origin)) {}
+  Layers(Json value, std::string origin)
+      : value_(std::move(value)), root_(std::move(origin)), order_{root_} {}
 
   [[nodiscard]] const Json& value() const { return value_; }
   /// Where the value at `path` came from: a file name, "preset bow" or "--set a=1".
   [[nodiscard]] const std::string& origin(const std::string& path) const;
+  /// Whether the value at `path` was laid here with or after that at `other`, both of them given.
+  [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.
   [[nodiscard]] Layers section(const std::string& key) const;
   void replace_section(const std::string& key, const Layers& part);
@@ -35,9 +39,11 @@ class Layers {
   void merge_at(Json& into, const Json& from, const Layers& over, const std::string& path);
   void take_origins(const Layers& over, const std::string& path);
   void forget_below(const std::string& path);
+  void lay_over(const std::vector<std::string>& order);
 
   Json value_;
   std::string root_;
+  std::vector<std::string> order_;  ///< origins, the lowest first; options apart, which are above
   std::map<std::string, std::string> origins_;  ///< by key path; a path's own or nearest parent's
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,6 +38,13 @@ class MarkdownWriter : public Fields {
     members(inner);
     rows += fmt::format("| `{}` | | | {} |\n", join(prefix_, info.key), info.sentence);
     rows += inner.rows;
+  }
+  void visit_list(const Field& info, std::size_t size, const Resize& resize,
+                  const Element& element) override {
+    resize(std::max<std::size_t>(size, 1));
+    visit_group({fmt::format("{}[]", info.key), info.sentence}, nullptr,
+                [&](Fields& inner) { element(0, inner); });
+    resize(size);
   }
 
  private:

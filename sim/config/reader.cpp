@@ -38,6 +38,9 @@ class Keys : public Fields {
   void visit_group(const Field& info, bool*, const Members&) override {
     keys.emplace_back(info.key);
   }
+  void visit_list(const Field& info, std::size_t, const Resize&, const Element&) override {
+    keys.emplace_back(info.key);
+  }
 };
 
 std::string with_unit(std::string text, std::string_view unit) {
@@ -98,9 +101,18 @@ void Reader::require(bool holds, std::string_view key, const std::string& proble
   if (!holds) throw ConfigError(layers_.origin(path), path, problem);
 }
 
+bool Reader::set_with(std::string_view key, std::string_view other) const {
+  return layers_.not_below(join(path_, key), join(path_, other));
+}
+
 const Json* Reader::find(const Field& info, const std::string& allowed) {
   const auto found = values_->find(info.key);
-  if (found != values_->end()) return &*found;
+  if (found != values_->end()) {
+    require(info.unused_with.empty() || !set_with(info.key, info.unused_with), info.key,
+            fmt::format("found {}, which nothing reads as {} stands; leave it out", shown(*found),
+                        join(path_, info.unused_with)));
+    return &*found;
+  }
   if (info.required) {
     const std::string path = join(path_, info.key);
     throw ConfigError(layers_.origin(path), path,
@@ -204,6 +216,19 @@ void Reader::visit_group(const Field& info, bool* present, const Members& member
   const Json nothing = Json::object();
   Reader inner(layers_, given ? *found : nothing, join(path_, info.key));
   inner.read_members(members);
+}
+
+void Reader::visit_list(const Field& info, std::size_t, const Resize& resize,
+                        const Element& element) {
+  const Json* const found = find(info, "a list of objects");
+  if (found == nullptr) return;
+  const std::string path = join(path_, info.key);
+  if (!found->is_array()) wrong(path, *found, "a list of objects");
+  resize(found->size());
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    Reader inner(layers_, (*found)[i], join(path, i));
+    inner.read_members([&](Fields& fields) { element(i, fields); });
+  }
 }
 
 }  // namespace tessera::config

@@ -27,6 +27,7 @@ class Reader : public Fields {
   using Fields::Members;
 
   [[nodiscard]] bool given(std::string_view key) const override { return values_->contains(key); }
+  [[nodiscard]] bool set_with(std::string_view key, std::string_view other) const override;
   void require(bool holds, std::string_view key, const std::string& problem) override;
 
  protected:
@@ -40,9 +41,12 @@ class Reader : public Fields {
                       Range<std::uint32_t> range) override;
   void visit_file(const Field& info, std::string& path) override;
   void visit_group(const Field& info, bool* present, const Members& members) override;
+  void visit_list(const Field& info, std::size_t size, const Resize& resize,
+                  const Element& element) override;
 
  private:
-  /// The value of the field, or null if it is not given. Throws if it is required.
+  /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
+  /// reads it and it was meant.
   const Json* find(const Field& info, const std::string& allowed);
   void refuse_unknown(const std::vector<std::string>& known) const;
   [[noreturn]] void wrong(const std::string& path, const Json& found,

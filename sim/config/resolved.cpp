@@ -31,10 +31,21 @@ class ResolvedWriter : public Fields {
     members(inner);
     put(info, std::move(inner.values));
   }
+  void visit_list(const Field& info, std::size_t size, const Resize&,
+                  const Element& element) override {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < size; ++i) {
+      ResolvedWriter inner;
+      element(i, inner);
+      list.push_back(std::move(inner.values));
+    }
+    put(info, std::move(list));
+  }
 
  private:
   template <class Value>
   void put(const Field& info, Value&& value) {
+    if (!info.unused_with.empty()) return;
     values[std::string(info.key)] = std::forward<Value>(value);
   }
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/config/writers.h"
@@ -52,6 +54,14 @@ class SchemaWriter : public Fields {
     if (present != nullptr) type["type"] = {"object", "null"};
     type["description"] = info.sentence;
     properties[std::string(info.key)] = std::move(type);
+  }
+  void visit_list(const Field& info, std::size_t size, const Resize& resize,
+                  const Element& element) override {
+    SchemaWriter inner;
+    resize(std::max<std::size_t>(size, 1));
+    element(0, inner);
+    resize(size);
+    put(info, {{"type", "array"}, {"items", inner.object()}}, Json::array());
   }
 
  private:

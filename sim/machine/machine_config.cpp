@@ -1,5 +1,8 @@
 #include "sim/machine/machine_config.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "sim/config/fields.h"
@@ -15,6 +18,10 @@ constexpr Range<std::uint32_t> kSlotRange{1, 1000};
 constexpr Range<std::uint32_t> kCycleRange{0, 1'000'000};
 constexpr Range<std::uint32_t> kMacRange{0, 4096};
 constexpr Range<std::uint32_t> kWidthRange{1, 1024};
+/// Lanes that one stream may be cut into, and those of a tile's port: what schedules stay quick
+/// with.
+constexpr std::uint32_t kStreamLanes = 8;
+constexpr std::uint32_t kPortLanes = 64;
 
 }  // namespace
 
@@ -95,22 +102,62 @@ void describe(Fields& fields, TileConfig& tile) {
   fields.group({"supervisor", "what the supervisor pays"}, tile.supervisor);
 }
 
+namespace {
+
+void describe_rates(Fields& fields, FabricConfig& fabric, std::string_view unused_with) {
+  fields.field(
+      {"send_bytes_per_cycle",
+       "what a tile sends; one that sends faster than others receive feeds several at once",
+       "bytes a cycle", false, unused_with},
+      fabric.send_bytes_per_cycle, kWidthRange);
+  fields.field(
+      {"receive_bytes_per_cycle",
+       "what a tile receives; one that receives faster than others send listens to several "
+       "at once",
+       "bytes a cycle", false, unused_with},
+      fabric.receive_bytes_per_cycle, kWidthRange);
+  const auto [slower, faster] =
+      std::minmax(fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle);
+  const std::uint32_t lane = std::gcd(slower, faster);
+  fields.require(slower <= kStreamLanes * lane && faster <= kPortLanes * lane,
+                 "receive_bytes_per_cycle",
+                 fmt::format("found {} beside send_bytes_per_cycle {}, allowed at most {} times "
+                             "what divides both for the slower and {} times for the faster",
+                             fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle,
+                             kStreamLanes, kPortLanes));
+  fields.field(
+      {"pair_sharing", "an even pair of tiles that takes identical data receives at twice the rate",
+       "", false, unused_with},
+      fabric.pair_sharing);
+  fields.field({"cycles_per_hop",
+                "distance latency between neighbouring columns and between neighbouring rows",
+                "cycles", false, unused_with},
+               fabric.cycles_per_hop, kCycleRange);
+}
+
+/// The floor plan of a machine with fewer pairs of tiles than a preset's has fewer columns.
+void fit_columns(Fields& fields, MachineConfig& machine) {
+  const std::uint32_t pairs = (machine.tiles + 1) / 2;
+  fields.require(machine.fabric.columns <= pairs || !fields.set_with("fabric.columns", "tiles"),
+                 "fabric.columns",
+                 fmt::format("found {}, allowed at most the {} pairs of {} tiles",
+                             machine.fabric.columns, pairs, machine.tiles));
+  machine.fabric.columns = std::min(machine.fabric.columns, pairs);
+}
+
+}  // namespace
+
 void describe(Fields& fields, FabricConfig& fabric) {
   fields.field({"kind",
                 "scheduled: all-to-all, non-blocking, scheduled when the program is built; "
-                "ideal: as fast as the ports allow"},
+                "ideal: every byte at once, without rates and distances"},
                fabric.kind, {"scheduled", "ideal"});
-  fields.field({"send_bytes_per_cycle", "what a tile sends", "bytes a cycle"},
-               fabric.send_bytes_per_cycle, kWidthRange);
-  fields.field({"receive_bytes_per_cycle", "what a tile receives", "bytes a cycle"},
-               fabric.receive_bytes_per_cycle, kWidthRange);
-  fields.field({"pair_sharing",
-                "an even pair of tiles that takes identical data receives at twice the rate"},
-               fabric.pair_sharing);
+  describe_rates(fields, fabric, fabric.kind == "ideal" ? "kind" : "");
   fields.field({"fixed_cycles", "of every exchange", "cycles"}, fabric.fixed_cycles, kCycleRange);
-  fields.field({"cycles_per_hop", "distance latency between neighbouring columns", "cycles"},
-               fabric.cycles_per_hop, kCycleRange);
-  fields.field({"columns", "columns that the tiles are laid out in"}, fabric.columns, {1, 65536});
+  fields.field({"columns",
+                "columns of the floor plan: the pair of tiles 2p and 2p + 1 stands in column p "
+                "modulo columns, row p / columns"},
+               fabric.columns, {1, 65536});
 }
 
 void describe(Fields& fields, SyncConfig& sync) {
@@ -129,6 +176,7 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.field({"clock_ghz", "tile clock", "GHz"}, machine.clock_ghz, {1e-3, 1e3});
   fields.group({"tile", "one core with its SRAM"}, machine.tile);
   fields.group({"fabric", "what moves bytes between tiles"}, machine.fabric);
+  fit_columns(fields, machine);
   fields.group({"sync", "barriers"}, machine.sync);
   fields.group({"host", "the link to the host"}, machine.host);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},

@@ -66,8 +66,8 @@ struct FabricConfig {
   bool pair_sharing =
       true;  ///< a pair of tiles that takes identical data receives at twice the rate
   std::uint32_t fixed_cycles = 100;  ///< of every exchange
-  std::uint32_t cycles_per_hop = 0;  ///< distance latency between columns
-  std::uint32_t columns = 1;
+  std::uint32_t cycles_per_hop = 0;  ///< between neighbouring columns or rows
+  std::uint32_t columns = 1;         ///< at most a pair of tiles each
 };
 
 struct SyncConfig {

@@ -32,7 +32,7 @@ function computingRows(run) {
 
 function exchangeRows(run) {
   const {config: {machine}, time, traffic} = run.report;
-  if (traffic.exchange_bytes === 0) return [];
+  if (traffic.exchange_bytes === 0 || !machine.fabric.receive_bytes_per_cycle) return [];
   const hertz = machine.clock_ghz * 1e9;
   const ports = machine.fabric.receive_bytes_per_cycle * machine.tiles;  // bytes a cycle
   const during = traffic.exchange_bytes / Math.max(1, time.exchange_cycles);

@@ -9,7 +9,8 @@ function rooflineOf(run) {
   const unit = tile?.matrix_unit ?? {};
   const flats = [['f16', unit.f16_macs], ['f16, f32 partials', unit.f16_f32_macs], ['f32', unit.f32_macs]]
     .filter(([, macs]) => macs > 0).map(([name, macs]) => ({name, flops: 2 * macs * all}));
-  const slopes = [{name: 'exchange', bytes: fabric.receive_bytes_per_cycle * all, ink: '--exchange'}];
+  const port = fabric.receive_bytes_per_cycle;  // an ideal fabric has none
+  const slopes = port ? [{name: 'exchange', bytes: port * all, ink: '--exchange'}] : [];
   const points = [];
   const add = (name, flops, bytes, rateOf, ink, whole) => {
     if (flops > 0 && rateOf > 0) points.push({name, intensity: bytes > 0 ? flops / bytes : Infinity, rate: rateOf, ink, whole});

@@ -104,7 +104,7 @@ function levelTracks(run) {
   if (run.report.traffic.exchange_bytes > 0) {
     // A superstep's bytes move during its exchange part alone.
     const rate = (from, to) => over(history.bytes, from, to) / Math.max(1e-9, over(history.sums.exchange, from, to));
-    const port = machine.fabric.receive_bytes_per_cycle;
+    const port = machine.fabric.receive_bytes_per_cycle ?? 0;  // an ideal fabric has no rate
     const moved = run.steps.of('exchange_bytes').map((bytes, i) =>
       bytes / Math.max(1, run.steps.of('exchange_cycles')[i]) / machine.tiles);
     const most = Math.max(port, largestOf(moved));

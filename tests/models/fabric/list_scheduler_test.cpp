@@ -27,7 +27,7 @@ Result schedule(const Copies& copies, bool pair_sharing = true) {
   FabricConfig config;
   config.pair_sharing = pair_sharing;
   const auto exchange = ScheduledCompiler(config).compile(0, copies);
-  verify_ports(exchange.lists, 4);
+  verify_ports(exchange.lists, config);
   Result result{exchange.makespan.count(), exchange.bound.count(), 0, 0};
   for (const program::DescriptorList& list : exchange.lists) {
     const ListView view(list.tile, list.bytes, Address(0));

@@ -56,7 +56,7 @@ TEST_SUITE("unit") {
   TEST_CASE("a tile that wants the same bytes twice receives them twice") {
     const Copies copies = {{at(0, 0), 8, {at(1, 0), at(1, 16)}}};
     const auto exchange = make_exchange_compiler({})->compile(0, copies);
-    verify_ports(exchange.lists, 4);
+    verify_ports(exchange.lists, {});
     CHECK(exchange.bound.count() == 4);
     CHECK(exchange.makespan.count() == 4);
   }
@@ -65,8 +65,8 @@ TEST_SUITE("unit") {
     const Copies copies = {{at(4, 0), 400, {at(0, 0), at(1, 0)}},
                            {at(5, 0), 400, {at(0, 400), at(1, 400)}},
                            {at(6, 0), 80, {at(0, 800)}}};
-    CHECK(traffic_bound(gather_traffic(0, copies, true), 4).count() == 110);
-    CHECK(traffic_bound(gather_traffic(0, copies, false), 4).count() == 220);
+    CHECK(traffic_bound(gather_traffic(0, copies, true), Ports({})).count() == 110);
+    CHECK(traffic_bound(gather_traffic(0, copies, false), Ports({})).count() == 220);
   }
 
   TEST_CASE("an unknown kind of fabric is an error that lists the valid ones") {
@@ -86,7 +86,7 @@ TEST_SUITE("unit") {
     FabricConfig config;
     config.kind = "ideal";
     const auto exchange = make_exchange_compiler(config)->compile(0, copies);
-    CHECK_THROWS_AS(verify_ports(exchange.lists, 4), Defect);
+    CHECK_THROWS_AS(verify_ports(exchange.lists, {}), Defect);
   }
 }
 

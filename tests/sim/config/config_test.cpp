@@ -193,6 +193,41 @@ TEST_SUITE("unit") {
     CHECK(hash("machine.tiles=2") != hash("machine.tiles=1"));
   }
 
+  TEST_CASE(
+      "a key of a preset that a later one makes unused is left out; one set on purpose is "
+      "refused") {
+    const Folder folder;
+    const std::string bow =
+        folder.write("bow.json", R"({"machine": "bow", "workload": {"kernel": "toy"}})");
+    const config::Config ideal = load(bow, {"machine.fabric.kind=ideal"});
+    const config::Json fabric = config::resolved(ideal.machine)["fabric"];
+    CHECK(fabric.dump() == R"({"kind":"ideal","fixed_cycles":100,"columns":16})");
+    const std::string refused =
+        "machine.fabric.pair_sharing: found false, which nothing reads as machine.fabric.kind "
+        "stands; leave it out";
+    CHECK(error_of(bow, {"machine.fabric.kind=ideal", "machine.fabric.pair_sharing=false"})
+              .ends_with(refused));
+    const std::string kind = folder.write(
+        "kind.json", R"({"extends": "bow.json", "machine": {"fabric": {"kind": "ideal"}}})");
+    CHECK(error_of(kind) == "no error");
+    const std::string rate = folder.write(
+        "rate.json", R"({"extends": "kind.json", "machine": {"fabric": {"pair_sharing": false}}})");
+    CHECK(error_of(rate).ends_with(refused));
+    const std::string back = folder.write(
+        "back.json", R"({"extends": "rate.json", "machine": {"fabric": {"kind": "ideal"}}})");
+    CHECK(error_of(back) == "no error");
+  }
+
+  TEST_CASE("a smaller machine has no more columns than pairs of tiles") {
+    const Folder folder;
+    const std::string bow =
+        folder.write("bow.json", R"({"machine": "bow", "workload": {"kernel": "toy"}})");
+    CHECK(load(bow).machine.fabric.columns == 16);
+    CHECK(load(bow, {"machine.tiles=9"}).machine.fabric.columns == 5);
+    CHECK(error_of(bow, {"machine.tiles=9", "machine.fabric.columns=6"})
+              .find("allowed at most the 5 pairs") != std::string::npos);
+  }
+
   TEST_CASE("the schema of whole configs lists sections, presets and kernels") {
     const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", no_plan)};
     const config::Json schema = config::config_schema(catalogue, config::machine_presets());

@@ -27,6 +27,7 @@ struct Options {
   Inner inner;
   bool has_plan = false;
   Inner plan;
+  std::vector<Inner> points;
 };
 
 void describe(Fields& fields, Inner& inner) {
@@ -41,6 +42,7 @@ void describe(Fields& fields, Options& options) {
   fields.field({"sizes", "a list"}, options.sizes, {1, 8});
   fields.group({"inner", "a group"}, options.inner);
   fields.optional_group({"plan", "a group that may be absent"}, options.has_plan, options.plan);
+  fields.list({"points", "a list of groups"}, options.points);
   fields.require(options.count != 9, "count", "found 9, allowed anything else");
 }
 
@@ -110,24 +112,29 @@ TEST_SUITE("unit") {
           "a.json: workload.inner.rate: found 1.5, allowed a number from 0 to 1 GHz");
     CHECK(error_of(R"({"inner": 3})") ==
           "a.json: workload.inner: found 3, allowed an object {...}");
+    CHECK(error_of(R"({"points": [{"rate": 0.5}, {"rate": 2}]})") ==
+          "a.json: workload.points[1].rate: found 2, allowed a number from 0 to 1 GHz");
+    CHECK(error_of(R"({"points": {}})") ==
+          "a.json: workload.points: found {}, allowed a list of objects");
     CHECK(error_of(R"({"count": 9})") == "a.json: workload.count: found 9, allowed anything else");
   }
 
   TEST_CASE("unknown keys name the nearest one, notes pass") {
     CHECK(error_of(R"({"cuont": 3})") ==
           "a.json: workload.cuont: found an unknown key, allowed flag, count, seed, dtype, colour, "
-          "sizes, inner, plan; did you mean count?");
+          "sizes, inner, plan, points; did you mean count?");
     CHECK(error_of(R"({"inner": {"zzzzzz": 3}})") ==
           "a.json: workload.inner.zzzzzz: found an unknown key, allowed rate");
     CHECK(read(R"({"//": "note", "//count": 5})").count == 7);
   }
 
   TEST_CASE("the resolved config reads back to the same values") {
-    const Options options = read(R"({"count": 3, "inner": {"rate": 0.125}})");
+    const Options options = read(R"({"count": 3, "inner": {"rate": 0.125},
+        "points": [{"rate": 0.25}]})");
     const config::Json resolved = config::resolved(options);
     CHECK(resolved.dump() ==
           R"({"flag":false,"count":3,"seed":1,"dtype":"f16","colour":"red","sizes":[1,2],)"
-          R"("inner":{"rate":0.125}})");
+          R"("inner":{"rate":0.125},"points":[{"rate":0.25}]})");
     CHECK(config::resolved(read(resolved.dump())).dump() == resolved.dump());
   }
 
@@ -138,6 +145,7 @@ TEST_SUITE("unit") {
     CHECK(schema["properties"]["colour"]["enum"].dump() == R"(["red","green"])");
     CHECK(schema["properties"]["inner"]["properties"]["rate"]["description"] == "how fast [GHz]");
     CHECK(schema["additionalProperties"] == false);
+    CHECK(schema["properties"]["points"]["items"]["properties"].contains("rate"));
   }
 
   TEST_CASE("the documentation has a row for each field") {

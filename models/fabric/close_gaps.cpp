@@ -1,0 +1,143 @@
+#include "models/fabric/close_gaps.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/errors.h"
+
+namespace tessera::fabric {
+namespace {
+
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+/// Who was last on each lane of each port.
+class LaneBook {
+ public:
+  LaneBook(std::uint32_t ports, std::uint32_t lanes)
+      : lanes_(lanes), last_(std::size_t{ports} * lanes) {}
+
+  /// Enters `who`, later than all who are in the book, on the lane that became free last; returns
+  /// who was there before.
+  std::uint32_t enter(std::uint32_t port, std::uint64_t start, std::uint64_t end,
+                      std::uint32_t who) {
+    Last* const begin = last_.data() + std::size_t{port} * lanes_;
+    Last* best = nullptr;
+    for (Last* lane = begin; lane != begin + lanes_; ++lane) {
+      if (lane->end <= start && (best == nullptr || best->end < lane->end)) best = lane;
+    }
+    check(best != nullptr, "fabric: port {} has no lane free at cycle {}", port, start);
+    best->end = end;
+    return std::exchange(best->who, who);
+  }
+
+ private:
+  struct Last {
+    std::uint64_t end = 0;
+    std::uint32_t who = kNobody;
+  };
+  std::uint32_t lanes_;
+  std::vector<Last> last_;
+};
+
+class GapCloser {
+ public:
+  GapCloser(const Traffic& traffic, const Ports& ports, Schedule& schedule)
+      : traffic_(traffic),
+        ports_(ports),
+        sends_(schedule.sends),
+        hearings_(schedule.hearings),
+        send_ends_(sends_.size()),
+        ends_(hearings_.size()),
+        before_(hearings_.size()) {}
+
+  /// Returns the last end.
+  std::uint64_t close() {
+    std::stable_sort(sends_.begin(), sends_.end(), earlier);
+    plan();
+    LaneBook senders(traffic_.tiles, ports_.out);
+    std::uint64_t last = 0;
+    for (std::uint32_t i = 0; i < sends_.size(); ++i) {
+      last = std::max(last, move(sends_[i], i, senders));
+    }
+    std::stable_sort(sends_.begin(), sends_.end(), earlier);
+    return last;
+  }
+
+ private:
+  static bool earlier(const Send& a, const Send& b) { return a.start < b.start; }
+
+  [[nodiscard]] const Stream& stream_of(const Send& send) const {
+    return traffic_.streams[send.stream];
+  }
+  [[nodiscard]] std::uint64_t cycles(const Send& send) const {
+    return ports_.cycles(stream_of(send).bytes);
+  }
+  [[nodiscard]] std::uint64_t way(const Send& send, std::uint32_t hearing) const {
+    const Ear& ear = traffic_.ears[hearings_[hearing].ear];
+    return ports_.way_cycles(stream_of(send).source, traffic_.listeners[ear.listener].tile);
+  }
+
+  /// Who is before whom at each port, by when streams arrive there.
+  void plan() {
+    struct Planned {
+      std::uint64_t start;
+      std::uint64_t end;
+      std::uint32_t hearing;
+    };
+    std::vector<Planned> arrivals;
+    arrivals.reserve(hearings_.size());
+    for (const Send& send : sends_) {
+      for (std::uint32_t k = 0; k < send.hearings; ++k) {
+        const std::uint32_t hearing = send.first_hearing + k;
+        const std::uint64_t start = send.start + way(send, hearing);
+        arrivals.push_back({start, start + cycles(send), hearing});
+      }
+    }
+    if (ports_.cycles_per_hop > 0) {  // otherwise in the order of the sends, as they stand
+      std::stable_sort(arrivals.begin(), arrivals.end(),
+                       [](const Planned& a, const Planned& b) { return a.start < b.start; });
+    }
+    LaneBook book(traffic_.tiles, ports_.in);
+    for (const Planned& it : arrivals) {
+      before_[it.hearing] = book.enter(hearings_[it.hearing].port, it.start, it.end, it.hearing);
+      ends_[it.hearing] = it.end;
+    }
+  }
+
+  /// As early as what comes before it ends: now for what has been moved, else as planned.
+  std::uint64_t move(Send& send, std::uint32_t number, LaneBook& senders) {
+    const std::uint64_t length = cycles(send);
+    const std::uint32_t previous =
+        senders.enter(stream_of(send).source, send.start, send.start + length, number);
+    std::uint64_t start = previous == kNobody ? 0 : send_ends_[previous];
+    for (std::uint32_t h = send.first_hearing; h < send.first_hearing + send.hearings; ++h) {
+      if (before_[h] == kNobody) continue;
+      const std::uint64_t later = way(send, h);
+      start = std::max(start, std::max(ends_[before_[h]], later) - later);
+    }
+    send.start = start;
+    send_ends_[number] = start + length;
+    std::uint64_t last = 0;
+    for (std::uint32_t h = send.first_hearing; h < send.first_hearing + send.hearings; ++h) {
+      ends_[h] = start + way(send, h) + length;
+      last = std::max(last, ends_[h]);
+    }
+    return last;
+  }
+
+  const Traffic& traffic_;
+  const Ports& ports_;
+  std::vector<Send>& sends_;
+  const std::vector<Hearing>& hearings_;
+  std::vector<std::uint64_t> send_ends_;
+  std::vector<std::uint64_t> ends_;    ///< of hearings: as planned, then as moved
+  std::vector<std::uint32_t> before_;  ///< the hearing before on the lane
+};
+
+}  // namespace
+
+void close_gaps(const Traffic& traffic, const Ports& ports, Schedule& schedule) {
+  schedule.makespan = GapCloser(traffic, ports, schedule).close();
+}
+
+}  // namespace tessera::fabric
