@@ -15,9 +15,6 @@ class IdealCompiler : public program::ExchangeCompiler {
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> /*copies*/) const override {
     return fixed_;
   }
-  [[nodiscard]] Cycle cycles(std::span<const program::PortLoad> /*tiles*/) const override {
-    return fixed_;
-  }
 
  private:
   Cycle fixed_;

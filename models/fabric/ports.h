@@ -39,7 +39,7 @@ struct Ports {
   }
   /// Between any two of the first `tiles`.
   [[nodiscard]] std::uint64_t longest_way(std::uint32_t tiles) const {
-    const std::uint32_t pairs = ceil_div(tiles, 2U);
+    const std::uint32_t pairs = std::max(ceil_div(tiles, 2U), 1U);
     const std::uint32_t rows = ceil_div(pairs, floorplan.columns);
     return std::uint64_t{cycles_per_hop} * (std::min(pairs, floorplan.columns) - 1 + rows - 1);
   }

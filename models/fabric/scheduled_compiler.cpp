@@ -52,25 +52,4 @@ Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) con
   return fixed_ + Cycle(schedule(0, copies).schedule.makespan);
 }
 
-Cycle ScheduledCompiler::cycles(std::span<const program::PortLoad> tiles) const {
-  std::uint64_t out = 0;
-  std::uint64_t in = 0;
-  for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-    const program::PortLoad& load = tiles[tile];
-    out = std::max(out, load.sent);
-    in = std::max(in, load.received);
-    if (!pair_sharing_ || (tile ^ 1) >= tiles.size()) {
-      in = std::max(in, load.received + load.shared);
-    } else {
-      const std::uint64_t pair = load.received + tiles[tile ^ 1].received + load.shared;
-      if (load.shared > 0) in = std::max(in, ceil_div(pair, std::uint64_t{2}));
-    }
-  }
-  const std::uint64_t ends = ports_.least_cycles(out, in);
-  const bool moves = ends > 0 && tiles.size() > 1;
-  const std::uint64_t way =
-      moves ? ports_.longest_way(static_cast<std::uint32_t>(tiles.size())) : 0;
-  return fixed_ + Cycle(ends + way);
-}
-
 }  // namespace tessera::fabric

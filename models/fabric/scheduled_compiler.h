@@ -15,8 +15,6 @@ class ScheduledCompiler : public program::ExchangeCompiler {
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   /// That of compile, exactly, for it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;
-  /// The busiest port's, and the longest way between the tiles.
-  [[nodiscard]] Cycle cycles(std::span<const program::PortLoad> tiles) const override;
 
  private:
   struct Plan {

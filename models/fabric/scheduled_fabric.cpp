@@ -29,15 +29,13 @@ std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
   return end;
 }
 
-/// The bound of traffic.h for a pair of tiles of this load each, and the way between the outermost
-/// columns.
+/// The bound of traffic.h for a pair of tiles of this load each, and the longest way.
 Cycle ScheduledFabric::estimate(const FabricConfig& config, const ExchangeLoad& load) {
+  const Ports ports(config);
   const std::uint64_t shared =
       config.pair_sharing ? ceil_div(load.shared, std::uint64_t{2}) : load.shared;
-  const std::uint64_t most = std::max(load.sent, load.received + shared);
-  const std::uint32_t columns = std::clamp(ceil_div(load.tiles, 2U), 1U, config.columns);
-  return Cycle(config.fixed_cycles + ceil_div(most, std::uint64_t{stream_rate(config)}) +
-               std::uint64_t{config.cycles_per_hop} * (columns - 1));
+  const std::uint64_t ends = ports.least_cycles(load.sent, load.received + shared);
+  return Cycle(config.fixed_cycles + ends + (ends > 0 ? ports.longest_way(load.tiles) : 0));
 }
 
 Outcome ScheduledFabric::exchange(std::span<const Participant> participants, HostThreads& threads) {

@@ -40,13 +40,6 @@ constexpr std::uint64_t kListHeaderBytes = 16;
 constexpr std::uint64_t kSendBytes = 12;
 constexpr std::uint64_t kReceiveBytes = 16;
 
-/// What a tile sends and receives in an exchange, for estimates before the copies are known.
-struct PortLoad {
-  std::uint64_t sent = 0;      ///< bytes, each once however many listen
-  std::uint64_t received = 0;  ///< bytes that the other tile of its pair does not take
-  std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take, the same for both
-};
-
 class ExchangeCompiler {
  public:
   virtual ~ExchangeCompiler() = default;
@@ -56,8 +49,6 @@ class ExchangeCompiler {
                                                  std::span<const PlacedCopy> copies) const = 0;
   /// What the exchange of these copies takes from its last start on, fixed cost included.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
-  /// The same of tiles whose loads alone are known, by tile: the least that any schedule needs.
-  [[nodiscard]] virtual Cycle cycles(std::span<const PortLoad> tiles) const = 0;
 };
 
 }  // namespace tessera::program

@@ -87,7 +87,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE(
-      "the fabric estimates its exchanges: ports, pairs, columns; ideal the fixed cost alone") {
+      "the fabric estimates its exchanges: ports, pairs, ways; ideal the fixed cost alone") {
     MachineConfig machine;
     machine.fabric.fixed_cycles = 100;
     const auto estimate = [&](const ExchangeLoad& load) {
@@ -96,11 +96,14 @@ TEST_SUITE("unit") {
     CHECK(estimate({400, 0, 0, 64}) == 200);
     CHECK(estimate({0, 400, 0, 64}) == 200);
     CHECK(estimate({0, 0, 400, 64}) == 150);
+    machine.fabric.receive_bytes_per_cycle = 16;
+    CHECK(estimate({400, 800, 0, 64}) == 200);
+    machine.fabric.receive_bytes_per_cycle = 4;
     machine.fabric.pair_sharing = false;
     CHECK(estimate({0, 400, 400, 64}) == 300);
     machine.fabric.columns = 16;
     machine.fabric.cycles_per_hop = 2;
-    CHECK(estimate({0, 400, 0, 1472}) == 230);
+    CHECK(estimate({0, 400, 0, 1472}) == 200 + 2 * (15 + 45));
     CHECK(estimate({0, 400, 0, 8}) == 206);
     machine.fabric.kind = "ideal";
     CHECK(estimate({0, 400, 400, 64}) == 100);

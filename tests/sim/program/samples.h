@@ -30,9 +30,6 @@ class CountingExchanges : public ExchangeCompiler {
   [[nodiscard]] Cycle cycles(std::span<const PlacedCopy> copies) const override {
     return Cycle(copies.size());
   }
-  [[nodiscard]] Cycle cycles(std::span<const PortLoad> tiles) const override {
-    return Cycle(tiles.size());
-  }
 };
 
 inline MachineConfig machine(std::uint32_t tiles) {
