@@ -21,7 +21,6 @@ void be_strict() {
 TileSettings tile_settings(const MachineConfig& config, const RunOptions& options) {
   TileSettings settings;
   settings.tile = config.tile;
-  settings.issue = make_issue(config.tile);
   settings.max_cycles = Cycle(options.max_cycles);
   settings.seed = options.seed;
   settings.check_races = options.check_races;

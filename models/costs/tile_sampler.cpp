@@ -34,7 +34,6 @@ MachineConfig lone_tile(MachineConfig machine) {
 
 TileSampler::TileSampler(const MachineConfig& machine) : machine_(lone_tile(machine)) {
   settings_.tile = machine_.tile;
-  settings_.issue = make_issue(machine_.tile);
   settings_.max_cycles = kMostCycles;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kAllWorkers = 0xffffffff;
 constexpr std::uint32_t kWordBytes = 8;
+constexpr std::size_t kNoSpan = ~std::size_t{0};
 
 }  // namespace
 
@@ -22,6 +23,9 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
   supervisor_.workers = settings.tile.contexts;
   supervisor_.pc = program.image().entry.count();
   arrival_.step = program.step_of(supervisor_.pc);
+  if (shares_pipeline(settings.tile))
+    pipeline_ = std::make_unique<SharedPipeline>(settings.tile,
+                                                 program.supervisor().timing().branch_latency());
   if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
 }
 
@@ -33,14 +37,45 @@ void Tile::restart(Cycle at) {
 }
 
 [[gnu::always_inline]] inline engine::Exit Tile::run_supervisor(engine::Session& session) {
+  if (pipeline_) [[unlikely]]
+    return run_sharing(session);
   const Cycle left = now() < settings_->max_cycles ? settings_->max_cycles - now() : Cycle(0);
   const std::uint64_t limit = left.count() + 1;
+  if (!races_) return session.run(program_->supervisor(), supervisor_, memory_, limit);
+  return execute_supervisor(session, limit);
+}
+
+engine::Exit Tile::execute_supervisor(engine::Session& session, std::uint64_t limit) {
   if (!races_ || !races_->in_flight())
     return session.run(program_->supervisor(), supervisor_, memory_, limit);
   const engine::Exit exit = session.run_recording(program_->supervisor(), supervisor_, memory_,
                                                   limit, races_->supervisor_log());
   if (const auto conflict = races_->check_supervisor()) fail(exit, *conflict);
   return exit;
+}
+
+/// As one more context of a shared pipeline: it executes ahead, and its issues are merged with the
+/// workers' to know when it got there.
+engine::Exit Tile::run_sharing(engine::Session& session) {
+  constexpr std::uint64_t kPiece = 1U << 16;  // keeps traces short
+  const SharedPipeline::Context self = settings_->tile.contexts;
+  const auto more = [&](SharedPipeline::Context context, Cycle at) {
+    return context != self && workers_->go_on(context, at, worker_host(session));
+  };
+  for (;;) {
+    const Cycle from = now();
+    session.trace_issues(&pipeline_->trace(self));
+    const engine::Exit exit = execute_supervisor(session, kPiece);
+    pipeline_->start(self, from, false, more);
+    const Cycle end = pipeline_->finish(self, more);
+    supervisor_.base_cycle = end.count() - supervisor_.slots;
+    if (workers_) take_work();
+    if (exit.stop == engine::Stop::read_cycle)
+      engine::Session::finish_cycle_read(program_->supervisor(), supervisor_,
+                                         pipeline_->last_issue(self).count());
+    else if (exit.stop != engine::Stop::limit || end > settings_->max_cycles)
+      return exit;
+  }
 }
 
 inline void Tile::arrive_at_sync(const engine::Exit& exit) {
@@ -67,6 +102,7 @@ const Arrival& Tile::run(engine::Session& session) {
     if (!serve(exit, session)) break;
   }
   arrival_.at = now();
+  if (log_ != nullptr && pipeline_) end_spans();
   if (arrival_.at > settings_->max_cycles) past_limit_ = true;
   if (past_limit_) arrival_.kind = Arrival::Kind::limit;
   arrival_.span.instructions = supervisor_.instructions - instructions_before_;
@@ -83,9 +119,9 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
     case Stop::run:
       return launch(exit, session), true;
     case Stop::join:
-      return join(), true;
+      return join(session), true;
     case Stop::load_weights:
-      return load_weights(exit), true;
+      return load_weights(exit, session), true;
     case Stop::exchange_start:
       spend(settings_->tile.supervisor.plain_cycles);
       return start_exchange(exit), true;
@@ -94,7 +130,7 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
       arrival_.kind = Arrival::Kind::exchange_wait;
       return wait_for_exchange(exit);
     case Stop::end_worker:
-      if (workers_) wait_until(workers_->all_free_at());
+      if (workers_) wait_until(workers_free_at(session));
       arrival_.kind = Arrival::Kind::done;
       return false;
     case Stop::limit:
@@ -102,6 +138,7 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
       return false;
     case Stop::environment_call:
       fail(exit, "ecall, which only bare programs have");
+    case Stop::read_cycle:
     case Stop::sync:
     case Stop::fault:
       break;
@@ -112,10 +149,10 @@ bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
 void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   const std::uint32_t worker = exit.operand[2];
   const std::uint32_t count = settings_->tile.contexts;
-  Workers& workers = make_workers();
+  make_workers();
   if (worker != kAllWorkers && worker >= count)
     fail(exit, fmt::format("run of worker {}, allowed 0 to {} or -1", worker, count - 1));
-  wait_until(worker == kAllWorkers ? workers.all_free_at() : workers.free_at(worker));
+  wait_until(worker == kAllWorkers ? workers_free_at(session) : worker_free_at(worker, session));
   spend(settings_->tile.supervisor.launch_cycles);
   const Cycle start = now();
   if (worker != kAllWorkers) return start_worker(worker, exit, start, session);
@@ -125,26 +162,58 @@ void Tile::launch(const engine::Exit& exit, engine::Session& session) {
 
 void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                         engine::Session& session) {
-  const Workers::Work work =
-      workers_->start({worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at},
-                      memory_, session, races_.get());
+  workers_->start({worker, exit.operand[0], exit.operand[1], supervisor_.superstep, at},
+                  worker_host(session));
+  take_work();
+  if (log_ != nullptr && log_->wants_workers) {
+    open_spans_[worker] = log_->workers.size();
+    log_->workers.push_back({at, at, worker, exit.operand[0]});
+    if (!pipeline_) worker_free_at(worker, session);
+  }
+  if (settings_->tile.issue == "single") wait_until(worker_free_at(worker, session));
+}
+
+/// When the worker has ended; the trace hears of it.
+Cycle Tile::worker_free_at(std::uint32_t worker, engine::Session& session) {
+  const Cycle end = workers_->free_at(worker, worker_host(session));
+  take_work();
+  if (open_spans_[worker] != kNoSpan)
+    log_->workers[std::exchange(open_spans_[worker], kNoSpan)].end = end;
+  return end;
+}
+
+/// A trace hears of a superstep once: of workers that go on beyond it, until now.
+void Tile::end_spans() {
+  for (std::size_t& span : open_spans_)
+    if (span != kNoSpan) log_->workers[std::exchange(span, kNoSpan)].end = now();
+}
+
+Cycle Tile::workers_free_at(engine::Session& session) {
+  if (!pipeline_) return workers_->all_free_at(worker_host(session));
+  Cycle end;
+  for (std::uint32_t worker = 0; worker < workers_->count(); ++worker)
+    end = std::max(end, worker_free_at(worker, session));
+  return end;
+}
+
+/// What workers have executed since is the tile's.
+void Tile::take_work() {
+  const Workers::Work work = workers_->take_work();
   instructions_before_ -= work.instructions;
   flops_before_ -= work.flops;
   if (!work.within_limit) past_limit_ = true;
-  if (log_ != nullptr && log_->wants_workers)
-    log_->workers.push_back({at, workers_->free_at(worker), worker, exit.operand[0]});
 }
 
-void Tile::join() {
-  if (workers_) wait_until(workers_->all_free_at());
+void Tile::join(engine::Session& session) {
+  if (workers_) wait_until(workers_free_at(session));
   if (races_) races_->end_window();
   spend(settings_->tile.supervisor.join_cycles);
 }
 
-void Tile::load_weights(const engine::Exit& exit) {
+void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
   const auto [address, first, words] = exit.operand;
   Workers& workers = make_workers();
-  if (workers.all_free_at() > now()) fail(exit, "ldcw while workers run");
+  if (workers.busy_at(now(), worker_host(session))) fail(exit, "ldcw while workers run");
   const std::uint64_t bytes = std::uint64_t{words} * kWordBytes;
   if (address % kWordBytes != 0)
     fail(exit, fmt::format("misaligned access at address {:#x}", address));
@@ -235,6 +304,7 @@ void Tile::close_span(Cycle until, bool measured) {
   }
   if (exchanged_) close_exchanges(measured);
   if (activity_ != nullptr) activity_->close(measured);
+  if (workers_) workers_->close_stalls(measured);
   instructions_before_ = supervisor_.instructions;
   flops_before_ = supervisor_.flops;
 }
@@ -258,7 +328,8 @@ void Tile::wait_until(Cycle time) {
 
 Workers& Tile::make_workers() {
   if (!workers_) {
-    workers_ = std::make_unique<Workers>(*settings_, *program_, id());
+    workers_ = std::make_unique<Workers>(*settings_, *program_, id(), pipeline_.get());
+    open_spans_.assign(settings_->tile.contexts, kNoSpan);
     memory_.weights = workers_->weights();
   }
   return *workers_;

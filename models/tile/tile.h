@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "models/tile/activity_account.h"
 #include "models/tile/arrival.h"
@@ -16,11 +17,14 @@
 namespace tessera {
 
 /// One core with its SRAM: a supervisor and its workers, run ahead alone between interactions.
-/// Leaves out: bank contention, instruction fetch, the supervisor losing slots to busy workers.
-/// Timing: `run` waits for a busy worker, takes launch_cycles, and starts worker i then, or i times
-/// the stagger later; `join` waits for the latest and takes join_cycles; `ldcw` takes its bytes
-/// over the load rate; `sync` and `exch` take no time of their own beyond what the engine counts.
-/// Source: machines.md 1.2 (isa.md: run, join, ldcw).
+/// The supervisor of a barrel has an issue port of its own; where contexts share a pipeline it is
+/// one more of them; under `single` there is one context, and `run` is a call. Leaves out: bank
+/// contention, instruction fetch, what `run`, `join`, `sync`, `exch` and `ldcw` take of a shared
+/// pipeline: their cycles are the supervisor's alone. Timing: `run` waits for a busy worker, takes
+/// launch_cycles, and starts worker i then, or i times the stagger later; `join` waits for the
+/// latest and takes join_cycles; `ldcw` takes its bytes over the load rate; `sync` and `exch` take
+/// no time of their own beyond what the engine counts. Source: machines.md 1.2 (isa.md: run, join,
+/// ldcw).
 class Tile {
  public:
   /// `sram` outlives the tile and holds its image.
@@ -76,14 +80,21 @@ class Tile {
   void launch(const engine::Exit& exit, engine::Session& session);
   void start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at,
                     engine::Session& session);
-  void join();
-  void load_weights(const engine::Exit& exit);
+  void join(engine::Session& session);
+  void load_weights(const engine::Exit& exit, engine::Session& session);
   void start_exchange(const engine::Exit& exit);
   bool wait_for_exchange(const engine::Exit& exit);
   void take_exchange();
   void close_span(Cycle until, bool measured);
   void close_exchanges(bool measured);
   inline engine::Exit run_supervisor(engine::Session& session);
+  engine::Exit run_sharing(engine::Session& session);
+  engine::Exit execute_supervisor(engine::Session& session, std::uint64_t limit);
+  Workers::Host worker_host(engine::Session& session) { return {memory_, session, races_.get()}; }
+  Cycle worker_free_at(std::uint32_t worker, engine::Session& session);
+  Cycle workers_free_at(engine::Session& session);
+  void take_work();
+  void end_spans();
   void guard_transfer(const engine::Exit& exit, std::uint32_t list);
   [[noreturn]] void fail(const engine::Exit& exit, const std::string& problem) const;
 
@@ -108,9 +119,11 @@ class Tile {
   Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
   std::unique_ptr<Workers> workers_;
-  trace::TileLog* log_ = nullptr;        ///< null: no trace
-  ActivityAccount* activity_ = nullptr;  ///< null: not counted
-  alignas(64) Arrival arrival_;          ///< its step and span are kept from run to run
+  std::unique_ptr<SharedPipeline> pipeline_;  ///< null: a worker's slots are its own
+  std::vector<std::size_t> open_spans_;       ///< of log_, by worker: to be ended; kNoSpan
+  trace::TileLog* log_ = nullptr;             ///< null: no trace
+  ActivityAccount* activity_ = nullptr;       ///< null: not counted
+  alignas(64) Arrival arrival_;               ///< its step and span are kept from run to run
 };
 
 }  // namespace tessera

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "models/tile/issue.h"
 #include "sim/base/types.h"
 #include "sim/machine/machine_config.h"
 
@@ -12,7 +10,6 @@ namespace tessera {
 /// What all tiles of a machine share in one run.
 struct TileSettings {
   TileConfig tile;
-  std::unique_ptr<const Issue> issue;
   Cycle max_cycles;        ///< code that passes it has made no progress
   std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
   bool check_races = false;

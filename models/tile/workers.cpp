@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
+constexpr std::uint32_t kSettled = ~0U;
 
 /// SplitMix64, to seed each worker's generator apart.
 std::uint64_t mix(std::uint64_t& state) {
@@ -20,11 +21,15 @@ std::uint64_t mix(std::uint64_t& state) {
 
 }  // namespace
 
-Workers::Workers(const TileSettings& settings, const TileProgram& program, TileId tile)
+Workers::Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
+                 SharedPipeline* pipeline)
     : settings_(settings),
       program_(program),
+      pipeline_(pipeline),
       contexts_(settings.tile.contexts),
       free_at_(settings.tile.contexts),
+      progress_(settings.tile.contexts),
+      started_(settings.tile.contexts, kSettled),
       weights_(kWeightWords) {
   const std::uint32_t stacks = program.image().worker_stacks.count();
   for (std::uint32_t worker = 0; worker < count(); ++worker) {
@@ -39,33 +44,133 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
   }
 }
 
-Workers::Work Workers::start(const Launch& launch, const engine::TileMemory& memory,
-                             engine::Session& session, RaceCheck* races) {
+void Workers::start(const Launch& launch, const Host& host) {
   engine::Context& context = contexts_[launch.worker];
-  const std::uint64_t instructions = context.instructions;
-  const std::uint64_t flops = context.flops;
   context.pc = launch.pc;
   context.x[kArgument] = launch.argument;
   context.superstep = launch.superstep;
   context.base_cycle = launch.at.count();
   context.slots = 0;
-  const Cycle left = launch.at < settings_.max_cycles ? settings_.max_cycles - launch.at : Cycle(0);
-  const std::uint64_t limit = settings_.issue->slots_within(left);
-  const engine::Exit exit = races == nullptr
-                                ? session.run(program_.worker(), context, memory, limit)
-                                : session.run_recording(program_.worker(), context, memory, limit,
-                                                        races->log(launch.worker));
-  free_at_[launch.worker] = launch.at + settings_.issue->cycles(context.slots);
-  if (exit.stop == engine::Stop::limit)
-    endless_.push_back(launch.worker);
-  else if (exit.stop != engine::Stop::end_worker)
+  context.pairs = 0;
+  context.signature = nullptr;
+  std::fill(std::begin(context.waits), std::end(context.waits), 0);
+  started_[launch.worker] = launch.pc;
+  if (pipeline_ == nullptr) return run_alone(launch.worker, launch.at, host);
+  progress_[launch.worker] = run_piece(launch.worker, host);
+  pipeline_->start(launch.worker, launch.at, true, more(host));
+}
+
+/// To its end. A slot comes every so many cycles.
+void Workers::run_alone(std::uint32_t worker, Cycle at, const Host& host) {
+  const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
+  const Cycle left = at < settings_.max_cycles ? settings_.max_cycles - at : Cycle(0);
+  const engine::Exit exit = execute(worker, left.count() / pace + 1, host);
+  check_end(worker, exit, host);
+  if (exit.stop == engine::Stop::limit) {
+    endless_.push_back(worker);
+    work_.within_limit = false;
+  }
+  const engine::Context& context = contexts_[worker];
+  free_at_[worker] = at + Cycle(context.slots * pace);
+  Stalls& stalls = stalls_of(started_[worker]);
+  std::uint64_t issues = context.slots;
+  for (std::size_t i = 0; i < engine::kCauses; ++i) {
+    stalls.cycles[Stalls::load + i] += context.waits[i] * pace;
+    issues -= context.waits[i];
+  }
+  stalls.cycles[Stalls::issued] += issues - context.pairs;
+  stalls.cycles[Stalls::paired] += context.pairs;
+  stalls.cycles[Stalls::arbitration] += issues * (pace - 1);
+  started_[worker] = kSettled;
+}
+
+engine::Exit Workers::execute(std::uint32_t worker, std::uint64_t limit, const Host& host) {
+  engine::Context& context = contexts_[worker];
+  const std::uint64_t instructions = context.instructions;
+  const std::uint64_t flops = context.flops;
+  const engine::Code& code = program_.worker();
+  const engine::Exit exit =
+      host.races == nullptr
+          ? host.session.run(code, context, host.memory, limit)
+          : host.session.run_recording(code, context, host.memory, limit, host.races->log(worker));
+  work_.instructions += context.instructions - instructions;
+  work_.flops += context.flops - flops;
+  return exit;
+}
+
+/// Throws if the worker stopped for what it may not do.
+void Workers::check_end(std::uint32_t worker, const engine::Exit& exit, const Host& host) const {
+  const engine::Context& context = contexts_[worker];
+  if (exit.stop != engine::Stop::limit && exit.stop != engine::Stop::end_worker)
     throw fault(context, exit);
-  if (races != nullptr)
-    if (const auto conflict = races->check_worker(launch.worker))
-      throw tile_fault(program_, TileId{context.tile},
-                       context_name(engine::Role::worker, launch.worker), launch.pc, *conflict);
-  return {context.instructions - instructions, context.flops - flops,
-          exit.stop != engine::Stop::limit};
+  if (host.races == nullptr) return;
+  if (const auto conflict = host.races->check_worker(worker))
+    throw tile_fault(program_, TileId{context.tile}, context_name(engine::Role::worker, worker),
+                     started_[worker], *conflict);
+}
+
+/// Executes ahead of its issues, so far that traces stay short.
+Workers::Progress Workers::run_piece(std::uint32_t worker, const Host& host) {
+  constexpr std::uint64_t kPiece = 1U << 16;
+  host.session.trace_issues(&pipeline_->trace(worker));
+  const engine::Exit exit = execute(worker, kPiece, host);
+  if (exit.stop == engine::Stop::read_cycle) return Progress::reads_cycle;
+  check_end(worker, exit, host);
+  return exit.stop == engine::Stop::limit ? Progress::paused : Progress::ended;
+}
+
+bool Workers::go_on(std::uint32_t worker, Cycle at, const Host& host) {
+  if (progress_[worker] == Progress::ended) return false;
+  if (at > settings_.max_cycles) {
+    endless_.push_back(worker);
+    work_.within_limit = false;
+    return false;
+  }
+  if (progress_[worker] == Progress::reads_cycle)
+    engine::Session::finish_cycle_read(program_.worker(), contexts_[worker], at.count());
+  progress_[worker] = run_piece(worker, host);
+  return true;
+}
+
+SharedPipeline::More Workers::more(const Host& host) {
+  return [this, host](std::uint32_t worker, Cycle at) { return go_on(worker, at, host); };
+}
+
+/// From now on it is known when the worker ended.
+void Workers::settle(std::uint32_t worker, const Host& host) {
+  if (started_[worker] == kSettled) return;
+  free_at_[worker] = pipeline_->finish(worker, more(host));
+  stalls_of(started_[worker]) += pipeline_->take_stalls(worker);
+  started_[worker] = kSettled;
+}
+
+Cycle Workers::free_at(std::uint32_t worker, const Host& host) {
+  settle(worker, host);
+  return free_at_[worker];
+}
+
+Cycle Workers::all_free_at(const Host& host) {
+  if (pipeline_ != nullptr)
+    for (std::uint32_t worker = 0; worker < count(); ++worker) settle(worker, host);
+  return *std::max_element(free_at_.begin(), free_at_.end());
+}
+
+bool Workers::busy_at(Cycle time, const Host& host) {
+  if (pipeline_ != nullptr && pipeline_->busy_at(time, more(host))) return true;
+  return all_free_at(host) > time;
+}
+
+Stalls& Workers::stalls_of(std::uint32_t pc) {
+  for (CodeletStalls& each : stalls_)
+    if (each.pc == pc) return each.open;
+  return stalls_.emplace_back(CodeletStalls{pc, {}, {}}).open;
+}
+
+void Workers::close_stalls(bool measured) {
+  for (CodeletStalls& each : stalls_) {
+    if (measured) each.measured += each.open;
+    each.open = {};
+  }
 }
 
 UserError Workers::fault(const engine::Context& context, const engine::Exit& exit) const {
@@ -82,7 +187,5 @@ std::string Workers::endless() const {
   return fmt::format("worker {} running at cycle {}, pc {}", worker, free_at_[worker].count(),
                      program_.where(contexts_[worker].pc));
 }
-
-Cycle Workers::all_free_at() const { return *std::max_element(free_at_.begin(), free_at_.end()); }
 
 }  // namespace tessera

@@ -5,16 +5,21 @@
 #include <vector>
 
 #include "models/tile/race_check.h"
+#include "models/tile/shared_pipeline.h"
 #include "models/tile/tile_program.h"
 #include "models/tile/tile_settings.h"
 #include "sim/base/errors.h"
 #include "sim/engine/session.h"
+#include "sim/report/run_result.h"
 
 namespace tessera {
 
 /// The worker contexts of one tile and its weight store.
-/// Timing: a worker started at t runs alone to its end at t + issue.cycles(slots); this is exact
-/// because the workers of one `run` share no data until `join`.
+/// Timing: on a barrel, and under `single`, a worker's slots depend on itself alone: it runs to its
+/// end when it is started at t, and ends at t + slots x cycles of a slot. Where contexts share the
+/// pipeline it runs ahead and leaves a trace; its end is known when somebody needs it. Both are
+/// exact because the workers of one `run` share no data until `join`; one that reads the cycle
+/// counter goes on when it is known.
 class Workers {
  public:
   static constexpr std::uint32_t kWeightWords = 64;
@@ -24,8 +29,16 @@ class Workers {
     std::uint64_t flops = 0;
     bool within_limit = true;
   };
+  /// What workers execute with.
+  struct Host {
+    const engine::TileMemory& memory;
+    engine::Session& session;
+    RaceCheck* races;  ///< records what they touch; null: nothing does
+  };
 
-  Workers(const TileSettings& settings, const TileProgram& program, TileId tile);
+  /// `pipeline`: that the contexts share; null: each has its own slots.
+  Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
+          SharedPipeline* pipeline);
 
   /// Where and when a worker is started.
   struct Launch {
@@ -36,14 +49,29 @@ class Workers {
     Cycle at;                 ///< not before free_at(worker)
   };
 
-  /// Runs a worker to its end; `races` (may be null) records what it touches. Throws UserError for
-  /// a fault or a race.
-  Work start(const Launch& launch, const engine::TileMemory& memory, engine::Session& session,
-             RaceCheck* races);
-
+  /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers
+  /// may execute then.
+  void start(const Launch& launch, const Host& host);
   /// When `worker` has ended what it was last given.
-  [[nodiscard]] Cycle free_at(std::uint32_t worker) const { return free_at_[worker]; }
-  [[nodiscard]] Cycle all_free_at() const;
+  Cycle free_at(std::uint32_t worker, const Host& host);
+  Cycle all_free_at(const Host& host);
+  /// Whether some worker runs at `time`.
+  bool busy_at(Cycle time, const Host& host);
+  /// All that `worker` has traced was issued, the last of it at `at`: executes more. False if it
+  /// has ended.
+  bool go_on(std::uint32_t worker, Cycle at, const Host& host);
+
+  /// What workers have executed since this was last asked.
+  Work take_work() { return std::exchange(work_, Work{}); }
+  /// Ends a superstep: where cycles went counts if `measured`.
+  void close_stalls(bool measured);
+  /// By codelet: where it begins, and where its workers' cycles went.
+  struct CodeletStalls {
+    std::uint32_t pc;
+    Stalls open, measured;
+  };
+  [[nodiscard]] const std::vector<CodeletStalls>& stalls() const { return stalls_; }
+
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(free_at_.size()); }
   /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
   [[nodiscard]] std::string endless() const;
@@ -53,14 +81,29 @@ class Workers {
   }
 
  private:
+  /// How far a worker of a shared pipeline has been executed.
+  enum class Progress : std::uint8_t { ended, paused, reads_cycle };
+
+  void run_alone(std::uint32_t worker, Cycle at, const Host& host);
+  Progress run_piece(std::uint32_t worker, const Host& host);
+  void settle(std::uint32_t worker, const Host& host);
+  engine::Exit execute(std::uint32_t worker, std::uint64_t limit, const Host& host);
+  void check_end(std::uint32_t worker, const engine::Exit& exit, const Host& host) const;
+  SharedPipeline::More more(const Host& host);
+  Stalls& stalls_of(std::uint32_t pc);
   [[nodiscard]] UserError fault(const engine::Context& context, const engine::Exit& exit) const;
 
   const TileSettings& settings_;
   const TileProgram& program_;
+  SharedPipeline* pipeline_;
   std::vector<engine::Context> contexts_;
-  std::vector<Cycle> free_at_;
+  std::vector<Cycle> free_at_;          ///< of those that have settled
+  std::vector<Progress> progress_;      ///< of shared pipelines
+  std::vector<std::uint32_t> started_;  ///< pc; kSettled: its time is known
   std::vector<std::uint64_t> weights_;
+  std::vector<CodeletStalls> stalls_;
   std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
+  Work work_;
 };
 
 }  // namespace tessera

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
-#include "sim/engine/engine.h"
+#include "sim/engine/code.h"
 #include "sim/isa/disassemble.h"
 
 namespace tessera::engine {
@@ -108,8 +108,8 @@ class BareTile {
     std::string text = fmt::format(
         "{}: still running after {} cycles, the limit (--max-cycles)\n"
         "  pc {:#x}{}: {}",
-        program_.name, context_.slots * tile_.contexts, pc,
-        known ? fmt::format(" ({})", std::prev(after)->name) : "", instruction_at(pc));
+        program_.name, cycles(), pc, known ? fmt::format(" ({})", std::prev(after)->name) : "",
+        instruction_at(pc));
     constexpr unsigned kRow = 6;
     for (unsigned i = 1; i < 32; ++i) {
       text += fmt::format("{}{:>4} {:#010x}", i % kRow == 1 ? "\n " : " ",
@@ -128,8 +128,11 @@ class BareTile {
                        describe(exit.fault), exit.address);
   }
 
+  [[nodiscard]] std::uint64_t cycles() const {
+    return context_.slots * code_->timing().cycles_per_slot();
+  }
   [[nodiscard]] ExecResult result(std::uint32_t exit_code) const {
-    return {exit_code, context_.slots * tile_.contexts, context_.slots, context_.instructions};
+    return {exit_code, cycles(), context_.slots, context_.instructions};
   }
 
   const elf::Program& program_;

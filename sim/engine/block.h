@@ -18,6 +18,11 @@ struct Block {
   std::vector<Op> ops;
   std::vector<Site> sites;  ///< of each Op
   std::deque<Edge> edges;
+  std::vector<Demand> demands;  ///< of each instruction; only of timed codes
 };
+
+inline std::span<const Demand> Edge::demands() const {
+  return std::span(block->demands).subspan(first, last - first);
+}
 
 }  // namespace tessera::engine

@@ -26,7 +26,12 @@ std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
 
 BlockBuilder::BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
                            const HandlerSet& handlers, bool fuse)
-    : words_(words), timing_(&timing), handlers_(&handlers), fuse_(fuse), cost_(timing) {}
+    : words_(words),
+      timing_(&timing),
+      handlers_(&handlers),
+      fuse_(fuse),
+      timed_(timing.waits()),
+      cost_(timing) {}
 
 std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
   block_ = std::make_unique<Block>();
@@ -63,7 +68,7 @@ void BlockBuilder::append_straight(const Instruction& instruction, std::uint32_t
   set_operands(push(handler_of(instruction), pc), instruction, pc);
   const bool host = !has_rounding(instruction.mnemonic) || rounds_as_host(instruction);
   if (host) fusible_.back() = instruction;
-  cost_.add(instruction, pc);
+  add(instruction, pc);
   previous_ = instruction;
 }
 
@@ -77,16 +82,11 @@ bool BlockBuilder::append_branch(const Instruction& instruction, std::uint32_t p
     edge.pc = pc;
     edge.stub.handler = handler::misaligned_target;
     edge.stub.imm = static_cast<std::int32_t>(target);
-    edge.cost = cost_.total();
-    edge.done = cost_.done();
+    close(edge);
   }
-  cost_.add(instruction, pc);
+  add(instruction, pc);
   previous_ = instruction;
-  if (target % 4 == 0) {
-    edge.cost = cost_.total();
-    edge.done = cost_.done();
-    edge.cost.slots += timing_->branch_extra();
-  }
+  if (target % 4 == 0) close_taken(edge);
   return true;
 }
 
@@ -101,10 +101,8 @@ bool BlockBuilder::append_jump(const Instruction& instruction, std::uint32_t pc)
     return false;
   }
   Edge& edge = leave(op, direct ? target : pc + 4);
-  cost_.add(instruction, pc);
-  edge.cost = cost_.total();
-  edge.done = cost_.done();
-  edge.cost.slots += timing_->branch_extra();
+  add(instruction, pc);
+  close_taken(edge);
   return false;
 }
 
@@ -120,9 +118,8 @@ bool BlockBuilder::append_stop(const Instruction& instruction, std::uint32_t pc)
                       edge.stop == Stop::load_weights;
   if (edge.stop == Stop::sync)
     edge.zone = static_cast<std::uint32_t>(instruction.imm - xctl::kFirstZone);
-  cost_.add(instruction, pc);
-  edge.cost = cost_.total();
-  edge.done = cost_.done();
+  add(instruction, pc);
+  close(edge);
   return false;
 }
 
@@ -132,23 +129,21 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
   Op& head = push(handlers_->plain[isa::index(instruction.mnemonic)], pc);
   set_operands(head, instruction, pc);
   Edge& entering = leave(head, pc);
-  cost_.add(instruction, pc);
-  entering.cost = cost_.total();
-  entering.done = cost_.done();
-  cost_.restart();
+  add(instruction, pc);
+  close(entering);
+  restart();
 
   const auto first = static_cast<std::int32_t>(block_->ops.size());
   for (std::uint32_t at = pc + 4; at < end; at += 4) append_straight(*fetch(at), at);
   Op& tail = push(handlers_->loop_end, end - 4);
   tail.imm = first;
   Edge& again = leave(tail, pc + 4);
-  again.cost = cost_.total();
-  again.done = cost_.done();
+  close(again);
   // Every pass but the first waits for what the last instruction loads.
   const std::uint32_t wrap = timing_->stall(*previous_, *fetch(pc + 4));
   again.cost.slots += wrap;
   entering.cost.slots -= wrap;
-  cost_.restart();
+  restart();
   recognise_stream(pc + 4, end, static_cast<std::size_t>(first), again);
   return true;
 }
@@ -172,8 +167,7 @@ bool BlockBuilder::append_fault(Fault fault, std::uint32_t pc) {
 
 void BlockBuilder::append_fall_through(std::uint32_t pc) {
   Edge& edge = leave(push(handlers_->fall_through, pc), pc);
-  edge.cost = cost_.total();
-  edge.done = cost_.done();
+  close(edge);
 }
 
 std::optional<Instruction> BlockBuilder::fetch(std::uint32_t pc) const {
@@ -231,6 +225,34 @@ Op& BlockBuilder::push(Handler handler, std::uint32_t pc) {
   block_->sites.push_back({pc, cost_.total()});
   fusible_.emplace_back();
   return block_->ops.back();
+}
+
+void BlockBuilder::add(const Instruction& instruction, std::uint32_t pc) {
+  cost_.add(instruction, pc);
+  if (!timed_) return;
+  block_->demands.push_back(timing_->demand(instruction));
+  block_->demands.back().paired = cost_.paired();
+}
+
+/// What comes after was not executed by those who leave before.
+void BlockBuilder::restart() {
+  cost_.restart();
+  first_ = block_->demands.size();
+}
+
+/// What was added since the last restart() is executed by those who leave at `edge`.
+void BlockBuilder::close(Edge& edge) {
+  edge.cost = cost_.total();
+  edge.done = cost_.done();
+  edge.block = block_.get();
+  edge.first = static_cast<std::uint32_t>(first_);
+  edge.last = static_cast<std::uint32_t>(block_->demands.size());
+}
+
+void BlockBuilder::close_taken(Edge& edge) {
+  close(edge);
+  edge.cost.slots += timing_->branch_extra();
+  edge.branches = true;
 }
 
 Edge& BlockBuilder::leave(Op& op, std::uint32_t pc) {

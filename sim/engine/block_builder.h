@@ -41,13 +41,19 @@ class BlockBuilder {
 
   Op& push(Handler handler, std::uint32_t pc);
   Edge& leave(Op& op, std::uint32_t pc);
+  void add(const isa::Instruction& instruction, std::uint32_t pc);
+  void restart();
+  void close(Edge& edge);
+  void close_taken(Edge& edge);
   void fuse_handlers();
 
   std::span<const std::uint32_t> words_;
   const Timing* timing_;
   const HandlerSet* handlers_;
   bool fuse_;
+  bool timed_;
   CostCounter cost_;
+  std::size_t first_ = 0;  ///< of the block's demands, since the last restart()
   std::optional<isa::Instruction> previous_;
   std::unique_ptr<Block> block_;
   /// Of each Op: its instruction, if that may be fused with its neighbours.

@@ -5,12 +5,18 @@
 #include "sim/base/errors.h"
 #include "sim/engine/block_builder.h"
 #include "sim/engine/handlers.h"
+#include "sim/isa/decode.h"
 
 namespace tessera::engine {
 
 Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
            bool counts)
-    : words_(bytes.size() / 4), timing_(role, tile), fuse_(fuse), counts_(counts) {
+    : words_(bytes.size() / 4),
+      timing_(role, tile),
+      fuse_(fuse),
+      counts_(counts),
+      timed_(timing_.waits()),
+      passings_(timing_.distance(), timing_.branch_latency()) {
   if (!words_.empty()) std::memcpy(words_.data(), bytes.data(), words_.size() * 4);
   for (Table& made : tables_) {
     made.entries = std::make_unique<std::atomic<const Op*>[]>(words_.size());
@@ -38,7 +44,9 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
   }
   if (first != nullptr) return first;
 
-  const HandlerSet& fast = counts_ ? counting_handlers() : fast_handlers();
+  const HandlerSet& fast = timed_    ? timed_handlers()
+                           : counts_ ? counting_handlers()
+                                     : fast_handlers();
   const HandlerSet& handlers = path == Path::fast ? fast : checked_handlers();
   std::unique_ptr<Block> block = BlockBuilder(words_, timing_, handlers, fuse_).build(pc);
   first = block->ops.data();
@@ -49,6 +57,12 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
     known.strays.emplace(pc, first);
   }
   return first;
+}
+
+isa::Instruction Code::instruction(std::uint32_t pc) const {
+  const auto decoded = isa::decode(words_.at(pc / 4));
+  check(decoded.has_value(), "engine: no instruction at {:#x}", pc);
+  return *decoded;
 }
 
 Site Code::locate(const Op* op) const {

@@ -31,6 +31,11 @@ class Code {
   [[nodiscard]] Site locate(const Op* op) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
+  /// Whether instructions may have to wait; then blocks know their demands.
+  [[nodiscard]] bool timed() const { return timed_; }
+  [[nodiscard]] Passings& passings() const { return passings_; }
+  /// What stands at `pc`, which must be a known instruction.
+  [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
     return table(path).entries.get();
   }
@@ -48,6 +53,8 @@ class Code {
   Timing timing_;
   bool fuse_;
   bool counts_;
+  bool timed_;
+  mutable Passings passings_;
   mutable Table tables_[2];
   mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
   mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op

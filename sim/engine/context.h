@@ -7,6 +7,8 @@
 
 namespace tessera::engine {
 
+struct Signature;  // passing.h
+
 /// The state of one worker or supervisor context. `run` sets pc and a0 only; the rest stays.
 /// What every run() touches lies in one line of the host's cache, after the integer registers.
 struct alignas(64) Context {
@@ -21,10 +23,15 @@ struct alignas(64) Context {
   std::uint64_t slots = 0;       ///< issue slots used since it was reset (supervisor: cycles)
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
+  std::uint64_t pairs = 0;   ///< instructions that issued with the one before
   std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
   float acc[16] = {};        ///< accumulator banks of the matrix unit; amp.b sees both as 32 x i32
   float exc[16] = {};
   std::uint64_t random[2] = {};  ///< state of rnd.64
+  // Where instructions may wait for results:
+  const Signature* signature = nullptr;  ///< results under way; null: none
+  std::uint64_t signature_at = 0;        ///< the cycle it holds for
+  std::uint64_t waits[4] = {};           ///< slots waited, by Cause
 };
 
 /// The memory one tile executes from. Stores below code_end fault, so decoded code stays true.

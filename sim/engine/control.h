@@ -9,9 +9,7 @@ template <class Mode>
 void jump(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
           std::uint64_t work) {
   context->x[op->rd] = static_cast<std::uint32_t>(op->imm);
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   op = op->edge->target.load(std::memory_order_acquire);
   if (slots >= 0) [[unlikely]]
     return hand_over(Reason::due, op, frame, slots, work);
@@ -28,9 +26,7 @@ void jump_register(const Op* op, Context* context, std::byte* memory, Frame* fra
     TESSERA_TAIL fault(op, context, memory, frame, slots, work);
   }
   context->x[op->rd] = op->edge->pc;
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   const Op* next = target / 4 < frame->entry_count
                        ? frame->entries[target / 4].load(std::memory_order_acquire)
                        : nullptr;
@@ -53,9 +49,7 @@ void loop(const Op* op, Context* context, std::byte* memory, Frame* frame, std::
     frame->fault = Fault::bad_loop;
     TESSERA_TAIL fault(op, context, memory, frame, slots, work);
   }
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   ++op;
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
@@ -64,10 +58,10 @@ void loop(const Op* op, Context* context, std::byte* memory, Frame* frame, std::
 template <class Mode>
 void fall_through(const Op* op, Context* context, std::byte* memory, Frame* frame,
                   std::int64_t slots, std::uint64_t work) {
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   op = op->edge->target.load(std::memory_order_acquire);
+  if (slots >= 0) [[unlikely]]
+    return hand_over(Reason::due, op, frame, slots, work);
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
@@ -75,9 +69,7 @@ void fall_through(const Op* op, Context* context, std::byte* memory, Frame* fram
 template <class Mode>
 void loop_end(const Op* op, Context* context, std::byte* memory, Frame* frame, std::int64_t slots,
               std::uint64_t work) {
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   const bool again = --frame->loops_left != 0;
   op = again ? op->edge->target.load(std::memory_order_relaxed) : op + 1;
   if (slots >= 0 || (!again && frame->overdrawn)) [[unlikely]]

@@ -68,6 +68,12 @@ bool write(std::uint32_t number, Context& context, std::uint32_t value) {
 
 }  // namespace
 
+bool reads_cycle(const isa::Instruction& instruction) {
+  const bool writes = instruction.rs1 != 0 || instruction.mnemonic == Mnemonic::csrrw ||
+                      instruction.mnemonic == Mnemonic::csrrwi;
+  return static_cast<std::uint32_t>(instruction.imm) == cycle_low && !writes;
+}
+
 bool execute_csr(const isa::Instruction& instruction, Context& context, std::uint64_t cycle,
                  std::uint64_t instret) {
   const Mnemonic mnemonic = instruction.mnemonic;

@@ -7,6 +7,9 @@
 
 namespace tessera::engine {
 
+/// Whether the instruction (one of csrrw ... csrrci) reads the cycle counter, as it may.
+bool reads_cycle(const isa::Instruction& instruction);
+
 /// Executes one of csrrw ... csrrci. `cycle` and `instret` are the counters before it. False if
 /// there is no such CSR or it is read-only.
 bool execute_csr(const isa::Instruction& instruction, Context& context, std::uint64_t cycle,

@@ -24,6 +24,7 @@ enum class Stop : std::uint8_t {
   exchange_wait,
   load_weights,      ///< operands: {address, first word, words}; rs1 is already advanced
   environment_call,  ///< ecall: the caller reads the registers
+  read_cycle,        ///< only where issues are traced: see Session::trace_issues
   limit,             ///< the slot limit was passed; may be continued
   fault,             ///< see Exit::fault
 };

@@ -138,12 +138,20 @@ bool holds(Next next, std::span<const Part> parts) {
 
 template <class Mode>
 Handler fused(Next next) {
+  if (next.empty()) return nullptr;
   for (const Fusion& fusion : kLong<Mode>) {
     if (begins(next, fusion.parts))
       return holds(next, fusion.parts) ? fusion.handler : fusion.plain;
   }
   return next.size() > 1 && next[0] && next[1] ? pair<Mode>(next[0]->mnemonic, next[1]->mnemonic)
                                                : nullptr;
+}
+
+Handler fused_straight(Next next) {
+  const auto end = std::find_if(next.begin(), next.end(), [](const auto& each) {
+    return !each || isa::info(each->mnemonic).issue == isa::IssueClass::branch;
+  });
+  return fused<Fast>(next.first(static_cast<std::size_t>(end - next.begin())));
 }
 
 std::span<const Fusion> long_fusions() { return kLong<Fast>; }

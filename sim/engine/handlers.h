@@ -24,6 +24,7 @@ struct HandlerSet {
 
 const HandlerSet& fast_handlers();
 const HandlerSet& counting_handlers();
+const HandlerSet& timed_handlers();
 const HandlerSet& checked_handlers();
 
 /// Handlers of Ops that are no instruction, or leave the engine. Arguments: see Handler.

@@ -15,16 +15,21 @@ namespace tessera::engine {
 /// How a handler executes. `kHostRounding`: nearest even by the host's own arithmetic; otherwise
 /// the software's, in the mode that the instruction or fcsr says. `kQuick`: gives up, with nothing
 /// changed, where calls would be needed (faults, NaNs): they would make each handler save
-/// registers. `kCounts`: edges taken add to Frame::done.
+/// registers. `kCounts`: edges taken add to Frame::done. `kTimed`: they may cost waits.
 struct Fast {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = true;
   static constexpr bool kCounts = false;
+  static constexpr bool kTimed = false;
 };
 /// The same, and counts what was done (isa::Activity) at block exits.
 struct Counting : Fast {
   static constexpr bool kCounts = true;
+};
+/// The same, of codes whose instructions may wait for results.
+struct Timed : Counting {
+  static constexpr bool kTimed = true;
 };
 /// Does what Fast gave up.
 struct Careful {
@@ -32,6 +37,7 @@ struct Careful {
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = false;
   static constexpr bool kCounts = false;
+  static constexpr bool kTimed = false;
 };
 /// For instructions that name a rounding mode other than the usual one.
 struct Directed {
@@ -39,6 +45,7 @@ struct Directed {
   static constexpr bool kRecords = false;
   static constexpr bool kQuick = false;
   static constexpr bool kCounts = false;
+  static constexpr bool kTimed = false;
 };
 /// Records accesses where the frame has a log; also taken while frm is not nearest even.
 struct Checked {
@@ -46,6 +53,7 @@ struct Checked {
   static constexpr bool kRecords = true;
   static constexpr bool kQuick = false;
   static constexpr bool kCounts = true;
+  static constexpr bool kTimed = true;
 };
 
 /// Selects the semantics of one instruction: `execute(Is<addi>, hart)`.

@@ -17,7 +17,7 @@ constexpr std::uint8_t kT5 = 30;
 constexpr std::uint32_t kWordBytes = 8;
 constexpr std::uint32_t kXBytes = 4 * kWordBytes;  // a position
 constexpr std::uint32_t kFewest = 2;               // passes that are worth looking at
-constexpr std::uint32_t kMost = 1U << 14;          // at once: keeps the packed counters in range
+constexpr std::uint32_t kMost = 1U << 12;          // at once: keeps the packed counters in range
 
 constexpr std::uint32_t phases_of(Mnemonic unit) { return unit == Mnemonic::amp_s ? 8 : 4; }
 
@@ -118,7 +118,8 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
       context->f[stored] = word_at(memory, x[kT5]);
       context->f[op->rd] = word_at(memory, x[kT5] - kWordBytes);
       frame->loops_left -= positions;
-      slots += op->edge->cost.slots * positions;
+      slots += frame->timed ? pass_times(*op->edge, positions, *context, *frame)
+                            : op->edge->cost.slots * positions;
       work += op->edge->cost.work * positions;
       frame->done.lanes += op->edge->done.lanes * positions;
     }

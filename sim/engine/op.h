@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "sim/engine/context.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/passing.h"
 #include "sim/isa/activity.h"
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/packed/weight_cache.h"
@@ -16,12 +18,14 @@ namespace tessera::engine {
 
 class AccessLog;
 class Code;
+class IssueTrace;
+struct Block;
 struct Edge;
 struct Frame;
 struct Op;
 
 /// `slots` counts up to 0, where somebody has to look (a limit or a full counter). `work` holds
-/// instructions in its low and flops in its high half. Both move at block exits only.
+/// instructions, pairs and flops (pack_work). Both move at block exits only.
 using Handler = void (*)(const Op* op, Context* context, std::byte* memory, Frame* frame,
                          std::int64_t slots, std::uint64_t work);
 
@@ -44,8 +48,13 @@ struct Cost {
   std::uint64_t work = 0;
   bool operator==(const Cost&) const = default;
 };
-constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t flops) {
-  return instructions | flops << 32;
+/// Instructions, how many of them issued with the one before, and flops: 19, 18 and 27 bits, enough
+/// for what happens between two looks (Session::kSlice).
+constexpr unsigned kPairsAt = 19;
+constexpr unsigned kFlopsAt = 37;
+constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pairs,
+                                  std::uint64_t flops) {
+  return instructions | pairs << kPairsAt | flops << kFlopsAt;
 }
 
 /// What instructions did, by isa::index(Activity).
@@ -62,6 +71,13 @@ struct Edge {
   std::uint32_t pc = 0;
   Done done;
   Op stub;
+  // Of codes whose instructions may wait for results (Code::timed):
+  const Block* block = nullptr;
+  std::uint32_t first = 0;  ///< what was executed: Block::demands from here
+  std::uint32_t last = 0;   ///< up to here
+  bool branches = false;    ///< it is a taken branch's
+  mutable std::atomic<const Passing*> passings{nullptr};
+  [[nodiscard]] inline std::span<const Demand> demands() const;  ///< block.h
   // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
   Cost before;  ///< as `cost`, without the instruction itself; `done` has it
   isa::Instruction instruction{};
@@ -100,6 +116,8 @@ struct Frame {
   std::uint32_t size = 0;      ///< of the memory that the bounds were set for
   std::uint32_t code_end = 0;  ///< of it
   AccessLog* log = nullptr;
+  bool timed = false;           ///< instructions may wait for results
+  IssueTrace* trace = nullptr;  ///< where a shared pipeline's issues go; null: it waits alone
 
   Reason reason = Reason::due;
   Fault fault = Fault::none;

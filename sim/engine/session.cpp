@@ -1,11 +1,14 @@
 #include "sim/engine/session.h"
 
+#include "sim/base/errors.h"
 #include "sim/engine/csr.h"
 
 namespace tessera::engine {
 namespace {
 
 using isa::Instruction;
+
+constexpr std::uint32_t kWordBytes = 4;
 
 Cost difference(const Cost& a, const Cost& b) { return {a.slots - b.slots, a.work - b.work}; }
 bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
@@ -99,20 +102,36 @@ bool Session::look(Call& call) {
 bool Session::csr(Call& call) {
   const Edge& edge = *frame_.op->edge;
   Context& context = call.context;
-  count(context, edge.before);
+  Cost before = edge.before;
+  Cost cost = edge.cost;
+  if (frame_.timed) {
+    if (frame_.trace == nullptr) before.slots = passing(edge, context.signature, frame_).last_issue;
+    cost.slots = pass(edge, context, frame_);
+  }
+  count(context, before);
   context.fcsr |= host_.take_flags();
-  const Timing& timing = frame_.code->timing();
-  const std::uint64_t cycle = context.base_cycle + context.slots * timing.cycles_per_slot();
+  if (frame_.trace != nullptr && reads_cycle(edge.instruction)) {
+    count(context, difference(cost, before));
+    if (activity_ != nullptr) count_done(edge.done);
+    return finish(call.exit, context, Stop::read_cycle, edge.pc - 4);
+  }
+  const std::uint64_t cycle = frame_.code->timing().cycle_of(context);
   if (!execute_csr(edge.instruction, context, cycle, context.instructions)) {
     call.exit.fault = Fault::illegal_instruction;
     return finish(call.exit, context, Stop::fault, edge.pc - 4);
   }
-  count(context, difference(edge.cost, edge.before));
+  count(context, difference(cost, before));
   if (activity_ != nullptr) count_done(edge.done);
-  call.left -= std::min(call.left, static_cast<std::uint64_t>(edge.cost.slots));
+  call.left -= std::min(call.left, static_cast<std::uint64_t>(cost.slots));
   choose_path(*frame_.code, context);
   call.op = frame_.code->entry(frame_.path, edge.pc);
   return false;
+}
+
+void Session::finish_cycle_read(const Code& code, Context& context, std::uint64_t cycle) {
+  const isa::Instruction instruction = code.instruction(context.pc);
+  check(execute_csr(instruction, context, cycle, context.instructions), "engine: no cycle read");
+  context.pc += kWordBytes;
 }
 
 bool Session::fault(Call& call) const {

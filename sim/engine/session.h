@@ -5,6 +5,7 @@
 
 #include "sim/engine/code.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/issue_trace.h"
 #include "sim/engine/memory_access.h"
 #include "sim/engine/op.h"
 #include "sim/isa/float/host_environment.h"
@@ -24,6 +25,12 @@ class Session {
   /// From now on adds what instructions did to `counts`, which outlive the session, if the codes
   /// count (predecode). Null: nowhere.
   void count_activity(isa::ActivityCounts* counts) { activity_ = counts; }
+  /// From now on, in timed codes, issues go to `trace`, which outlives the session, instead of
+  /// being timed as if the context were alone; Context::slots then lack all waits, and reading the
+  /// cycle counter stops the engine (Stop::read_cycle). Null: no more.
+  void trace_issues(IssueTrace* trace) { frame_.trace = trace; }
+  /// Executes the instruction that stopped the engine with Stop::read_cycle, at `cycle`.
+  static void finish_cycle_read(const Code& code, Context& context, std::uint64_t cycle);
 
  private:
   /// What one call of run() works on.
@@ -34,7 +41,7 @@ class Session {
     Exit& exit;
   };
 
-  inline void prepare(const Code& code, const Context& context, const TileMemory& memory);
+  inline void prepare(const Code& code, Context& context, const TileMemory& memory);
   inline void choose_path(const Code& code, const Context& context);
   [[nodiscard]] inline const Op* find(std::uint32_t pc) const;
   inline Cost enter(const Op* op, Context& context, std::uint64_t granted);
@@ -44,11 +51,13 @@ class Session {
   bool fault(Call& call) const;
   static void take_operands(const Edge& edge, Context& context, Exit& exit);
   static inline void count(Context& context, const Cost& cost);
+  inline void resume_signature(const Code& code, Context& context) const;
+  inline void keep_signature(const Code& code, Context& context) const;
   void count_done(const Done& last);
 
-  // Slots between two looks at the counters: few enough that 32 bits of instructions and of flops
-  // (at most 512 a slot) hold what happens meanwhile.
-  static constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
+  // Slots between two looks at the counters: few enough that pack_work holds what happens meanwhile
+  // (two instructions and 512 flops a slot, and twice the slots where a matrix stream runs on).
+  static constexpr std::uint64_t kSlice = std::uint64_t{1} << 16;
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;
@@ -59,13 +68,32 @@ class Session {
 
 inline void Session::count(Context& context, const Cost& cost) {
   context.slots += static_cast<std::uint64_t>(cost.slots);
-  context.instructions += cost.work & 0xffff'ffffU;
-  if (const std::uint64_t flops = cost.work >> 32; flops != 0) context.flops += flops;
+  constexpr std::uint64_t kInstructions = (std::uint64_t{1} << kPairsAt) - 1;
+  constexpr std::uint64_t kPairs = (std::uint64_t{1} << (kFlopsAt - kPairsAt)) - 1;
+  context.instructions += cost.work & kInstructions;
+  if (const std::uint64_t more = cost.work >> kPairsAt; more != 0) {
+    context.pairs += more & kPairs;
+    context.flops += more >> (kFlopsAt - kPairsAt);
+  }
 }
 
-inline void Session::prepare(const Code& code, const Context& context, const TileMemory& memory) {
+/// Time may have passed since the context was left: results came meanwhile.
+inline void Session::resume_signature(const Code& code, Context& context) const {
+  if (context.signature == nullptr || frame_.trace != nullptr) return;
+  const std::uint64_t now = code.timing().cycle_of(context);
+  const std::uint64_t slots = (now - context.signature_at) / code.timing().cycles_per_slot();
+  context.signature = code.passings().after(context.signature, slots);
+}
+inline void Session::keep_signature(const Code& code, Context& context) const {
+  if (frame_.trace == nullptr) context.signature_at = code.timing().cycle_of(context);
+}
+
+inline void Session::prepare(const Code& code, Context& context, const TileMemory& memory) {
   if (memory.size != frame_.size || memory.code_end != frame_.code_end) set_bounds(frame_, memory);
   frame_.memory = &memory;
+  frame_.timed = code.timed();
+  if (frame_.timed) [[unlikely]]
+    resume_signature(code, context);
   frame_.weight_rows.clear();
   choose_path(code, context);
 }
@@ -106,7 +134,8 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
   }
   if (stopped) {
     const Edge& edge = *frame_.op->edge;
-    count(context, {used.slots + edge.cost.slots, used.work + edge.cost.work});
+    const std::int64_t last = frame_.timed ? pass(edge, context, frame_) : edge.cost.slots;
+    count(context, {used.slots + last, used.work + edge.cost.work});
     exit.stop = edge.stop;
     exit.pc = edge.pc - 4;
     exit.operand[0] = edge.zone;
@@ -115,6 +144,8 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
     if (edge.has_operands) take_operands(edge, context, exit);
   }
   context.fcsr |= host_.take_flags();
+  if (frame_.timed) [[unlikely]]
+    keep_signature(code, context);
   return exit;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/engine/handlers.h"
 #include "sim/engine/hart.h"
+#include "sim/engine/issue_trace.h"
 #include "sim/engine/semantics/floating.h"
 #include "sim/engine/semantics/integer.h"
 #include "sim/engine/semantics/matrix.h"
@@ -104,13 +105,23 @@ template <class Mode>
   if constexpr (Mode::kCounts) frame.done.lanes += edge.done.lanes;
 }
 
+/// Adds what was executed since the block began.
+template <class Mode>
+[[gnu::always_inline]] inline void account(const Edge& edge, Context& context, Frame& frame,
+                                           std::int64_t& slots, std::uint64_t& work) {
+  if (Mode::kTimed && frame.timed)
+    slots += pass(edge, context, frame);
+  else
+    slots += edge.cost.slots;
+  work += edge.cost.work;
+  count<Mode>(edge, frame);
+}
+
 /// Goes where the branch at `op` leads.
 template <class Mode>
 [[gnu::always_inline]] inline void leave(const Op* op, Context* context, std::byte* memory,
                                          Frame* frame, std::int64_t slots, std::uint64_t work) {
-  slots += op->edge->cost.slots;
-  work += op->edge->cost.work;
-  count<Mode>(*op->edge, *frame);
+  account<Mode>(*op->edge, *context, *frame, slots, work);
   op = op->edge->target.load(std::memory_order_acquire);
   if (slots >= 0) [[unlikely]]
     return hand_over(Reason::due, op, frame, slots, work);

@@ -4,6 +4,7 @@
 
 #include "sim/base/types.h"
 #include "sim/isa/registers.h"
+#include "sim/isa/result_class.h"
 #include "sim/isa/table.h"
 
 namespace tessera::engine {
@@ -36,11 +37,42 @@ Done of_one(const Instruction& instruction, std::uint32_t slots) {
   return done;
 }
 
+/// The unit that computes results of a class, and how often it takes operands.
+void set_unit(Demand& demand, isa::ResultClass result, const IntervalConfig& interval) {
+  using isa::ResultClass;
+  const auto set = [&](Unit unit, std::uint32_t times) {
+    demand.unit = unit;
+    demand.interval = times;
+  };
+  switch (result) {
+    case ResultClass::integer:
+    case ResultClass::float_move:
+      break;
+    case ResultClass::integer_multiply:
+      return set(Unit::integer_multiply, interval.integer_multiply);
+    case ResultClass::integer_divide:
+      return set(Unit::integer_divide, interval.integer_divide);
+    case ResultClass::float_divide:
+    case ResultClass::square_root:
+      return set(Unit::float_divide, interval.float_divide);
+    case ResultClass::activation:
+      return set(Unit::activation, interval.activation);
+    case ResultClass::matrix:
+      demand.cause = Cause::matrix;
+      return set(Unit::matrix, 1);
+    default:
+      return set(Unit::floating, interval.floating);
+  }
+}
+
 }  // namespace
+
+Timing::Timing(Role role, const TileConfig& tile)
+    : role_(role), tile_(tile), own_port_(role == Role::supervisor && tile.issue == "barrel") {}
 
 std::uint32_t Timing::alone(const Instruction& instruction) const {
   if (costs_elsewhere(instruction)) return 0;
-  if (role_ == Role::supervisor) return tile_.supervisor.plain_cycles;
+  if (own_port_) return tile_.supervisor.plain_cycles;
   switch (isa::info(instruction.mnemonic).cost) {
     case CostClass::integer_multiply:
       return tile_.slots.integer_multiply;
@@ -59,17 +91,17 @@ std::uint32_t Timing::alone(const Instruction& instruction) const {
 }
 
 std::uint32_t Timing::branch_extra() const {
-  if (role_ == Role::worker) return tile_.slots.branch_taken_extra;
+  if (!own_port_) return 0;
   const std::uint32_t taken = tile_.supervisor.branch_taken_cycles;
   return taken - std::min(taken, tile_.supervisor.plain_cycles);
 }
 
 bool Timing::pairs(const Instruction& first, const Instruction& second) const {
-  return role_ == Role::worker && tile_.dual_issue && isa::may_pair(first, second);
+  return !own_port_ && tile_.dual_issue && isa::may_pair(first, second);
 }
 
 std::uint32_t Timing::stall(const Instruction& first, const Instruction& second) const {
-  if (role_ == Role::worker || isa::info(first.mnemonic).bytes_loaded == 0) return 0;
+  if (!own_port_ || isa::info(first.mnemonic).bytes_loaded == 0) return 0;
   const isa::RegisterSets loaded = isa::registers(first);
   const isa::RegisterSets used = isa::registers(second);
   // An advanced address register is ready at once: only what came from memory makes wait.
@@ -84,7 +116,88 @@ bool Timing::exists(const Instruction& instruction) const {
          matrix_rate(instruction.mnemonic) != 0;
 }
 
-std::uint32_t Timing::cycles_per_slot() const { return role_ == Role::worker ? tile_.contexts : 1; }
+std::uint32_t Timing::cycles_per_slot() const {
+  return role_ == Role::worker && tile_.issue == "barrel" ? tile_.contexts : 1;
+}
+
+bool Timing::waits() const {
+  if (own_port_) return false;
+  const LatencyConfig& l = tile_.latency;
+  const IntervalConfig& i = tile_.interval;
+  const std::uint32_t longest =
+      std::max({l.load, l.integer, l.integer_multiply, l.integer_divide, l.f32_add, l.f32_multiply,
+                l.f32_fma, l.f16_add, l.f16_multiply, l.f16_fma, l.float_move, l.float_divide,
+                l.square_root, l.activation, l.matrix, l.branch_taken});
+  const std::uint32_t rarest =
+      std::max({i.integer_multiply, i.integer_divide, i.floating, i.float_divide, i.activation});
+  return shared() || slots_of(longest) > 1 || rarest > 1;
+}
+
+std::uint32_t Timing::distance() const { return std::max(1U, tile_.reissue_cycles); }
+
+std::uint32_t Timing::branch_latency() const { return slots_of(tile_.latency.branch_taken); }
+
+std::uint32_t Timing::slots_of(std::uint32_t latency_cycles) const {
+  return ceil_div(latency_cycles, cycles_per_slot());
+}
+
+std::uint32_t Timing::result_latency(Mnemonic mnemonic) const {
+  using isa::ResultClass;
+  const LatencyConfig& latency = tile_.latency;
+  switch (isa::result_class(mnemonic)) {
+    case ResultClass::integer:
+      return latency.integer;
+    case ResultClass::integer_multiply:
+      return latency.integer_multiply;
+    case ResultClass::integer_divide:
+      return latency.integer_divide;
+    case ResultClass::f32_add:
+      return latency.f32_add;
+    case ResultClass::f32_multiply:
+      return latency.f32_multiply;
+    case ResultClass::f32_fma:
+      return latency.f32_fma;
+    case ResultClass::f16_add:
+      return latency.f16_add;
+    case ResultClass::f16_multiply:
+      return latency.f16_multiply;
+    case ResultClass::f16_fma:
+      return latency.f16_fma;
+    case ResultClass::float_move:
+      return latency.float_move;
+    case ResultClass::float_divide:
+      return latency.float_divide;
+    case ResultClass::square_root:
+      return latency.square_root;
+    case ResultClass::activation:
+      return latency.activation;
+    case ResultClass::matrix:
+      break;
+  }
+  return latency.matrix;
+}
+
+Demand Timing::demand(const Instruction& instruction) const {
+  const auto bits = [](std::uint32_t x, std::uint32_t f) {
+    return std::uint64_t{x} | std::uint64_t{f} << Demand::kFloating;
+  };
+  const isa::RegisterSets sets = isa::registers(instruction);
+  const std::uint64_t writes = bits(sets.writes_x, sets.writes_f);
+  Demand demand;
+  demand.uses = bits(sets.reads_x, sets.reads_f) | writes;
+  if (isa::info(instruction.mnemonic).bytes_loaded != 0) {
+    // Integer loads write rd; every other x register that an access writes is an address.
+    const bool integer_load = sets.writes_f == 0 && instruction.rd != 0;
+    demand.loads = bits(integer_load ? sets.writes_x & (1U << instruction.rd) : 0, sets.writes_f);
+  }
+  demand.makes = writes & ~demand.loads;
+  demand.slots = alone(instruction);
+  demand.load_latency = slots_of(tile_.latency.load);
+  demand.latency = slots_of(result_latency(instruction.mnemonic));
+  demand.cause = Cause::arithmetic;
+  set_unit(demand, isa::result_class(instruction.mnemonic), tile_.interval);
+  return demand;
+}
 
 std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
   const isa::InstructionInfo& info = isa::info(instruction.mnemonic);
@@ -117,14 +230,14 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   const bool upper_half = pc % 8 == 4;
   const std::uint32_t alone = timing_->alone(instruction);
   std::int64_t slots = alone;
-  const bool paired = upper_half && may_pair_ && timing_->pairs(previous_, instruction);
-  if (paired) {
+  paired_ = upper_half && may_pair_ && timing_->pairs(previous_, instruction);
+  if (paired_) {
     slots = std::max<std::int64_t>(0, slots - timing_->alone(previous_));
   } else if (has_previous_) {
     slots += timing_->stall(previous_, instruction);
   }
   total_.slots += slots;
-  total_.work += pack_work(1, isa::flops(instruction));
+  total_.work += pack_work(1, paired_ ? 1 : 0, isa::flops(instruction));
   done_.lanes += of_one(instruction, alone).lanes;
   previous_ = instruction;
   has_previous_ = true;

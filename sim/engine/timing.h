@@ -4,40 +4,61 @@
 
 #include "sim/engine/engine.h"
 #include "sim/engine/op.h"
+#include "sim/engine/pipeline.h"
 #include "sim/isa/mnemonic.h"
 
 namespace tessera::engine {
 
 /// What instructions cost on one machine in one role, in program order: slots of a worker (the pair
-/// rule included), cycles of a supervisor. Leaves out bank contention and instruction fetch.
+/// rule included), cycles of a supervisor that has an issue port of its own. Where pipelines are
+/// shared, and under `single`, a supervisor's instructions cost what a worker's do.
+/// Leaves out bank contention and instruction fetch.
 /// Sources: isa.md for the pair rule and memory widths, TileConfig for the rest.
 class Timing {
  public:
-  Timing(Role role, const TileConfig& tile) : role_(role), tile_(tile) {}
+  Timing(Role role, const TileConfig& tile);
 
   /// Slots or cycles of one instruction alone.
   [[nodiscard]] std::uint32_t alone(const isa::Instruction& instruction) const;
-  /// Beyond that when it branches.
+  /// What it asks of the pipeline, latencies in slots of the context.
+  [[nodiscard]] Demand demand(const isa::Instruction& instruction) const;
+  /// Whether instructions may have to wait for results or for other contexts.
+  [[nodiscard]] bool waits() const;
+  /// From an issue of a context to its next.
+  [[nodiscard]] std::uint32_t distance() const;
+  /// Of a taken branch, in slots of the context.
+  [[nodiscard]] std::uint32_t branch_latency() const;
+  /// Cycles of a supervisor's own port beyond `alone` when it branches.
   [[nodiscard]] std::uint32_t branch_extra() const;
   /// Whether `first`, at the lower half of an 8-byte-aligned pair, takes one slot with `second`.
   [[nodiscard]] bool pairs(const isa::Instruction& first, const isa::Instruction& second) const;
-  /// Cycles that `second` waits for what `first` loads when it comes right after.
+  /// Cycles of a supervisor's own port that `second` waits for what `first` loads when it comes
+  /// right after.
   [[nodiscard]] std::uint32_t stall(const isa::Instruction& first,
                                     const isa::Instruction& second) const;
   /// Whether the machine has the unit that the instruction needs.
   [[nodiscard]] bool exists(const isa::Instruction& instruction) const;
 
   [[nodiscard]] Role role() const { return role_; }
+  /// Whether the contexts' issues have to be merged to know their times.
+  [[nodiscard]] bool shared() const { return shares_pipeline(tile_); }
   /// Cycles that pass in one slot.
   [[nodiscard]] std::uint32_t cycles_per_slot() const;
+  /// The cycle of a context's next slot.
+  [[nodiscard]] std::uint64_t cycle_of(const Context& context) const {
+    return context.base_cycle + context.slots * cycles_per_slot();
+  }
 
  private:
+  [[nodiscard]] std::uint32_t slots_of(std::uint32_t latency_cycles) const;
+  [[nodiscard]] std::uint32_t result_latency(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t memory_slots(const isa::Instruction& instruction) const;
   [[nodiscard]] std::uint32_t matrix_slots(const isa::Instruction& instruction) const;
   [[nodiscard]] std::uint32_t matrix_rate(isa::Mnemonic mnemonic) const;
 
   Role role_;
   TileConfig tile_;
+  bool own_port_;  ///< a supervisor's
 };
 
 /// Adds up the cost of instructions that follow each other.
@@ -50,6 +71,8 @@ class CostCounter {
   void restart();
   [[nodiscard]] const Cost& total() const { return total_; }
   [[nodiscard]] const Done& done() const { return done_; }
+  /// Whether the instruction added last issues with the one before it.
+  [[nodiscard]] bool paired() const { return paired_; }
 
  private:
   const Timing* timing_;
@@ -57,6 +80,7 @@ class CostCounter {
   Done done_;
   isa::Instruction previous_;
   bool has_previous_ = false;
+  bool paired_ = false;
   bool may_pair_ = false;  ///< the previous instruction stands alone in the lower half
 };
 

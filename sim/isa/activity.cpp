@@ -1,5 +1,6 @@
 #include "sim/isa/activity.h"
 
+#include "sim/isa/result_class.h"
 #include "sim/isa/table.h"
 
 namespace tessera::isa {
@@ -25,34 +26,6 @@ Activity instruction_class(const InstructionInfo& info) {
       break;
   }
   return Activity::control;
-}
-
-enum class Arithmetic : std::uint8_t { none, add, multiply, fused };
-
-Arithmetic arithmetic_of(Mnemonic mnemonic) {
-  using enum Mnemonic;
-  switch (mnemonic) {
-    case fadd_s:
-    case fsub_s:
-    case fadd_h:
-    case fsub_h:
-    case add_2s:
-    case sub_2s:
-    case add_4h:
-    case sub_4h:
-    case sum_2s:
-      return Arithmetic::add;
-    case fmul_s:
-    case fmul_h:
-    case mul_2s:
-    case mul_4h:
-      return Arithmetic::multiply;
-    default:
-      break;
-  }
-  const InstructionInfo& known = info(mnemonic);
-  const bool fused = known.cost == CostClass::plain && known.flops > 1;
-  return fused ? Arithmetic::fused : Arithmetic::none;
 }
 
 /// The table's flops, apart by what they are: lanes of a type.

@@ -39,8 +39,45 @@ void describe(Fields& fields, SlotCosts& slots) {
                kSlotRange);
   fields.field({"activation", "exp2, log2, tanh, sigmoid, reciprocal square root", "slots"},
                slots.activation, kSlotRange);
-  fields.field({"branch_taken_extra", "what a taken branch of a worker costs more", "slots"},
-               slots.branch_taken_extra, {0, 1000});
+}
+
+void describe(Fields& fields, LatencyConfig& latency) {
+  const auto cycles = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
+    fields.field({key, sentence, "cycles"}, value, kSlotRange);
+  };
+  cycles("load", "from a load to a use of what it loads", latency.load);
+  cycles("integer", "from an integer instruction, or an address that a memory access advances",
+         latency.integer);
+  cycles("integer_multiply", "from an integer multiply", latency.integer_multiply);
+  cycles("integer_divide", "from an integer divide or remainder", latency.integer_divide);
+  cycles("f32_add", "from an f32 add", latency.f32_add);
+  cycles("f32_multiply", "from an f32 multiply", latency.f32_multiply);
+  cycles("f32_fma", "from an f32 fused multiply-add", latency.f32_fma);
+  cycles("f16_add", "from an f16 add", latency.f16_add);
+  cycles("f16_multiply", "from an f16 multiply", latency.f16_multiply);
+  cycles("f16_fma", "from an f16 fused multiply-add", latency.f16_fma);
+  cycles("float_move", "from a floating-point move, comparison, conversion or lane shuffle",
+         latency.float_move);
+  cycles("float_divide", "from a floating-point divide", latency.float_divide);
+  cycles("square_root", "from a square root", latency.square_root);
+  cycles("activation", "from exp2, log2, tanh, sigmoid, reciprocal square root",
+         latency.activation);
+  cycles("matrix", "from an instruction of the matrix unit to a use of what it yields",
+         latency.matrix);
+  cycles("branch_taken", "from a taken branch to the instruction it leads to",
+         latency.branch_taken);
+}
+
+void describe(Fields& fields, IntervalConfig& interval) {
+  const auto cycles = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
+    fields.field({key, sentence, "cycles (barrel: slots of the context)"}, value, kSlotRange);
+  };
+  cycles("integer_multiply", "between integer multiplies", interval.integer_multiply);
+  cycles("integer_divide", "between integer divides", interval.integer_divide);
+  cycles("floating", "between floating-point adds, multiplies, fused multiply-adds",
+         interval.floating);
+  cycles("float_divide", "between floating-point divides and square roots", interval.float_divide);
+  cycles("activation", "between activations", interval.activation);
 }
 
 void describe(Fields& fields, SupervisorCosts& costs) {
@@ -76,15 +113,52 @@ void describe(Fields& fields, MatrixUnitConfig& unit) {
       unit.weight_load_bytes_per_cycle, kWidthRange);
 }
 
+namespace {
+
+void describe_issue(Fields& fields, TileConfig& tile) {
+  fields.field(
+      {"issue",
+       "how contexts share the pipeline: barrel gives each a slot in turn; revolver lets a "
+       "context issue again after reissue_cycles, ready ones in turn; interleaved takes the "
+       "context that has been ready longest; single has one context"},
+      tile.issue, {"barrel", "revolver", "interleaved", "single"});
+  fields.require(tile.issue != "single" || tile.contexts == 1, "contexts",
+                 fmt::format("found {}, allowed 1 with issue single", tile.contexts));
+  fields.field(
+      {"reissue_cycles",
+       "revolver: cycles from an issue of a context to its next at the earliest; other kinds "
+       "have none",
+       "cycles"},
+      tile.reissue_cycles, {0, 1000});
+  const bool revolver = tile.issue == "revolver";
+  fields.require(revolver == (tile.reissue_cycles > 0), "reissue_cycles",
+                 fmt::format("found {}, allowed {} with issue {}", tile.reissue_cycles,
+                             revolver ? "1 to 1000" : "0", tile.issue));
+}
+
+/// Costs of the supervisor's own port act where it has one.
+void require_own_port(Fields& fields, const TileConfig& tile) {
+  const SupervisorCosts usual;
+  const SupervisorCosts& costs = tile.supervisor;
+  const bool own = tile.issue == "barrel";
+  const auto require = [&](const char* key, std::uint32_t found, std::uint32_t allowed) {
+    fields.require(own || found == allowed, key,
+                   fmt::format("found {}, allowed {} (which is not used) with issue {}, where the "
+                               "supervisor's instructions cost what a worker's do",
+                               found, allowed, tile.issue));
+  };
+  require("supervisor.plain_cycles", costs.plain_cycles, usual.plain_cycles);
+  require("supervisor.branch_taken_cycles", costs.branch_taken_cycles, usual.branch_taken_cycles);
+  require("supervisor.load_use_stall_cycles", costs.load_use_stall_cycles,
+          usual.load_use_stall_cycles);
+}
+
+}  // namespace
+
 void describe(Fields& fields, TileConfig& tile) {
   fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 65536});
   fields.field({"contexts", "worker contexts"}, tile.contexts, {1, 64});
-  fields.field({"issue",
-                "how contexts share the pipeline: barrel gives each a slot in turn, "
-                "single has one context with a slot every cycle"},
-               tile.issue, {"barrel", "single"});
-  fields.require(tile.issue == "barrel" || tile.contexts == 1, "contexts",
-                 fmt::format("found {}, allowed 1 with issue single", tile.contexts));
+  describe_issue(fields, tile);
   fields.field({"dual_issue",
                 "an aligned pair of a memory, integer or branch and a floating-point "
                 "instruction takes one slot"},
@@ -98,8 +172,11 @@ void describe(Fields& fields, TileConfig& tile) {
   fields.field({"supervisor_stack_bytes", "stack of the supervisor", "bytes"},
                tile.supervisor_stack_bytes, {0, 1U << 20});
   fields.group({"matrix_unit", "the matrix unit"}, tile.matrix_unit);
-  fields.group({"slots", "slots that a worker's instructions take"}, tile.slots);
+  fields.group({"slots", "issue slots that a worker's instructions occupy"}, tile.slots);
+  fields.group({"latency", "cycles from an instruction to a use of its result"}, tile.latency);
+  fields.group({"interval", "initiation intervals of units"}, tile.interval);
   fields.group({"supervisor", "what the supervisor pays"}, tile.supervisor);
+  require_own_port(fields, tile);
 }
 
 namespace {

@@ -14,17 +14,50 @@ class Fields;
 
 namespace tessera {
 
-/// Worker slots an instruction of each class takes (a slot is `contexts` cycles on a barrel).
+/// Issue slots that an instruction of each class occupies; its context issues nothing else
+/// meanwhile.
 struct SlotCosts {
   std::uint32_t plain = 1;  ///< integer, branch, single memory access, f32/f16 add, mul, fma
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
   std::uint32_t float_divide = 1;  ///< f32 and f16 divide, square root
   std::uint32_t activation = 1;    ///< act.s: exp2, log2, tanh, sigmoid, rsqrt
-  std::uint32_t branch_taken_extra = 0;
 };
 
-/// What the supervisor context pays, in cycles (it owns every slot while no worker runs).
+/// Cycles from an instruction's (last) slot to the first in which another can use its result; 1:
+/// the next cycle. Under `barrel` a context comes round every `contexts` cycles, so a latency that
+/// is no longer is hidden.
+struct LatencyConfig {
+  std::uint32_t load = 1;     ///< of local memory
+  std::uint32_t integer = 1;  ///< also addresses that a memory instruction advances
+  std::uint32_t integer_multiply = 1;
+  std::uint32_t integer_divide = 1;
+  std::uint32_t f32_add = 1;
+  std::uint32_t f32_multiply = 1;
+  std::uint32_t f32_fma = 1;
+  std::uint32_t f16_add = 1;
+  std::uint32_t f16_multiply = 1;
+  std::uint32_t f16_fma = 1;
+  std::uint32_t float_move = 1;  ///< moves, comparisons, conversions, lane shuffles
+  std::uint32_t float_divide = 1;
+  std::uint32_t square_root = 1;
+  std::uint32_t activation = 1;
+  std::uint32_t matrix = 1;        ///< from an amp.* to a use of what it yields
+  std::uint32_t branch_taken = 1;  ///< from a taken branch to what it leads to
+};
+
+/// Initiation intervals of units that take no new operands every time. Under `barrel` in slots of
+/// the context (each context has its share of the unit), else in cycles of the tile's one unit.
+struct IntervalConfig {
+  std::uint32_t integer_multiply = 1;
+  std::uint32_t integer_divide = 1;
+  std::uint32_t floating = 1;  ///< add, multiply, fused multiply-add
+  std::uint32_t float_divide = 1;
+  std::uint32_t activation = 1;
+};
+
+/// What the supervisor pays, in cycles. Under `barrel` it has an issue port of its own, whose costs
+/// are the first three; under the other kinds its instructions cost what a worker's do.
 struct SupervisorCosts {
   std::uint32_t plain_cycles = 1;
   std::uint32_t branch_taken_cycles = 6;
@@ -47,8 +80,9 @@ struct MatrixUnitConfig {
 
 struct TileConfig {
   std::uint32_t sram_kib = 256;
-  std::uint32_t contexts = 6;    ///< worker contexts
-  std::string issue = "barrel";  ///< barrel | single
+  std::uint32_t contexts = 6;        ///< worker contexts
+  std::string issue = "barrel";      ///< barrel | revolver | interleaved | single
+  std::uint32_t reissue_cycles = 0;  ///< revolver: from an issue of a context to its next
   bool dual_issue = true;
   std::uint32_t load_bytes_per_slot = 16;
   std::uint32_t store_bytes_per_slot = 8;
@@ -56,8 +90,15 @@ struct TileConfig {
   std::uint32_t supervisor_stack_bytes = 256;
   MatrixUnitConfig matrix_unit;
   SlotCosts slots;
+  LatencyConfig latency;
+  IntervalConfig interval;
   SupervisorCosts supervisor;
 };
+
+/// Whether its contexts compete for issue slots, so that their times depend on each other.
+inline bool shares_pipeline(const TileConfig& tile) {
+  return tile.issue == "revolver" || tile.issue == "interleaved";
+}
 
 struct FabricConfig {
   std::string kind = "scheduled";  ///< scheduled | ideal
@@ -92,6 +133,8 @@ struct MachineConfig {
 
 /// The declarations of the fields above: keys are nested as the structs are.
 void describe(config::Fields& fields, SlotCosts& slots);
+void describe(config::Fields& fields, LatencyConfig& latency);
+void describe(config::Fields& fields, IntervalConfig& interval);
 void describe(config::Fields& fields, SupervisorCosts& costs);
 void describe(config::Fields& fields, MatrixUnitConfig& unit);
 void describe(config::Fields& fields, TileConfig& tile);

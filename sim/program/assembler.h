@@ -51,6 +51,7 @@ class Assembler {
   /// Counts down and goes back to `target` while it is not zero, at any distance.
   void loop(Reg counter, std::uint32_t target);
 
+  [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

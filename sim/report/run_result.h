@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +48,29 @@ struct TileActivity {
   void add(const TileActivity& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
     byte_micrometres += other.byte_micrometres;
+  }
+};
+
+/// Where cycles of worker contexts went. With those in which a context had no worker they are
+/// contexts x cycles.
+struct Stalls {
+  enum What : std::uint8_t {
+    issued,       ///< an instruction issued, or held its slots
+    paired,       ///< two did
+    load,         ///< waited for what a load brings
+    arithmetic,   ///< for what an integer or floating-point instruction makes, or its unit
+    matrix,       ///< for what the matrix unit makes
+    branch,       ///< behind a taken branch
+    arbitration,  ///< other contexts' turns; until a context of a revolver may issue again
+  };
+  static constexpr std::size_t kCount = 7;
+  std::array<std::uint64_t, kCount> cycles{};
+
+  void add_issue(std::uint64_t slots, bool pair) { cycles[pair ? paired : issued] += slots; }
+  [[nodiscard]] std::uint64_t total() const;
+  Stalls& operator+=(const Stalls& other) {
+    for (std::size_t i = 0; i < kCount; ++i) cycles[i] += other.cycles[i];
+    return *this;
   }
 };
 

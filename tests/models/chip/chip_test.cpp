@@ -44,7 +44,6 @@ std::string with_chip(const std::function<std::string(Debugger&)>& body) {
     HostThreads threads(1);
     TileSettings settings;
     settings.tile = config.tile;
-    settings.issue = make_issue(config.tile);
     Chip chip("chip", {config, 0}, images, settings, threads);
     Debugger debugger("debugger");
     debugger.socket.bind(chip.socket);

@@ -8,6 +8,7 @@
 
 #include "models/tile/tile.h"
 #include "sim/base/errors.h"
+#include "sim/isa/decode.h"
 #include "sim/program/assembler.h"
 
 namespace tessera {
@@ -55,6 +56,13 @@ class LoneTile {
     return at;
   }
 
+  /// A worker of these instructions; returns its address.
+  std::uint32_t worker(const std::vector<isa::Instruction>& instructions) {
+    const std::uint32_t at = begin("worker");
+    for (const isa::Instruction& each : instructions) code_.emit(each);
+    return at;
+  }
+
   /// The supervisor's program begins here.
   void supervisor() { image_->entry = Address(begin("main")); }
   /// Three plain instructions and a `run`.
@@ -74,7 +82,6 @@ class LoneTile {
     image_->bytes = code_.take();
     image_->worker_stacks = Address(0x3000);
     std::memcpy(sram_.data(), image_->bytes.data(), image_->bytes.size());
-    settings_.issue = make_issue(settings_.tile);
     program_ = std::make_unique<TileProgram>(image_, settings_.tile);
     tile_ = std::make_unique<Tile>(settings_, *program_, TileId(5), sram_.data());
     return *tile_;
@@ -96,6 +103,18 @@ class LoneTile {
   template <class T>
   void write(std::uint32_t address, T value) {
     std::memcpy(sram_.data() + address, &value, sizeof value);
+  }
+  template <class T>
+  [[nodiscard]] T read(std::uint32_t address) const {
+    T value;
+    std::memcpy(&value, sram_.data() + address, sizeof value);
+    return value;
+  }
+  /// Of what has been assembled and not loaded.
+  [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) {
+    std::uint32_t word;
+    std::memcpy(&word, code_.bytes().data() + pc, sizeof word);
+    return isa::decode(word).value();
   }
   [[nodiscard]] Tile& loaded() { return *tile_; }
 

@@ -1,0 +1,39 @@
+#include "sim/engine/issue_trace.h"
+
+#include <vector>
+
+namespace tessera::engine {
+
+/// Signatures follow each other as they did before once one of them comes again: from there on
+/// whole rounds are multiplied.
+std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
+                        const Frame& frame) {
+  if (frame.trace != nullptr) {
+    frame.trace->add(edge, times);
+    return edge.cost.slots * static_cast<std::int64_t>(times);
+  }
+  std::vector<const Passing*> met;
+  std::int64_t slots = 0;
+  const auto take = [&](const Passing& found, std::uint64_t count) {
+    slots += found.slots * static_cast<std::int64_t>(count);
+    for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i] * count;
+  };
+  while (times > 0) {
+    const Passing& found = passing(edge, context.signature, frame);
+    const auto again = std::find(met.begin(), met.end(), &found);
+    if (again != met.end()) {
+      const std::vector<const Passing*> round(again, met.end());
+      for (const Passing* each : round) take(*each, times / round.size());
+      times %= round.size();
+      met.clear();
+      if (times == 0) break;
+    }
+    take(found, 1);
+    met.push_back(&found);
+    context.signature = found.to;
+    --times;
+  }
+  return slots;
+}
+
+}  // namespace tessera::engine

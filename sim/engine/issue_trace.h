@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "sim/engine/code.h"
+#include "sim/engine/op.h"
+
+/// How edges that are taken become time, where instructions may wait for results.
+namespace tessera::engine {
+
+/// The stretches that a context of a shared pipeline has executed, in order, for whoever merges the
+/// contexts' issues: their times depend on the other contexts.
+class IssueTrace {
+ public:
+  struct Entry {
+    const Edge* edge;
+    std::uint64_t times;  ///< in a row
+  };
+  void add(const Edge& edge, std::uint64_t times) {
+    if (!entries_.empty() && entries_.back().edge == &edge)
+      entries_.back().times += times;
+    else
+      entries_.push_back({&edge, times});
+  }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  [[nodiscard]] const Entry& front() const { return entries_.front(); }
+  /// The front stretch has been issued once.
+  void pop() {
+    if (--entries_.front().times == 0) entries_.pop_front();
+  }
+
+ private:
+  std::deque<Entry> entries_;
+};
+
+/// The one that begins with `from`; every edge knows few.
+inline const Passing& passing(const Edge& edge, const Signature* from, const Frame& frame) {
+  for (const Passing* known = edge.passings.load(std::memory_order_acquire); known != nullptr;
+       known = known->next) {
+    if (known->from == from) return *known;
+  }
+  return frame.code->passings().find(edge, from);
+}
+
+/// Slots of the stretch that `edge` ends, the context's waits included.
+inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame) {
+  if (frame.trace != nullptr) {
+    frame.trace->add(edge, 1);
+    return edge.cost.slots;
+  }
+  const Passing& found = passing(edge, context.signature, frame);
+  context.signature = found.to;
+  for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i];
+  return found.slots;
+}
+
+/// The same for `times` passes in a row.
+std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
+                        const Frame& frame);
+
+}  // namespace tessera::engine

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sim/engine/pipeline.h"
+
+/// What passing through a stretch of a block costs a context that has its slots to itself, where
+/// results may still be under way when it enters.
+namespace tessera::engine {
+
+struct Edge;
+
+/// The results and units under way when a context enters a block, relative to its next slot: the
+/// canonical form, one object a value. None: nothing is under way.
+struct Signature {
+  struct Residual {
+    std::uint8_t number;  ///< register as in Demand, or Scoreboard::kRegisters + unit
+    Cause cause;
+    std::uint32_t slots;
+    auto operator<=>(const Residual&) const = default;
+  };
+  std::vector<Residual> residuals;  ///< ascending numbers
+};
+
+/// From a signature over the stretch that an edge ends.
+struct Passing {
+  const Signature* from;
+  const Signature* to;
+  std::int64_t slots;       ///< until the next instruction's, waits included
+  std::int64_t last_issue;  ///< of the stretch's last instruction
+  std::array<std::uint32_t, kCauses> waits;
+  const Passing* next;  ///< of the same edge
+};
+
+/// Every passing that some context has met, computed once. Thread-safe; values depend on the code
+/// alone.
+class Passings {
+ public:
+  /// `branch_latency`: of taken branches.
+  Passings(std::uint32_t distance, std::uint32_t branch_latency)
+      : distance_(distance), branch_latency_(branch_latency) {}
+
+  /// Looks among edge.passings, where it is put if it is new.
+  const Passing& find(const Edge& edge, const Signature* from);
+  /// What is left of `from` after `slots` slots in which nothing issues.
+  const Signature* after(const Signature* from, std::uint64_t slots);
+
+ private:
+  const Passing& compute(const Edge& edge, const Signature* from);
+  const Signature* intern(std::vector<Signature::Residual> residuals);
+
+  std::uint32_t distance_;
+  std::uint32_t branch_latency_;
+  std::mutex mutex_;
+  std::map<std::vector<Signature::Residual>, std::unique_ptr<Signature>> signatures_;
+  std::vector<std::unique_ptr<Passing>> passings_;
+};
+
+}  // namespace tessera::engine

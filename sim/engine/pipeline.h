@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// The in-order pipeline that instructions of one context issue into: what each asks of it, and a
+/// scoreboard of results that are under way.
+/// Leaves out: bank contention, instruction fetch, results that come early (every result takes the
+/// whole latency of its class), write ports.
+/// Timing: an instruction issues when its slot has come, every register that it reads or writes has
+/// its result, and its unit takes operands again; a pair issues together. Times are slots of the
+/// context under a barrel, else cycles.
+namespace tessera::engine {
+
+/// What an instruction may wait for.
+enum class Cause : std::uint8_t { load, arithmetic, matrix, branch };
+constexpr std::size_t kCauses = 4;
+using Waits = std::array<std::uint64_t, kCauses>;  ///< times waited, by cause
+
+/// Units that may not take operands every time.
+enum class Unit : std::uint8_t {
+  none,
+  integer_multiply,
+  integer_divide,
+  floating,
+  float_divide,
+  activation,
+  matrix
+};
+constexpr std::size_t kUnits = 7;
+
+/// What one instruction asks of the pipeline.
+struct Demand {
+  static constexpr unsigned kFloating = 32;  ///< f registers stand above the x registers
+  std::uint64_t uses = 0;                    ///< registers that it reads or writes, a bit each
+  std::uint64_t loads = 0;                   ///< those that it writes from memory
+  std::uint64_t makes = 0;                   ///< those that it computes
+  std::uint32_t slots = 1;                   ///< that it occupies
+  std::uint32_t load_latency = 1;
+  std::uint32_t latency = 1;
+  std::uint32_t interval = 1;
+  Unit unit = Unit::none;
+  Cause cause = Cause::arithmetic;  ///< of waits for what it makes
+  bool paired = false;              ///< issues with the instruction before it
+};
+
+/// When each unit takes operands again.
+using UnitTimes = std::array<std::uint64_t, kUnits>;
+
+/// Where one context stands.
+class Scoreboard {
+ public:
+  using Time = std::uint64_t;
+  static constexpr unsigned kRegisters = 64;
+
+  /// `distance`: from one issue of the context to its next at the earliest.
+  explicit Scoreboard(std::uint32_t distance = 1) : distance_(distance) {}
+
+  struct Ready {
+    Time at;      ///< when slot, registers and units are there
+    Time waited;  ///< of that beyond the slot
+    Cause cause;  ///< of what came last, if it waited
+  };
+  /// For a group of one or two that issue together.
+  [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;
+  /// The same, whatever the units do.
+  [[nodiscard]] Ready ready(std::span<const Demand> group) const;
+  /// It issues at `at`, not before it is ready.
+  void issue(std::span<const Demand> group, Time at, UnitTimes& units);
+  /// What issued last goes elsewhere: what follows comes no earlier than `latency` after its slot.
+  void branch(std::uint32_t latency) { next_ = std::max(next_, end_ - 1 + latency); }
+  /// Nothing issues before `time`.
+  void hold_until(Time time) { slot_ = next_ = std::max(time, next_); }
+
+  [[nodiscard]] Time slot() const { return slot_; }  ///< the context's next
+  [[nodiscard]] Time next() const { return next_; }  ///< the same, or later behind a taken branch
+  [[nodiscard]] Time end() const { return end_; }    ///< after the last slot that was occupied
+
+  /// A result is under way until `time`.
+  void expect(unsigned number, Time time, Cause cause);
+  /// Calls visit(number, time, cause) for each result that comes after `time`, in order.
+  template <class Visit>
+  void visit_after(Time time, Visit visit) const {
+    for (std::uint64_t left = pending_; left != 0; left &= left - 1) {
+      const auto number = static_cast<unsigned>(std::countr_zero(left));
+      if (times_[number] > time) visit(number, times_[number], causes_[number]);
+    }
+  }
+
+ private:
+  std::uint32_t distance_;
+  Time end_ = 0;
+  Time slot_ = 0;
+  Time next_ = 0;
+  std::uint64_t pending_ = 0;  ///< registers whose results may be under way
+  std::array<Time, kRegisters> times_{};
+  std::array<Cause, kRegisters> causes_{};
+};
+
+/// The instruction or pair at the front of `demands`.
+inline std::span<const Demand> front_group(std::span<const Demand> demands) {
+  return demands.first(demands.size() > 1 && demands[1].paired ? 2 : 1);
+}
+
+}  // namespace tessera::engine

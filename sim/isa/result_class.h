@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/mnemonic.h"
+
+/// What kind of result an instruction leaves: which latency and which unit of the machine apply.
+namespace tessera::isa {
+
+enum class ResultClass : std::uint8_t {
+  integer,
+  integer_multiply,
+  integer_divide,
+  f32_add,
+  f32_multiply,
+  f32_fma,  ///< also f16 products summed in f32
+  f16_add,
+  f16_multiply,
+  f16_fma,
+  float_move,  ///< moves, comparisons, conversions, lane shuffles, random numbers
+  float_divide,
+  square_root,
+  activation,
+  matrix
+};
+
+/// Of everything that `mnemonic` computes; what it loads from memory is another matter.
+ResultClass result_class(Mnemonic mnemonic);
+
+/// Adds and multiplies in its lanes, as far as they are plain floating-point arithmetic.
+enum class Arithmetic : std::uint8_t { none, add, multiply, fused };
+Arithmetic arithmetic_of(Mnemonic mnemonic);
+
+}  // namespace tessera::isa

@@ -1,0 +1,222 @@
+#include "models/tile/shared_pipeline.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/isa/registers.h"
+#include "tests/models/tile/lone_tile.h"
+#include "tests/sim/engine/random_path.h"
+
+namespace tessera {
+namespace {
+
+using engine::test::Executed;
+using engine::test::PathMaker;
+using engine::test::PlainContext;
+using engine::test::RandomPath;
+
+constexpr std::uint32_t kData = 0x2000;
+
+/// Cycle by cycle: in each, whoever has the port. The last context is the supervisor.
+class PlainTile {
+ public:
+  explicit PlainTile(const TileConfig& tile)
+      : tile_(tile), contexts_(tile.contexts + 1), units_(5) {}
+
+  PlainContext& start(std::size_t context, const std::vector<Executed>& path, std::uint64_t at) {
+    contexts_[context] = std::make_unique<PlainContext>(path, tile_, 1);
+    contexts_[context]->start(at);
+    return *contexts_[context];
+  }
+  /// Until it has issued everything; other contexts issue meanwhile.
+  std::uint64_t finish(const PlainContext& who) {
+    while (!who.done()) {
+      const std::size_t chosen = choose();
+      const std::uint64_t slots =
+          chosen < contexts_.size() ? contexts_[chosen]->issue(now_, units_) : 1;
+      now_ += slots;
+      if (chosen < contexts_.size() && slots > 0) last_ = chosen;
+    }
+    return who.end();
+  }
+
+ private:
+  [[nodiscard]] std::size_t choose() const {
+    const std::size_t count = contexts_.size();
+    std::size_t best = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t each = tile_.issue == "revolver" ? (last_ + 1 + i) % count : i;
+      const PlainContext* context = contexts_[each].get();
+      if (context == nullptr || context->done() || context->ready(units_) > now_) continue;
+      const bool older = best == count || context->ready() < contexts_[best]->ready();
+      if (best == count || (tile_.issue == "interleaved" && older)) best = each;
+    }
+    return best;
+  }
+
+  TileConfig tile_;
+  std::vector<std::unique_ptr<PlainContext>> contexts_;
+  std::vector<std::uint64_t> units_;
+  std::uint64_t now_ = 0;
+  std::size_t last_ = 0;
+};
+
+/// What a supervisor executes of its code in [begin, end).
+std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::uint32_t end) {
+  std::vector<Executed> path;
+  for (std::uint32_t pc = begin; pc < end; pc += 4)
+    path.push_back({lone.instruction(pc), pc, !path.empty(), false});
+  return path;
+}
+
+/// A tile whose supervisor starts random workers one after the other, with nops between, and joins.
+void compare(std::uint32_t seed, const std::string& kind) {
+  std::mt19937 random(seed);
+  TileConfig tile = engine::test::random_pipeline(seed);
+  tile.issue = kind;
+  tile.contexts = 1 + seed % 5;
+  if (kind == "revolver") tile.reissue_cycles = 1 + static_cast<std::uint32_t>(random() % 12);
+  tile.sram_kib = 16;
+  LoneTile lone;
+  lone.config() = tile;
+  std::vector<RandomPath> paths;
+  std::vector<std::uint32_t> entries;
+  for (std::uint32_t w = 0; w < tile.contexts; ++w) {
+    paths.push_back(PathMaker(seed * 100 + w).make(5 + static_cast<int>(random() % 40)));
+    entries.push_back(lone.worker(paths.back().code));
+  }
+  lone.supervisor();
+  std::vector<std::uint32_t> pieces{lone.code().here()};
+  lone.code().load_immediate(program::Reg::a0, kData);
+  for (std::uint32_t w = 0; w < tile.contexts; ++w) {
+    lone.nops(static_cast<std::uint32_t>(random() % 20));
+    lone.run(entries[w], w);
+    pieces.push_back(lone.code().here());
+  }
+  lone.join();
+  pieces.push_back(lone.code().here());
+  lone.end();
+
+  PlainTile plain(tile);
+  PlainContext& supervisor = plain.start(tile.contexts, {}, 0);
+  std::vector<const PlainContext*> workers;
+  std::uint64_t now = 0;
+  for (std::uint32_t w = 0; w <= tile.contexts; ++w) {
+    supervisor.extend(supervisor_path(lone, pieces[w], pieces[w + 1]));
+    now = plain.finish(supervisor);
+    if (w == tile.contexts) break;
+    now += tile.supervisor.launch_cycles;
+    workers.push_back(&plain.start(w, paths[w].path, now));
+    supervisor.start(now);
+  }
+  for (const PlainContext* worker : workers) now = std::max(now, plain.finish(*worker));
+  CHECK(lone.cycles() == now + tile.supervisor.join_cycles + tile.slots.plain);
+}
+
+/// A worker of `slots` plain instructions, its end included, in each of `contexts`.
+std::uint64_t even_cycles(const TileConfig& tile, std::uint32_t slots) {
+  LoneTile lone;
+  lone.config() = tile;
+  const std::uint32_t idle = lone.idle_worker(slots);
+  lone.supervisor();
+  lone.run(idle, kAll);
+  lone.join();
+  lone.end();
+  return lone.cycles();
+}
+
+TEST_SUITE("timing") {
+  TEST_CASE("workers of a shared pipeline end as in a tile that is stepped cycle by cycle") {
+    for (const char* kind : {"revolver", "interleaved"})
+      for (std::uint32_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(kind);
+        CAPTURE(seed);
+        compare(seed, kind);
+      }
+  }
+
+  TEST_CASE("a revolver is full with as many contexts as cycles until a context issues again") {
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.issue = "revolver";
+    tile.reissue_cycles = 11;
+    const auto cycles = [&](std::uint32_t contexts) {
+      tile.contexts = contexts;
+      return even_cycles(tile, 101) - even_cycles(tile, 1);
+    };
+    CHECK(cycles(1) == 100 * 11);
+    CHECK(cycles(5) == 100 * 11);
+    CHECK(cycles(11) == 100 * 11);
+    CHECK(cycles(12) == 100 * 12);
+    CHECK(cycles(24) == 100 * 24);
+  }
+
+  TEST_CASE("where a worker's cycles went makes up all of them") {
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.issue = "interleaved";
+    tile.contexts = 3;
+    tile.latency.integer = 2;
+    LoneTile lone;
+    lone.config() = tile;
+    const RandomPath path = PathMaker(3).make(100);
+    const std::uint32_t entry = lone.worker(path.code);
+    lone.supervisor();
+    lone.code().load_immediate(program::Reg::a0, kData);
+    lone.run(entry, kAll);
+    lone.join();
+    lone.end();
+    lone.cycles();
+    lone.loaded().finish(true);
+    REQUIRE(lone.loaded().workers()->stalls().size() == 1);
+    const Workers::CodeletStalls& found = lone.loaded().workers()->stalls().front();
+    CHECK(found.pc == entry);
+    CHECK(found.measured.cycles[Stalls::issued] + 2 * found.measured.cycles[Stalls::paired] ==
+          3 * path.path.size());
+    CHECK(found.measured.cycles[Stalls::arithmetic] > 0);
+    CHECK(found.measured.cycles[Stalls::arbitration] > 0);
+  }
+
+  TEST_CASE("a worker that reads the cycle counter sees the cycle of its issue") {
+    using namespace engine::test;
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.issue = "revolver";
+    tile.reissue_cycles = 4;
+    tile.contexts = 2;
+    LoneTile lone;
+    lone.config() = tile;
+    const std::uint32_t entry =
+        lone.worker({i_type(csrrs, 5, 0, 0xcc0), i_type(slli, 5, 5, 3),
+                     r_type(isa::Mnemonic::add, 5, 5, 10), i_type(csrrs, 6, 0, 0xc00),
+                     i_type(csrrs, 7, 0, 0xc00), s_type(sw, 6, 5, 0), s_type(sw, 7, 5, 4), end()});
+    lone.supervisor();
+    lone.code().load_immediate(program::Reg::a0, kData);
+    lone.run(entry, kAll);
+    lone.join();
+    lone.end();
+    lone.cycles();
+    const auto first = lone.read<std::uint32_t>(kData);
+    CHECK(lone.read<std::uint32_t>(kData + 4) == first + 4);
+    CHECK(lone.read<std::uint32_t>(kData + 8) == first + 1);
+    CHECK(lone.read<std::uint32_t>(kData + 12) == first + 5);
+  }
+
+  TEST_CASE("under single a run is a call") {
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.issue = "single";
+    tile.contexts = 1;
+    LoneTile lone;
+    lone.config() = tile;
+    const std::uint32_t idle = lone.idle_worker(50);
+    lone.supervisor();
+    lone.run(idle, 0);
+    lone.nops(10);
+    lone.join();
+    lone.end();
+    CHECK(lone.cycles() == 3 + 6 + 50 + 10 + 6 + 1);
+  }
+}
+
+}  // namespace
+}  // namespace tessera

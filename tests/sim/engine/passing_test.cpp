@@ -1,0 +1,134 @@
+#include <doctest/doctest.h>
+
+#include "sim/isa/registers.h"
+#include "tests/sim/engine/random_path.h"
+
+namespace tessera::engine::test {
+namespace {
+
+constexpr int kBase = 10;  // register
+constexpr std::uint32_t kData = 3584;
+
+std::uint64_t slots_of(std::vector<Instruction> body, const TileConfig& tile) {
+  body.push_back(end());
+  Assembled program(body, Role::worker, tile);
+  program.context.x[kBase] = kData;
+  CHECK(program.run().stop == Stop::end_worker);
+  return program.context.slots - 1;  // without the end
+}
+
+TileConfig single() {
+  TileConfig tile;
+  tile.issue = "single";
+  tile.contexts = 1;
+  return tile;
+}
+
+TEST_SUITE("timing") {
+  TEST_CASE("a use waits until the latency of what it uses has passed, and no longer") {
+    TileConfig tile = single();
+    tile.latency.load = 4;
+    const Instruction load = i_type(lw, 5, kBase, 0);
+    const Instruction use = r_type(add, 6, 5, 5);
+    CHECK(slots_of({load, use}, tile) == 4 + 1);
+    CHECK(slots_of({load, nop(), use}, tile) == 4 + 1);
+    CHECK(slots_of({load, nop(), nop(), use}, tile) == 4 + 1);         // blocked at t - 1
+    CHECK(slots_of({load, nop(), nop(), nop(), use}, tile) == 4 + 1);  // ready at t
+    CHECK(slots_of({load, nop(), nop(), nop(), nop(), use}, tile) == 5 + 1);
+    CHECK(slots_of({load, nop()}, tile) == 2);
+    // The pointer that a load advances is an integer result.
+    CHECK(slots_of({i_type(lw_p, 5, kBase, 4), r_type(add, 6, kBase, kBase)}, tile) == 2);
+  }
+
+  TEST_CASE("a register is written in the order of the program") {
+    TileConfig tile = single();
+    tile.latency.load = 5;
+    CHECK(slots_of({i_type(lw, 5, kBase, 0), i_type(addi, 5, 0, 1)}, tile) == 5 + 1);
+  }
+
+  TEST_CASE("a barrel hides what is no longer than a rotation") {
+    for (std::uint32_t contexts = 1; contexts <= 13; ++contexts) {
+      TileConfig tile;
+      tile.contexts = contexts;
+      tile.latency.load = 12;
+      const Instruction load = i_type(lw, kBase, kBase, 0);
+      const std::uint64_t each = (12 + contexts - 1) / contexts;
+      CHECK(slots_of({load, r_type(add, 6, kBase, kBase)}, tile) == each + 1);
+    }
+  }
+
+  TEST_CASE("a unit takes operands once an interval") {
+    TileConfig tile = single();
+    tile.interval.integer_divide = 6;
+    const Instruction one = r_type(divu, 5, 6, 7);
+    const Instruction other = r_type(divu, 8, 6, 7);
+    CHECK(slots_of({one, other}, tile) == 6 + 1);
+    CHECK(slots_of({one, nop(), nop(), other}, tile) == 6 + 1);
+    CHECK(slots_of({one, r_type(mul, 8, 6, 7)}, tile) == 2);
+  }
+
+  TEST_CASE("results are still under way behind a jump, in a loop and after it") {
+    TileConfig tile = single();
+    tile.latency.f32_add = 7;
+    const Instruction sum = r_type(fadd_s, 1, 1, 2);
+    CHECK(slots_of({sum, i_type(jal, 0, 0, 4), sum}, tile) == 7 + 1);
+    Assembled loop({branch_to(rpt, 5, 0, 8), sum, sum, end()}, Role::worker, tile);
+    loop.context.x[5] = 1000;
+    CHECK(loop.run().stop == Stop::end_worker);
+    CHECK(loop.context.slots == 1 + 1000 * 7 + 1 + 1);
+    CHECK(loop.context.waits[static_cast<int>(Cause::arithmetic)] == 1000 * 6);
+  }
+
+  TEST_CASE("a supervisor's results come while it does other things") {
+    TileConfig tile = single();
+    tile.latency.load = 9;
+    Assembled program({i_type(lw, 5, kBase, 0), i_type(xctl, 0, 0, 1), r_type(add, 6, 5, 5),
+                       r_type(ecall, 0, 0, 0)},
+                      Role::supervisor, tile);
+    program.context.x[kBase] = kData;
+    CHECK(program.run().stop == Stop::join);
+    program.context.base_cycle += 5;
+    CHECK(program.run().stop == Stop::environment_call);
+    CHECK(program.context.base_cycle + program.context.slots == 9 + 1 + 1);
+  }
+
+  TEST_CASE("slots of random programs are those of a plain scoreboard") {
+    for (std::uint32_t seed = 0; seed < 400; ++seed) {
+      CAPTURE(seed);
+      TileConfig tile = random_pipeline(seed);
+      tile.contexts = 1 + seed % 7;
+      if (seed % 3 == 0) {
+        tile.issue = "single";
+        tile.contexts = 1;
+      }
+      const RandomPath random = PathMaker(seed).make(60);
+      Assembled program(random.code, Role::worker, tile, seed % 2 == 0);
+      program.context.x[kBase] = kData;
+      CHECK(program.run().stop == Stop::end_worker);
+      PlainContext plain(random.path, tile, tile.contexts);
+      std::vector<std::uint64_t> units(5);
+      while (!plain.done()) plain.issue(plain.ready(units), units);
+      CHECK(program.context.slots == plain.end());
+      CHECK(program.context.instructions == random.path.size());
+    }
+  }
+
+  TEST_CASE("waits, issues and pairs make up all slots") {
+    for (std::uint32_t seed = 0; seed < 50; ++seed) {
+      TileConfig tile = random_pipeline(seed);
+      tile.slots = {};
+      tile.contexts = 2;
+      const RandomPath random = PathMaker(seed).make(80);
+      Assembled program(random.code, Role::worker, tile);
+      program.context.x[kBase] = kData;
+      CHECK(program.run().stop == Stop::end_worker);
+      std::uint64_t waits = 0;
+      for (const std::uint64_t each : program.context.waits) waits += each;
+      const Context& context = program.context;
+      CHECK(context.instructions - context.pairs + waits == context.slots);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::engine::test

@@ -1,0 +1,278 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tests/sim/engine/assembled.h"
+
+/// Random programs whose path is known beforehand, and a plain account of how their instructions
+/// issue: a table of latencies of its own, one instruction after the other.
+namespace tessera::engine::test {
+
+/// One executed instruction.
+struct Executed {
+  Instruction instruction;
+  std::uint32_t pc;
+  bool falls_through = false;  ///< from the one before, and in the same stretch
+  bool branches = false;       ///< and is taken
+};
+
+struct RandomPath {
+  std::vector<Instruction> code;
+  std::vector<Executed> path;
+};
+
+class PathMaker {
+ public:
+  explicit PathMaker(std::uint32_t seed) : random_(seed) {}
+
+  /// About `length` instructions that load from 64 bytes at x10.
+  RandomPath make(int length) {
+    made_ = {};
+    stretch_ = false;
+    while (static_cast<int>(made_.code.size()) < length) {
+      const int what = pick(0, 11);
+      if (what == 0)
+        skip();
+      else if (what == 1)
+        loop();
+      else
+        execute(add(straight()), false);
+    }
+    execute(add(end()), false);
+    return made_;
+  }
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
+  int x() { return pick(5, 8); }
+  int f() { return pick(1, 4); }
+  Instruction straight() {
+    switch (pick(0, 11)) {
+      case 0:
+        return r_type(mul, x(), x(), x());
+      case 1:
+        return r_type(divu, x(), x(), x());
+      case 2:
+        return i_type(lw, x(), 10, 4 * pick(0, 15));
+      case 3:
+        return i_type(flw, f(), 10, 4 * pick(0, 15));
+      case 4:
+        return r_type(fadd_s, f(), f(), f());
+      case 5:
+        return r_type(fmul_s, f(), f(), f());
+      case 6:
+        return r_type(fmadd_s, f(), f(), f(), f());
+      case 7:
+        return pick(0, 1) == 0 ? r_type(fdiv_s, f(), f(), f()) : r_type(fsqrt_s, f(), f(), 0);
+      case 8:
+        return r_type(fsgnj_s, f(), f(), f());
+      case 9:
+        return r_type(isa::Mnemonic::add, x(), x(), x());
+      default:
+        return i_type(addi, x(), x(), pick(-9, 9));
+    }
+  }
+  std::size_t add(const Instruction& instruction) {
+    made_.code.push_back(instruction);
+    return made_.code.size() - 1;
+  }
+  void execute(std::size_t at, bool branches) {
+    made_.path.push_back({made_.code[at], static_cast<std::uint32_t>(4 * at), stretch_, branches});
+    stretch_ = !branches;
+  }
+  void skip() {
+    const bool taken = pick(0, 2) > 0;
+    const int over = pick(1, 3);
+    execute(add(branch_to(taken ? beq : bne, 0, 0, 4 * (over + 1))), taken);
+    for (int i = 0; i < over; ++i) {
+      const std::size_t at = add(straight());
+      if (!taken) execute(at, false);
+    }
+  }
+  void loop() {
+    const int times = pick(1, 40);
+    const int body = pick(1, 6);
+    execute(add(i_type(addi, 9, 0, times)), false);
+    execute(add(branch_to(rpt, 9, 0, 4 * (body + 1))), false);
+    std::vector<std::size_t> all;
+    for (int i = 0; i < body; ++i) all.push_back(add(straight()));
+    for (int i = 0; i < times; ++i) {
+      stretch_ = false;
+      for (const std::size_t at : all) execute(at, false);
+    }
+    stretch_ = false;
+  }
+
+  std::mt19937 random_;
+  RandomPath made_;
+  bool stretch_ = false;
+};
+
+/// A context that issues a path, told the time.
+class PlainContext {
+ public:
+  PlainContext(std::vector<Executed> path, const TileConfig& tile, std::uint32_t pace)
+      : path_(std::move(path)), tile_(tile), pace_(pace) {}
+
+  void start(std::uint64_t at) { slot_ = std::max(slot_, at); }
+  void extend(const std::vector<Executed>& more) {
+    path_.insert(path_.end(), more.begin(), more.end());
+  }
+  [[nodiscard]] bool done() const { return at_ == path_.size(); }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  /// When the next instruction or pair is ready, but for units.
+  [[nodiscard]] std::uint64_t ready() const {
+    std::uint64_t time = slot_;
+    for (std::size_t i = at_; i < at_ + group(); ++i) {
+      const isa::RegisterSets sets = isa::registers(path_[i].instruction);
+      for (int r = 0; r < 32; ++r) {
+        if (((sets.reads_x | sets.writes_x) >> r & 1U) != 0) time = std::max(time, x_[r]);
+        if (((sets.reads_f | sets.writes_f) >> r & 1U) != 0) time = std::max(time, f_[r]);
+      }
+    }
+    return time;
+  }
+  /// The same with them.
+  [[nodiscard]] std::uint64_t ready(const std::vector<std::uint64_t>& units) const {
+    std::uint64_t time = ready();
+    for (std::size_t i = at_; i < at_ + group(); ++i)
+      time = std::max(time, units[static_cast<std::size_t>(unit(path_[i]))]);
+    return time;
+  }
+  /// Issues at `now`; how many slots that takes.
+  std::uint64_t issue(std::uint64_t now, std::vector<std::uint64_t>& units) {
+    const std::size_t count = group();
+    std::uint64_t slots = 0;
+    bool branched = false;
+    for (std::size_t i = 0; i < count; ++i, ++at_) {
+      const Executed& done = path_[at_];
+      const std::uint64_t own = slots_of(done);
+      slots = std::max(slots, own);
+      const std::uint64_t ready = now + own - 1 + paced(latency(done));
+      const isa::RegisterSets sets = isa::registers(done.instruction);
+      for (int r = 0; r < 32; ++r) {
+        if ((sets.writes_x >> r & 1U) != 0) x_[r] = ready;
+        if ((sets.writes_f >> r & 1U) != 0) f_[r] = ready;
+      }
+      if (interval(done) > 1) units[static_cast<std::size_t>(unit(done))] = now + interval(done);
+      branched |= done.branches;
+    }
+    end_ = now + slots;
+    slot_ = slots == 0 ? now : std::max(end_, now + std::max(1U, tile_.reissue_cycles));
+    if (branched) slot_ = std::max(slot_, end_ - 1 + paced(tile_.latency.branch_taken));
+    return slots;
+  }
+
+ private:
+  [[nodiscard]] std::size_t group() const {
+    if (!tile_.dual_issue || at_ + 1 >= path_.size()) return 1;
+    const Executed& first = path_[at_];
+    const Executed& second = path_[at_ + 1];
+    const bool neighbours = second.falls_through && first.pc % 8 == 0 && second.pc == first.pc + 4;
+    return neighbours && isa::may_pair(first.instruction, second.instruction) ? 2 : 1;
+  }
+  [[nodiscard]] std::uint64_t paced(std::uint64_t cycles) const {
+    return (cycles + pace_ - 1) / pace_;
+  }
+  [[nodiscard]] std::uint64_t slots_of(const Executed& done) const {
+    switch (done.instruction.mnemonic) {
+      case mul:
+        return tile_.slots.integer_multiply;
+      case divu:
+        return tile_.slots.integer_divide;
+      case fdiv_s:
+      case fsqrt_s:
+        return tile_.slots.float_divide;
+      case isa::Mnemonic::run:
+        return 0;
+      case xctl:
+        return done.instruction.imm == 1 ? 0 : tile_.slots.plain;
+      default:
+        return tile_.slots.plain;
+    }
+  }
+  [[nodiscard]] std::uint64_t latency(const Executed& done) const {
+    switch (done.instruction.mnemonic) {
+      case mul:
+        return tile_.latency.integer_multiply;
+      case divu:
+        return tile_.latency.integer_divide;
+      case lw:
+      case flw:
+        return tile_.latency.load;
+      case fadd_s:
+        return tile_.latency.f32_add;
+      case fmul_s:
+        return tile_.latency.f32_multiply;
+      case fmadd_s:
+        return tile_.latency.f32_fma;
+      case fdiv_s:
+        return tile_.latency.float_divide;
+      case fsqrt_s:
+        return tile_.latency.square_root;
+      case fsgnj_s:
+        return tile_.latency.float_move;
+      default:
+        return tile_.latency.integer;
+    }
+  }
+  [[nodiscard]] static int unit(const Executed& done) {
+    switch (done.instruction.mnemonic) {
+      case mul:
+        return 1;
+      case divu:
+        return 2;
+      case fadd_s:
+      case fmul_s:
+      case fmadd_s:
+        return 3;
+      case fdiv_s:
+      case fsqrt_s:
+        return 4;
+      default:
+        return 0;
+    }
+  }
+  [[nodiscard]] std::uint64_t interval(const Executed& done) const {
+    const IntervalConfig& all = tile_.interval;
+    const std::uint32_t intervals[] = {1, all.integer_multiply, all.integer_divide, all.floating,
+                                       all.float_divide};
+    return intervals[unit(done)];
+  }
+
+  std::vector<Executed> path_;
+  TileConfig tile_;
+  std::uint64_t pace_;
+  std::size_t at_ = 0;
+  std::uint64_t slot_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint64_t x_[32] = {};
+  std::uint64_t f_[32] = {};
+};
+
+/// A random pipeline.
+inline TileConfig random_pipeline(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&](int low, int high) {
+    return static_cast<std::uint32_t>(std::uniform_int_distribution(low, high)(random));
+  };
+  TileConfig tile;
+  tile.dual_issue = pick(0, 1) == 1;
+  LatencyConfig& l = tile.latency;
+  for (std::uint32_t* each :
+       {&l.load, &l.integer, &l.integer_multiply, &l.integer_divide, &l.f32_add, &l.f32_multiply,
+        &l.f32_fma, &l.float_move, &l.float_divide, &l.square_root, &l.branch_taken})
+    *each = pick(0, 2) == 0 ? 1 : pick(1, 12);
+  IntervalConfig& i = tile.interval;
+  for (std::uint32_t* each : {&i.integer_multiply, &i.integer_divide, &i.floating, &i.float_divide})
+    *each = pick(0, 1) == 0 ? 1 : pick(1, 9);
+  SlotCosts& s = tile.slots;
+  for (std::uint32_t* each : {&s.integer_multiply, &s.integer_divide, &s.float_divide})
+    *each = pick(0, 2) == 0 ? pick(1, 4) : 1;
+  if (pick(0, 5) == 0) s.plain = 2;
+  return tile;
+}
+
+}  // namespace tessera::engine::test
