@@ -30,20 +30,58 @@ BufferId add_buffer(Program& program, std::uint64_t bytes) {
                              "sample"});
 }
 
+/// What the fullest tile holds of the operands when they are sent to where they are multiplied, and
+/// on how many tiles they lie.
+struct Holdings {
+  std::uint64_t x, w;
+  std::uint32_t tiles;
+};
+Holdings holdings(const Geometry& geometry, std::uint32_t tiles) {
+  if (!geometry.natural()) {
+    const std::uint64_t x = geometry.x_bytes();
+    const std::uint64_t w = geometry.w_bytes();
+    return {stored_bytes(x, tiles), stored_bytes(w, tiles),
+            std::max(stored_on(x, tiles), stored_on(w, tiles))};
+  }
+  const Panels x(geometry, Storage::Role::x, tiles);
+  const Panels w(geometry, Storage::Role::w, tiles);
+  return {x.bytes_on(0), w.bytes_on(0), std::max(x.holders(), w.holders())};
+}
+
 /// What one superstep brings to the fullest tile, or takes from one that holds nothing else.
 ExchangeLoad input_load(const Geometry& geometry, const MachineConfig& machine, std::uint32_t cut) {
   const bool by_column = geometry.pairs_share_x();
   const std::uint32_t neighbours = by_column ? geometry.column_parts() : geometry.row_parts();
   const std::uint64_t x = geometry.x_bytes(kFullest, cut);
   const std::uint64_t w = geometry.w_bytes(kFullest, cut);
+  const Holdings held = holdings(geometry, machine.tiles);
   ExchangeLoad load;
-  load.tiles = machine.tiles;
-  load.sent = std::min(x, stored_bytes(geometry.x_bytes(), machine.tiles)) +
-              std::min(w, stored_bytes(geometry.w_bytes(), machine.tiles));
+  load.tiles = std::max(geometry.tiles(), held.tiles);
+  load.sent = std::min(x, held.x) + std::min(w, held.w);
   load.received = by_column ? w : x;
   // Of an odd number of neighbours some pairs are divided.
   (neighbours % 2 == 0 ? load.shared : load.received) += by_column ? x : w;
   return load;
+}
+
+/// Layout natural: the rows of A and B that are given become panels.
+ExchangeLoad panel_load(const Geometry& geometry, const MachineConfig& machine) {
+  const std::uint32_t tiles = machine.tiles;
+  const std::uint64_t x = geometry.x_bytes();
+  const std::uint64_t w = geometry.w_bytes();
+  const Holdings panels = holdings(geometry, tiles);
+  ExchangeLoad load;
+  load.tiles = std::max({panels.tiles, stored_on(x, tiles), stored_on(w, tiles)});
+  load.sent = stored_bytes(x, tiles) + stored_bytes(w, tiles);
+  load.received = panels.x + panels.w;
+  return load;
+}
+
+/// Layout natural: finished parts go to the rows of C.
+ExchangeLoad result_load(const Geometry& geometry, const MachineConfig& machine) {
+  const std::uint64_t bytes = geometry.result_bytes();
+  return {geometry.result_bytes(kFullest), stored_bytes(bytes, machine.tiles), 0,
+          std::max(geometry.tiles(), stored_on(bytes, machine.tiles))};
 }
 
 }  // namespace
@@ -124,18 +162,13 @@ void PlanCosts::add_product(const Geometry& geometry, std::uint32_t cut, std::ui
 
 /// Layout natural, before the product: rows of A and B to panels, and their regrouping.
 void PlanCosts::add_panels(const Geometry& geometry, Prediction& sum) {
-  const std::uint32_t tiles = machine().tiles;
-  ExchangeLoad load;
-  load.tiles = tiles;
-  load.sent = stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
   std::uint64_t cycles = 0;
   for (const Storage::Role role : {Storage::Role::x, Storage::Role::w}) {
-    for (const Panel& panel : Panels(geometry, role, tiles).on_tile(0)) {
-      load.received += panel.bytes();
+    for (const Panel& panel : Panels(geometry, role, machine().tiles).on_tile(0)) {
       cycles += regrouping({panel.rows, panel.chunks, panel.chunk_bytes}, true);
     }
   }
-  steps_.add(sum, {load, cycles});
+  steps_.add(sum, {panel_load(geometry, machine()), cycles});
 }
 
 /// What follows the product: in layout natural blocks of Y become rows and go to the rows of C;
@@ -143,7 +176,6 @@ void PlanCosts::add_panels(const Geometry& geometry, Prediction& sum) {
 void PlanCosts::add_partials(const Geometry& geometry, Prediction& sum) {
   const std::uint32_t parts = geometry.plan().split_k;
   const std::uint64_t share = geometry.y_share(kFullest).size();
-  const std::uint32_t tiles = machine().tiles;
   std::uint64_t last = geometry.converts() ? packing(share) : 0;
   if (geometry.natural()) {
     const Vertices::Chunks chunks{geometry.rows(0).size(), geometry.column_blocks(0).size(),
@@ -157,13 +189,9 @@ void PlanCosts::add_partials(const Geometry& geometry, Prediction& sum) {
   if (parts > 1) {
     last += adding(geometry.block().partial, share, parts - 1);
     const std::uint64_t received = share * (parts - 1);
-    steps_.add(sum, {ExchangeLoad{received, received, 0, tiles}, last});
+    steps_.add(sum, {ExchangeLoad{received, received, 0, geometry.tiles()}, last});
   }
-  if (geometry.natural()) {
-    steps_.add(sum, {ExchangeLoad{geometry.result_bytes(kFullest),
-                                  stored_bytes(geometry.result_bytes(), tiles), 0, tiles},
-                     0});
-  }
+  if (geometry.natural()) steps_.add(sum, {result_load(geometry, machine()), 0});
 }
 
 Prediction PlanCosts::predict(const Geometry& geometry) {

@@ -75,6 +75,10 @@ std::uint64_t Panels::bytes_on(std::uint32_t tile) const {
   return bytes;
 }
 
+std::uint32_t Panels::holders() const {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(split().total, tiles_));
+}
+
 std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) const {
   const std::uint32_t part = role_ == Storage::Role::x ? cell.row : cell.column;
   const Interval depth = geometry_.depth_blocks(cell.depth, cut);

@@ -30,6 +30,8 @@ class Panels {
 
   [[nodiscard]] std::vector<Panel> on_tile(std::uint32_t tile) const;
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile) const;
+  /// Tiles 0 to this - 1 hold something.
+  [[nodiscard]] std::uint32_t holders() const;
   /// Where a portion lies, as Storage::pieces.
   [[nodiscard]] std::vector<Storage::Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 

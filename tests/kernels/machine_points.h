@@ -1,0 +1,61 @@
+#pragma once
+
+#include <random>
+
+#include "sim/machine/machine_config.h"
+
+namespace tessera::test {
+
+/// Machines from all over the space of configs, seeded.
+class MachinePoints {
+ public:
+  explicit MachinePoints(std::uint64_t seed) : random_(seed) {}
+
+  template <class Value>
+  Value one_of(std::initializer_list<Value> values) {
+    return values.begin()[random_() % values.size()];
+  }
+
+  MachineConfig machine() {
+    MachineConfig machine;
+    machine.name = "point";
+    machine.tiles = one_of({1U, 4U, 16U, 64U});
+    machine.sync.chip_cycles = one_of({0U, 90U});
+    TileConfig& tile = machine.tile;
+    tile.sram_kib = 4096;
+    tile.contexts = one_of({1U, 2U, 4U, 6U, 8U, 12U});
+    tile.dual_issue = one_of({true, false});
+    tile.load_bytes_per_slot = one_of({4U, 8U, 16U, 32U});
+    tile.store_bytes_per_slot = one_of({4U, 8U});
+    tile.matrix_unit.weight_load_bytes_per_cycle = one_of({4U, 8U, 32U});
+    tile.slots.plain = one_of({1U, 1U, 2U});
+    tile.slots.branch_taken_extra = one_of({0U, 3U});
+    supervisor(tile.supervisor);
+    fabric(machine.fabric);
+    return machine;
+  }
+
+ private:
+  void supervisor(SupervisorCosts& costs) {
+    costs.plain_cycles = one_of({1U, 4U});
+    costs.branch_taken_cycles = one_of({6U, 24U});
+    costs.load_use_stall_cycles = one_of({0U, 5U, 20U});
+    costs.launch_cycles = one_of({6U, 24U});
+    costs.launch_stagger_cycles = one_of({0U, 4U, 16U});
+    costs.join_cycles = one_of({6U, 24U});
+    costs.weight_load_cycles = one_of({6U, 24U});
+  }
+
+  void fabric(FabricConfig& fabric) {
+    fabric.kind = one_of<const char*>({"scheduled", "scheduled", "scheduled", "ideal"});
+    fabric.fixed_cycles = one_of({0U, 100U});
+    fabric.send_bytes_per_cycle = one_of({2U, 4U, 8U, 16U});
+    fabric.receive_bytes_per_cycle = one_of({2U, 4U, 8U, 16U});
+    fabric.pair_sharing = one_of({true, false});
+    fabric.cycles_per_hop = one_of({0U, 0U, 1U});
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace tessera::test

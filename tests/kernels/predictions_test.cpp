@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/stream/stream.h"
+#include "tests/kernels/machine_points.h"
+#include "tests/kernels/run_workload.h"
+
+using namespace tessera;
+
+namespace {
+
+constexpr int kPoints = 40;
+
+void draw(test::MachinePoints& points, gemm::Options& options) {
+  options.product = {points.one_of({1U, 7U, 60U, 200U}), points.one_of({1U, 16U, 100U, 180U}),
+                     points.one_of({16U, 100U, 300U})};
+  options.dtype = points.one_of({program::Type::f16, program::Type::f32});
+  options.layout = points.one_of({gemm::Layout::blocked, gemm::Layout::natural});
+}
+
+void draw(test::MachinePoints& points, matrix_unit::Options& options) {
+  using matrix_unit::Mode;
+  options.n = points.one_of({1U, 5U, 17U, 100U, 700U});
+  options.dtype = points.one_of({Mode::f16, Mode::f16_f32, Mode::f32});
+}
+
+void draw(test::MachinePoints& points, stream::Options& options) {
+  using stream::Operation;
+  options.operation =
+      points.one_of({Operation::copy, Operation::scale, Operation::add, Operation::triad});
+  options.dtype = points.one_of({program::Type::f16, program::Type::f32});
+  options.elements_per_worker = points.one_of({1U, 30U, 700U});
+  options.repeats = points.one_of({1U, 2U, 9U});
+}
+
+/// By how much predicted cycles miss the simulated ones at random points, least first.
+template <class Kernel, class Options>
+std::vector<double> misses(std::uint64_t seed) {
+  test::MachinePoints points(seed);
+  std::vector<double> found;
+  for (int i = 0; i < kPoints; ++i) {
+    const MachineConfig machine = points.machine();
+    Options options;
+    draw(points, options);
+    const auto ratio = [](const RunResult& result, const Kernel& kernel) {
+      return fmt::format(" {}", static_cast<double>(kernel.prediction().cycles) /
+                                    static_cast<double>(result.time.total().count()));
+    };
+    const std::string said = test::run_workload<Kernel>(options, machine, {ratio});
+    CAPTURE(i);
+    CAPTURE(said);
+    REQUIRE(said.starts_with("passed "));
+    found.push_back(std::abs(std::stod(said.substr(sizeof "passed")) - 1));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+template <class Kernel, class Options>
+void check_predictions(std::uint64_t seed) {
+  const std::vector<double> found = misses<Kernel, Options>(seed);
+  CHECK(found[found.size() / 2] <= 0.10);
+  CHECK(found.back() <= 0.25);
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("gemm takes the predicted cycles on machines of every kind") {
+    check_predictions<gemm::Gemm, gemm::Options>(1);
+  }
+
+  TEST_CASE("matrix_unit takes the predicted cycles on machines of every kind") {
+    check_predictions<matrix_unit::MatrixUnit, matrix_unit::Options>(2);
+  }
+
+  TEST_CASE("stream takes the predicted cycles on machines of every kind") {
+    check_predictions<stream::Stream, stream::Options>(3);
+  }
+}
