@@ -29,13 +29,31 @@ class MachinePoints {
     tile.store_bytes_per_slot = one_of({4U, 8U});
     tile.matrix_unit.weight_load_bytes_per_cycle = one_of({4U, 8U, 32U});
     tile.slots.plain = one_of({1U, 1U, 2U});
-    tile.slots.branch_taken_extra = one_of({0U, 3U});
-    supervisor(tile.supervisor);
+    issue(tile);
+    latencies(tile.latency);
+    if (tile.issue == "barrel") supervisor(tile.supervisor);
     fabric(machine.fabric);
     return machine;
   }
 
  private:
+  void issue(TileConfig& tile) {
+    tile.issue = one_of<const char*>({"barrel", "barrel", "revolver", "interleaved"});
+    if (tile.issue == "revolver") tile.reissue_cycles = one_of({1U, 6U, 11U});
+    if (tile.contexts == 1 && tile.issue == "barrel")
+      tile.issue = one_of<const char*>({"barrel", "single"});
+  }
+
+  void latencies(LatencyConfig& latency) {
+    latency.load = one_of({1U, 6U, 11U});
+    latency.integer = one_of({1U, 2U, 6U});
+    latency.f32_fma = latency.f16_fma = one_of({1U, 4U, 6U, 11U});
+    latency.f32_add = latency.f16_add = one_of({1U, 3U, 6U});
+    latency.float_move = one_of({1U, 6U});
+    latency.matrix = one_of({1U, 6U, 11U});
+    latency.branch_taken = one_of({1U, 3U, 6U});
+  }
+
   void supervisor(SupervisorCosts& costs) {
     costs.plain_cycles = one_of({1U, 4U});
     costs.branch_taken_cycles = one_of({6U, 24U});
