@@ -69,7 +69,7 @@ struct Work {
   const PoolShape& pool;
   const Buffers bytes;
   bool measured;  ///< steps other than the products
-  sparse::Assembly assembly;
+  sparse::Assembly& assembly;
   Cells cells;
   /// Layout natural: equal parts of the rows of X and Yg as they are given, by tile.
   std::vector<BufferId> given_x = {}, given_y = {};

@@ -37,11 +37,13 @@ class Builder {
         problem_(workload.problem_),
         shape_(problem_.shape),
         grid_(workload.plan_.pool.grid),
+        program_(workload.tiles_),
+        assembly_(code_, program_, workload.plan_.pool.contexts),
         work_{problem_,
               workload.plan_.pool,
               Buffers(problem_, workload.plan_.pool),
               workload.options_.region == Region::all,
-              sparse::Assembly(workload.tiles_, workload.plan_.pool.contexts),
+              assembly_,
               Cells(grid_)} {}
 
   program::Program build() {
@@ -53,7 +55,7 @@ class Builder {
     add_propagation(work_);
     add_sums(work_);
     if (rows_wanted()) add_rows_out(work_);
-    return std::move(work_.assembly.program());
+    return std::move(program_);
   }
 
  private:
@@ -177,6 +179,9 @@ class Builder {
   const Problem& problem_;
   const Shape& shape_;
   const Grid& grid_;
+  sparse::TileCode code_;
+  program::Program program_;
+  sparse::Assembly assembly_;
   Work work_;
 };
 

@@ -4,8 +4,6 @@ namespace tessera::spmm_dynamic {
 
 using program::ComputeSet;
 using program::Exchange;
-using program::Executor;
-using program::Vertex;
 
 namespace {
 
@@ -28,10 +26,18 @@ class Writer {
 
   [[nodiscard]] ComputeSet add() const {
     ComputeSet set{"add", {}};
+    gemm::Vertices dense = assembly_.dense();
     for (const Cell& one : cells_) {
       if (share(one).size() == 0) continue;
-      if (bytes_.parts > 1) set.vertices.push_back(add_vertex(one));
-      if (shape_.mixed()) set.vertices.push_back(pack_vertex(one));
+      const Interval chunks = share(one);
+      const std::uint64_t bytes = chunks.size() * kChunkBytes;
+      const Place sums = partial(one, chunks.begin);
+      if (bytes_.parts > 1)
+        set.vertices.push_back(dense.adding(one.tile, shape_.partials, bytes, bytes_.parts - 1,
+                                            sums, {one.received},
+                                            shape_.mixed() ? sums : Place{one.results}));
+      if (shape_.mixed())
+        set.vertices.push_back(dense.packing(one.tile, bytes, sums, {one.results}));
     }
     return set;
   }
@@ -59,45 +65,6 @@ class Writer {
       exchange.copies.push_back({partial(one, chunks.begin),
                                  word(chunks.size()) * kChunkBytes,
                                  {{to.received, place * word(chunks.size()) * kChunkBytes}}});
-    }
-  }
-
-  [[nodiscard]] Vertex add_vertex(const Cell& one) const {
-    const Interval chunks = share(one);
-    const Place sums = partial(one, chunks.begin);
-    const std::uint32_t codelet =
-        assembly_.codelet(shape_.partials == Type::f16 ? "gemm_add_f16" : "gemm_add_f32");
-    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {}};
-    vertex.arguments = {sums,
-                        Place{one.received},
-                        word(chunks.size()) * kChunkBytes,
-                        bytes_.parts - 1,
-                        shape_.mixed() ? sums : Place{one.results},
-                        0U,
-                        0U,
-                        0U};
-    add_chunks(vertex, chunks.size());
-    return vertex;
-  }
-
-  [[nodiscard]] Vertex pack_vertex(const Cell& one) const {
-    const Interval chunks = share(one);
-    const std::uint32_t codelet = assembly_.codelet("gemm_pack");
-    Vertex vertex{one.tile,
-                  codelet,
-                  Executor::all_workers,
-                  0,
-                  {partial(one, chunks.begin), Place{one.results}}};
-    vertex.arguments.resize(8, 0U);
-    add_chunks(vertex, chunks.size());
-    return vertex;
-  }
-
-  void add_chunks(Vertex& vertex, std::uint64_t chunks) const {
-    const EvenSplit split{chunks, assembly_.contexts()};
-    for (std::uint32_t w = 0; w < assembly_.contexts(); ++w) {
-      vertex.arguments.emplace_back(word(split.begin(w)) * kChunkBytes);
-      vertex.arguments.emplace_back(word(split.part(w).size()));
     }
   }
 

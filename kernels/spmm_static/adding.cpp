@@ -7,7 +7,7 @@ using program::Argument;
 
 namespace {
 
-std::string_view reduce_codelet(const sparse::Shape& shape) {
+std::string reduce_codelet(const sparse::Shape& shape) {
   if (shape.halves_outputs()) return "reduce_f16_f32_halves";
   if (shape.mixed()) return "reduce_f16_f32";
   return shape.type == Type::f16 ? "reduce_f16" : "reduce_f32";
@@ -67,6 +67,28 @@ program::Exchange results_sent(const Partition& partition, const Reduction& redu
   return exchange;
 }
 
+program::Vertex adding_vertex(Assembly& assembly, const sparse::Shape& shape, TileId tile,
+                              Place received, Place results,
+                              const std::vector<ReducingWorker>& workers) {
+  std::vector<Argument> arguments{received, results};
+  std::vector<std::byte> list;
+  for (const ReducingWorker& worker : workers) {
+    const std::vector<std::byte> part = segment_list(worker.parts);
+    list.insert(list.end(), part.begin(), part.end());
+  }
+  const BufferId lists = assembly.list(index(tile), std::move(list), "segments");
+  std::uint32_t first = 0;
+  for (const ReducingWorker& worker : workers) {
+    arguments.emplace_back(Place{lists, first * kSegmentBytes});
+    arguments.emplace_back(word(worker.parts.size()));
+    arguments.emplace_back(word(worker.first_word * 8));
+    arguments.emplace_back(0U);
+    first += word(worker.parts.size());
+  }
+  return {tile, assembly.codelet(reduce_codelet(shape)), program::Executor::all_workers, 0,
+          std::move(arguments)};
+}
+
 program::ComputeSet added(Assembly& assembly, const Partition& partition,
                           const Reduction& reduction, const std::vector<BufferId>& received,
                           const std::vector<BufferId>& results, const std::vector<BufferId>& sums) {
@@ -75,25 +97,8 @@ program::ComputeSet added(Assembly& assembly, const Partition& partition,
     const Destination& to = reduction.destinations()[i];
     const Place place = to.home ? Place{results[to.tile], word(to.first * partition.shape.bytes())}
                                 : Place{sums[i]};
-    std::vector<Argument> arguments{Place{received[i]}, place};
-    std::vector<std::byte> list;
-    const std::vector<ReducingWorker> workers = reduction.workers(to, assembly.contexts());
-    for (const ReducingWorker& worker : workers) {
-      const std::vector<std::byte> part = segment_list(worker.parts);
-      list.insert(list.end(), part.begin(), part.end());
-    }
-    const BufferId lists = assembly.list(to.tile, std::move(list), "segments");
-    std::uint32_t first = 0;
-    for (const ReducingWorker& worker : workers) {
-      const auto segments = word(worker.parts.size());
-      arguments.emplace_back(Place{lists, first * kSegmentBytes});
-      arguments.emplace_back(segments);
-      arguments.emplace_back(word(worker.first_word * 8));
-      arguments.emplace_back(0U);
-      first += segments;
-    }
-    set.vertices.push_back({TileId(to.tile), assembly.codelet(reduce_codelet(partition.shape)),
-                            program::Executor::all_workers, 0, std::move(arguments)});
+    set.vertices.push_back(adding_vertex(assembly, partition.shape, TileId(to.tile), {received[i]},
+                                         place, reduction.workers(to, assembly.contexts())));
   }
   return set;
 }

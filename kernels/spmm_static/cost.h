@@ -1,28 +1,67 @@
 #pragma once
 
-#include <cstdint>
+#include <map>
+#include <memory>
 
-#include "kernels/spmm_static/partition.h"
+#include "kernels/sparse/plan/traffic.h"
 #include "kernels/spmm_static/reduction.h"
-#include "sim/machine/machine_config.h"
+#include "sim/program/fitted_cost.h"
 #include "sim/program/image.h"
-#include "sim/program/workload.h"
+#include "sim/program/step_costs.h"
 
-/// Cycles and bytes of a product on a machine: the machine's constants times the length of the tile
-/// code.
+/// Cycles and bytes of a product on a machine, which is asked what the tile code takes.
 namespace tessera::spmm_static {
 
-/// Of the supervisor and workers of one tile, from call to return: `blocks` blocks in `rows` block
-/// rows times `width` columns. Blocks > 1.
-std::uint64_t block_cycles(const Shape& shape, const TileConfig& tile, std::uint64_t rows,
-                           std::uint64_t blocks, std::uint32_t width);
+class Cost {
+ public:
+  /// `most_in_row`: nonzeros of the fullest row, where W has no blocks.
+  Cost(const sparse::Shape& shape, std::uint64_t most_in_row, MachineCosts& costs);
 
-/// The same element by element.
-std::uint64_t element_cycles(const Shape& shape, const TileConfig& tile, const Share& share,
-                             std::uint32_t width);
+  /// Of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns.
+  std::uint64_t product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width);
+  /// Of a tile: `words` words of results of so many partials each.
+  std::uint64_t adding(std::uint64_t words, std::uint64_t partials);
 
-/// What the program of this partition takes.
-Prediction predict(const Partition& partition, const MachineConfig& machine);
+  /// What the program of this partition takes.
+  Prediction predict(const Partition& partition);
+
+  [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+  [[nodiscard]] const MachineCosts& costs() const { return costs_; }
+  [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
+
+ private:
+  /// Of adding up: once, for each segment, and for chunks and units of so many partials.
+  struct Adding {
+    std::uint64_t once, segment, chunk, unit;
+  };
+  std::uint64_t measure_blocks(const FittedCost::Sizes& sizes);
+  std::uint64_t measure_elements(const FittedCost::Sizes& sizes);
+  std::uint64_t measure_adding(const FittedCost::Sizes& sizes);
+  ElementWork element_work(std::uint32_t words, std::uint64_t most_in_row);
+  const Adding& adding(std::uint64_t partials);
+  std::uint64_t product(const Part& part, const Share& share);
+  std::uint64_t products(const Partition& partition);
+  std::uint64_t additions(const Partition& partition, const Reduction& reduction);
+  std::uint64_t turning(const Partition& partition, sparse::Direction direction);
+  /// Of a vertex on a tile of its own.
+  template <class Make>
+  std::uint64_t vertex(const Make& make);
+
+  const sparse::Shape shape_;
+  MachineCosts& costs_;
+  StepCosts steps_;
+  sparse::TileCode code_;
+  std::uint32_t workers_;
+  FittedCost blocks_, rows_, adding_;
+  /// Few rows and further blocks of some width, and what so many more of either take.
+  struct BlockCost {
+    std::int64_t few, rows, blocks;
+  };
+  std::map<std::uint32_t, BlockCost> by_width_;
+  std::map<std::uint64_t, Adding> by_partials_;
+  std::map<sparse::Direction, std::uint64_t> turning_;
+  std::shared_ptr<const ElementWorks> elements_;
+};
 
 /// What the fullest tile needs, about: tensors that live together, lists, code.
 program::CategoryBytes tile_memory(const Partition& partition);

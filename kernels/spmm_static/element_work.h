@@ -1,29 +1,37 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
-#include "kernels/sparse/code/shape.h"
 #include "kernels/spmm_static/layer.h"
 
-/// How the workers of a tile divide the rows and columns of an element-wise product, and what the
-/// codelets of codelets_elements.S take for it.
+/// How the workers of a tile divide the rows and columns of an element-wise product.
 namespace tessera::spmm_static {
 
-using sparse::Shape;
+/// The element-wise codelet for a pass of one or two 64-bit words of a row of X.
+std::string element_codelet(const sparse::Shape& shape, std::uint32_t words);
 
-/// One of the element-wise codelets: a pass is `words` 64-bit words of a row of X.
-struct ElementCode {
-  std::string_view codelet;
-  std::uint32_t words;
-  bool mixed;  ///< two nonzeros at a time
-  bool half;   ///< f16 elements
-  [[nodiscard]] std::uint64_t row_slots(std::uint64_t nonzeros) const;
-  [[nodiscard]] std::uint64_t slots(std::uint64_t row_slots, std::uint64_t passes) const;
+/// What that codelet takes, in cycles of a tile all of whose workers do the same: once, for each
+/// pass, and for each row of so many nonzeros in a pass.
+struct ElementWork {
+  std::uint64_t once = 0;
+  std::uint64_t pass = 0;
+  std::vector<std::uint64_t> row = {};  ///< by nonzeros, up to those of the fullest row
+
+  [[nodiscard]] std::uint64_t cycles(std::uint64_t rows, std::uint64_t passes) const {
+    return once + passes * (pass + rows);
+  }
 };
-/// For passes of one or two words.
-ElementCode element_code(const Shape& shape, std::uint32_t words);
+
+/// Of passes of one word and of two.
+struct ElementWorks {
+  ElementWork narrow, wide;
+
+  [[nodiscard]] const ElementWork& of(std::uint32_t words) const {
+    return words == 2 ? wide : narrow;
+  }
+};
 
 /// Where one worker of a tile works: rows of the share and passes.
 struct WorkerShare {
@@ -31,11 +39,11 @@ struct WorkerShare {
   std::uint32_t rows = 0;
   std::uint32_t first_pass = 0;
   std::uint32_t passes = 0;
-  std::uint64_t slots = 0;
+  std::uint64_t cycles = 0;
 };
 
 /// Rectangles of about equal work, `workers` of them; some may be empty.
-std::vector<WorkerShare> divide(const Share& share, const ElementCode& code, std::uint32_t passes,
+std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,
                                 std::uint32_t workers);
 
 }  // namespace tessera::spmm_static

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/spmm_static/element_work.h"
-
 namespace tessera::spmm_static {
 
 std::uint64_t Partition::x_bytes(const Part& part, const Share& share) const {
@@ -57,19 +55,20 @@ std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::
 namespace {
 
 /// What a row of so many blocks takes of the tile code, in columns of one pass.
-std::uint64_t row_work(const Shape& shape, std::uint32_t columns, std::uint64_t blocks) {
-  if (shape.block > 1) return blocks;
-  const std::uint32_t words = std::min(columns * shape.bytes() / 8, 2U);
-  return element_code(shape, words).row_slots(blocks);
+std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
+  if (!partition.work) return blocks;
+  return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks];
 }
 
 }  // namespace
 
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                         std::uint32_t tiles, const Cuts& cuts) {
+                         std::uint32_t tiles, const Cuts& cuts,
+                         std::shared_ptr<const ElementWorks> work) {
   const bool even_rows = shape.block == 1 && shape.type == Type::f16;
   Partition partition{
-      shape, w.block_rows(), w.block_columns(), round_up(n, shape.lanes()), tiles, {}, {}, {}, {}};
+      shape, w.block_rows(), w.block_columns(), round_up(n, shape.lanes()), tiles, {}, {},
+      {},    std::move(work)};
   partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
   std::vector<Part> cut =
       cut_columns(partition.columns, cuts.parts, shape.lanes(), tiles, cuts.dealing);
@@ -79,10 +78,10 @@ Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::
                                     [&](const Layer& layer) { return layer.tiles == wanted; });
     part.layer = static_cast<std::uint32_t>(found - partition.layers.begin());
     if (found != partition.layers.end()) continue;
-    partition.layers.push_back(
-        make_layer(partition.deal, wanted,
-                   {cuts.dealing, tile_grain(tiles), even_rows,
-                    [&](std::uint64_t blocks) { return row_work(shape, part.width(), blocks); }}));
+    partition.layers.push_back(make_layer(
+        partition.deal, wanted,
+        {cuts.dealing, tile_grain(tiles), even_rows,
+         [&](std::uint64_t blocks) { return row_work(partition, part.width(), blocks); }}));
     if (partition.layers.back().shares.empty() && partition.deal.blocks() > 0) return partition;
   }
   partition.parts = std::move(cut);

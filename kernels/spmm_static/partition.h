@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "kernels/sparse/code/relayout.h"
-#include "kernels/spmm_static/layer.h"
-#include "kernels/spmm_static/lone_adding.h"
+#include "kernels/sparse/published/reduction_placement.h"
+#include "kernels/spmm_static/element_work.h"
 
 /// How Y[m,n] = W[m,k] X[k,n] is cut over tiles: columns of X and Y in intervals, a layer of tiles
 /// each.
@@ -16,6 +17,8 @@ namespace tessera::spmm_static {
 
 using kernels::EvenStorage;
 using program::Type;
+using sparse::Shape;
+namespace published = sparse::published;
 
 /// An interval of columns and the tiles that compute it.
 struct Part {
@@ -36,7 +39,9 @@ struct Partition {
   Deal deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
-  std::optional<LoneAdding> lone_adding = std::nullopt;  ///< else partial rows are added at home
+  std::shared_ptr<const ElementWorks> work;  ///< of single elements
+  std::optional<published::ReductionPlacement> placement =
+      std::nullopt;  ///< else partial rows are added at home
 
   [[nodiscard]] const Layer& layer(const Part& part) const { return layers[part.layer]; }
   /// X and Y as they are given and wanted, the values of W where tiles share them: in equal parts
@@ -96,8 +101,9 @@ struct Cuts {
 };
 
 /// The partition into up to so many intervals and bands; without parts if they do not go onto the
-/// tiles.
+/// tiles. `work`: of single elements.
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                         std::uint32_t tiles, const Cuts& cuts);
+                         std::uint32_t tiles, const Cuts& cuts,
+                         std::shared_ptr<const ElementWorks> work = {});
 
 }  // namespace tessera::spmm_static

@@ -6,9 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/gemm/shape.h"
-#include "kernels/spmm_static/cost.h"
-#include "kernels/spmm_static/planner.h"
+#include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/work_list.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -34,34 +32,132 @@ std::string_view name_of(Algorithm algorithm) {
   return kAlgorithms[static_cast<std::size_t>(algorithm)].first;
 }
 
-class Chooser {
+/// Looks at partitions: which fit, and what they take.
+class Looks {
  public:
-  Chooser(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-          const MachineConfig& machine, const Pinned& pinned)
-      : w_(w), machine_(machine), pinned_(pinned), n_(n), problem_(make_problem(w, shape, n)) {}
+  Looks(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n, Cost& cost,
+        const Pinned& pinned)
+      : w_(w), n_(n), cost_(cost), pinned_(pinned), problem_(make_problem(w, shape, n)) {}
 
-  Plan choose() {
-    check_pinned();
-    if (pinned_.parts != 0 && pinned_.bands != 0) {
-      look_at_dealings({pinned_.parts, pinned_.bands});
-    } else if (pinned_.algorithm == Algorithm::published) {
-      const Found found =
-          published_cuts(problem_, machine_, {pinned_.parts, pinned_.bands, Dealing::blocks});
-      closest_ = found.closest;
-      if (found.cuts) look_at_dealings(*found.cuts);
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const Pinned& pinned() const { return pinned_; }
+  [[nodiscard]] Cost& cost() const { return cost_; }
+  [[nodiscard]] std::uint64_t capacity() const {
+    return std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+  }
+  [[nodiscard]] const std::optional<Plan>& best() const { return best_; }
+  [[nodiscard]] const std::optional<Cuts>& best_cuts() const { return best_cuts_; }
+  [[nodiscard]] const std::optional<Cuts>& closest() const { return closest_; }
+  void set_closest(const std::optional<Cuts>& cuts) { closest_ = cuts; }
+
+  [[nodiscard]] Partition partition(const Cuts& cuts) const {
+    return make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts, cost_.elements());
+  }
+
+  /// Keeps the partition if it fits and is better than what was seen before.
+  void look(Partition partition, const Cuts& cuts) {
+    if (partition.parts.empty()) return;
+    if (program::total(tile_memory(partition)) > capacity()) {
+      if (!closest_) closest_ = cuts;
+    } else if (!places_fit(partition)) {
+      unnamed_ = cuts;
     } else {
-      search();
+      const Prediction prediction = cost_.predict(partition);
+      if (best_ && best_->prediction.cycles <= prediction.cycles) return;
+      best_ = Plan{pinned_.algorithm, cuts.dealing, std::move(partition), prediction};
+      best_cuts_ = cuts;
     }
-    if (!best_ && closest_ && pinned_.algorithm == Algorithm::best) look_at_dealings(*closest_);
-    if (!best_) fail();
-    return *std::move(best_);
+  }
+
+  /// The best plan; throws UserError with what `budget` bytes, by whose word, leave no room for.
+  Plan take(std::uint64_t budget, const char* whose) {
+    if (best_) return *std::move(best_);
+    std::string what = fmt::format("spmm_static: {} x {} with {} of {} times {} does not fit {}",
+                                   w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
+                                   counted(n_, "column"), counted(cost_.machine().tiles, "tile"));
+    if (unnamed_) {
+      throw UserError(fmt::format(
+          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
+          "work lists of 16-bit numbers can name",
+          what, unnamed_->parts, unnamed_->bands));
+    }
+    if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
+    what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
+                        closest_->bands);
+    const program::CategoryBytes need = tile_memory(partition(*closest_));
+    if (program::total(need) <= capacity()) {
+      throw UserError(fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what,
+                                  program::total(need), whose, budget));
+    }
+    throw UserError(program::overflow_message(what, {&need, 1}, cost_.machine()));
   }
 
  private:
-  /// Where the fewest cycles are expected, then about the best found so far until that is better
-  /// than all its neighbours.
+  const sparse::BlockMatrix& w_;
+  std::uint32_t n_;
+  Cost& cost_;
+  const Pinned& pinned_;
+  Problem problem_;
+  std::optional<Plan> best_;
+  std::optional<Cuts> best_cuts_;
+  std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
+  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
+};
+
+/// Each tile takes its own rows of X; its code takes what the machine says.
+class OurPricing final : public Pricing {
+ public:
+  explicit OurPricing(Cost& cost) : cost_(cost) {}
+
+  [[nodiscard]] Expected price(const TileWork& work, bool shares_values) override {
+    const auto received = [&](std::uint64_t bytes) {
+      return cost_.costs().exchange({0, bytes, 0, cost_.machine().tiles});
+    };
+    std::uint64_t cycles = received(work.x_bytes() + (shares_values ? work.value_bytes() : 0)) +
+                           cost_.product(work.rows, std::max(work.blocks, work.rows), work.width) +
+                           received(work.partial_bytes());
+    if (work.partial_rows > 1)
+      cycles += cost_.adding(ceil_div(work.q_bytes() / 8, work.partial_rows), work.partial_rows);
+    const std::uint64_t lists = 2 * (work.blocks + work.rows);
+    return {cycles, std::max(work.x_bytes() + work.value_bytes() + work.q_bytes() + lists,
+                             work.partial_bytes() + work.q_bytes())};
+  }
+  [[nodiscard]] std::uint32_t most_parts() const override { return 128; }
+  [[nodiscard]] std::uint32_t meeting(std::uint32_t /*asked*/, std::uint32_t made) const override {
+    return made;
+  }
+  [[nodiscard]] bool names(const Problem& /*problem*/, const Bands& /*bands*/,
+                           std::uint32_t /*width*/) const override {
+    return true;  // partitions are looked at one by one
+  }
+
+ private:
+  Cost& cost_;
+};
+
+/// Where the fewest cycles are expected, then about the best found so far until that is better than
+/// all its neighbours.
+class Search {
+ public:
+  explicit Search(Looks& looks)
+      : looks_(looks),
+        pinned_(looks.pinned()),
+        pricing_(looks.cost()),
+        most_(most_cuts(looks.problem(), pricing_)) {}
+
+  Plan run() {
+    if (pinned_.parts != 0 && pinned_.bands != 0) {
+      look_at_dealings({pinned_.parts, pinned_.bands});
+    } else {
+      search();
+    }
+    if (!looks_.best() && looks_.closest()) look_at_dealings(*looks_.closest());
+    return looks_.take(looks_.capacity(), "the machine has room");
+  }
+
+ private:
   void search() {
-    looks_left_ = std::clamp(kBlocksLookedAt / std::max<std::uint64_t>(problem_.blocks, 1),
+    looks_left_ = std::clamp(kBlocksLookedAt / std::max<std::uint64_t>(looks_.problem().blocks, 1),
                              kLeastLooks, kMostLooks);
     const std::uint64_t climbing = looks_left_ / 2;
     for (const Cuts& cuts : likely_cuts()) {
@@ -69,46 +165,38 @@ class Chooser {
       look_at_dealings(cuts);
     }
     std::optional<Cuts> centre;
-    while (best_ && looks_left_ > 0 && centre != best_cuts_) {
-      centre = best_cuts_;
+    while (looks_.best() && looks_left_ > 0 && centre != looks_.best_cuts()) {
+      centre = looks_.best_cuts();
       for (const Cuts& cuts : neighbours(*centre)) look_at_dealings(cuts);
     }
   }
 
   /// Cuts in order of the cycles expected if tiles take what they need each on their own.
   [[nodiscard]] std::vector<Cuts> likely_cuts() {
-    struct Candidate {
-      std::uint64_t cycles;
-      Cuts cuts;
-    };
-    std::vector<Candidate> all;
-    const Cuts most = most_cuts(problem_, Planner::ours);
-    for (std::uint32_t parts = 1; parts <= (pinned_.parts != 0 ? 1 : most.parts); ++parts) {
-      for (std::uint32_t bands = 1; bands <= (pinned_.bands != 0 ? 1 : most.bands); ++bands) {
-        const Cuts cuts{pinned_.parts != 0 ? pinned_.parts : parts,
-                        pinned_.bands != 0 ? pinned_.bands : bands};
-        const auto expected = expect(problem_, machine_, cuts, Planner::ours);
-        if (!expected) continue;
-        if (expected->bytes <= capacity()) all.push_back({expected->cycles, cuts});
-        if (expected->bytes < least_bytes_) closest_ = cuts;
-        least_bytes_ = std::min(least_bytes_, expected->bytes);
-      }
-    }
+    std::vector<std::pair<std::uint64_t, Cuts>> all;
+    std::optional<Cuts> closest;
+    std::uint64_t least_bytes = ~std::uint64_t{0};
+    for_all_cuts(looks_.problem(), looks_.cost().machine().tiles, {pinned_.parts, pinned_.bands},
+                 pricing_, [&](const Cuts& cuts, const Expected& expected) {
+                   if (expected.bytes <= looks_.capacity()) all.emplace_back(expected.cycles, cuts);
+                   if (expected.bytes < least_bytes) closest = cuts;
+                   least_bytes = std::min(least_bytes, expected.bytes);
+                 });
+    looks_.set_closest(closest);
     std::stable_sort(all.begin(), all.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Cuts> cuts;
     // Neighbours are alike: from the best on, every third.
-    for (std::size_t i = 0; i < all.size(); i += 3) cuts.push_back(all[i].cuts);
+    for (std::size_t i = 0; i < all.size(); i += 3) cuts.push_back(all[i].second);
     return cuts;
   }
 
   [[nodiscard]] std::vector<Cuts> neighbours(const Cuts& cuts) const {
     std::vector<Cuts> found;
     const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
-      const Cuts most = most_cuts(problem_, Planner::ours);
-      if (parts == 0 || parts > most.parts || (pinned_.parts != 0 && parts != pinned_.parts))
+      if (parts == 0 || parts > most_.parts || (pinned_.parts != 0 && parts != pinned_.parts))
         return;
-      if (bands == 0 || bands > most.bands || (pinned_.bands != 0 && bands != pinned_.bands))
+      if (bands == 0 || bands > most_.bands || (pinned_.bands != 0 && bands != pinned_.bands))
         return;
       found.push_back({parts, bands});
     };
@@ -123,95 +211,49 @@ class Chooser {
 
   /// The ways to deal that may be best for these cuts.
   void look_at_dealings(const Cuts& cuts) {
-    const bool published = pinned_.algorithm == Algorithm::published;
     for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
-      if (pinned_.dealing ? dealing != *pinned_.dealing : published && dealing != Dealing::blocks) {
-        continue;
-      }
+      if (pinned_.dealing && dealing != *pinned_.dealing) continue;
       // Blocks take equally long in any row; whole rows save adding where there is one band.
-      if (!pinned_.dealing && dealing == Dealing::work && problem_.shape.block > 1) continue;
+      const bool elements = looks_.problem().shape.block == 1;
+      if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
       if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
-      look_at({cuts.parts, cuts.bands, dealing});
+      const Cuts one{cuts.parts, cuts.bands, dealing};
+      if (!seen_.insert(one).second) continue;
+      looks_left_ -= looks_left_ > 0 ? 1 : 0;
+      looks_.look(looks_.partition(one), one);
     }
   }
 
-  void look_at(const Cuts& cuts) {
-    if (!seen_.insert(cuts).second) return;
-    looks_left_ -= looks_left_ > 0 ? 1 : 0;
-    Partition partition = make_partition(w_, problem_.shape, n_, machine_.tiles, cuts);
-    if (partition.parts.empty()) return;
-    if (pinned_.algorithm == Algorithm::published) {
-      partition.lone_adding = LoneAdding{machine_.tiles, machine_.fabric.receive_bytes_per_cycle,
-                                         machine_.sync.chip_cycles};
-    }
-    if (program::total(tile_memory(partition)) > capacity()) {
-      if (!closest_) closest_ = cuts;
-      return;
-    }
-    if (!places_fit(partition)) {
-      unnamed_ = cuts;
-      return;
-    }
-    const Prediction prediction = predict(partition, machine_);
-    if (best_ && best_->prediction.cycles <= prediction.cycles) return;
-    best_ = Plan{pinned_.algorithm, cuts.dealing, std::move(partition), prediction};
-    best_cuts_ = cuts;
-  }
-
-  [[nodiscard]] std::uint64_t capacity() const {
-    return std::uint64_t{machine_.tile.sram_kib} * 1024;
-  }
-
-  void check_pinned() const {
-    const std::uint32_t most = problem_.columns / problem_.shape.lanes();
-    require("parts", pinned_.parts, std::min(most, machine_.tiles), "words of a row of X, tiles");
-    require("bands", pinned_.bands, std::min(problem_.block_columns, machine_.tiles),
-            "block columns, tiles");
-  }
-
-  static void require(const char* key, std::uint32_t found, std::uint32_t most, const char* what) {
-    if (found <= most) return;
-    throw KeyError(fmt::format("workload.plan.{}", key),
-                   fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
-  }
-
-  [[noreturn]] void fail() const {
-    std::string what = fmt::format("spmm_static: {} x {} with {} of {} times {} does not fit {}",
-                                   w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
-                                   counted(n_, "column"), counted(machine_.tiles, "tile"));
-    if (unnamed_) {
-      throw UserError(fmt::format(
-          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
-          "work lists of 16-bit numbers can name",
-          what, unnamed_->parts, unnamed_->bands));
-    }
-    if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
-    what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
-                        closest_->bands);
-    const Partition closest = make_partition(w_, problem_.shape, n_, machine_.tiles, *closest_);
-    const program::CategoryBytes need = tile_memory(closest);
-    if (program::total(need) <= capacity()) {
-      throw UserError(fmt::format(
-          "{}: tile 0 needs {} bytes, and the published planner keeps to {} (plan.algorithm = best "
-          "does not)",
-          what, program::total(need), planned_bytes(machine_)));
-    }
-    throw UserError(program::overflow_message(what, {&need, 1}, machine_));
-  }
-
-  const sparse::BlockMatrix& w_;
-  const MachineConfig& machine_;
+  Looks& looks_;
   const Pinned& pinned_;
-  std::uint32_t n_;
-  Problem problem_;
-  std::optional<Plan> best_;
-  std::optional<Cuts> best_cuts_;
+  OurPricing pricing_;
+  Cuts most_;
   std::set<Cuts> seen_;
   std::uint64_t looks_left_ = 0;
-  std::uint64_t least_bytes_ = ~std::uint64_t{0};
-  std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
-  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
+
+Plan published_plan(Looks& looks) {
+  const sparse::published::Policy policy(looks.cost().machine());
+  const Pinned& pinned = looks.pinned();
+  sparse::published::Policy::Found found{Cuts{pinned.parts, pinned.bands}, std::nullopt};
+  if (pinned.parts == 0 || pinned.bands == 0)
+    found = policy.static_cuts(looks.problem(), {pinned.parts, pinned.bands});
+  looks.set_closest(found.closest);
+  if (found.cuts) {
+    const Cuts cuts{found.cuts->parts, found.cuts->bands, pinned.dealing.value_or(Dealing::blocks)};
+    Partition partition = looks.partition(cuts);
+    partition.placement = policy.placement();
+    looks.look(std::move(partition), cuts);
+  }
+  return looks.take(policy.planned_bytes(),
+                    "the published planner (plan.algorithm = best does not) keeps");
+}
+
+void require_at_most(const char* key, std::uint32_t found, std::uint32_t most, const char* what) {
+  if (found <= most) return;
+  throw KeyError(fmt::format("workload.plan.{}", key),
+                 fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
+}
 
 }  // namespace
 
@@ -236,10 +278,20 @@ nlohmann::ordered_json to_json(const Plan& plan) {
           {"dealing", config::name_of(kDealings, std::optional(plan.dealing))}};
 }
 
-Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                 const MachineConfig& machine, const Pinned& pinned) {
+Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
+                 MachineCosts& costs, const Pinned& pinned) {
+  const MachineConfig& machine = costs.machine();
   if (shape.block > 1) gemm::require_unit(machine, shape.unit());
-  return Chooser(w, shape, n, machine, pinned).choose();
+  require_at_most("parts", pinned.parts, std::min(ceil_div(n, shape.lanes()), machine.tiles),
+                  "words of a row of X, tiles");
+  require_at_most("bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
+                  "block columns, tiles");
+  std::uint64_t most_in_row = 0;
+  for (std::size_t row = 0; row + 1 < w.row_begin.size(); ++row)
+    most_in_row = std::max(most_in_row, w.row_begin[row + 1] - w.row_begin[row]);
+  Cost cost(shape, most_in_row, costs);
+  Looks looks(w, shape, n, cost, pinned);
+  return pinned.algorithm == Algorithm::published ? published_plan(looks) : Search(looks).run();
 }
 
 }  // namespace tessera::spmm_static

@@ -7,6 +7,7 @@
 
 #include "kernels/spmm_static/partition.h"
 #include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The plan of Y = W X: into how many intervals of columns and bands of W it is cut, and who chose
@@ -15,8 +16,8 @@ namespace tessera::spmm_static {
 
 /// Who chooses what is not pinned.
 enum class Algorithm : std::uint8_t {
-  best,       ///< the fewest cycles that the cost model predicts for this very pattern
-  published,  ///< the vendor's planner: expectations for a random pattern (planner.h)
+  best,       ///< the fewest cycles predicted for this very pattern
+  published,  ///< the vendor's planner: expectations for a random pattern (sparse/published)
 };
 
 struct Pinned {
@@ -36,7 +37,7 @@ struct Plan {
 nlohmann::ordered_json to_json(const Plan& plan);
 
 /// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range.
-Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                 const MachineConfig& machine, const Pinned& pinned);
+Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
+                 MachineCosts& costs, const Pinned& pinned);
 
 }  // namespace tessera::spmm_static

@@ -17,7 +17,8 @@ class Builder {
         x_(x),
         all_(region == Region::all),
         region_(region),
-        assembly_(partition.tiles, contexts),
+        program_(partition.tiles),
+        assembly_(code_, program_, contexts),
         reduction_(partition) {}
 
   program::Program build() {
@@ -32,7 +33,7 @@ class Builder {
     }
     add_up();
     if (relayouts_results()) add_rows_out();
-    return std::move(assembly_.program());
+    return std::move(program_);
   }
 
  private:
@@ -186,6 +187,8 @@ class Builder {
   const data::DenseOperand& x_;
   bool all_;  ///< steps are measured
   Region region_;
+  sparse::TileCode code_;
+  program::Program program_;
   Assembly assembly_;
   Reduction reduction_;
   std::vector<BufferId> y_;                                       ///< by tile

@@ -70,11 +70,11 @@ void Reduction::find_segments() {
 }
 
 bool Reduction::at_home(const Segment& whole, std::uint64_t at) const {
-  if (!partition_.lone_adding || whole.sources < 2) return true;
+  if (!partition_.placement || whole.sources < 2) return true;
   const std::uint64_t stored = stored_;
   const std::uint64_t first = std::min(whole.elements(), stored - at % stored);
   const std::uint64_t most = std::max(first, std::min(whole.elements() - first, stored));
-  return partition_.lone_adding->at_home(partition_.shape, {whole.elements(), whole.sources, most});
+  return partition_.placement->at_home(partition_.shape, {whole.elements(), whole.sources, most});
 }
 
 void Reduction::append(Destination& to, Segment segment) const {
@@ -103,8 +103,8 @@ void Reduction::add_at_home(Segment segment, std::uint64_t at) {
 void Reduction::add_spread(const Segment& whole, std::uint64_t number) {
   spreads_ = true;
   if (spread_.empty()) spread_.resize(partition_.tiles);
-  for (const LoneAdding::Piece& piece :
-       partition_.lone_adding->spread(partition_.shape, whole.elements(), number)) {
+  for (const published::ReductionPlacement::Piece& piece :
+       partition_.placement->spread(partition_.shape, whole.elements(), number)) {
     Segment segment = whole;
     segment.begin = piece.begin;
     segment.end = piece.end;

@@ -6,7 +6,7 @@
 #include "kernels/spmm_static/partition.h"
 
 /// Where partial rows meet: each tile adds up those of its equal part of Y, which lies in order
-/// [block row] [column][row in block] over all tiles; or as LoneAdding says.
+/// [block row] [column][row in block] over all tiles; or as its placement says.
 namespace tessera::spmm_static {
 
 /// A partial row of one tile: share `share` of the part's layer, number `row` of its rows.
@@ -41,7 +41,7 @@ struct Destination {
 /// Elements of its longest segment without partial rows.
 std::uint64_t longest_empty(const Destination& destination);
 
-/// A worker's part of a segment, as spmm_reduce reads it.
+/// A worker's part of a segment, as the reduce codelets reads it.
 struct SegmentPart {
   std::uint64_t offset;    ///< bytes to its first partial
   std::uint64_t distance;  ///< bytes between partials

@@ -14,7 +14,7 @@ constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}
 constexpr config::Names<Region, 3> kRegions{
     {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
 
-Shape shape_of(const Options& options) {
+sparse::Shape shape_of(const Options& options) {
   const Type type = options.weights.dtype;
   return {options.weights.block, type, type == Type::f32 ? Type::f32 : options.partials,
           options.layout};
@@ -35,13 +35,13 @@ void describe(config::Fields& fields, Options& options) {
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
-SpmmStatic::SpmmStatic(Options options, const MachineConfig& machine)
+SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
     : options_(std::move(options)),
-      contexts_(machine.tile.contexts),
+      contexts_(costs.machine().tile.contexts),
       w_(sparse::make_weights(options_.weights)),
       x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
          sparse::kDenseStream),
-      plan_(choose_plan(w_, shape_of(options_), options_.n, machine, options_.plan)) {}
+      plan_(choose_plan(w_, shape_of(options_), options_.n, costs, options_.plan)) {}
 
 nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
 

@@ -29,7 +29,7 @@ void describe(config::Fields& fields, Options& options);
 class SpmmStatic : public Workload {
  public:
   /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
-  SpmmStatic(Options options, const MachineConfig& machine);
+  SpmmStatic(Options options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }

@@ -11,6 +11,30 @@ using sparse::BufferId;
 using sparse::Place;
 using sparse::word;
 
+/// What a tile multiplies.
+struct ProductBuffers {
+  BufferId values, x, list, partials;
+};
+/// The blocks of `rows` block rows times `width` columns.
+program::Vertex block_product(Assembly& assembly, const sparse::Shape& shape, TileId tile,
+                              const ProductBuffers& buffers, std::uint32_t rows,
+                              std::uint32_t width);
+
+/// A worker's rows and passes, and what lies before them in the list and in the values.
+struct ElementPart {
+  std::uint32_t list, values;  ///< u16, elements
+  WorkerShare share;
+};
+/// Single elements times passes of `words` words of a row of `width` columns.
+program::Vertex element_product(Assembly& assembly, const sparse::Shape& shape, TileId tile,
+                                const ProductBuffers& buffers, std::uint32_t width,
+                                std::uint32_t words, const std::vector<ElementPart>& workers);
+
+/// Adding up what workers' segments say.
+program::Vertex adding_vertex(Assembly& assembly, const sparse::Shape& shape, TileId tile,
+                              Place received, Place results,
+                              const std::vector<ReducingWorker>& workers);
+
 /// What a tile holds while it multiplies.
 struct TileBuffers {
   BufferId x;

@@ -20,7 +20,7 @@ std::uint64_t place_step(const Partition& partition, const Part& part);
 /// Whether the lists can name every place.
 bool places_fit(const Partition& partition);
 
-/// A worker's segments as spmm_reduce reads them.
+/// A worker's segments as the reduce codelets read them.
 std::vector<std::byte> segment_list(const std::vector<SegmentPart>& parts);
 constexpr std::uint32_t kSegmentBytes = 16;
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/gemm/vertices.h"
 #include "kernels/layout.h"
 #include "sim/elf/codelet.h"
 #include "sim/program/program.h"
@@ -19,13 +22,21 @@ using program::Place;
 
 constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
+/// The tile code of this folder and of gemm's.
+struct TileCode {
+  elf::KernelCode sparse{"sparse/code"};
+  elf::KernelCode gemm{"gemm"};
+};
+
 class Assembly {
  public:
   using Contents = std::function<void(std::span<std::byte>)>;
   /// Writes what lies from a byte on; called after the assembly is gone.
   using Fill = std::function<void(std::uint64_t first, std::span<std::byte>)>;
 
-  Assembly(std::uint32_t tiles, std::uint32_t contexts) : contexts_(contexts), program_(tiles) {}
+  /// `program` outlives it, as does `code`.
+  Assembly(const TileCode& code, program::Program& program, std::uint32_t contexts)
+      : code_(code), program_(program), contexts_(contexts) {}
 
   [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
   program::Program& program() { return program_; }
@@ -56,19 +67,23 @@ class Assembly {
     }
     return buffers;
   }
-  /// Of this folder, or of gemm's.
-  std::uint32_t codelet(std::string_view name) {
-    return program_.add_codelet(
-        elf::embedded_codelet(name.starts_with("gemm_") ? "gemm" : "sparse/code", name));
+  std::uint32_t codelet(const std::string& name) {
+    const auto found = codelets_.find(name);
+    if (found != codelets_.end()) return found->second;
+    return codelets_.emplace(name, program_.add_codelet(code_.sparse[name])).first->second;
   }
+  /// Calls of gemm's tile code.
+  gemm::Vertices dense() { return {code_.gemm, program_, contexts_}; }
   template <class Action>
   void add_step(Action action, bool measured = true) {
     program_.main().steps.push_back({std::move(action), measured});
   }
 
  private:
+  const TileCode& code_;
+  program::Program& program_;
   std::uint32_t contexts_;
-  program::Program program_;
+  std::map<std::string, std::uint32_t> codelets_;
 };
 
 /// Copies bytes [begin, end) of what is stored in `from`, by tile; `destinations` tells where those

@@ -144,7 +144,7 @@ void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape
     arguments.emplace_back(word(runs.size()));
     first += runs.size();
   }
-  const char* name = shape.type == Type::f16 ? "transpose_f16" : "transpose_f32";
+  const std::string name = shape.type == Type::f16 ? "transpose_f16" : "transpose_f32";
   set.vertices.push_back(
       {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)});
 }

@@ -39,6 +39,13 @@ sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint
   return w;
 }
 
+/// A row costs 10 and 3 for each of up to `most` nonzeros.
+std::shared_ptr<const ElementWorks> works(std::uint64_t most) {
+  ElementWork work;
+  for (std::uint64_t k = 0; k <= most; ++k) work.row.push_back(10 + 3 * k);
+  return std::make_shared<ElementWorks>(ElementWorks{work, work});
+}
+
 /// Each block of W is in exactly one share of the layer, by rows and by columns.
 void check_layer(const Deal& deal, const Layer& layer) {
   std::uint64_t next = 0;
@@ -145,7 +152,7 @@ TEST_SUITE("unit") {
     const sparse::BlockMatrix w = rows_of(lengths, 100);
     const auto most_work = [&](Dealing dealing) {
       const Partition partition =
-          make_partition(w, {1, Type::f32, Type::f32}, 4, 20, {1, 1, dealing});
+          make_partition(w, {1, Type::f32, Type::f32}, 4, 20, {1, 1, dealing}, works(60));
       std::uint64_t most = 0;
       for (const Share& share : partition.layers.front().shares) {
         std::uint64_t work = 0;

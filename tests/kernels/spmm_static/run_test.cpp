@@ -7,6 +7,7 @@
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -222,11 +223,11 @@ TEST_SUITE("run") {
         CAPTURE(block);
         CAPTURE(sram_kib);
         const MachineConfig machine = small_machine(30, sram_kib);
-        const SpmmStatic workload(options, machine);
+        const auto workload = test::planned<SpmmStatic>(options, machine);
         const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
         CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
       }
-      CHECK_THROWS_AS(SpmmStatic(options, small_machine(2, 16)), UserError);
+      CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(2, 16)), UserError);
     }
   }
 
@@ -235,14 +236,14 @@ TEST_SUITE("run") {
     options.weights.block = 16;
     options.n = 8;
     options.plan.parts = 9;
-    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24, 128)), KeyError);
+    CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(24, 128)), KeyError);
     options.plan = {Algorithm::best, 0, 5};
-    CHECK_THROWS_AS(SpmmStatic(options, small_machine(24, 128)), KeyError);
+    CHECK_THROWS_AS(test::planned<SpmmStatic>(options, small_machine(24, 128)), KeyError);
     options.plan = {};
     MachineConfig machine = small_machine(24, 128);
     machine.tile.matrix_unit.f32_macs = 0;
-    CHECK_THROWS_AS(SpmmStatic(options, machine), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmStatic>(options, machine), UserError);
     options.weights.block = 1;
-    CHECK_NOTHROW(SpmmStatic(options, machine));
+    CHECK_NOTHROW(test::planned<SpmmStatic>(options, machine));
   }
 }

@@ -1,10 +1,8 @@
-#include "kernels/spmm_static/published_estimate.h"
+#include "kernels/sparse/published/tile_code.h"
 
 #include "sim/base/types.h"
 
-namespace tessera::spmm_static {
-
-using program::Type;
+namespace tessera::sparse::published {
 
 namespace {
 
@@ -46,8 +44,8 @@ BlockTerms block_terms(const Shape& shape, std::uint64_t columns) {
 
 }  // namespace
 
-std::uint64_t published_product_cycles(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
-                                       std::uint64_t width, std::uint32_t workers) {
+std::uint64_t product_cycles(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
+                             std::uint64_t width, std::uint32_t workers) {
   if (shape.block == 1) {
     const ElementTerms& terms = shape.type == Type::f16 ? kHalf : kFloat;
     return element_worker(terms, rows, blocks, width) * workers;
@@ -58,14 +56,13 @@ std::uint64_t published_product_cycles(const Shape& shape, std::uint64_t rows, s
          rows * (terms.row * workers + 17 + blocks * (16 + load + terms.block * workers));
 }
 
-std::uint64_t published_zeroing_cycles(const Shape& shape, std::uint64_t bytes,
-                                       std::uint32_t workers) {
+std::uint64_t zeroing_cycles(const Shape& shape, std::uint64_t bytes, std::uint32_t workers) {
   if (shape.block < 8 || shape.partials == Type::f16) return 0;
   return (12 + ceil_div(bytes / 8, std::uint64_t{workers})) * workers;
 }
 
-std::uint64_t published_adding_cycles(const Shape& shape, std::uint64_t results,
-                                      std::uint64_t partials, std::uint32_t workers) {
+std::uint64_t adding_cycles(const Shape& shape, std::uint64_t results, std::uint64_t partials,
+                            std::uint32_t workers) {
   if (partials == 1) return 0;
   const bool half = shape.partials == Type::f16;
   const std::uint64_t vector = half ? 8 : 4;
@@ -73,4 +70,4 @@ std::uint64_t published_adding_cycles(const Shape& shape, std::uint64_t results,
   return (16 + vectors * ((half ? 8 : 5) + 6 + partials - 1)) * workers;
 }
 
-}  // namespace tessera::spmm_static
+}  // namespace tessera::sparse::published

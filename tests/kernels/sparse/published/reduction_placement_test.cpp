@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/lone_adding.h"
+#include "kernels/sparse/published/reduction_placement.h"
 
 #include <set>
 
@@ -9,11 +9,12 @@
 
 using namespace tessera;
 using namespace tessera::spmm_static;
+using sparse::published::ReductionPlacement;
 
 namespace {
 
 constexpr sparse::Shape kHalf{16, Type::f16, Type::f16};
-constexpr LoneAdding kBow{1472, 4, 90};
+constexpr ReductionPlacement kBow{1472, 4, 90};
 
 }  // namespace
 
@@ -63,7 +64,7 @@ TEST_SUITE("unit") {
     options.density = 0.08;
     Partition partition =
         make_partition(sparse::make_weights(options), {8, Type::f16, Type::f16}, 160, 12, {2, 2});
-    partition.lone_adding = LoneAdding{12, 4, 90};
+    partition.placement = ReductionPlacement{12, 4, 90};
     const Reduction reduction(partition);
     REQUIRE(reduction.spreads());
     std::vector<int> made(partition.y_elements(), 0);

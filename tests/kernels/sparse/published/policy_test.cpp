@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/planner.h"
+#include "kernels/sparse/published/policy.h"
 
 #include <doctest/doctest.h>
 
@@ -51,10 +51,11 @@ TEST_SUITE("unit") {
     for (const Worked& each : worked) {
       CAPTURE(each.cycles);
       const Problem problem = even_problem(each.shape, each.side, each.sparsity, each.n);
-      const auto expected = expect(problem, machine, each.cuts, Planner::published);
+      const sparse::published::Policy policy(machine);
+      const auto expected = policy.expect(problem, each.cuts);
       REQUIRE(expected);
       CHECK(expected->cycles == each.cycles);
-      const Found found = published_cuts(problem, machine, {0, 0});
+      const auto found = policy.static_cuts(problem, {0, 0});
       REQUIRE(found.cuts);
       CHECK(*found.cuts == each.cuts);
     }

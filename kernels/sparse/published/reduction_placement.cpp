@@ -1,10 +1,10 @@
-#include "kernels/spmm_static/lone_adding.h"
+#include "kernels/sparse/published/reduction_placement.h"
 
 #include <algorithm>
 
 #include "sim/base/types.h"
 
-namespace tessera::spmm_static {
+namespace tessera::sparse::published {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::uint64_t scattered(std::uint64_t number) {
 
 }  // namespace
 
-bool LoneAdding::at_home(const Shape& shape, const Sum& sum) const {
+bool ReductionPlacement::at_home(const Shape& shape, const Sum& sum) const {
   const std::uint64_t word = 8 / shape.partial_bytes();
   // As published, the partials that a tile takes at home are reckoned once, not for every source.
   const std::uint64_t home = ceil_div(sum.most_wanted * shape.partial_bytes(), bytes_per_cycle) +
@@ -37,8 +37,9 @@ bool LoneAdding::at_home(const Shape& shape, const Sum& sum) const {
   return home < away;
 }
 
-std::vector<LoneAdding::Piece> LoneAdding::spread(const Shape& shape, std::uint64_t elements,
-                                                  std::uint64_t number) const {
+std::vector<ReductionPlacement::Piece> ReductionPlacement::spread(const Shape& shape,
+                                                                  std::uint64_t elements,
+                                                                  std::uint64_t number) const {
   // As published a word of partials; ours also whole words of results, and both halves of a column.
   const std::uint64_t grain = shape.halves_outputs() ? shape.block : shape.lanes();
   const std::uint64_t grains = elements / grain;
@@ -56,4 +57,4 @@ std::vector<LoneAdding::Piece> LoneAdding::spread(const Shape& shape, std::uint6
   return pieces;
 }
 
-}  // namespace tessera::spmm_static
+}  // namespace tessera::sparse::published

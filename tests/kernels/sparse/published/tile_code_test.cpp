@@ -1,14 +1,14 @@
-#include "kernels/spmm_static/published_estimate.h"
+#include "kernels/sparse/published/tile_code.h"
 
 #include <doctest/doctest.h>
 
-using namespace tessera::spmm_static;
+using namespace tessera::sparse::published;
 using tessera::program::Type;
 
 TEST_SUITE("unit") {
   TEST_CASE("the published estimates are those of the worked examples") {
     const auto elements = [](Type type, std::uint64_t rows, std::uint64_t width) {
-      return published_product_cycles({1, type, type}, rows, 16, width, 6);
+      return product_cycles({1, type, type}, rows, 16, width, 6);
     };
     CHECK(elements(Type::f16, 1, 4) == 408);
     CHECK(elements(Type::f16, 1, 8) == 504);
@@ -18,7 +18,7 @@ TEST_SUITE("unit") {
     CHECK(elements(Type::f16, 16, 8) == 5274);
     CHECK(elements(Type::f32, 16, 64) == 85818);
     const auto blocks = [](std::uint32_t block, Type type) {
-      return published_product_cycles({block, type, type}, 8, 4, 64, 6);
+      return product_cycles({block, type, type}, 8, 4, 64, 6);
     };
     CHECK(blocks(4, Type::f16) == 5564);
     CHECK(blocks(4, Type::f32) == 11044);
@@ -26,11 +26,11 @@ TEST_SUITE("unit") {
     CHECK(blocks(8, Type::f32) == 20980);
     CHECK(blocks(16, Type::f16) == 14180);
     CHECK(blocks(16, Type::f32) == 49990);
-    CHECK(published_zeroing_cycles({8, Type::f32, Type::f32}, 4096, 6) == 588);
-    CHECK(published_zeroing_cycles({4, Type::f32, Type::f32}, 4096, 6) == 0);
-    CHECK(published_adding_cycles({8, Type::f16, Type::f16}, 1024, 8, 6) == 2868);
-    CHECK(published_adding_cycles({8, Type::f32, Type::f32}, 1024, 8, 6) == 4740);
-    CHECK(published_adding_cycles({8, Type::f16, Type::f16}, 1024, 2, 6) == 2076);
-    CHECK(published_adding_cycles({8, Type::f16, Type::f16}, 1024, 1, 6) == 0);
+    CHECK(zeroing_cycles({8, Type::f32, Type::f32}, 4096, 6) == 588);
+    CHECK(zeroing_cycles({4, Type::f32, Type::f32}, 4096, 6) == 0);
+    CHECK(adding_cycles({8, Type::f16, Type::f16}, 1024, 8, 6) == 2868);
+    CHECK(adding_cycles({8, Type::f32, Type::f32}, 1024, 8, 6) == 4740);
+    CHECK(adding_cycles({8, Type::f16, Type::f16}, 1024, 2, 6) == 2076);
+    CHECK(adding_cycles({8, Type::f16, Type::f16}, 1024, 1, 6) == 0);
   }
 }

@@ -10,11 +10,9 @@
 /// is made where its results are wanted or, if that looks slower, on as many tiles as get a few
 /// words each, counted from a tile that depends on the number of the sum alone; its results then go
 /// where they are wanted. Where many sums run together, some tiles so get more than others.
-namespace tessera::spmm_static {
+namespace tessera::sparse::published {
 
-using sparse::Shape;
-
-struct LoneAdding {
+struct ReductionPlacement {
   std::uint32_t tiles;
   std::uint64_t bytes_per_cycle;  ///< of the exchange
   std::uint64_t sync_cycles;
@@ -37,4 +35,4 @@ struct LoneAdding {
                                           std::uint64_t number) const;
 };
 
-}  // namespace tessera::spmm_static
+}  // namespace tessera::sparse::published

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "kernels/sparse/published/reduction_placement.h"
+#include "kernels/spmm_static/expectation.h"
+
+/// How the vendor's planner chooses (poplibs lib/popsparse, 2023; PopSparse, arXiv 2303.16999): by
+/// its own estimates of its own tile code (tile_code.h), with its optimism, within its share of
+/// SRAM. What the chosen plan takes on our machine is not its business.
+namespace tessera::sparse::published {
+
+class Policy {
+ public:
+  explicit Policy(const MachineConfig& machine) : machine_(machine) {}
+
+  /// What a search over the cuts of a W known at build came to.
+  struct Found {
+    std::optional<spmm_static::Cuts> cuts;
+    std::optional<spmm_static::Cuts> closest;  ///< those that are expected to need least memory
+  };
+  /// The cuts of least expected cycles; a pinned number (not 0) is taken as it is.
+  [[nodiscard]] Found static_cuts(const spmm_static::Problem& problem,
+                                  const spmm_static::Cuts& pinned) const;
+  [[nodiscard]] std::optional<spmm_static::Expected> expect(const spmm_static::Problem& problem,
+                                                            const spmm_static::Cuts& cuts) const;
+
+  /// Bytes of a tile's SRAM that a plan may need.
+  [[nodiscard]] std::uint64_t planned_bytes() const {
+    return static_cast<std::uint64_t>(kMemoryShare * machine_.tile.sram_kib * 1024);
+  }
+  /// Where partial rows are added up.
+  [[nodiscard]] ReductionPlacement placement() const {
+    return {machine_.tiles, machine_.fabric.receive_bytes_per_cycle, machine_.sync.chip_cycles};
+  }
+
+ private:
+  static constexpr double kMemoryShare = 0.6;
+  const MachineConfig& machine_;
+};
+
+}  // namespace tessera::sparse::published

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "kernels/spmm_static/cost.h"
+
+/// What cuts are expected to cost if the blocks of W lie anywhere with equal probability
+/// (PopSparse, arXiv 2303.16999): the statistics of the fullest tile, priced by who plans.
+namespace tessera::spmm_static {
+
+/// Pattern and sizes, as planners see them.
+struct Problem {
+  sparse::Shape shape;
+  std::uint32_t block_rows;
+  std::uint32_t block_columns;
+  std::uint32_t columns;  ///< of X with padding
+  std::uint64_t blocks;
+  std::vector<std::uint32_t> by_column;  ///< blocks of W in each block column
+};
+Problem make_problem(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n);
+
+/// What the fullest tile of an interval of `width` columns is expected to do.
+struct TileWork {
+  const sparse::Shape& shape;
+  std::uint32_t width;
+  std::uint64_t results;  ///< bytes of Y that it is to hold
+  std::uint64_t blocks;
+  std::uint64_t rows;          ///< block rows
+  std::uint64_t band;          ///< block columns of its band
+  std::uint64_t span;          ///< block columns that its blocks may lie in
+  std::uint64_t columns;       ///< block columns that they do lie in
+  std::uint64_t partial_rows;  ///< tiles that hold parts of the same row
+
+  [[nodiscard]] std::uint64_t x_bytes() const {
+    return columns * shape.block * width * shape.bytes();
+  }
+  [[nodiscard]] std::uint64_t value_bytes() const {
+    return blocks * shape.block * shape.block * shape.bytes();
+  }
+  [[nodiscard]] std::uint64_t q_bytes() const {
+    return rows * shape.block * width * shape.partial_bytes();
+  }
+  [[nodiscard]] std::uint64_t partial_bytes() const {
+    return ceil_div(q_bytes() * (partial_rows - 1), partial_rows);
+  }
+};
+
+/// The cost of cuts.
+struct Expected {
+  std::uint64_t cycles;
+  std::uint64_t bytes;  ///< of a tile
+};
+
+/// Who plans: what the fullest tile's work costs, and which cuts come into question.
+class Pricing {
+ public:
+  virtual ~Pricing() = default;
+  /// `shares_values`: several intervals take the same values of W.
+  [[nodiscard]] virtual Expected price(const TileWork& work, bool shares_values) = 0;
+  [[nodiscard]] virtual std::uint32_t most_parts() const = 0;
+  /// Bands whose partial rows meet, of so many asked for and made.
+  [[nodiscard]] virtual std::uint32_t meeting(std::uint32_t asked, std::uint32_t made) const = 0;
+  /// Whether work lists can name every place.
+  [[nodiscard]] virtual bool names(const Problem& problem, const Bands& bands,
+                                   std::uint32_t width) const = 0;
+};
+
+/// Nothing if the cuts do not go onto the tiles.
+std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, const Cuts& cuts,
+                               Pricing& pricing);
+
+/// The largest cuts that a search considers, without pinned ones.
+Cuts most_cuts(const Problem& problem, const Pricing& pricing);
+
+/// Calls visit(cuts, expected) for all cuts up to those; a pinned number (not 0) is taken as it is.
+template <class Visit>
+void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned, Pricing& pricing,
+                  const Visit& visit) {
+  const Cuts most = most_cuts(problem, pricing);
+  for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts); ++parts) {
+    for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
+      const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
+                      pinned.bands != 0 ? pinned.bands : bands};
+      if (const auto expected = expect(problem, tiles, cuts, pricing)) visit(cuts, *expected);
+    }
+  }
+}
+
+}  // namespace tessera::spmm_static

@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/work_list.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, argument blocks
+// Of a descriptor list: send and receive entries.
+constexpr std::uint64_t kSendBytes = 12;
+constexpr std::uint64_t kReceiveBytes = 16;
+
+/// Bytes of a tile at one time.
+struct Need {
+  std::uint64_t tensors;
+  std::uint64_t lists;  ///< of the exchange
+
+  friend bool operator<(const Need& a, const Need& b) {
+    return a.tensors + a.lists < b.tensors + b.lists;
+  }
+};
+
+}  // namespace
+
+program::CategoryBytes tile_memory(const Partition& partition) {
+  const Shape& shape = partition.shape;
+  const Reduction reduction(partition);
+  const std::uint64_t y = partition.y_storage().each();
+  std::uint64_t given = partition.x_storage().each();
+  if (partition.shares_values()) given += partition.value_storage().each();
+  Need most{partition.relayouts() ? 2 * std::max(given, y) : 0, 0};
+  for (const Destination& to : reduction.destinations()) {
+    const std::uint64_t segments = to.segments.size();
+    const std::uint64_t sums = to.home ? 0 : to.elements * shape.bytes();
+    const std::uint64_t zeros = reduction.direct() ? longest_empty(to) * shape.bytes() : 0;
+    most = std::max(most, {to.received + sums + zeros + y + segments * kSegmentBytes,
+                           segments * kReceiveBytes});
+  }
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      const std::uint64_t held = partition.x_bytes(part, share) + partition.value_bytes(share) +
+                                 2 * (share.rows.size() + share.blocks());
+      const std::uint64_t q = share.rows.size() * partition.row_bytes(part);
+      most = std::max(most, {held + std::max(given, q), kReceiveBytes * share.columns.size() +
+                                                            kSendBytes * share.rows.size()});
+    }
+  }
+  program::CategoryBytes memory{};
+  memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
+  memory[static_cast<std::size_t>(program::Category::tensors)] = most.tensors;
+  memory[static_cast<std::size_t>(program::Category::exchange)] = most.lists;
+  return memory;
+}
+
+}  // namespace tessera::spmm_static
