@@ -1,56 +1,94 @@
 #include "sim/program/fitted_cost.h"
 
-#include "sim/base/errors.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace tessera {
 namespace {
 
-// Points of a line, in periods from its first; the third decides.
-constexpr std::uint64_t kSecond = 1, kThird = 4;
-// Where lines may begin, in periods from an axis's first size: a pipeline may take long to settle.
+constexpr std::uint64_t kEdge = 2;  // of a box, in periods: its centre lies on sizes too
+// Where boxes begin, in periods from an axis's first size: a pipeline may take long to settle.
 constexpr std::uint64_t kBegins[] = {0, 8};
-// A cost may be off its line by one part in so many: issue need not repeat with the period.
-constexpr std::uint64_t kTolerance = 256;
+// A centre may be off by one part in so many: issue need not repeat with the period.
+constexpr double kTolerance = 256;
 
-std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
+constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> axis & 1U) != 0; }
 
 }  // namespace
 
-std::uint64_t FittedCost::along(std::size_t axis, const Sizes& sizes) {
-  if (axis == axes_.size()) return measure(sizes);
-  const auto found = known_.find({axis, sizes});
-  if (found != known_.end()) return found->second;
-  const std::uint64_t cost = fitted(axis, sizes);
-  known_.emplace(std::pair(axis, sizes), cost);
-  return cost;
+FittedCost::FittedCost(std::vector<Axis> axes, Measure measure)
+    : axes_(std::move(axes)), measure_(std::move(measure)) {
+  for (std::uint32_t set = 1; set < 1U << axes_.size(); ++set) sets_.push_back(set);
+  std::stable_sort(sets_.begin(), sets_.end(), [](std::uint32_t a, std::uint32_t b) {
+    return std::popcount(a) > std::popcount(b);
+  });
 }
 
-std::uint64_t FittedCost::fitted(std::size_t axis, const Sizes& sizes) {
-  const Axis& along_axis = axes_[axis];
-  const std::uint64_t size = sizes[axis];
-  for (const std::uint64_t begin : kBegins) {
-    const std::uint64_t least = along_axis.first + begin * along_axis.period;
-    const std::uint64_t first = least + (size - least) % along_axis.period;
-    if (size < least || size <= first + kThird * along_axis.period) break;
-    const auto at = [&](std::uint64_t periods) {
-      Sizes point = sizes;
-      point[axis] = first + periods * along_axis.period;
-      return along(axis + 1, point);
-    };
-    const std::uint64_t a = at(0), b = at(kSecond), c = at(kThird);
-    if (c < a || distance(c, a + (b - a) * kThird) > c / kTolerance) continue;
-    const std::uint64_t periods = (size - first) / along_axis.period;
-    return a + ((c - a) * periods + kThird / 2) / kThird;
+std::uint64_t FittedCost::operator()(const Sizes& sizes) {
+  const auto found = known_.find(sizes);
+  if (found != known_.end()) return found->second;
+  return known_[sizes] = find(sizes);
+}
+
+std::uint64_t FittedCost::find(const Sizes& sizes) {
+  for (const std::uint32_t set : sets_) {
+    for (const std::uint64_t begin : kBegins) {
+      const std::optional<Box> found = box(sizes, set, begin);
+      if (!found) break;
+      if (const auto cost = by(*found)) return *cost;
+    }
   }
-  return along(axis + 1, sizes);
+  return measure(sizes);
+}
+
+/// None if `sizes` do not lie behind it.
+std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t axes,
+                                               std::uint64_t begin) const {
+  Box box{axes, sizes, sizes, std::vector<double>(axes_.size())};
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!contains(axes, i)) continue;
+    const auto [period, first] = axes_[i];
+    const std::uint64_t least = first + begin * period;
+    if (sizes[i] < least) return {};
+    const std::uint64_t corner = least + (sizes[i] - least) % period;
+    const std::uint64_t edge = kEdge * period;
+    if (sizes[i] <= corner + edge) return {};
+    box.corner[i] = corner;
+    box.centre[i] = corner + edge / 2;
+    box.edges[i] = static_cast<double>(sizes[i] - corner) / static_cast<double>(edge);
+  }
+  return box;
+}
+
+/// None if the box's centre does not agree with its corners.
+std::optional<std::uint64_t> FittedCost::by(const Box& box) {
+  double cost = 0;
+  double sum = 0;
+  std::uint32_t far = box.axes;  // of which the corner at hand is the far end
+  do {
+    Sizes at = box.corner;
+    double weight = 1;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      if (!contains(box.axes, i)) continue;
+      if (contains(far, i)) at[i] += kEdge * axes_[i].period;
+      weight *= contains(far, i) ? box.edges[i] : 1 - box.edges[i];
+    }
+    const auto measured = static_cast<double>(measure(at));
+    cost += weight * measured;
+    sum += measured;
+    far = (far - 1) & box.axes;
+  } while (far != box.axes);
+  const double mean = sum / static_cast<double>(1U << std::popcount(box.axes));
+  const double off = std::abs(static_cast<double>(measure(box.centre)) - mean);
+  if (off > mean / kTolerance || cost < 0) return {};
+  return static_cast<std::uint64_t>(std::llround(cost));
 }
 
 std::uint64_t FittedCost::measure(const Sizes& sizes) {
   const auto found = measured_.find(sizes);
   if (found != measured_.end()) return found->second;
-  const std::uint64_t cost = measure_(sizes);
-  measured_.emplace(sizes, cost);
-  return cost;
+  return measured_[sizes] = measure_(sizes);
 }
 
 }  // namespace tessera

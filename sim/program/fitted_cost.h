@@ -3,14 +3,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace tessera {
 
-/// A cost as a function of sizes, measured where it must be. Along each size it is taken as affine
-/// within a residue class once a third measured point lies on the line through two others; if it
-/// does not, farther points are tried, and if those do not agree either, every size is measured.
+/// A cost as a function of sizes, measured where it must be. Within a residue class of each size it
+/// is taken as affine (in several sizes: as affine in each) if the centre of a box of small sizes
+/// costs as much as its corners do on average; if it does not, a farther box is tried, then boxes
+/// of fewer sizes; where none agrees, the cost itself is measured.
 class FittedCost {
  public:
   using Sizes = std::vector<std::uint64_t>;
@@ -18,25 +20,33 @@ class FittedCost {
 
   struct Axis {
     std::uint64_t period = 1;  ///< sizes of one class are so far apart (contexts, an unrolled loop)
-    std::uint64_t first = 1;   ///< smaller ones are always measured
+    std::uint64_t first = 1;   ///< smaller ones belong to no box
   };
 
-  FittedCost(std::vector<Axis> axes, Measure measure)
-      : axes_(std::move(axes)), measure_(std::move(measure)) {}
+  FittedCost(std::vector<Axis> axes, Measure measure);
 
   /// The cost at `sizes`, one an axis.
-  std::uint64_t operator()(const Sizes& sizes) { return along(0, sizes); }
+  std::uint64_t operator()(const Sizes& sizes);
   /// How many costs were measured.
   [[nodiscard]] std::size_t measured() const { return measured_.size(); }
 
  private:
-  std::uint64_t along(std::size_t axis, const Sizes& sizes);
-  std::uint64_t fitted(std::size_t axis, const Sizes& sizes);
+  std::uint64_t find(const Sizes& sizes);
+
+  struct Box {
+    std::uint32_t axes;  ///< along which it has edges, as bits
+    Sizes corner, centre;
+    std::vector<double> edges;  ///< from the corner to the sizes that are asked for
+  };
+  [[nodiscard]] std::optional<Box> box(const Sizes& sizes, std::uint32_t axes,
+                                       std::uint64_t begin) const;
+  std::optional<std::uint64_t> by(const Box& box);
   std::uint64_t measure(const Sizes& sizes);
 
   std::vector<Axis> axes_;
   Measure measure_;
-  std::map<std::pair<std::size_t, Sizes>, std::uint64_t> known_;
+  std::vector<std::uint32_t> sets_;  ///< of axes, as bits: larger ones first
+  std::map<Sizes, std::uint64_t> known_;
   std::map<Sizes, std::uint64_t> measured_;
 };
 

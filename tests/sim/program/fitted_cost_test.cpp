@@ -1,5 +1,7 @@
 #include "sim/program/fitted_cost.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 using namespace tessera;
@@ -18,9 +20,20 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what settles late is fitted where it has settled") {
-    const auto law = [](const Sizes& s) { return 10 * s[0] + 500 / s[0]; };
+    const auto law = [](const Sizes& s) {
+      const std::uint64_t settling = std::min<std::uint64_t>(s[0], 7);
+      return 10 * s[0] + 9 * settling * settling;
+    };
     FittedCost cost({{1, 1}}, law);
-    CHECK(static_cast<double>(cost({1'000'000})) == doctest::Approx(1e7).epsilon(0.01));
+    for (const std::uint64_t n : {3U, 7U, 8U, 20U, 1'000'000U}) CHECK(cost({n}) == law({n}));
+    CHECK(cost.measured() < 15);
+  }
+
+  TEST_CASE("where one size has no law the others' are used") {
+    const auto law = [](const Sizes& s) { return 1000 + s[0] * s[0] % 1009 * s[1]; };
+    FittedCost cost({{1, 1}, {1, 1}}, law);
+    CHECK(cost({500, 1'000'000}) == law({500, 1'000'000}));
+    CHECK(cost.measured() < 20);
   }
 
   TEST_CASE("a cost without a law is measured at every size") {
