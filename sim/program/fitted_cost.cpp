@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace tessera {
 namespace {
@@ -10,8 +11,9 @@ namespace {
 constexpr std::uint64_t kEdge = 2;  // of a box, in periods: its centre lies on sizes too
 // Where boxes begin, in periods from an axis's first size: a pipeline may take long to settle.
 constexpr std::uint64_t kBegins[] = {0, 8};
-// A centre may be off by one part in so many: issue need not repeat with the period.
-constexpr double kTolerance = 256;
+// A centre may be off by one part in so many of what the corners differ by: issue need not repeat
+// with the period.
+constexpr double kTolerance = 64;
 
 constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> axis & 1U) != 0; }
 
@@ -65,6 +67,8 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
 std::optional<std::uint64_t> FittedCost::by(const Box& box) {
   double cost = 0;
   double sum = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
   std::uint32_t far = box.axes;  // of which the corner at hand is the far end
   do {
     Sizes at = box.corner;
@@ -77,11 +81,13 @@ std::optional<std::uint64_t> FittedCost::by(const Box& box) {
     const auto measured = static_cast<double>(measure(at));
     cost += weight * measured;
     sum += measured;
+    least = std::min(least, measured);
+    most = std::max(most, measured);
     far = (far - 1) & box.axes;
   } while (far != box.axes);
   const double mean = sum / static_cast<double>(1U << std::popcount(box.axes));
   const double off = std::abs(static_cast<double>(measure(box.centre)) - mean);
-  if (off > mean / kTolerance || cost < 0) return {};
+  if (off > (most - least) / kTolerance || cost < 0) return {};
   return static_cast<std::uint64_t>(std::llround(cost));
 }
 
