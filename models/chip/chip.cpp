@@ -185,6 +185,20 @@ void Chip::notify_at(sc_core::sc_event& event, Cycle cycle) const {
   event.notify(time - now);
 }
 
+void Chip::add_stalls(RunResult& result) const {
+  std::map<std::string, Stalls> codelets;
+  result.stalls.resize(tiles_.size());
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const Workers* const workers = tiles_[i].workers();
+    if (workers == nullptr) continue;
+    for (const Workers::CodeletStalls& each : workers->stalls()) {
+      result.stalls[i] += each.measured;
+      codelets[tiles_[i].program().name_of(each.pc)] += each.measured;
+    }
+  }
+  result.codelet_stalls.assign(codelets.begin(), codelets.end());
+}
+
 RunResult Chip::result() const {
   RunResult result = ledger_.totals();
   result.tiles.reserve(tiles_.size());
@@ -194,6 +208,7 @@ RunResult Chip::result() const {
     result.max_tile_received = std::max(result.max_tile_received, record.received);
     result.tiles.push_back(record);
   }
+  add_stalls(result);
   recordings_.add_to(result);
   return result;
 }

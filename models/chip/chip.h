@@ -73,6 +73,7 @@ class Chip : public sc_core::sc_module {
   void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
   bool close_superstep(Cycle at);
+  void add_stalls(RunResult& result) const;
   void end_program();
 
   [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }

@@ -17,10 +17,16 @@ TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const 
   for (std::uint32_t i = 0; i < steps_.size(); ++i) steps_[i] = image_->step_of(i * kWord);
 }
 
-std::string TileProgram::where(std::uint32_t pc) const {
+std::string TileProgram::name_of(std::uint32_t pc) const {
   const auto& symbols = image_->symbols;
   const bool named = !symbols.empty() && pc >= symbols.front().first.count();
-  return named ? fmt::format("{:#x} ({})", pc, image_->symbol_of(pc)) : fmt::format("{:#x}", pc);
+  return named ? std::string(image_->symbol_of(pc)) : fmt::format("{:#x}", pc);
+}
+
+std::string TileProgram::where(std::uint32_t pc) const {
+  const std::string name = name_of(pc);
+  const std::string number = fmt::format("{:#x}", pc);
+  return name == number ? number : fmt::format("{} ({})", number, name);
 }
 
 std::string TileProgram::instruction(std::uint32_t pc) const {

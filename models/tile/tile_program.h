@@ -28,6 +28,8 @@ class TileProgram {
   [[nodiscard]] std::uint32_t step_of(std::uint32_t pc) const {
     return pc / kWord < steps_.size() ? steps_[pc / kWord] : program::kNoStep;
   }
+  /// The codelet that holds `pc`; the pc where there is no symbol.
+  [[nodiscard]] std::string name_of(std::uint32_t pc) const;
   /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
   [[nodiscard]] std::string where(std::uint32_t pc) const;
   /// The instruction at `pc` as text; "outside the code" where there is none.

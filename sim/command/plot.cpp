@@ -128,7 +128,8 @@ Command plot_command() {
           "a figure of a sweep, or of runs",
           {{"DIR", &request->folders, "folders of sweeps or runs", kRequired},
            {"--kind", &request->kind,
-            "lines, bars, heatmap, speedup, pareto, roofline; of one run: timeline, tiles"},
+            "lines, bars, stacked (parts of a section such as stalls), heatmap, speedup, pareto, "
+            "roofline; of one run: timeline, tiles"},
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
            {"--y", &figure.y,
             "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "

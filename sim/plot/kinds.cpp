@@ -9,6 +9,7 @@ std::span<const Kind> kinds() {
   static constexpr std::array kKinds = {
       Kind{"lines", false, kTime, lines},
       Kind{"bars", false, kTime, bars},
+      Kind{"stacked", false, kTime, stacked},
       Kind{"heatmap", false, kTime, heatmap},
       Kind{"speedup", false, kTime, speedup},
       Kind{"pareto", false, kTime, pareto},

@@ -90,6 +90,7 @@ std::string Quantity::title() const {
 }
 
 Unit unit_of(const std::string& path) {
+  if (path.starts_with("stalls.")) return {"context cycles", false};
   const Ending* const ending = ending_of(key_of(path));
   return ending == nullptr ? Unit{} : Unit{std::string(ending->unit), ending->prefixed};
 }

@@ -7,6 +7,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/report/peak.h"
+#include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
 #include "sim/report/version.h"
 
@@ -182,13 +183,15 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"rate", rate_section(config.machine, *built.workload, result)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(built.program, result)}};
+  if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
   json["check"] = check_section(outcome.check);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
   json["host"] = host_section(config, built, outcome);
-  return {std::move(json), steps_csv(built.images, result), tiles_csv(built.images, result),
+  return {std::move(json), steps_csv(built.images, result),
+          tiles_csv(built.images, result, config.machine.tile.contexts),
           traffic_csv(built.program, result), tile_steps_npy(result.tile_steps)};
 }
 

@@ -51,7 +51,8 @@ nlohmann::ordered_json static_report(const config::Config& config, const Built& 
 std::string steps_csv(const program::Images& images, const RunResult& result);
 
 /// One row a tile.
-std::string tiles_csv(const program::Images& images, const RunResult& result);
+std::string tiles_csv(const program::Images& images, const RunResult& result,
+                      std::uint32_t contexts);
 
 /// Bytes delivered from groups of at most 1/128 of the tiles to groups, a row a pair: the groups
 /// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).

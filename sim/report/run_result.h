@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/types.h"
@@ -67,7 +68,6 @@ struct Stalls {
   std::array<std::uint64_t, kCount> cycles{};
 
   void add_issue(std::uint64_t slots, bool pair) { cycles[pair ? paired : issued] += slots; }
-  [[nodiscard]] std::uint64_t total() const;
   Stalls& operator+=(const Stalls& other) {
     for (std::size_t i = 0; i < kCount; ++i) cycles[i] += other.cycles[i];
     return *this;
@@ -105,6 +105,8 @@ struct RunResult {
   std::vector<SuperstepRecord> steps;  ///< run by run
   std::vector<TileRecord> tiles;
   TileSteps tile_steps;
+  std::vector<Stalls> stalls;                                  ///< by tile
+  std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< the same by codelet, by name
   std::vector<TileActivity> activity;  ///< by tile; empty unless the machine has an energy table
   std::optional<EnergyResult> energy;
   double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last

@@ -4,6 +4,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/report/report.h"
+#include "sim/report/stalls.h"
 #include "sim/report/units.h"
 
 namespace tessera::report {
@@ -112,6 +113,24 @@ std::string energy_lines(const Json& report) {
   return text + "\n";
 }
 
+/// What contexts did with their cycles: those that count for something.
+std::string stalls_line(const Json& report) {
+  if (!report.contains("stalls")) return "";
+  const Json& stalls = report.at("stalls");
+  double all = 0;
+  for (const std::string_view name : kStallNames) all += stalls.at(std::string(name)).get<double>();
+  std::string text;
+  for (const std::string_view name : kStallNames) {
+    const double share = 100 * stalls.at(std::string(name)).get<double>() / std::max(all, 1.0);
+    const bool wait =
+        name == "load" || name == "arithmetic" || name == "matrix" || name == "branch";
+    if (share >= 0.1)
+      text += fmt::format("{}{}{} {:.1f} %", text.empty() ? "" : ", ", wait ? "waiting for " : "",
+                          wait && name == "branch" ? "branches" : name, share);
+  }
+  return text.empty() ? "" : fmt::format("  contexts  {}\n", text);
+}
+
 /// The items of a section in lines of limited width; none if there are none.
 std::string items_line(const Json& report, const std::string& section) {
   if (report.at(section).empty()) return "";
@@ -178,8 +197,8 @@ std::string static_summary(const Json& report) {
 
 std::string summary(const Json& report) {
   return heading(report) + time_lines(report) + runs_line(report) + rate_line(report) +
-         memory_lines(report) + traffic_line(report) + energy_lines(report) + plan_lines(report) +
-         prediction_line(report) + check_line(report) + host_line(report);
+         memory_lines(report) + traffic_line(report) + stalls_line(report) + energy_lines(report) +
+         plan_lines(report) + prediction_line(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/report.h"
+#include "sim/report/stalls.h"
 
 namespace tessera::report {
 namespace {
@@ -54,13 +55,16 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
   return text;
 }
 
-std::string tiles_csv(const program::Images& images, const RunResult& result) {
+std::string tiles_csv(const program::Images& images, const RunResult& result,
+                      std::uint32_t contexts) {
   std::string text =
       "tile,compute_cycles,exchange_cycles,sync_cycles,instructions,flops,sent_bytes,"
       "received_bytes";
   for (std::size_t i = 0; i < program::kCategories; ++i) {
     text += fmt::format(",{}_bytes", program::category_name(static_cast<program::Category>(i)));
   }
+  if (!result.stalls.empty())
+    for (const std::string_view name : kStallNames) text += fmt::format(",{}_context_cycles", name);
   if (result.energy) text += ",microjoules";
   text += "\n";
   for (std::size_t i = 0; i < result.tiles.size(); ++i) {
@@ -69,6 +73,8 @@ std::string tiles_csv(const program::Images& images, const RunResult& result) {
         fmt::format("{},{},{},{},{},{},{},{},{}", i, tile.compute.count(), tile.exchange.count(),
                     tile.sync.count(), tile.instructions, tile.flops, tile.sent.count(),
                     tile.received.count(), fmt::join(images.tiles[i].memory, ","));
+    if (!result.stalls.empty())
+      text += fmt::format(",{}", fmt::join(stalls_of_tile(result, i, contexts), ","));
     constexpr double kMicro = 1e6;
     if (result.energy) text += fmt::format(",{:.6f}", kMicro * result.energy->tile_joules[i]);
     text += "\n";

@@ -1,3 +1,4 @@
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -182,6 +183,38 @@ TEST_SUITE("run") {
         instructions += energy.at("work").at(each).get<std::uint64_t>();
       }
       CHECK(instructions == files.report.at("work").at("instructions"));
+    }
+  }
+
+  TEST_CASE("what contexts did with their cycles sums to contexts x cycles on every tile") {
+    for (const Case& test : cases()) {
+      const CommandFolder folder;
+      const Files files = run(folder, test, "");
+      const auto contexts =
+          files.report.at("config").at("machine").at("tile").at("contexts").get<double>();
+      const Table tiles = parse_table(files.tiles, "tiles.csv", {"issued_context_cycles"});
+      std::map<std::string, double> sums;
+      for (std::size_t tile = 0; tile < tiles.rows; ++tile) {
+        double cycles = 0;
+        for (const char* part : {"compute_cycles", "exchange_cycles", "sync_cycles"})
+          cycles += tiles.at(part).values[tile];
+        double parts = 0;
+        for (const auto& [name, total] : files.report.at("stalls").items()) {
+          if (name == "codelets") continue;
+          const double part = tiles.at(name + "_context_cycles").values[tile];
+          parts += part;
+          sums[name] += part;
+        }
+        CHECK(parts == contexts * cycles);
+      }
+      for (const auto& [name, sum] : sums) {
+        CHECK(files.report.at("stalls").at(name) == sum);
+        double codelets = 0;
+        for (const auto& each : files.report.at("stalls").at("codelets"))
+          codelets += each.value(name, 0.0);
+        if (name != "empty") CHECK(codelets == sum);
+      }
+      CHECK(sums["issued"] + sums["paired"] > 0);
     }
   }
 

@@ -91,6 +91,21 @@ TEST_SUITE("unit") {
     CHECK(holds(figure.script, "set xtics scale 0 ('f32' 0, 'f16' 1)"));
   }
 
+  TEST_CASE("parts of a section stand on top of each other") {
+    Source source = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 20}});
+    for (Row& row : source.rows.rows)
+      row.report["stalls"] = {{"issued", 3}, {"load", 4}, {"codelets", Json::array()}};
+    Request wanted = request("n", "stalls");
+    const Figure figure = stacked(source, wanted);
+    CHECK(figure.csv == "n,issued,load\n1,3,4\n2,3,4\n");
+    CHECK(holds(figure.script, "rowstacked"));
+    CHECK(holds(figure.script, "set yrange [0:7]"));
+    wanted.y = {"nonsense"};
+    CHECK_THROWS_AS(stacked(source, wanted), UserError);
+    wanted.y = {"time.cycles"};
+    CHECK_THROWS_AS(stacked(grid(), wanted), UserError);
+  }
+
   TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {
     const Figure figure = heatmap(grid(), request("n"));
     CHECK(figure.csv ==

@@ -139,7 +139,7 @@ TEST_SUITE("browser") {
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
     CHECK(browser.evaluate("document.getElementById('energy')").is_null());
-    CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 8);
+    CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 9);
     check_quiet(browser, folder.path() / "one/report.html");
   }
 
