@@ -187,7 +187,7 @@ class Packer {
 
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape) {
   Packing packing = Packer(w, shape).pack();
-  travel(shape, packing);
+  packing.load = load_of(shape, packing.pools);
   return packing;
 }
 

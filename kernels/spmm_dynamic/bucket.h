@@ -66,22 +66,34 @@ struct Pool {
   std::uint32_t units = 0;       ///< used
 };
 
+/// Blocks of a tile, in so many block rows.
+struct Portion {
+  double blocks = 0;
+  double rows = 0;
+};
+
+/// What a pattern, or the expectation of one, gives the tiles of a grid to do.
+struct Load {
+  Portion own;                ///< the most that a partition computes from its own pool
+  Portion steps;              ///< computed after steps: the most of a tile in each, added up
+  std::uint32_t y_steps = 0;  ///< that the pools travel
+  std::uint32_t x_steps = 0;
+};
+
 /// What the host packed, and what the device will have to do.
 struct Packing {
   std::vector<Pool> pools;  ///< of partition x + y * parts of x
   std::uint64_t blocks = 0;
   std::uint64_t spilled_blocks = 0;
   std::uint64_t most_blocks = 0;  ///< of one partition
-  std::uint64_t step_blocks = 0;  ///< see Load
-  std::uint32_t y_steps = 0;      ///< that the pools will travel
-  std::uint32_t x_steps = 0;
+  Load load;
 };
 
 /// Packs `w` into the pools. Throws UserError with the numbers if they are full.
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
 
-/// Counts the steps that the tiles will make until nothing is left.
-void travel(const PoolShape& shape, Packing& packing);
+/// What the tiles will do until nothing is left.
+Load load_of(const PoolShape& shape, const std::vector<Pool>& pools);
 
 /// A pool's lists as `meta_words` words, zero behind what is used.
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,

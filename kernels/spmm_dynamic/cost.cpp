@@ -1,247 +1,286 @@
-#include <algorithm>
+#include "kernels/spmm_dynamic/cost.h"
+
 #include <cmath>
 
-#include "kernels/sparse/code/relayout.h"
-#include "kernels/spmm_dynamic/plan.h"
-#include "sim/machine/code_cost.h"
+#include "kernels/spmm_dynamic/steps.h"
+#include "sim/program/any_flag.h"
 
-// Predicted cycles: machine constants times the length of the tile code, which is counted here.
 namespace tessera::spmm_dynamic {
+
+using Sizes = FittedCost::Sizes;
 
 namespace {
 
-// Instructions of the supervisor beside the workers' runs (codelets_blocks.S, walk.inc).
-constexpr std::uint64_t kWalkInstructions = 16;   // of a call, and of its end
-constexpr std::uint64_t kGroupInstructions = 26;  // that takes a sub-group
-constexpr std::uint64_t kRowInstructions = 3;
-constexpr std::uint64_t kBlockInstructions = 2;
-// Slots of workers.
-constexpr std::uint64_t kSetUpSlots = 12;
-constexpr std::uint64_t kRowRunSlots = 2;
-constexpr std::uint64_t kBlockRunSlots = 8;
-constexpr std::uint64_t kPartSlots = 26;  // of an element codelet, a sub-group
-constexpr std::uint64_t kPassSlots = 7;
-constexpr std::uint64_t kDotSlots = 11;  // of an element of a gradient beside its columns
-constexpr std::uint64_t kAddSlots = 20;  // of adding up or packing
+constexpr std::uint64_t kMostPlace = 0xffff;
+constexpr std::uint64_t kMostUngrouped = 64;  // flags that are combined at once (any_flag.cpp)
 
-class Cost {
- public:
-  Cost(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-       const Load* load)
-      : even_(problem.algorithm == Algorithm::published),
-        problem_(problem),
-        shape_(problem.shape),
-        pool_(pool),
-        grid_(pool.grid),
-        machine_(machine),
-        code_(machine.tile),
-        bytes_(problem, pool),
-        load_(load) {}
+std::uint64_t rounded(double cycles) { return static_cast<std::uint64_t>(std::llround(cycles)); }
 
-  Prediction predict() {
-    if (shape_.natural()) rows_in();
-    distribute();
-    propagate();
-    reduce();
-    if (shape_.natural() && !shape_.gradient) rows_out();
-    p_.sync_cycles += machine_.sync.chip_cycles;  // behind the last step
-    p_.cycles = p_.compute_cycles + p_.exchange_cycles + p_.sync_cycles;
-    return p_;
+/// Rows of so many blocks each, all in the first block column.
+sparse::BlockMatrix even_rows(const Shape& shape, std::uint32_t rows, std::uint32_t blocks) {
+  sparse::BlockMatrix w{rows * shape.block, shape.block, shape.block, {0}, {}, {}, 0};
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    w.column.resize(w.column.size() + blocks, 0);
+    w.row_begin.push_back(w.column.size());
   }
-
- private:
-  [[nodiscard]] double partitions() const { return grid_.partitions(); }
-  [[nodiscard]] double mean_blocks() const {
-    return static_cast<double>(problem_.max_blocks) / partitions();
-  }
-  /// Blocks of the fullest partition of a uniform pattern: Bernstein's bound where it leaves one
-  /// partition.
-  [[nodiscard]] double most_blocks() const {
-    if (load_ != nullptr) return static_cast<double>(load_->most_blocks);
-    if (even_) return mean_blocks();
-    const double l = std::log(partitions());
-    return mean_blocks() + std::sqrt(2 * mean_blocks() * l) + l / 3;
-  }
-  [[nodiscard]] double room() const {
-    return static_cast<double>(bucket_blocks(problem_, grid_) * grid_.z);
-  }
-
-  [[nodiscard]] std::uint64_t run(std::uint64_t slots) const { return code_.run_even(slots); }
-
-  /// From launch to join of what `blocks` blocks in `rows` rows take on a tile.
-  [[nodiscard]] double compute(double blocks, double rows) const {
-    if (shape_.gradient) return gradient(blocks, rows);
-    return shape_.block == 1 ? elements(blocks, rows) : products(blocks, rows);
-  }
-
-  [[nodiscard]] double products(double blocks, double rows) const {
-    const sparse::BlockRun unit = shape_.run();
-    const std::uint64_t runs = shape_.halves_inputs() || shape_.halves_outputs() ? 2 : 1;
-    const std::uint64_t positions = ceil_div(grid_.columns, machine_.tile.contexts);
-    const std::uint64_t unit_slots = gemm::unit_slots(machine_.tile.matrix_unit, shape_.unit());
-    const std::uint64_t slots =
-        kBlockRunSlots + (positions * unit.phases + std::uint64_t{2} * unit.outputs) * unit_slots;
-    const std::uint64_t load =
-        unit.weight_rows * code_.load_weights(std::uint64_t{unit.weight_words} * kWord);
-    const std::uint64_t block =
-        runs * (load + run(slots)) + code_.branch() + code_.plain(kBlockInstructions);
-    const std::uint64_t row = run(kRowRunSlots) + code_.branch() + code_.plain(kRowInstructions);
-    return blocks * static_cast<double>(block) + rows * static_cast<double>(row);
-  }
-
-  [[nodiscard]] double elements(double blocks, double rows) const {
-    const double pair = unit_blocks(shape_);
-    const double units = blocks / pair + (pair > 1 ? rows / 2 : 0);
-    const double unit = shape_.type == Type::f16 ? 7 : 3;
-    const double row = shape_.type == Type::f16 ? 18 : 14;
-    const double all = (units * unit + rows * row) * pool_.passes();
-    return on_workers(all) +
-           static_cast<double>(run(kPartSlots + std::uint64_t{kPassSlots} * pool_.passes()));
-  }
-
-  [[nodiscard]] double gradient(double blocks, double rows) const {
-    const std::uint32_t words = grid_.columns * shape_.bytes() / kWord;
-    const double area = shape_.block * shape_.block;
-    const double element = words + static_cast<double>(kDotSlots);
-    const double all = blocks * (area * element + 3 * shape_.block + 5) + 4 * rows;
-    return on_workers(all) + static_cast<double>(run(kPartSlots));
-  }
-
-  /// Slots that the workers share evenly.
-  [[nodiscard]] double on_workers(double slots) const {
-    return machine_.tile.issue == "barrel" ? slots : slots / machine_.tile.contexts;
-  }
-
-  void superstep(std::uint64_t received) {
-    p_.sync_cycles += machine_.sync.chip_cycles;
-    p_.exchange_cycles +=
-        machine_.fabric.fixed_cycles +
-        ceil_div<std::uint64_t>(received, machine_.fabric.receive_bytes_per_cycle);
-  }
-
-  [[nodiscard]] double full_rows(double blocks) const {
-    const double rows = ceil_div(problem_.block_rows, grid_.x);
-    return rows * (1 - std::exp(-blocks / rows));
-  }
-
-  void rows_in() {
-    superstep(bytes_.x_slice + bytes_.y_slice);
-    if (shape_.x_depth() > 1) turn(bytes_.x_slice / kWord, shape_.x_depth());
-  }
-
-  void rows_out() {
-    if (shape_.y_depth() > 1)
-      turn(std::uint64_t{bytes_.part_chunks()} * kChunkBytes / shape_.partial_bytes() /
-               shape_.lanes(),
-           shape_.y_depth());
-    superstep(row_storage(problem_, grid_, problem_.block_rows).each());
-  }
-
-  void turn(std::uint64_t words, std::uint32_t depth) {
-    const sparse::Chunked part{{0, words * shape_.lanes()}, depth, grid_.columns, {}};
-    const auto workers =
-        sparse::transpositions(part, shape_.bytes(), sparse::Direction::to_blocks, pool_.contexts);
-    std::uint64_t most = 0;
-    for (const auto& runs : workers)
-      most = std::max(most, sparse::transposing_slots(runs, shape_.bytes()));
-    p_.compute_cycles += run(most);
-  }
-
-  void distribute() {
-    const bool sharing = machine_.fabric.pair_sharing;
-    std::uint64_t received = 0;
-    const bool pools = grid_.shares_pool();
-    if (grid_.x > 1)
-      received += bytes_.x / (sharing && grid_.shares_x() && grid_.x % 2 == 0 ? 2 : 1);
-    if (grid_.z > 1) {
-      const bool shared = sharing && pools && grid_.z % 2 == 0;
-      received += bytes_.pool_slice * std::uint64_t{grid_.z} / (shared ? 2 : 1);
-    }
-    if (shape_.gradient && grid_.y > 1) received += bytes_.y;
-    superstep(received);
-    const double own = std::min(most_blocks(), room());
-    if (!shape_.gradient)
-      p_.compute_cycles += run(kAddSlots + ceil_div(bytes_.y / kWord, machine_.tile.contexts));
-    p_.compute_cycles += run(kSetUpSlots) + walk() + code_.plain(kGroupInstructions) +
-                         static_cast<std::uint64_t>(compute(own, full_rows(own)));
-  }
-
-  [[nodiscard]] std::uint64_t walk() const { return code_.plain(kWalkInstructions) + 2 * stall(); }
-
-  [[nodiscard]] std::uint64_t stall() const {
-    return machine_.tile.supervisor.load_use_stall_cycles;
-  }
-
-  void test() {
-    const auto flags = static_cast<std::uint64_t>(std::sqrt(partitions()) + 1);
-    const bool grouped = grid_.partitions() > 64;
-    for (int i = 0; i < (grouped ? 2 : 1); ++i) {
-      superstep(4 * (grouped ? flags : grid_.partitions()));
-      p_.compute_cycles += code_.plain(2 * flags) + 4 * stall();
-    }
-  }
-
-  /// One test if nothing is expected to spill; else a pair of steps along y and the tests around.
-  void propagate() {
-    if (grid_.partitions() == 1) return;
-    if (load_ != nullptr) return travel();
-    test();
-    const double spilled = most_blocks() - room();
-    if (spilled <= 0) return;
-    // Gradients of values compare with home, and go back.
-    for (int i = 0; i < (shape_.gradient ? 7 : 3); ++i) test();
-    const int steps = (grid_.x > 1 ? 4 : 2) * (shape_.gradient ? 2 : 1);
-    for (int i = 0; i < steps; ++i) {
-      superstep(bytes_.pool);
-      p_.compute_cycles += run(kSetUpSlots) + walk();
-    }
-    p_.compute_cycles += static_cast<std::uint64_t>(compute(spilled, full_rows(spilled)));
-  }
-
-  /// The loops of propagation.cpp for steps that are known. Gradients of values compare with home,
-  /// and go back.
-  void travel() {
-    const std::uint64_t steps = load_->y_steps + load_->x_steps;
-    const std::uint64_t rounds = grid_.x > 1 ? load_->x_steps / 2 : steps > 0 ? 1 : 0;
-    const std::uint64_t visits = (grid_.x > 1 ? 2 : 1) * rounds;
-    const std::uint64_t tests = 1 + rounds + visits + load_->y_steps / 2;
-    const std::uint64_t home = shape_.gradient ? 2 : 1;
-    for (std::uint64_t i = 0; i < home * tests; ++i) test();
-    for (std::uint64_t i = 0; i < home * steps; ++i) {
-      superstep(bytes_.pool);
-      p_.compute_cycles += run(kSetUpSlots) + walk();
-    }
-    const auto blocks = static_cast<double>(load_->step_blocks);
-    p_.compute_cycles += static_cast<std::uint64_t>(compute(blocks, full_rows(blocks)));
-  }
-
-  void reduce() {
-    const std::uint64_t part = bytes_.part_chunks();
-    const std::uint64_t chunks = ceil_div<std::uint64_t>(part, machine_.tile.contexts);
-    // Sums of one part that are results as they are move to where results lie.
-    const std::uint64_t moved = bytes_.parts > 1 || shape_.mixed() ? bytes_.parts - 1 : 1;
-    if (moved > 0) superstep(moved * part * kChunkBytes);
-    if (bytes_.parts > 1) p_.compute_cycles += run(kAddSlots + 2 * chunks * (bytes_.parts - 1));
-    if (shape_.mixed()) p_.compute_cycles += run(kAddSlots + 3 * chunks);
-  }
-
-  bool even_;
-  const Problem& problem_;
-  const Shape& shape_;
-  const PoolShape& pool_;
-  const Grid& grid_;
-  const MachineConfig& machine_;
-  const CodeCost code_;
-  const Buffers bytes_;
-  const Load* load_;
-  Prediction p_;
-};
+  return w;
+}
 
 }  // namespace
 
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-                   const Load* load) {
-  return Cost(problem, pool, machine, load).predict();
+Cost::Cost(const Shape& shape, MachineCosts& costs)
+    : shape_(shape),
+      costs_(costs),
+      steps_(costs),
+      workers_(costs.machine().tile.contexts),
+      products_({{}, {}, {shape.on_unit() ? workers_ : 1}},
+                [this](const Sizes& sizes) { return measure_product(sizes); }),
+      zeroing_({{}},
+               [this](const Sizes& sizes) {
+                 return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+                   const std::uint64_t bytes = sizes[0] * workers_ * kWord;
+                   return zeroing(assembly, TileId{0}, {buffer(bytes)}, bytes);
+                 });
+               }),
+      adding_({{}, {}},
+              [this](const Sizes& sizes) {
+                return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+                  const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
+                  const Place sum{buffer(bytes)};
+                  return assembly.dense().adding(TileId{0}, shape_.partials, bytes, word(sizes[1]),
+                                                 sum, {buffer(bytes * sizes[1])}, sum);
+                });
+              }),
+      packing_({{}},
+               [this](const Sizes& sizes) {
+                 return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+                   const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
+                   return assembly.dense().packing(TileId{0}, bytes, {buffer(bytes)},
+                                                   {buffer(bytes)});
+                 });
+               }),
+      turning_({{}, {}}, [this](const Sizes& sizes) { return measure_turning(sizes); }) {}
+
+template <class Make>
+std::uint64_t Cost::vertex(const Make& make) {
+  return steps_.vertex([&](program::Program& program) {
+    sparse::Assembly assembly(code_, program, workers_);
+    return make(assembly, [&](std::uint64_t bytes) {
+      return assembly.buffer(0, std::max<std::uint64_t>(bytes, kChunkBytes), "sample");
+    });
+  });
+}
+
+// --- what is measured: vertices of one tile ------------------------------------------------------
+
+/// Rows (of every worker, where workers share rows), units of each, columns in grains.
+std::uint64_t Cost::measure_product(const Sizes& sizes) {
+  const std::uint32_t rows = word(sizes[0]) * (shape_.on_unit() ? 1 : workers_);
+  const std::uint32_t pair = unit_blocks(shape_);
+  const std::uint32_t blocks = word(sizes[1]) * pair;
+  // Lists name places in 16 bits: wider ones are taken in proportion.
+  const std::uint32_t grain = column_grain(shape_);
+  const std::uint64_t row_bytes = std::uint64_t{shape_.block} * grain * shape_.partial_bytes();
+  const std::uint64_t most = std::max<std::uint64_t>(kMostPlace * kWord / (rows * row_bytes), 1);
+  const std::uint64_t grains = std::min(sizes[2], most);
+  PoolShape pool{shape_, {1, 1, 1, word(grains) * grain}, workers_, rows * word(sizes[1]), 0};
+  pool.meta_words =
+      pool.pool_head_words() + kPoolEndWords + pool.group_head_words() + rows * (2 + blocks);
+  const sparse::BlockMatrix w = even_rows(shape_, rows, blocks);
+  std::vector<std::uint16_t> lists = pool_lists(w, pool, pack(w, pool), 0, 0);
+  lists.resize(round_up<std::size_t>(lists.size(), kWord / sizeof(lists.front())), 0);
+  const std::uint32_t meta = word(lists.size() * sizeof(lists.front()));
+  lists.resize(lists.size() + std::size_t{pool.units} * unit_bytes(shape_) / 2 + kWord, 0);
+  const std::uint64_t side = std::uint64_t{shape_.block} * pool.grid.columns;
+  const std::uint64_t cycles = vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+    Cell one{};
+    one.pool[0] = assembly.list(0, std::move(lists), "pool");
+    one.flags = buffer(kFlagBytes);
+    one.x_rows = buffer(side * shape_.bytes());
+    one.y_rows = buffer(side * rows * shape_.partial_bytes());
+    return spmm_dynamic::product(assembly, pool, meta, one, 0);
+  });
+  return cycles * sizes[2] / grains;
+}
+
+/// Squares of each run of a worker, runs.
+std::uint64_t Cost::measure_turning(const Sizes& sizes) {
+  const std::uint64_t lanes = shape_.lanes();
+  const std::uint64_t columns = sizes[0] * lanes;
+  const std::uint32_t depth = word(sizes[1] * workers_ * lanes);
+  const sparse::Chunked part{{0, columns * depth}, depth, columns, {}};
+  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+    program::ComputeSet set;
+    const Place from{buffer(columns * depth * shape_.bytes())};
+    sparse::add_transposition(assembly, set, shape_, TileId{0}, part, from,
+                              {buffer(columns * depth * shape_.bytes())},
+                              sparse::Direction::to_blocks);
+    return set.vertices.front();
+  });
+}
+
+/// Combining so many flags of which none is set, and branching on it.
+std::uint64_t Cost::measure_test(std::uint64_t flags) {
+  program::Program sample(1);
+  sparse::Assembly assembly(code_, sample, workers_);
+  std::vector<Place> places;
+  for (std::uint64_t i = 0; i < flags; ++i)
+    places.push_back({assembly.buffer(0, 4, "flag", [](std::span<std::byte> into) {
+      std::fill(into.begin(), into.end(), std::byte{});
+    })});
+  assembly.add_step(program::while_any(sample, "test", places, {}));
+  return costs_.tile(sample).compute_cycles;
+}
+
+const Cost::Line& Cost::line(std::uint32_t columns) {
+  const auto found = lines_.find(columns);
+  if (found != lines_.end()) return found->second;
+  constexpr std::uint64_t kFew = 4, kMany = 12;
+  const std::uint64_t grains = columns / column_grain(shape_);
+  const auto at = [&](std::uint64_t rows, std::uint64_t units) {
+    return static_cast<double>(products_({rows, units, grains}));
+  };
+  const double rows = shape_.on_unit() ? 1 : workers_;
+  const double few = at(kFew, kFew);
+  Line line{};
+  line.unit = (at(kFew, kMany) - few) / (rows * kFew * (kMany - kFew));
+  line.row = (at(kMany, kFew) - few) / (rows * (kMany - kFew)) - kFew * line.unit;
+  line.once = few - rows * kFew * (line.row + kFew * line.unit);
+  return lines_.emplace(columns, line).first->second;
+}
+
+// --- what follows from it ------------------------------------------------------------------------
+
+/// How much longer than its even share the busiest worker takes, where workers share rows, or rows
+/// and passes: rows are about equal.
+double Cost::imbalance(const PoolShape& pool, double rows) const {
+  if (shape_.on_unit() || rows == 0) return 1;
+  double most = 0;
+  for (std::uint32_t parts = 1; parts <= std::min(workers_, pool.passes()); ++parts) {
+    const double busiest = std::ceil(rows / (workers_ / parts)) * ceil_div(pool.passes(), parts);
+    if (parts == 1 || busiest < most) most = busiest;
+  }
+  return std::max(1.0, most * workers_ / (std::ceil(rows) * pool.passes()));
+}
+
+std::uint64_t Cost::product(const PoolShape& pool, const Portion& portion) {
+  const Line& of = line(pool.grid.columns);
+  const double pair = unit_blocks(shape_);
+  // A row of an odd number of elements ends with a zero.
+  const double units = portion.blocks / pair + (pair > 1 ? portion.rows / 2 : 0);
+  return rounded(of.once +
+                 (portion.rows * of.row + units * of.unit) * imbalance(pool, portion.rows));
+}
+
+std::uint64_t Cost::turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns) {
+  if (depth == 1) return 0;
+  constexpr std::uint64_t kFew = 4, kMany = 12;
+  const std::uint64_t few = turning_({kFew, 1});
+  const double square = static_cast<double>(turning_({kMany, 1}) - few) / (kMany - kFew);
+  const double run = static_cast<double>(turning_({kFew, 2}) - few) - kFew * square;
+  const sparse::Chunked part{{0, words * shape_.lanes()}, depth, columns, {}};
+  double most = 0;
+  for (const auto& runs :
+       sparse::transpositions(part, shape_.bytes(), sparse::Direction::to_blocks, workers_)) {
+    double cycles = static_cast<double>(few) - run - kFew * square;
+    for (const sparse::SquareRun& one : runs) cycles += run + one.squares * square;
+    most = std::max(most, cycles);
+  }
+  return rounded(most);
+}
+
+Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Load& load) {
+  const Buffers bytes(problem, pool);
+  const Grid& grid = pool.grid;
+  Prediction sum;
+  const std::uint64_t slices = bytes.x_slice + bytes.y_slice;
+  if (shape_.natural())
+    steps_.add(sum, {ExchangeLoad{slices, slices, 0, grid.tiles()},
+                     turning(bytes.x_slice / kWord, shape_.x_depth(), grid.columns)});
+  add_distribution(problem, pool, load, sum);
+  if (grid.partitions() > 1) add_propagation(bytes, pool, load, sum);
+  add_sums(bytes, grid, sum);
+  if (shape_.natural() && !shape_.gradient) {
+    const std::uint64_t words =
+        std::uint64_t{bytes.part_chunks()} * kChunkBytes / shape_.partial_bytes() / shape_.lanes();
+    if (shape_.y_depth() > 1)
+      steps_.add(sum, {std::nullopt, turning(words, shape_.y_depth(), grid.columns)});
+    const std::uint64_t rows = row_storage(problem, grid, problem.block_rows).each();
+    steps_.add(sum, {ExchangeLoad{rows, rows, 0, grid.tiles()}, 0});
+  }
+  return sum;
+}
+
+void Cost::add_distribution(const Problem& problem, const PoolShape& pool, const Load& load,
+                            Prediction& sum) {
+  const Buffers bytes(problem, pool);
+  const Grid& grid = pool.grid;
+  ExchangeLoad moved;
+  moved.tiles = grid.tiles();
+  const auto take = [&](std::uint64_t received, std::uint64_t sent, bool shared) {
+    (shared ? moved.shared : moved.received) += received;
+    moved.sent += sent;
+  };
+  if (grid.x > 1) take(bytes.x, bytes.x_slice, grid.shares_x() && grid.x % 2 == 0);
+  if (grid.z > 1)
+    take(std::uint64_t{bytes.pool_slice} * grid.z, bytes.pool_slice,
+         grid.shares_pool() && grid.z % 2 == 0);
+  if (shape_.gradient && grid.y > 1) take(bytes.y, bytes.y_slice, false);
+  std::uint64_t vertices = product(pool, load.own);
+  if (!shape_.gradient) vertices += zeroing_({ceil_div<std::uint64_t>(bytes.y / kWord, workers_)});
+  std::optional<ExchangeLoad> exchange;
+  if (grid.tiles() > 1) exchange = moved;
+  steps_.add(sum, {exchange, vertices});
+}
+
+/// The loops' tests; many flags are combined in two supersteps.
+void Cost::add_test(const Grid& grid, std::uint64_t times, Prediction& sum) {
+  const bool grouped = grid.partitions() > kMostUngrouped;
+  const std::uint64_t flags =
+      grouped ? static_cast<std::uint64_t>(std::sqrt(grid.partitions())) + 1 : grid.partitions();
+  const auto found = tests_.find(flags);
+  const std::uint64_t compute = found != tests_.end()
+                                    ? found->second
+                                    : tests_.emplace(flags, measure_test(flags)).first->second;
+  times *= grouped ? 2 : 1;
+  const std::uint64_t exchange = costs_.exchange({4, 4 * flags, 0, grid.tiles()});
+  sum.compute_cycles += times * compute;
+  sum.exchange_cycles += times * exchange;
+  sum.sync_cycles += times * costs_.barrier();
+  sum.cycles += times * (compute + exchange + costs_.barrier());
+}
+
+/// The loops of propagation.cpp. Gradients of values compare with home, and go back.
+void Cost::add_propagation(const Buffers& bytes, const PoolShape& pool, const Load& load,
+                           Prediction& sum) {
+  const Grid& grid = pool.grid;
+  const std::uint64_t steps = load.y_steps + load.x_steps;
+  const std::uint64_t rounds = grid.x > 1 ? load.x_steps / 2 : steps > 0 ? 1 : 0;
+  const std::uint64_t visits = grid.y == 1 ? 0 : (grid.x > 1 ? 2 : 1) * rounds;
+  const std::uint64_t ways = shape_.gradient ? 2 : 1;
+  add_test(grid, 1 + rounds + visits + load.y_steps / 2, sum);
+  if (shape_.gradient) add_test(grid, (grid.x > 1 ? 1 : 0) + (grid.y > 1 ? 1 : 0) + steps / 2, sum);
+  if (steps == 0) return;
+  const std::uint64_t walks = product(pool, {});
+  steps_.add(sum, {ExchangeLoad{bytes.pool, bytes.pool, 0, grid.tiles()}, walks}, ways * steps);
+  const std::uint64_t computed = product(pool, load.steps) - walks;
+  sum.compute_cycles += computed;
+  sum.cycles += computed;
+}
+
+void Cost::add_sums(const Buffers& bytes, const Grid& grid, Prediction& sum) {
+  const std::uint64_t part = bytes.part_chunks();
+  const std::uint64_t each = ceil_div<std::uint64_t>(part, workers_);
+  // Sums of one part that are results as they are move to where results lie.
+  const std::uint64_t moved = bytes.parts > 1 || shape_.mixed() ? bytes.parts - 1 : 1;
+  std::optional<ExchangeLoad> exchange;
+  if (moved > 0)
+    exchange =
+        ExchangeLoad{moved * part * kChunkBytes, moved * part * kChunkBytes, 0, grid.tiles()};
+  std::uint64_t vertices = 0;
+  if (bytes.parts > 1) vertices += adding_({each, bytes.parts - 1});
+  if (shape_.mixed()) vertices += packing_({each});
+  steps_.add(sum, {exchange, vertices});
 }
 
 }  // namespace tessera::spmm_dynamic

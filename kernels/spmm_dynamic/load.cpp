@@ -30,8 +30,8 @@ LoadMap::LoadMap(const sparse::BlockMatrix& w)
   }
 }
 
-Load LoadMap::estimate(std::uint32_t x, std::uint32_t y, std::uint64_t room) const {
-  Load load;
+std::uint64_t LoadMap::most_blocks(std::uint32_t x, std::uint32_t y) const {
+  std::uint64_t most = 0;
   for (std::uint64_t i = 0; i < x; ++i) {
     const std::uint64_t top = i * rows_ / x;
     const std::uint64_t bottom = std::max(top + 1, (i + 1) * rows_ / x);
@@ -40,13 +40,10 @@ Load LoadMap::estimate(std::uint32_t x, std::uint32_t y, std::uint64_t room) con
       const std::uint64_t right = std::max(left + 1, (j + 1) * columns_ / y);
       const std::uint64_t blocks =
           before(bottom, right) + before(top, left) - before(bottom, left) - before(top, right);
-      load.most_blocks = std::max(load.most_blocks, blocks);
+      most = std::max(most, blocks);
     }
   }
-  if (load.most_blocks <= room) return load;
-  load.step_blocks = load.most_blocks - room;
-  load.y_steps = static_cast<std::uint32_t>(ceil_div(load.step_blocks, room));
-  return load;
+  return most;
 }
 
 }  // namespace tessera::spmm_dynamic

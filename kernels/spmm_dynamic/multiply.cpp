@@ -31,18 +31,21 @@ void add_columns(const PoolShape& pool, const Cell& one, Vertex& vertex) {
   }
 }
 
-Vertex product(const Work& work, std::uint32_t codelet, const Cell& one, int side) {
-  const Shape& shape = work.shape();
+}  // namespace
+
+Vertex product(sparse::Assembly& assembly, const PoolShape& pool_shape, std::uint32_t meta,
+               const Cell& one, int side) {
+  const Shape& shape = pool_shape.shape;
   const BufferId pool = one.pool[side];
-  const std::uint32_t row = work.grid().columns * shape.bytes();
+  const std::uint32_t row = pool_shape.grid.columns * shape.bytes();
   const Argument fourth = !shape.on_unit()
                               ? Argument{Place{one.y_rows}}
                               : Argument{shape.halves_inputs() ? shape.x_depth() * row : 0};
-  Vertex vertex{one.tile, codelet, Executor::supervisor, 0, {}};
-  vertex.arguments = {Place{pool, 2 * work.pool.pool_head_words()},
+  Vertex vertex{one.tile, assembly.codelet(codelet_name(shape)), Executor::supervisor, 0, {}};
+  vertex.arguments = {Place{pool, 2 * pool_shape.pool_head_words()},
                       Place{one.x_rows},
-                      1 + one.x + one.y * work.grid().x,
-                      Place{pool, work.bytes.meta},
+                      1 + one.x + one.y * pool_shape.grid.x,
+                      Place{pool, meta},
                       fourth,
                       Place{pool},
                       Place{pool, 2 * (kPoolHeadWords + one.x)},
@@ -50,32 +53,32 @@ Vertex product(const Work& work, std::uint32_t codelet, const Cell& one, int sid
   if (shape.gradient) {
     vertex.arguments.insert(vertex.arguments.end(), {row / kWord - 1, row, shape.block, 0U});
   } else if (shape.on_unit()) {
-    add_columns(work.pool, one, vertex);
+    add_columns(pool_shape, one, vertex);
   }
   return vertex;
 }
 
-}  // namespace
+Vertex zeroing(sparse::Assembly& assembly, TileId tile, Place from, std::uint64_t bytes) {
+  const EvenSplit words{bytes / kWord, assembly.contexts()};
+  Vertex vertex{tile, assembly.codelet("pool_zero"), Executor::all_workers, 0, {from, 0U}};
+  for (std::uint32_t w = 0; w < words.parts; ++w) {
+    vertex.arguments.emplace_back(word(words.begin(w)) * kWord);
+    vertex.arguments.emplace_back(word(words.part(w).size()));
+  }
+  return vertex;
+}
 
 ComputeSet products(Work& work, const std::string& name, int side) {
-  const std::uint32_t codelet = work.assembly.codelet(codelet_name(work.shape()));
   ComputeSet set{name, {}};
-  for (const Cell& one : work.cells) set.vertices.push_back(product(work, codelet, one, side));
+  for (const Cell& one : work.cells)
+    set.vertices.push_back(product(work.assembly, work.pool, work.bytes.meta, one, side));
   return set;
 }
 
 ComputeSet zeros(Work& work, const std::string& name) {
-  const std::uint32_t codelet = work.assembly.codelet("pool_zero");
-  const EvenSplit words{work.bytes.y / kWord, work.pool.contexts};
   ComputeSet set{name, {}};
-  for (const Cell& one : work.cells) {
-    Vertex vertex{one.tile, codelet, Executor::all_workers, 0, {Place{one.y_rows}, 0U}};
-    for (std::uint32_t w = 0; w < words.parts; ++w) {
-      vertex.arguments.emplace_back(word(words.begin(w)) * kWord);
-      vertex.arguments.emplace_back(word(words.part(w).size()));
-    }
-    set.vertices.push_back(std::move(vertex));
-  }
+  for (const Cell& one : work.cells)
+    set.vertices.push_back(zeroing(work.assembly, one.tile, {one.y_rows}, work.bytes.y));
   return set;
 }
 

@@ -23,21 +23,6 @@ std::uint64_t blocks_of_pool(const Problem& problem, const Grid& grid) {
   return bucket_blocks(problem, grid) * grid.z;
 }
 
-/// Words of lists that a published bucket has room for: those of two sub-groups, and of all rows of
-/// the partition with its headroom, though its nonzeros are those of one in z. Source: poplibs
-/// popsparse/FullyConnectedPlan.cpp, addMetaInfoElemsPerBucket.
-std::uint64_t published_list_words(const Problem& problem, const PoolShape& pool) {
-  const double rows = ceil_div(problem.block_rows, pool.grid.x);
-  const double columns = ceil_div(problem.block_columns, pool.grid.y);
-  const double density = static_cast<double>(problem.max_blocks) /
-                         (static_cast<double>(problem.block_rows) * problem.block_columns);
-  const double full_rows = std::ceil(rows * (1 - std::pow(1 - density, columns)));
-  const double row_blocks =
-      std::ceil(std::ceil(rows * columns * density) / std::max(1.0, full_rows));
-  const double lists = std::ceil(full_rows * (2 + row_blocks) * (1 + problem.headroom));
-  return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
-}
-
 /// What layout natural adds: rows as they are given and wanted, and panels made of them.
 void add_rows(const Problem& problem, const PoolShape& pool, std::vector<program::Block>& blocks) {
   const Buffers bytes(problem, pool);
@@ -131,10 +116,8 @@ PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contex
   pool.meta_words = narrow(pool.pool_head_words() + kPoolEndWords +
                            std::uint64_t{kSpareGroups} * pool.group_head_words() +
                            std::uint64_t{pool.units} * pair + 2 * lists);
-  if (problem.algorithm == Algorithm::published) {
-    const std::uint64_t bucket = published_list_words(problem, pool);
-    pool.meta_words = std::max(pool.meta_words, narrow(grid.z * bucket));
-  }
+  if (problem.list_room)
+    pool.meta_words = std::max(pool.meta_words, narrow(grid.z * problem.list_room(problem, pool)));
   return pool;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
+#include <functional>
 
-#include "kernels/spmm_dynamic/load.h"
+#include "kernels/spmm_dynamic/bucket.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/workload.h"
 
@@ -11,12 +11,16 @@ namespace tessera::spmm_dynamic {
 
 constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers do not share
 
-/// Whose planner it is: what it expects of patterns, and what room it gives them.
+/// Who plans: what is expected of patterns, and what room they get.
 enum class Algorithm : std::uint8_t {
   published,  ///< even patterns, of which nothing spills; products with W and W^T in turn
   best,       ///< uniform patterns: a fullest partition, and what spills from it
   given       ///< the very patterns that are given: their partitions and steps
 };
+
+struct Problem;
+/// Words that the lists of each bucket of a pool have room for at least.
+using ListRoom = std::function<std::uint64_t(const Problem&, const PoolShape&)>;
 
 /// What is known when the program is built.
 struct Problem {
@@ -26,10 +30,9 @@ struct Problem {
   std::uint32_t n;           ///< columns of X
   std::uint64_t max_blocks;  ///< of W
   double headroom;           ///< room of the buckets beyond an even share, relative
-  std::uint32_t runs;        ///< patterns
   double memory = 1;         ///< share of a tile's memory that the plan may use
   bool transposed = false;   ///< grad_input: what is multiplied is W^T
-  Algorithm algorithm = Algorithm::best;
+  ListRoom list_room = {};   ///< more room for lists than these need
 };
 
 /// Cuts to use instead of searching; 0: chosen.
@@ -43,7 +46,7 @@ struct Pinned {
 struct Plan {
   PoolShape pool;
   std::uint64_t bucket_blocks = 0;  ///< room of one tile
-  Prediction prediction;            ///< for uniform patterns of max_blocks; of all runs
+  Prediction prediction;            ///< as the planner expects patterns, of one run
 };
 
 /// Bytes of buffers on the fullest tile, by what they hold.
@@ -97,14 +100,11 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 /// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
 bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
 
-/// Predicted cycles of one run on a pattern of max_blocks blocks, as the algorithm expects it, or
-/// as `load` says.
-Prediction predict(const Problem& problem, const PoolShape& pool, const MachineConfig& machine,
-                   const Load* load = nullptr);
+class Cost;
 
-/// The grid of the fewest predicted cycles among those that fit. `patterns` count with algorithm
-/// given only. Throws UserError if none fits.
-Plan make_plan(const Problem& problem, const Pinned& pinned, const MachineConfig& machine,
+/// The grid of the fewest cycles, as the planner expects them, among those that fit. `patterns`
+/// count with algorithm given only. Throws UserError if none fits.
+Plan make_plan(const Problem& problem, const Pinned& pinned, Cost& cost,
                const std::vector<sparse::BlockMatrix>& patterns);
 
 }  // namespace tessera::spmm_dynamic

@@ -7,6 +7,8 @@
 
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/sparse/published/policy.h"
+#include "kernels/spmm_dynamic/cost.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_dynamic {
@@ -71,9 +73,9 @@ Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix
   problem.max_blocks = max_blocks(options, w, patterns);
   problem.headroom = options.headroom;
   problem.memory = options.memory;
-  problem.algorithm = options.plan.algorithm;
+  if (options.plan.algorithm == Algorithm::published)
+    problem.list_room = sparse::published::Policy::list_room();
   problem.transposed = options.pass == Pass::grad_input;
-  problem.runs = static_cast<std::uint32_t>(patterns.size());
   return problem;
 }
 
@@ -148,13 +150,13 @@ void describe(config::Fields& fields, Options& options) {
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
-SpmmDynamic::SpmmDynamic(const Options& options, const MachineConfig& machine)
-    : SpmmDynamic(options, make_patterns(options), machine) {}
+SpmmDynamic::SpmmDynamic(const Options& options, MachineCosts& costs)
+    : SpmmDynamic(options, make_patterns(options), costs) {}
 
 SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
-                         const MachineConfig& machine)
+                         MachineCosts& costs)
     : options_(options),
-      tiles_(machine.tiles),
+      tiles_(costs.machine().tiles),
       patterns_(oriented(options.pass, std::move(patterns))),
       x_(patterns_.front().columns, options.n, options.weights.dtype, options.weights.seed,
          sparse::kDenseStream),
@@ -163,8 +165,16 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
       problem_(problem_of(options, patterns_)) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
-  plan_ = make_plan(problem_, options.plan, machine, patterns_);
-  for (const sparse::BlockMatrix& w : patterns_) packings_.push_back(pack(w, plan_.pool));
+  Cost cost(problem_.shape, costs);
+  plan_ = make_plan(problem_, options.plan, cost, patterns_);
+  for (const sparse::BlockMatrix& w : patterns_) {
+    packings_.push_back(pack(w, plan_.pool));
+    const Prediction one = cost.predict(problem_, plan_.pool, packings_.back().load);
+    prediction_.cycles += one.cycles;
+    prediction_.compute_cycles += one.compute_cycles;
+    prediction_.exchange_cycles += one.exchange_cycles;
+    prediction_.sync_cycles += one.sync_cycles;
+  }
 }
 
 std::uint64_t SpmmDynamic::useful_flops() const {
@@ -204,8 +214,8 @@ nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {
           {"imbalance", part(packing.most_blocks * grid.partitions(), packing.blocks)},
           {"fullest_pool", part(units, plan_.pool.units)},
           {"spilled", part(packing.spilled_blocks, packing.blocks)},
-          {"y_steps", packing.y_steps},
-          {"x_steps", packing.x_steps}};
+          {"y_steps", packing.load.y_steps},
+          {"x_steps", packing.load.x_steps}};
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -8,6 +8,7 @@
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/config/fields.h"
 #include "sim/data/dense_operand.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The workload `spmm_dynamic`: products with a sparse W of which only the most nonzeros are known
@@ -42,13 +43,14 @@ class SpmmDynamic : public Workload {
  public:
   /// Patterns of the seeds `seed`, `seed` + 1, ... Throws UserError if one cannot be had, holds
   /// more than the most nonzeros, or no plan fits.
-  SpmmDynamic(const Options& options, const MachineConfig& machine);
+  SpmmDynamic(const Options& options, MachineCosts& costs);
   /// The same with given W of equal sizes.
   SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
-              const MachineConfig& machine);
+              MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
+  /// Of all runs, for the very patterns.
+  [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
@@ -82,6 +84,7 @@ class SpmmDynamic : public Workload {
   Problem problem_;
   Plan plan_;
   std::vector<Packing> packings_;  ///< by run
+  Prediction prediction_;
 };
 
 /// The finished part of cell (x, y, z) lies in the buffer of this number.

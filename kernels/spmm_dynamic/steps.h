@@ -13,6 +13,11 @@ void add_rows_out(Work& work);
 /// Buckets to the z tiles of their partition, rows of X (of Yg) to those that need them.
 void add_distribution(Work& work);
 
+/// What is for tile `one` in the pool that it holds in buffer `side`, of `meta` bytes of lists.
+program::Vertex product(sparse::Assembly& assembly, const PoolShape& pool, std::uint32_t meta,
+                        const Cell& one, int side);
+program::Vertex zeroing(sparse::Assembly& assembly, TileId tile, Place from, std::uint64_t bytes);
+
 /// Every tile clears its partial results.
 program::ComputeSet zeros(Work& work, const std::string& name);
 /// Every tile computes what is for it in the pool that it holds in buffer `side`.

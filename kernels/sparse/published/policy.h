@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/sparse/published/reduction_placement.h"
+#include "kernels/spmm_dynamic/plan.h"
 #include "kernels/spmm_static/expectation.h"
 
 /// How the vendor's planner chooses (poplibs lib/popsparse, 2023; PopSparse, arXiv 2303.16999): by
@@ -22,6 +23,12 @@ class Policy {
                                   const spmm_static::Cuts& pinned) const;
   [[nodiscard]] std::optional<spmm_static::Expected> expect(const spmm_static::Problem& problem,
                                                             const spmm_static::Cuts& cuts) const;
+
+  /// The grid that it chooses for patterns given at run time, and the room of their lists.
+  [[nodiscard]] std::optional<spmm_dynamic::Plan> dynamic_plan(const spmm_dynamic::Problem& problem,
+                                                               const spmm_dynamic::Pinned& pinned,
+                                                               spmm_dynamic::Cost& cost) const;
+  [[nodiscard]] static spmm_dynamic::ListRoom list_room();
 
   /// Bytes of a tile's SRAM that a plan may need.
   [[nodiscard]] std::uint64_t planned_bytes() const {

@@ -66,7 +66,7 @@ TEST_SUITE("unit") {
           }
           CHECK(seen.size() == w.blocks());
           CHECK(spilled == packing.spilled_blocks);
-          CHECK((spilled > 0) == (packing.x_steps + packing.y_steps > 0));
+          CHECK((spilled > 0) == (packing.load.x_steps + packing.load.y_steps > 0));
         }
       }
     }
@@ -81,8 +81,8 @@ TEST_SUITE("unit") {
     CHECK(packing.pools[0].units == pool.units);
     CHECK(packing.pools[1].units == pool.units);
     CHECK(packing.pools[3].units == 0);
-    CHECK(packing.y_steps == 2);
-    CHECK(packing.x_steps == 0);
+    CHECK(packing.load.y_steps == 2);
+    CHECK(packing.load.x_steps == 0);
   }
 
   TEST_CASE("full buckets are refused with how full they are") {

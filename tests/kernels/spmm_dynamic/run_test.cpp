@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
 #include "tests/kernels/small_machine.h"
@@ -27,7 +28,8 @@ std::string run(const Options& options, const std::vector<BlockMatrix>& patterns
                 std::uint32_t tiles, const View& view = {}) {
   return in_child([&]() -> std::string {
     const MachineConfig machine = small_machine(tiles, 128);
-    const SpmmDynamic workload(options, patterns, machine);
+    MeasuredCosts costs(machine);
+    const SpmmDynamic workload(options, patterns, costs);
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     const program::Images images = program::compile(program, machine, *exchanges);
@@ -192,8 +194,8 @@ TEST_SUITE("run") {
           run(options, {w}, 12, [](const RunResult& result, const SpmmDynamic& workload) {
             const Packing& packing = workload.packing(0);
             check(packing.spilled_blocks == 5, "{} blocks spilled", packing.spilled_blocks);
-            return fmt::format(": {} steps along y, {} along x, {} supersteps", packing.y_steps,
-                               packing.x_steps, result.supersteps);
+            return fmt::format(": {} steps along y, {} along x, {} supersteps",
+                               packing.load.y_steps, packing.load.x_steps, result.supersteps);
           });
       // Distribution, 4 + 2 steps, a test of either loop around each pair of steps, the sum; a
       // gradient compares with home and goes back along y and x until it is there.
@@ -212,9 +214,9 @@ TEST_SUITE("run") {
         options.plan = plan;
         const std::string text =
             run(options, {w}, 24, [](const RunResult& result, const SpmmDynamic& workload) {
-              return fmt::format(" {} {} {}", workload.prediction().cycles,
-                                 result.time.total().count(),
-                                 workload.packing(0).y_steps + workload.packing(0).x_steps);
+              return fmt::format(
+                  " {} {} {}", workload.prediction().cycles, result.time.total().count(),
+                  workload.packing(0).load.y_steps + workload.packing(0).load.x_steps);
             });
         std::istringstream words(text);
         std::string passed;

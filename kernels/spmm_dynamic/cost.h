@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+
+#include "kernels/sparse/code/assembly.h"
+#include "kernels/spmm_dynamic/plan.h"
+#include "sim/program/fitted_cost.h"
+#include "sim/program/step_costs.h"
+
+/// What plans cost on one machine, which is asked what the tile code and the exchanges take. What
+/// one plan has asked serves the next.
+namespace tessera::spmm_dynamic {
+
+class Cost {
+ public:
+  Cost(const Shape& shape, MachineCosts& costs);
+
+  [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+  /// Cycles of one run of this load.
+  Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
+
+ private:
+  /// Of the products of a tile with so many columns: a line through what was measured.
+  struct Line {
+    double once, row, unit;
+  };
+  std::uint64_t measure_product(const FittedCost::Sizes& sizes);
+  std::uint64_t measure_turning(const FittedCost::Sizes& sizes);
+  std::uint64_t measure_test(std::uint64_t flags);
+  const Line& line(std::uint32_t columns);
+  [[nodiscard]] double imbalance(const PoolShape& pool, double rows) const;
+  std::uint64_t product(const PoolShape& pool, const Portion& portion);
+  std::uint64_t turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns);
+  template <class Make>
+  std::uint64_t vertex(const Make& make);
+
+  void add_distribution(const Problem& problem, const PoolShape& pool, const Load& load,
+                        Prediction& sum);
+  void add_test(const Grid& grid, std::uint64_t times, Prediction& sum);
+  void add_propagation(const Buffers& bytes, const PoolShape& pool, const Load& load,
+                       Prediction& sum);
+  void add_sums(const Buffers& bytes, const Grid& grid, Prediction& sum);
+
+  const Shape shape_;
+  MachineCosts& costs_;
+  StepCosts steps_;
+  sparse::TileCode code_;
+  std::uint32_t workers_;
+  FittedCost products_, zeroing_, adding_, packing_, turning_;
+  std::map<std::uint32_t, Line> lines_;           ///< by columns
+  std::map<std::uint64_t, std::uint64_t> tests_;  ///< by flags
+};
+
+}  // namespace tessera::spmm_dynamic

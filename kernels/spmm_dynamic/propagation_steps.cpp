@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "kernels/spmm_dynamic/bucket.h"
+
+namespace tessera::spmm_dynamic {
+
+namespace {
+
+/// Moves the pools as the tiles will: which sub-groups are left after each step.
+class Propagation {
+ public:
+  Propagation(const PoolShape& shape, const std::vector<Pool>& pools) : grid_(shape.grid) {
+    for (std::uint32_t y = 0; y < grid_.y; ++y) {
+      for (std::uint32_t x = 0; x < grid_.x; ++x) {
+        for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
+          left_.push_back({x, y, group.x, group.y, portion_of(group)});
+      }
+    }
+    load_.own = compute();
+  }
+
+  Load run() {
+    while (!left_.empty()) {
+      go_along_y();
+      if (grid_.x == 1) continue;
+      step_x();
+      go_along_y();
+      step_x();
+    }
+    return load_;
+  }
+
+ private:
+  struct Left {
+    std::uint32_t home_x, home_y, x, y;
+    Portion portion;
+  };
+
+  static Portion portion_of(const SubGroup& group) {
+    Portion portion{0, static_cast<double>(group.rows.size())};
+    for (const RowPart& row : group.rows)
+      portion.blocks += static_cast<double>(row.end - row.begin);
+    return portion;
+  }
+  void step() {
+    const Portion most = compute();
+    load_.steps.blocks += most.blocks;
+    load_.steps.rows += most.rows;
+  }
+  void step_x() {
+    x_ = (x_ + 1) % grid_.x;
+    ++load_.x_steps;
+    step();
+  }
+
+  /// Two steps a test, as the pools go from one buffer to the other and back.
+  void go_along_y() {
+    const auto here = [this](const Left& left) { return (left.x + x_) % grid_.x == left.home_x; };
+    while (grid_.y > 1 && std::any_of(left_.begin(), left_.end(), here)) {
+      for (int i = 0; i < 2; ++i) {
+        y_ = (y_ + 1) % grid_.y;
+        ++load_.y_steps;
+        step();
+      }
+    }
+  }
+
+  /// The most that a tile computes now.
+  Portion compute() {
+    std::vector<Portion> computed(grid_.partitions());
+    std::erase_if(left_, [&](const Left& left) {
+      const bool here =
+          (left.x + x_) % grid_.x == left.home_x && (left.y + y_) % grid_.y == left.home_y;
+      if (here) {
+        Portion& sum = computed[left.x + std::size_t{left.y} * grid_.x];
+        sum.blocks += left.portion.blocks;
+        sum.rows += left.portion.rows;
+      }
+      return here;
+    });
+    return *std::max_element(computed.begin(), computed.end(),
+                             [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
+  }
+
+  Grid grid_;
+  std::vector<Left> left_;
+  Load load_;
+  std::uint32_t x_ = 0;  ///< the pools here come from x + x_, y + y_
+  std::uint32_t y_ = 0;
+};
+
+}  // namespace
+
+Load load_of(const PoolShape& shape, const std::vector<Pool>& pools) {
+  return Propagation(shape, pools).run();
+}
+
+}  // namespace tessera::spmm_dynamic
