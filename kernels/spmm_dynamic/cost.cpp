@@ -11,6 +11,9 @@ using Sizes = FittedCost::Sizes;
 
 namespace {
 
+// Loops run as they do for long from so many on.
+constexpr std::uint64_t kSettled = 4;
+constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
 constexpr std::uint64_t kMostPlace = 0xffff;
 constexpr std::uint64_t kMostUngrouped = 64;  // flags that are combined at once (any_flag.cpp)
 
@@ -33,16 +36,16 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
       costs_(costs),
       steps_(costs),
       workers_(costs.machine().tile.contexts),
-      products_({{}, {}, {shape.on_unit() ? workers_ : 1}},
+      products_({kMeasured, kMeasured, {shape.on_unit() ? workers_ : 1, kSettled}},
                 [this](const Sizes& sizes) { return measure_product(sizes); }),
-      zeroing_({{}},
+      zeroing_({{1, kSettled}},
                [this](const Sizes& sizes) {
                  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
                    const std::uint64_t bytes = sizes[0] * workers_ * kWord;
                    return zeroing(assembly, TileId{0}, {buffer(bytes)}, bytes);
                  });
                }),
-      adding_({{}, {}},
+      adding_({{1, kSettled}, {1, kSettled}},
               [this](const Sizes& sizes) {
                 return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
                   const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
@@ -51,7 +54,7 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
                                                  sum, {buffer(bytes * sizes[1])}, sum);
                 });
               }),
-      packing_({{}},
+      packing_({{1, kSettled}},
                [this](const Sizes& sizes) {
                  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
                    const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
@@ -59,7 +62,8 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
                                                    {buffer(bytes)});
                  });
                }),
-      turning_({{}, {}}, [this](const Sizes& sizes) { return measure_turning(sizes); }) {}
+      turning_({kMeasured, kMeasured},
+               [this](const Sizes& sizes) { return measure_turning(sizes); }) {}
 
 template <class Make>
 std::uint64_t Cost::vertex(const Make& make) {
@@ -135,17 +139,20 @@ std::uint64_t Cost::measure_test(std::uint64_t flags) {
 const Cost::Line& Cost::line(std::uint32_t columns) {
   const auto found = lines_.find(columns);
   if (found != lines_.end()) return found->second;
-  constexpr std::uint64_t kFew = 4, kMany = 12;
+  // Gradients are long, and a sub-group holds no more than 240 KB of them.
+  const std::uint64_t least = shape_.gradient ? 2 : 4;
+  const std::uint64_t most = shape_.gradient ? 4 : 12;
   const std::uint64_t grains = columns / column_grain(shape_);
   const auto at = [&](std::uint64_t rows, std::uint64_t units) {
     return static_cast<double>(products_({rows, units, grains}));
   };
   const double rows = shape_.on_unit() ? 1 : workers_;
-  const double few = at(kFew, kFew);
+  const double few = at(least, least);
   Line line{};
-  line.unit = (at(kFew, kMany) - few) / (rows * kFew * (kMany - kFew));
-  line.row = (at(kMany, kFew) - few) / (rows * (kMany - kFew)) - kFew * line.unit;
-  line.once = few - rows * kFew * (line.row + kFew * line.unit);
+  const double between = rows * static_cast<double>(most - least);
+  line.unit = (at(least, most) - few) / (between * static_cast<double>(least));
+  line.row = (at(most, least) - few) / between - static_cast<double>(least) * line.unit;
+  line.once = 2 * few - at(2 * least, least);
   return lines_.emplace(columns, line).first->second;
 }
 

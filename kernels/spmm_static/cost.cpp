@@ -11,8 +11,10 @@ using sparse::Direction;
 
 namespace {
 
-// Sizes between which slopes are taken.
+// Sizes between which slopes are taken; loops run as they do for long from so many on.
 constexpr std::int64_t kFew = 8, kMany = 40;
+constexpr std::uint64_t kSettled = 4;
+constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
 
 std::uint64_t common_count(const std::vector<std::uint32_t>& a,
                            const std::vector<std::uint32_t>& b) {
@@ -94,9 +96,12 @@ Cost::Cost(const sparse::Shape& shape, std::uint64_t most_in_row, MachineCosts& 
       costs_(costs),
       steps_(costs),
       workers_(costs.machine().tile.contexts),
-      blocks_({{}, {}, {workers_}}, [this](const auto& sizes) { return measure_blocks(sizes); }),
-      rows_({{}, {2}, {}}, [this](const auto& sizes) { return measure_elements(sizes); }),
-      adding_({{}, {}, {}, {1, 4}}, [this](const auto& sizes) { return measure_adding(sizes); }) {
+      blocks_({kMeasured, kMeasured, {workers_, kSettled}},
+              [this](const auto& sizes) { return measure_blocks(sizes); }),
+      rows_({kMeasured, {2, kFew}, kMeasured, kMeasured},
+            [this](const auto& sizes) { return measure_elements(sizes); }),
+      adding_({kMeasured, kMeasured, kMeasured, {1, kSettled}},
+              [this](const auto& sizes) { return measure_adding(sizes); }) {
   if (shape.block > 1) return;
   elements_ = std::make_shared<ElementWorks>(
       ElementWorks{element_work(1, most_in_row), element_work(2, most_in_row)});
