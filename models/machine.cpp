@@ -68,7 +68,8 @@ Machine::Machine(const MachineConfig& config, const program::Program& program,
   });
   tree_->host.load(program, images, tree_->threads);
   if (options.measure_host) {
-    host_cycles_ = Host::transfer_cycles(program::host_bytes(program), config);
+    host_bytes_ = program::host_bytes(program);
+    host_cycles_ = Host::transfer_cycles(host_bytes_, config);
   }
 }
 
@@ -88,7 +89,9 @@ RunResult Machine::run() {
   }
   runs_.push_back(run);
   result.runs = runs_;
-  if (config_.has_energy) result.energy = energy::account(config_, result);
+  if (config_.has_energy) {
+    result.energy = energy::account(config_, result, host_bytes_ * runs_.size());
+  }
   host_seconds_ += watch.seconds();
   result.host_seconds = host_seconds_;
   return result;

@@ -52,7 +52,8 @@ class Machine {
   class Tree;
   MachineConfig config_;
   std::unique_ptr<Tree> tree_;
-  Cycle host_cycles_;  ///< of one run
+  Bytes host_bytes_;  ///< of one run, as far as they are measured
+  Cycle host_cycles_;
   std::vector<RunRecord> runs_;
   double host_seconds_ = 0;
 };

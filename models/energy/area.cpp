@@ -3,25 +3,67 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/fabric/ports.h"
 #include "sim/base/types.h"
 
 namespace tessera::energy {
 namespace {
 
+constexpr double kMm2PerUm2 = 1e-6;
+/// 32 integer registers of 32 bits and 32 of 64 for floating point (sim/isa).
+constexpr double kRegisterBits = 32 * 32 + 32 * 64;
+
 double tile_sram_mm2(const MachineConfig& machine) {
-  constexpr double kKibPerMib = 1024;
-  return machine.tile.sram_kib / kKibPerMib * machine.energy.sram_mm2_per_mib;
+  return machine.tile.sram_kib / kKibPerMib * machine.energy.area.sram_mm2_per_mib;
+}
+
+/// f16 and f32 have arrays of their own; both kinds of partials of f16 use one.
+double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
+  return std::max(unit.f16_macs, unit.f16_f32_macs) * area.f16_mac_um2 +
+         unit.f32_macs * area.f32_mac_um2 + unit.i8_macs * area.i8_mac_um2;
+}
+
+double memory_ports_um2(const MachineConfig& machine) {
+  const TileConfig& tile = machine.tile;
+  const double banks = std::ceil(tile.sram_kib / bank_kib(machine));
+  return banks * (tile.load_bytes_per_slot + tile.store_bytes_per_slot) *
+         machine.energy.area.crosspoint_um2_per_byte;
+}
+
+/// Of one tile: each of its lanes in listens to any lane out.
+double exchange_um2(const MachineConfig& machine) {
+  if (machine.fabric.kind == "ideal") return 0;  // no machine has one
+  const fabric::Ports ports(machine.fabric);
+  return static_cast<double>(ports.out) * machine.tiles * ports.in * ports.lane_bytes *
+         machine.energy.area.crosspoint_um2_per_byte;
 }
 
 }  // namespace
 
-Area chip_area(const MachineConfig& machine) {
-  return {machine.tiles * tile_sram_mm2(machine),
-          machine.tiles * machine.energy.logic_mm2_per_tile};
+EnergyResult::Parts chip_area(const MachineConfig& machine) {
+  const TileConfig& tile = machine.tile;
+  const AreaConfig& area = machine.energy.area;
+  const auto all = [&](double um2) { return machine.tiles * um2 * kMm2PerUm2; };
+  return {{"sram", machine.tiles * tile_sram_mm2(machine)},
+          {"matrix_unit", all(matrix_um2(tile.matrix_unit, area))},
+          {"arithmetic", all(area.vector_um2 + area.integer_um2)},
+          {"control", all(area.control_um2 * (tile.dual_issue ? 2 : 1))},
+          {"registers", all((tile.contexts + 1) * kRegisterBits * area.register_bit_um2)},
+          {"memory_ports", all(memory_ports_um2(machine))},
+          {"exchange", all(exchange_um2(machine))},
+          {"rest", machine.tiles * area.rest_mm2_per_tile}};
+}
+
+double logic_mm2(const MachineConfig& machine) {
+  double sum = 0;
+  for (const auto& [part, mm2] : chip_area(machine))
+    if (part != "sram") sum += mm2;
+  return sum;
 }
 
 fabric::Floorplan floorplan(const MachineConfig& machine) {
-  const double side_um = std::sqrt(chip_area(machine).total_mm2()) * kMicrometresPerMm;
+  const double mm2 = machine.tiles * tile_sram_mm2(machine) + logic_mm2(machine);
+  const double side_um = std::sqrt(mm2) * kMicrometresPerMm;
   const std::uint32_t pairs = ceil_div(machine.tiles, 2U);
   const std::uint32_t columns = std::min(machine.fabric.columns, pairs);
   const std::uint32_t rows = ceil_div(pairs, columns);
@@ -30,6 +72,10 @@ fabric::Floorplan floorplan(const MachineConfig& machine) {
     return static_cast<std::uint32_t>(std::max(1L, std::lround(side_um / count)));
   };
   return {columns, pitch(columns), pitch(rows)};
+}
+
+double bank_kib(const MachineConfig& machine) {
+  return std::min<double>(machine.energy.sram_bank_kib, machine.tile.sram_kib);
 }
 
 double sram_side_mm(const MachineConfig& machine) { return std::sqrt(tile_sram_mm2(machine)); }

@@ -2,24 +2,35 @@
 
 #include "models/fabric/floorplan.h"
 #include "sim/machine/machine_config.h"
+#include "sim/report/energy_result.h"
 
-/// The chip's area from machine.energy, and what follows from it. Both need a machine with a table.
-/// Leaves out: how the area that is no SRAM divides among cores, matrix units, exchange and links,
-/// which no maker publishes.
+/// The chip's area from machine.energy.area and the machine's own sizes, and what follows from it.
+/// All need a machine with a table. Leaves out: how area grows with the clock; pipeline registers
+/// of units; what of `rest` (links, host, clocks, power, wires) grows with which size.
 namespace tessera::energy {
 
 constexpr double kMicrometresPerMm = 1000;
+constexpr double kKibPerMib = 1024;
 
-struct Area {
-  double sram_mm2 = 0;
-  double logic_mm2 = 0;
-  [[nodiscard]] double total_mm2() const { return sram_mm2 + logic_mm2; }
-};
+/// mm2 of the whole chip by part:
+///   sram          tiles' memory
+///   matrix_unit   multiply-adds a slot by input type, and the weights that it holds
+///   arithmetic    vector and integer units
+///   control       fetch, decoding, control; twice with dual issue
+///   registers     of the workers and the supervisor
+///   memory_ports  every byte of loads and stores chooses among the banks
+///   exchange      every byte that tiles receive chooses among all that tiles send
+///   rest          of the chip, by tile
+EnergyResult::Parts chip_area(const MachineConfig& machine);
 
-Area chip_area(const MachineConfig& machine);
+/// Of all parts but SRAM.
+double logic_mm2(const MachineConfig& machine);
 
 /// A square chip of that area, its pairs of tiles in fabric.columns columns.
 fabric::Floorplan floorplan(const MachineConfig& machine);
+
+/// A bank of a tile's SRAM: that of the table, or all there is.
+double bank_kib(const MachineConfig& machine);
 
 /// The side of one tile's SRAM, a square.
 double sram_side_mm(const MachineConfig& machine);

@@ -1,8 +1,10 @@
 #include "models/energy/energy.h"
 
 #include <array>
+#include <cmath>
 
 #include "models/energy/area.h"
+#include "models/energy/power.h"
 #include "sim/base/errors.h"
 #include "sim/isa/table.h"
 
@@ -11,9 +13,20 @@ namespace {
 
 using isa::Activity;
 
-enum class Part : std::uint8_t { instructions, integer, floating, matrix, sram, exchange, idle };
-constexpr std::array<const char*, 7> kPartNames = {"instructions", "integer",  "floating", "matrix",
-                                                   "sram",         "exchange", "idle"};
+enum class Part : std::uint8_t {
+  instructions,
+  integer,
+  floating,
+  matrix,
+  sram,
+  exchange,
+  host,
+  leakage,
+  clock
+};
+constexpr std::array<const char*, 9> kPartNames = {"instructions", "integer", "floating",
+                                                   "matrix",       "sram",    "exchange",
+                                                   "host",         "leakage", "clock"};
 using Joules = std::array<double, kPartNames.size()>;
 
 double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(part)]; }
@@ -21,18 +34,29 @@ double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(p
 constexpr double kPico = 1e-12;
 constexpr double kBitsPerByte = 8;
 
+/// A larger bank has longer lines: the root of its size, as CACTI, Horowitz and MuchiSim agree.
+double array_pj_per_byte(const MachineConfig& machine) {
+  const EnergyConfig& table = machine.energy;
+  return table.sram_pj_per_byte * std::sqrt(bank_kib(machine) / table.sram_array_kib);
+}
+
 double macs(isa::Mnemonic mnemonic) { return isa::info(mnemonic).flops / 2.0; }
 
 /// What each of a tile's counts costs, in joules.
 class Prices {
  public:
-  explicit Prices(const MachineConfig& machine)
+  Prices(const MachineConfig& machine, const Power& power)
       : table_(machine.energy),
-        sram_byte_(joules(table_.sram_pj_per_byte +
+        voltage_(power.dynamic),
+        sram_byte_(joules(array_pj_per_byte(machine) +
                           kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine))),
         wire_byte_um_(joules(kBitsPerByte * table_.wire_pj_per_bit_mm / kMicrometresPerMm)) {}
 
-  /// Of what tiles did and the bytes that they sent and received; all but the idle power.
+  [[nodiscard]] double host(Bytes bytes) const {
+    return joules(static_cast<double>(bytes.count()) * table_.host_pj_per_byte);
+  }
+
+  /// Of what tiles did and the bytes that they sent and received.
   [[nodiscard]] Joules dynamic(const TileActivity& done, Bytes exchanged) const {
     const auto count = [&](Activity which) {
       return static_cast<double>(done.counts[isa::index(which)]);
@@ -67,10 +91,11 @@ class Prices {
   }
 
  private:
-  /// Of the table's numbers, for the node that is modelled.
-  [[nodiscard]] double joules(double picojoules) const { return picojoules * kPico * table_.scale; }
+  /// Of the table's numbers, at the machine's voltage.
+  [[nodiscard]] double joules(double picojoules) const { return picojoules * kPico * voltage_; }
 
   const EnergyConfig& table_;
+  double voltage_;
   double sram_byte_;
   double wire_byte_um_;
 };
@@ -85,17 +110,18 @@ double sum_of(const Joules& joules) {
 
 }  // namespace
 
-EnergyResult account(const MachineConfig& machine, const RunResult& result) {
+EnergyResult account(const MachineConfig& machine, const RunResult& result, Bytes transferred) {
   check(machine.has_energy && result.activity.size() == result.tiles.size(),
         "energy: {} tiles, of {} is known what they did", result.tiles.size(),
         result.activity.size());
-  const Prices prices(machine);
+  const Power power(machine);
+  const Prices prices(machine, power);
   const double seconds =
       static_cast<double>(result.time.total().count()) / (machine.clock_ghz * 1e9);
-  const double idle = machine.energy.idle_watts_per_tile * seconds;
 
   EnergyResult energy;
   energy.node = machine.energy.node;
+  energy.volts = power.volts;
   TileActivity sum;
   Bytes sum_exchanged;
   for (std::size_t i = 0; i < result.activity.size(); ++i) {
@@ -103,7 +129,12 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result) {
     sum_exchanged += exchanged(result.tiles[i]);
   }
   Joules joules = prices.dynamic(sum, sum_exchanged);
-  at(joules, Part::idle) = idle * machine.tiles;
+  at(joules, Part::host) = prices.host(transferred);
+  at(joules, Part::leakage) = power.leakage_watts * seconds;
+  at(joules, Part::clock) = power.clock_watts * seconds;
+  const double share =
+      (at(joules, Part::host) + at(joules, Part::leakage) + at(joules, Part::clock)) /
+      machine.tiles;
   for (std::size_t i = 0; i < joules.size(); ++i)
     energy.joules.emplace_back(kPartNames[i], joules[i]);
   for (std::size_t i = 0; i < isa::kActivities; ++i)
@@ -111,9 +142,8 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result) {
   energy.work.emplace_back("exchange_byte_micrometres", sum.byte_micrometres);
   for (std::size_t i = 0; i < result.activity.size(); ++i)
     energy.tile_joules.push_back(
-        sum_of(prices.dynamic(result.activity[i], exchanged(result.tiles[i]))) + idle);
-  const Area area = chip_area(machine);
-  energy.mm2 = {{"sram", area.sram_mm2}, {"logic", area.logic_mm2}};
+        sum_of(prices.dynamic(result.activity[i], exchanged(result.tiles[i]))) + share);
+  energy.mm2 = chip_area(machine);
   return energy;
 }
 

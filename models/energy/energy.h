@@ -12,10 +12,14 @@ namespace tessera::energy {
 ///   integer, floating, matrix  arithmetic; slots of divides, roots and activations are floating
 ///   sram          bytes read (loads, weights, fetches, sends) and written (stores, receives)
 ///   exchange      bytes sent x the way to the farthest receiver, which the others lie on
-///   idle          power while nothing runs x time
-/// Leaves out: values (every bit costs the same), links, host and external memory, descriptor
-/// lists, temperature. Source: none of its own, the table names them. Counts are integers and are
-/// turned into joules once, so host threads change no digit.
-EnergyResult account(const MachineConfig& machine, const RunResult& result);
+///   host          bytes of measured transfers
+///   leakage, clock  power while nothing runs x time (power.h)
+/// All but leakage go with the square of the voltage at the machine's clock.
+/// Leaves out: values (every bit costs the same), links and external memory, descriptor lists,
+/// temperature. Source: none of its own, the table names them. Counts are integers and are turned
+/// into joules once, so host threads change no digit.
+/// `transferred`: bytes to and from the host in the measured region.
+EnergyResult account(const MachineConfig& machine, const RunResult& result,
+                     Bytes transferred = Bytes(0));
 
 }  // namespace tessera::energy

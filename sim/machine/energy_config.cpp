@@ -1,16 +1,24 @@
 #include "sim/machine/energy_config.h"
 
+#include <algorithm>
+
 #include "sim/config/fields.h"
 
 namespace tessera {
 namespace {
 
 constexpr config::Range<double> kPicojoules{0, 1e6};
+constexpr config::Range<double> kWatts{0, 1e3};
+constexpr config::Range<double> kMicrometres2{0, 1e9};
+constexpr config::Range<double> kKibibytes{1.0 / 16, 65536};
+constexpr config::Range<double> kVolts{0.1, 10};
 
 void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
   const auto number = [&](std::string_view key, std::string_view sentence, double& value) {
     fields.field({key, sentence, "pJ", true}, value, kPicojoules);
   };
+  number("instruction_pj", "an instruction, without its fetch: decoding, registers, control",
+         energy.instruction_pj);
   number("integer_pj", "an integer operation, an address or a branch", energy.integer_pj);
   number("integer_multiply_pj", "an integer multiply", energy.integer_multiply_pj);
   number("iterative_slot_pj", "a slot of a divide, a root or an activation",
@@ -26,35 +34,96 @@ void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
   number("matrix_i8_pj", "the same, amp.b", energy.matrix_i8_pj);
 }
 
-}  // namespace
-
-void describe(config::Fields& fields, EnergyConfig& energy) {
-  fields.field({"node", "the process that the numbers hold for", "", true}, energy.node);
-  fields.field({"scale", "what all but the idle power is multiplied by, for another voltage"},
-               energy.scale, {1e-3, 1e3});
-  fields.field({"instruction_pj", "an instruction, without its fetch: decoding, registers, control",
-                "pJ", true},
-               energy.instruction_pj, kPicojoules);
+void describe_movement(config::Fields& fields, EnergyConfig& energy) {
   fields.field(
       {"fetch_bytes", "what the fetch of an instruction reads of the tile's SRAM", "bytes", true},
       energy.fetch_bytes, {0, 64});
-  describe_arithmetic(fields, energy);
   fields.field({"sram_pj_per_byte",
-                "a byte read or written in a small array of the SRAM; the way to it, a side of the "
-                "tile's SRAM, is wire",
+                "a byte read or written in an array of sram_array_kib; in a bank it grows with the "
+                "root of the size; the way to it, a side of the tile's SRAM, is wire",
                 "pJ", true},
                energy.sram_pj_per_byte, kPicojoules);
+  fields.field({"sram_array_kib", "the array that sram_pj_per_byte holds for", "KiB", true},
+               energy.sram_array_kib, kKibibytes);
+  fields.field({"sram_bank_kib", "a bank of a tile's SRAM; at most that SRAM", "KiB", true},
+               energy.sram_bank_kib, kKibibytes);
   fields.field({"wire_pj_per_bit_mm", "a bit over a millimetre of wire", "pJ", true},
                energy.wire_pj_per_bit_mm, kPicojoules);
-  fields.field({"idle_watts_per_tile",
-                "the chip's power while nothing runs, leakage and clock, for each tile", "W", true},
-               energy.idle_watts_per_tile, {0, 1e3});
+  fields.field({"host_pj_per_byte", "a byte to or from the host, where host transfers are measured",
+                "pJ", true},
+               energy.host_pj_per_byte, kPicojoules);
+}
+
+void describe_idle(config::Fields& fields, EnergyConfig& energy) {
+  fields.field({"sram_leakage_watts_per_mib", "leakage of SRAM", "W", true},
+               energy.sram_leakage_watts_per_mib, kWatts);
+  fields.field({"logic_leakage_watts_per_mm2", "leakage of all that is no SRAM", "W", true},
+               energy.logic_leakage_watts_per_mm2, kWatts);
+  fields.field({"leakage_exponent_per_volt",
+                "leakage power goes with V exp(this x (V - nominal_volts))", "", true},
+               energy.leakage_exponent_per_volt, {0, 100});
+  fields.field(
+      {"clock_watts_per_ghz_mm2",
+       "what clocks take while nothing runs, by clock and area that is no SRAM", "W", true},
+      energy.clock_watts_per_ghz_mm2, kWatts);
+}
+
+void describe_voltage(config::Fields& fields, EnergyConfig& energy) {
+  fields.list({"voltage",
+               "the voltage at clocks, interpolated between; dynamic energy goes with its square; "
+               "without points it is nominal at any clock"},
+              energy.voltage);
+  const auto no_rise = std::adjacent_find(
+      energy.voltage.begin(), energy.voltage.end(),
+      [](const VoltagePoint& a, const VoltagePoint& b) { return a.ghz >= b.ghz; });
+  fields.require(no_rise == energy.voltage.end(), "voltage",
+                 "found clocks that do not rise from point to point");
+  const bool points = !energy.voltage.empty();
+  fields.field({"nominal_volts", "the voltage at which the numbers of this table hold", "V", points,
+                points ? "" : "voltage"},
+               energy.nominal_volts, kVolts);
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, VoltagePoint& point) {
+  fields.field({"ghz", "a clock", "GHz", true}, point.ghz, {1e-3, 1e3});
+  fields.field({"volts", "the voltage that it needs", "V", true}, point.volts, kVolts);
+}
+
+void describe(config::Fields& fields, AreaConfig& area) {
+  const auto number = [&](std::string_view key, std::string_view sentence, double& value) {
+    fields.field({key, sentence, "um2", true}, value, kMicrometres2);
+  };
   fields.field(
       {"sram_mm2_per_mib", "area of SRAM, with decoders and sense amplifiers", "mm2", true},
-      energy.sram_mm2_per_mib, {1e-6, 1e3});
-  fields.field({"logic_mm2_per_tile", "area of the chip that is no SRAM of tiles, for each tile",
-                "mm2", true},
-               energy.logic_mm2_per_tile, {0, 1e3});
+      area.sram_mm2_per_mib, {1e-6, 1e3});
+  number("f16_mac_um2", "a multiply-add a slot of the matrix unit, f16 (both kinds of partials)",
+         area.f16_mac_um2);
+  number("f32_mac_um2", "the same, f32", area.f32_mac_um2);
+  number("i8_mac_um2", "the same, int8", area.i8_mac_um2);
+  number("vector_um2", "a tile's vector units: four f16 and two f32 multiply-adds",
+         area.vector_um2);
+  number("integer_um2", "a tile's integer unit", area.integer_um2);
+  number("control_um2", "fetch, decoding and control of an instruction a slot; two if dual_issue",
+         area.control_um2);
+  number("register_bit_um2", "a bit of a register", area.register_bit_um2);
+  number("crosspoint_um2_per_byte",
+         "a byte a cycle from one source to one sink: in the exchange, and between a tile's banks "
+         "of SRAM and its load and store ports",
+         area.crosspoint_um2_per_byte);
+  fields.field(
+      {"rest_mm2_per_tile", "what the keys above leave of the chip, for each tile", "mm2", true},
+      area.rest_mm2_per_tile, {0, 1e3});
+}
+
+void describe(config::Fields& fields, EnergyConfig& energy) {
+  fields.field({"node", "the process that the numbers hold for", "", true}, energy.node);
+  describe_voltage(fields, energy);
+  describe_arithmetic(fields, energy);
+  describe_movement(fields, energy);
+  describe_idle(fields, energy);
+  fields.group({"area", "area by part"}, energy.area);
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tessera::config {
 class Fields;
@@ -8,11 +9,33 @@ class Fields;
 
 namespace tessera {
 
+/// What the parts of a machine take in area; machine.energy.area. Arithmetic is counted by what the
+/// matrix unit's shape and the instruction set have of it.
+struct AreaConfig {
+  double sram_mm2_per_mib = 0;
+  double f16_mac_um2 = 0;  ///< of the matrix unit; with f16 and with f32 partials
+  double f32_mac_um2 = 0;
+  double i8_mac_um2 = 0;
+  double vector_um2 = 0;  ///< f16x4 and f32x2
+  double integer_um2 = 0;
+  double control_um2 = 0;  ///< of an issued instruction; twice with dual issue
+  double register_bit_um2 = 0;
+  double crosspoint_um2_per_byte = 0;  ///< of the exchange, and between memory banks and ports
+  double rest_mm2_per_tile = 0;
+};
+
+/// A clock that a chip reaches at a voltage.
+struct VoltagePoint {
+  double ghz = 0;
+  double volts = 0;
+};
+
 /// What a machine's parts cost in joules and mm2; machine.energy. Every value is to be given: one
 /// that is missing would count as nothing. Sentences and units stand in energy_config.cpp.
 struct EnergyConfig {
   std::string node;
-  double scale = 1;  ///< of everything dynamic
+  std::vector<VoltagePoint> voltage;  ///< by clock, rising; empty: the voltage is nominal
+  double nominal_volts = 0;           ///< at which all of the table holds; with voltage alone
   double instruction_pj = 0;
   double fetch_bytes = 0;
   double integer_pj = 0;
@@ -27,12 +50,24 @@ struct EnergyConfig {
   double matrix_f32_pj = 0;
   double matrix_i8_pj = 0;
   double sram_pj_per_byte = 0;
+  double sram_array_kib = 0;  ///< that sram_pj_per_byte holds for
+  double sram_bank_kib = 0;
   double wire_pj_per_bit_mm = 0;
-  double idle_watts_per_tile = 0;
-  double sram_mm2_per_mib = 0;
-  double logic_mm2_per_tile = 0;
+  double host_pj_per_byte = 0;
+  double sram_leakage_watts_per_mib = 0;
+  double logic_leakage_watts_per_mm2 = 0;
+  double leakage_exponent_per_volt = 0;
+  double clock_watts_per_ghz_mm2 = 0;
+  AreaConfig area;
+
+  /// Whether a clock lies where the points of `voltage` are, if there are any.
+  [[nodiscard]] bool reaches(double ghz) const {
+    return voltage.empty() || (ghz >= voltage.front().ghz && ghz <= voltage.back().ghz);
+  }
 };
 
+void describe(config::Fields& fields, AreaConfig& area);
+void describe(config::Fields& fields, VoltagePoint& point);
 void describe(config::Fields& fields, EnergyConfig& energy);
 
 }  // namespace tessera

@@ -258,6 +258,13 @@ void describe(Fields& fields, MachineConfig& machine) {
   fields.group({"host", "the link to the host"}, machine.host);
   fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
                         machine.has_energy, machine.energy);
+  if (machine.has_energy && !machine.energy.reaches(machine.clock_ghz)) {
+    fields.require(false, "clock_ghz",
+                   fmt::format("found {}, allowed {} to {} GHz, where machine.energy.voltage has "
+                               "points",
+                               machine.clock_ghz, machine.energy.voltage.front().ghz,
+                               machine.energy.voltage.back().ghz));
+  }
 }
 
 }  // namespace tessera

@@ -33,6 +33,7 @@ constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
                                  Ending{"watts", "W", true},
                                  Ending{"flops_per_joule", "FLOP/J", true},
                                  Ending{"kib", "KiB", false},
+                                 Ending{"volts", "V", false},
                                  Ending{"ghz", "GHz", false}};
 
 /// Power of a thousand and what stands for it.
@@ -59,7 +60,9 @@ std::string key_of(const std::string& path) {
 
 const Ending* ending_of(const std::string& key) {
   static constexpr Ending kPartOfEnergy{"", "J", true};
+  static constexpr Ending kPartOfArea{"", "mm2", false};
   if (key.starts_with("by_part.")) return &kPartOfEnergy;
+  if (key.starts_with("area_mm2.")) return &kPartOfArea;
   const auto* const found =
       std::find_if(kEndings.begin(), kEndings.end(),
                    [&](const Ending& ending) { return key.ends_with(ending.text); });
@@ -75,6 +78,7 @@ std::string label_of(const std::string& path) {
   const bool whole = ending->text.starts_with("max_");
   const std::string label = spaced(whole ? key : key.substr(0, key.size() - ending->text.size()));
   if (ending->text == "watts") return "power";
+  if (key.starts_with("area_mm2.")) return "area of " + spaced(key.substr(key.find('.') + 1));
   if (ending->text == "flops_per_joule") return "efficiency";
   if (section == "prediction") return label.empty() ? "predicted time" : "predicted " + label;
   const bool named = section == "time" || section == "rate" || section == "memory" ||

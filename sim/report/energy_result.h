@@ -12,9 +12,10 @@ struct EnergyResult {
   using Parts = std::vector<std::pair<std::string, double>>;  ///< in the order of the report
 
   std::string node;
+  double volts = 0;  ///< at the machine's clock; 0: the machine's table does not say
   Parts joules;                                             ///< by part of the machine
   std::vector<std::pair<std::string, std::uint64_t>> work;  ///< what was counted
-  std::vector<double> tile_joules;
+  std::vector<double> tile_joules;  ///< each with its share of host, leakage and clock
   Parts mm2;
 
   [[nodiscard]] double total_joules() const { return total(joules); }

@@ -101,13 +101,16 @@ Json energy_section(const MachineConfig& machine, const RunResult& result) {
   for (const auto& [name, count] : energy.work) work[name] = count;
   Json mm2 = object_of(energy.mm2);
   mm2["total"] = energy.total_mm2();
-  return {{"joules", joules},
-          {"watts", seconds > 0 ? joules / seconds : 0.0},
-          {"flops_per_joule", joules > 0 ? static_cast<double>(result.flops) / joules : 0.0},
-          {"by_part", object_of(energy.joules)},
-          {"work", std::move(work)},
-          {"area_mm2", std::move(mm2)},
-          {"node", energy.node}};
+  Json section = {
+      {"joules", joules},
+      {"watts", seconds > 0 ? joules / seconds : 0.0},
+      {"flops_per_joule", joules > 0 ? static_cast<double>(result.flops) / joules : 0.0},
+      {"by_part", object_of(energy.joules)},
+      {"work", std::move(work)},
+      {"area_mm2", std::move(mm2)},
+      {"node", energy.node}};
+  if (energy.volts > 0) section["volts"] = energy.volts;
+  return section;
 }
 
 Json check_section(const CheckResult& check) {

@@ -100,11 +100,13 @@ std::string energy_lines(const Json& report) {
   if (!report.contains("energy")) return "";
   const Json& energy = report.at("energy");
   const auto joules = energy.at("joules").get<double>();
-  std::string text = fmt::format("  energy    {} = {:.1f} W, {}; {:.0f} mm2 of {}\n    ",
+  std::string text = fmt::format("  energy    {} = {:.1f} W, {}; {:.0f} mm2 of {}",
                                  scaled_down(joules, "J"), energy.at("watts").get<double>(),
                                  scaled(energy.at("flops_per_joule").get<double>(), "FLOP/J"),
                                  energy.at("area_mm2").at("total").get<double>(),
                                  energy.at("node").get<std::string>());
+  if (energy.contains("volts")) text += fmt::format(", {:.2f} V", energy.at("volts").get<double>());
+  text += "\n    ";
   for (const auto& [part, value] : energy.at("by_part").items()) {
     if (value.get<double>() > 0)
       text += fmt::format("{} {:.1f} %  ", part, 100 * value.get<double>() / joules);

@@ -2,7 +2,7 @@
 // Joules by part of the machine, and area, on machines with an energy table.
 
 const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating: '--control', matrix: '--compute',
-  sram: '--host', exchange: '--exchange', idle: '--wait'};
+  sram: '--host', exchange: '--exchange', host: '--tensors', leakage: '--wait', clock: '--soft'};
 
 const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer multiplies', control: 'control instructions',
   memory: 'memory instructions', floating: 'floating-point instructions', iterative_slots: 'slots of divides, roots, activations',
@@ -29,7 +29,7 @@ function energyView(run) {
   const parts = Object.entries(energy.by_part).filter(([, value]) => value > 0);
   const colourOf = name => ENERGY_COLOURS[name] ?? '--soft';
   const csv = () => csvRow(['part', 'joules']) + Object.entries(energy.by_part).map(row => csvRow(row)).join('');
-  const areas = Object.entries(energy.area_mm2).map(([name, mm2]) => [name, `${mm2.toFixed(1)} mm\u00b2`]);
+  const areas = Object.entries(energy.area_mm2).map(([name, mm2]) => [spoken(name), `${mm2.toFixed(1)} mm\u00b2`]);
   return section('energy', 'Energy',
     `${joules(energy.joules)} in ${seconds(time.seconds)}: ${energy.watts.toFixed(1)} W, ${scaled(energy.flops_per_joule, 'FLOP/J')}`,
     [csvButton('energy.csv', csv)],
@@ -44,5 +44,5 @@ function energyView(run) {
             .map(([name, count]) => [WORK_NAMES[name] ?? spoken(name), grouped(count)]))),
       element('div', {class: 'grow'}, element('h3', {}, 'Area of the chip'),
         tableOf([{name: ''}, {name: '', n: true}], areas))),
-    element('p', {class: 'note'}, `From the machine\u2019s table (${energy.node}), whose notes name the source of each number.`));
+    element('p', {class: 'note'}, `From the machine\u2019s table (${energy.node}${energy.volts ? `, ${energy.volts.toFixed(2)} V at its clock` : ''}), whose notes name the source of each number.`));
 }

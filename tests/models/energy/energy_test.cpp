@@ -10,6 +10,9 @@
 namespace tessera::energy {
 namespace {
 
+/// In proportion, however small: joules here are 1e-12.
+doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9).scale(1e-30); }
+
 /// Two tiles of 1 MiB at 1 GHz; SRAM 1 mm2 a MiB, so that its wires are 1 mm long.
 MachineConfig machine() {
   MachineConfig config;
@@ -18,6 +21,8 @@ MachineConfig machine() {
   config.has_energy = true;
   EnergyConfig& table = config.energy;
   table = {.node = "paper",
+           .voltage = {},
+           .nominal_volts = 0,
            .instruction_pj = 3,
            .fetch_bytes = 4,
            .integer_pj = 5,
@@ -32,11 +37,44 @@ MachineConfig machine() {
            .matrix_f32_pj = 37,
            .matrix_i8_pj = 41,
            .sram_pj_per_byte = 0.2,
+           .sram_array_kib = 32,
+           .sram_bank_kib = 32,
            .wire_pj_per_bit_mm = 0.1,
-           .idle_watts_per_tile = 2,
-           .sram_mm2_per_mib = 1,
-           .logic_mm2_per_tile = 3};
+           .host_pj_per_byte = 43,
+           .sram_leakage_watts_per_mib = 0.5,
+           .logic_leakage_watts_per_mm2 = 0.125,
+           .leakage_exponent_per_volt = 3,
+           .clock_watts_per_ghz_mm2 = 0.25,
+           .area = {.sram_mm2_per_mib = 1,
+                    .f16_mac_um2 = 300,
+                    .f32_mac_um2 = 700,
+                    .i8_mac_um2 = 20,
+                    .vector_um2 = 2000,
+                    .integer_um2 = 200,
+                    .control_um2 = 400,
+                    .register_bit_um2 = 0.3,
+                    .crosspoint_um2_per_byte = 2,
+                    .rest_mm2_per_tile = 3}};
   return config;
+}
+
+/// The same of its area but the rest of it, so that logic is 6 mm2.
+MachineConfig plain_machine() {
+  MachineConfig config = machine();
+  config.energy.area = {.sram_mm2_per_mib = 1, .rest_mm2_per_tile = 3};
+  return config;
+}
+
+double total(const EnergyResult::Parts& parts) {
+  double sum = 0;
+  for (const auto& [name, value] : parts) sum += value;
+  return sum;
+}
+
+double part_of(const EnergyResult::Parts& parts, const std::string& part) {
+  for (const auto& [name, value] : parts)
+    if (name == part) return value;
+  return NAN;
 }
 
 RunResult idle_result() {
@@ -47,20 +85,35 @@ RunResult idle_result() {
 }
 
 double joules(const EnergyResult& energy, const std::string& part) {
-  for (const auto& [name, value] : energy.joules)
-    if (name == part) return value;
-  return NAN;
+  return part_of(energy.joules, part);
+}
+
+/// 1000 of everything that is counted, on both tiles, in a microsecond at 1 GHz.
+RunResult busy_result() {
+  RunResult result = idle_result();
+  result.time.compute = Cycle(1000);
+  for (TileActivity& tile : result.activity) {
+    tile.counts.fill(1000);
+    tile.byte_micrometres = 1'000'000;
+  }
+  for (TileRecord& tile : result.tiles) tile.sent = tile.received = Bytes(1000);
+  return result;
+}
+
+EnergyResult busy(const MachineConfig& config) {
+  return account(config, busy_result(), Bytes(1000));
 }
 
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("what nobody does costs nothing but the idle power") {
+  TEST_CASE("what nobody does costs nothing but leakage and clock") {
     RunResult result = idle_result();
     result.time.compute = Cycle(1000);
-    const EnergyResult energy = account(machine(), result);
-    CHECK(energy.total_joules() == doctest::Approx(2 * 2 * 1e-6));
-    CHECK(joules(energy, "idle") == energy.total_joules());
+    const EnergyResult energy = account(plain_machine(), result);
+    CHECK(joules(energy, "leakage") == near((2 * 0.5 + 6 * 0.125) * 1e-6));
+    CHECK(joules(energy, "clock") == near(6 * 0.25 * 1e-6));
+    CHECK(energy.total_joules() == near(joules(energy, "leakage") + joules(energy, "clock")));
   }
 
   TEST_CASE("each count costs what the table says") {
@@ -72,7 +125,7 @@ TEST_SUITE("unit") {
     };
     using enum isa::Activity;
     constexpr double kSramByte = 0.2 + 8 * 0.1;  // an array, and a side of 1 mm
-    const auto pj = [](double value) { return doctest::Approx(value * 1e-12); };
+    const auto pj = [](double value) { return near(value * 1e-12); };
     CHECK(joules(only(integer), "integer") == pj(50));
     CHECK(joules(only(integer), "instructions") == pj(30));
     CHECK(joules(only(integer), "sram") == pj(10 * 4 * kSramByte));
@@ -97,40 +150,162 @@ TEST_SUITE("unit") {
     result.tiles[1].received = Bytes(100);
     result.activity[0].byte_micrometres = 250'000;  // 2.5 mm
     const EnergyResult energy = account(machine(), result);
-    CHECK(joules(energy, "sram") == doctest::Approx(200e-12));
-    CHECK(joules(energy, "exchange") == doctest::Approx(100 * 8 * 2.5 * 0.1e-12));
+    CHECK(joules(energy, "sram") == near(200e-12));
+    CHECK(joules(energy, "exchange") == near(100 * 8 * 2.5 * 0.1e-12));
     CHECK(energy.tile_joules[0] > energy.tile_joules[1]);
   }
 
-  TEST_CASE("tiles sum to the whole, and the scale leaves the idle power") {
-    RunResult result = idle_result();
-    result.time.compute = Cycle(500);
-    for (std::size_t i = 0; i < isa::kActivities; ++i) {
-      result.activity[0].counts[i] = 1000 + i;
-      result.activity[1].counts[i] = 3 * i;
-    }
-    MachineConfig config = machine();
-    const EnergyResult energy = account(config, result);
-    CHECK(energy.tile_joules[0] + energy.tile_joules[1] == doctest::Approx(energy.total_joules()));
-    config.energy.scale = 0.5;
-    const EnergyResult scaled = account(config, result);
-    const double idle = joules(energy, "idle");
-    CHECK(joules(scaled, "idle") == idle);
-    CHECK(scaled.total_joules() - idle == doctest::Approx((energy.total_joules() - idle) / 2));
+  TEST_CASE("tiles sum to the whole, host transfers included") {
+    RunResult result = busy_result();
+    for (std::size_t i = 0; i < isa::kActivities; ++i) result.activity[1].counts[i] = 3 * i;
+    const EnergyResult energy = account(machine(), result, Bytes(100));
+    CHECK(joules(energy, "host") == near(100 * 43e-12));
+    CHECK(energy.tile_joules[0] + energy.tile_joules[1] == near(energy.total_joules()));
   }
 
-  TEST_CASE("larger SRAMs have longer wires and more area") {
+  TEST_CASE("larger banks and larger SRAMs cost more a byte") {
     MachineConfig config = machine();
-    CHECK(sram_side_mm(config) == doctest::Approx(1));
-    CHECK(chip_area(config).total_mm2() == doctest::Approx(8));
+    const double array = 0.2;
+    const double wire = 8 * 0.1;
+    const auto sram = [&] { return joules(busy(config), "sram"); };
+    const double before = sram();
+    config.energy.sram_bank_kib = 128;  // the root of four
+    CHECK(sram() == near(before * (2 * array + wire) / (array + wire)));
+    config.energy.sram_bank_kib = 32;
     config.tile.sram_kib = 4096;
-    CHECK(sram_side_mm(config) == doctest::Approx(2));
-    CHECK(chip_area(config).sram_mm2 == doctest::Approx(8));
-    CHECK(chip_area(config).logic_mm2 == doctest::Approx(6));
+    CHECK(sram() == near(before * (array + 2 * wire) / (array + wire)));
+    config.energy.sram_bank_kib = 8192;  // no more than there is
+    CHECK(bank_kib(config) == 4096);
+  }
+
+  TEST_CASE("sizes of the machine move the parts of its area as the hardware grows") {
+    using M = MachineConfig;
+    struct Growth {
+      const char* part;
+      double um2;  ///< of a tile
+      void (*change)(M&);
+    };
+    const Growth growths[] = {
+        {"registers", 6 * 3072 * 0.3, [](M& c) { c.tile.contexts = 12; }},
+        {"matrix_unit", 64 * 300, [](M& c) { c.tile.matrix_unit.f16_macs = 128; }},
+        {"matrix_unit", 8 * 700, [](M& c) { c.tile.matrix_unit.f32_macs = 24; }},
+        {"matrix_unit", 256 * 20, [](M& c) { c.tile.matrix_unit.i8_macs = 256; }},
+        {"matrix_unit", 0, [](M& c) { c.tile.matrix_unit.f16_f32_macs = 64; }},
+        {"control", -400, [](M& c) { c.tile.dual_issue = false; }},
+        {"memory_ports", -32 * 8 * 2, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
+        {"memory_ports", 32 * 8 * 2, [](M& c) { c.tile.store_bytes_per_slot = 16; }},
+        {"memory_ports", 32 * 24 * 2, [](M& c) { c.energy.sram_bank_kib = 16; }},
+        {"exchange", 2 * 4 * 2, [](M& c) { c.fabric.receive_bytes_per_cycle = 8; }},
+        {"exchange", 2 * 4 * 2, [](M& c) { c.fabric.send_bytes_per_cycle = 8; }},
+        {"exchange", -2 * 4 * 2, [](M& c) { c.fabric.kind = "ideal"; }}};
+    const EnergyResult::Parts before = chip_area(machine());
+    for (const Growth& growth : growths) {
+      MachineConfig config = machine();
+      growth.change(config);
+      for (const auto& part : before) {
+        CAPTURE(growth.part);
+        CAPTURE(part.first);
+        const double more = part.first == growth.part ? 2e-6 * growth.um2 : 0;
+        CHECK(part_of(chip_area(config), part.first) == near(part.second + more));
+      }
+    }
+    MachineConfig twice = machine();
+    twice.tiles = 4;  // and of the exchange four times, since all tiles choose among all
+    CHECK(total(chip_area(twice)) == near(2 * (total(before) + part_of(before, "exchange"))));
+  }
+
+  TEST_CASE("every number of the table moves what it stands for, in proportion") {
+    const auto doubles = [&](double EnergyConfig::*key, const std::string& part, bool alone) {
+      MachineConfig config = machine();
+      const EnergyResult before = busy(config);
+      config.energy.*key *= 2;
+      const EnergyResult after = busy(config);
+      CAPTURE(part);
+      CHECK(joules(after, part) > joules(before, part));
+      if (alone) CHECK(joules(after, part) == near(2 * joules(before, part)));
+      CHECK(after.total_joules() - before.total_joules() ==
+            near(joules(after, part) - joules(before, part)));
+    };
+    using E = EnergyConfig;
+    doubles(&E::instruction_pj, "instructions", true);
+    doubles(&E::host_pj_per_byte, "host", true);
+    doubles(&E::clock_watts_per_ghz_mm2, "clock", true);
+    for (const auto key : {&E::integer_pj, &E::integer_multiply_pj}) doubles(key, "integer", false);
+    for (const auto key : {&E::iterative_slot_pj, &E::f32_add_pj, &E::f32_multiply_pj,
+                           &E::f16_add_pj, &E::f16_multiply_pj})
+      doubles(key, "floating", false);
+    for (const auto key :
+         {&E::matrix_f16_pj, &E::matrix_f16_f32_pj, &E::matrix_f32_pj, &E::matrix_i8_pj})
+      doubles(key, "matrix", false);
+    for (const auto key : {&E::fetch_bytes, &E::sram_pj_per_byte}) doubles(key, "sram", false);
+    for (const auto key : {&E::sram_leakage_watts_per_mib, &E::logic_leakage_watts_per_mm2})
+      doubles(key, "leakage", false);
+    MachineConfig config = machine();
+    const EnergyResult before = busy(config);
+    config.energy.wire_pj_per_bit_mm *= 2;
+    CHECK(joules(busy(config), "exchange") == near(2 * joules(before, "exchange")));
+    CHECK(joules(busy(config), "sram") > joules(before, "sram"));
+  }
+
+  TEST_CASE("every number of the area moves its part, in proportion") {
+    const auto doubles = [&](double AreaConfig::*key, const std::string& part) {
+      MachineConfig config = machine();
+      config.tile.matrix_unit.i8_macs = 256;
+      const EnergyResult::Parts before = chip_area(config);
+      const double value = config.energy.area.*key;
+      config.energy.area.*key = 2 * value;
+      const double once = part_of(chip_area(config), part) - part_of(before, part);
+      config.energy.area.*key = 3 * value;
+      CAPTURE(part);
+      CHECK(once > 0);
+      CHECK(part_of(chip_area(config), part) - part_of(before, part) == near(2 * once));
+    };
+    using A = AreaConfig;
+    doubles(&A::sram_mm2_per_mib, "sram");
+    for (const auto key : {&A::f16_mac_um2, &A::f32_mac_um2, &A::i8_mac_um2})
+      doubles(key, "matrix_unit");
+    for (const auto key : {&A::vector_um2, &A::integer_um2}) doubles(key, "arithmetic");
+    doubles(&A::control_um2, "control");
+    doubles(&A::register_bit_um2, "registers");
+    for (const auto* const part : {"memory_ports", "exchange"})
+      doubles(&A::crosspoint_um2_per_byte, part);
+    doubles(&A::rest_mm2_per_tile, "rest");
+  }
+
+  TEST_CASE("a slower clock takes less voltage: fewer joules of work, longer leakage") {
+    MachineConfig config = plain_machine();
+    config.energy.voltage = {{0.5, 0.5}, {1, 0.8}, {2, 1.0}};
+    config.energy.nominal_volts = 0.8;
+    const EnergyResult nominal = busy(config);
+    CHECK(nominal.volts == 0.8);
+    MachineConfig without = config;
+    without.energy.voltage = {};
+    CHECK(nominal.total_joules() == busy(without).total_joules());
+    config.clock_ghz = 0.75;  // 0.65 V
+    const EnergyResult slow = busy(config);
+    const double square = (0.65 / 0.8) * (0.65 / 0.8);
+    CHECK(slow.volts == near(0.65));
+    for (const char* part :
+         {"instructions", "integer", "floating", "matrix", "sram", "exchange", "host"})
+      CHECK(joules(slow, part) == near(square * joules(nominal, part)));
+    // Clock power goes with f V^2, over a time that goes with 1 / f.
+    CHECK(joules(slow, "clock") == near(square * joules(nominal, "clock")));
+    const double power = 0.65 / 0.8 * std::exp(3 * (0.65 - 0.8));
+    CHECK(joules(slow, "leakage") == near(power / 0.75 * joules(nominal, "leakage")));
+    config.clock_ghz = 2;
+    CHECK(busy(config).volts == near(1.0));
+    CHECK(joules(busy(config), "matrix") > joules(nominal, "matrix"));
+    config.energy.leakage_exponent_per_volt = 6;
+    CHECK(joules(busy(config), "leakage") ==
+          near(1.0 / 0.8 * std::exp(6 * 0.2) / 2 * joules(nominal, "leakage")));
+    // Without points a slower clock changes power alone.
+    without.clock_ghz = 0.5;
+    CHECK(joules(busy(without), "matrix") == joules(nominal, "matrix"));
+    CHECK(joules(busy(without), "leakage") == near(2 * joules(nominal, "leakage")));
   }
 
   TEST_CASE("pairs of tiles stand in columns of a square chip") {
-    MachineConfig config = machine();
+    MachineConfig config = plain_machine();
     config.tiles = 64;
     config.tile.sram_kib = 1024;
     config.fabric.columns = 8;  // and 4 rows of pairs on 16 x 16 mm

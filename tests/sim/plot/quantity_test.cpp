@@ -20,6 +20,7 @@ TEST_SUITE("unit") {
     CHECK(quantity_of("machine.tile.sram_kib", 624).title() == "tile sram (KiB)");
     CHECK(quantity_of("energy.joules", 0.12).title() == "energy (mJ)");
     CHECK(quantity_of("energy.by_part.sram", 0.12).title() == "by part sram energy (mJ)");
+    CHECK(quantity_of("energy.area_mm2.sram", 290).title() == "area of sram (mm2)");
     CHECK(quantity_of("energy.watts", 160).title() == "power (W)");
     CHECK(quantity_of("energy.flops_per_joule", 1.1e12).title() == "efficiency (TFLOP/J)");
     CHECK(quantity_of("workload.block", 16).title() == "block");

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "sim/machine/machine_config.h"
+
+namespace tessera::energy {
+
+/// The voltage at the machine's clock and the power of a chip that does nothing, on a machine with
+/// a table. Leaves out: temperature (leakage is that of the table's), parts that are switched off.
+struct Power {
+  explicit Power(const MachineConfig& machine);
+
+  double volts;          ///< 0: the table has no points
+  double dynamic;        ///< what dynamic energies are multiplied by: (volts / nominal)^2
+  double leakage_watts;  ///< of SRAM by size, of logic by area
+  double clock_watts;    ///< of clock trees, by area of logic
+};
+
+}  // namespace tessera::energy
