@@ -68,7 +68,10 @@ nlohmann::ordered_json Stream::plan() const {
 /// All tiles do the same: one of them is asked, with fewer elements and repeats where those have a
 /// law.
 Prediction Stream::predict(MachineCosts& costs) const {
-  FittedCost compute({{1, 1}, {1, 2}}, [&](const FittedCost::Sizes& sizes) {
+  // Where contexts compete for issue slots, their order settles after some bodies.
+  constexpr FittedCost::Axis kBodies{8, 32};
+  constexpr FittedCost::Axis kRepeats{1, 2};
+  FittedCost compute({kBodies, kRepeats}, [&](const FittedCost::Sizes& sizes) {
     const auto [bodies, repeats] = std::array{sizes[0], sizes[1]};
     program::Program sample(1);
     const auto bytes = static_cast<std::uint32_t>(bodies * kBodyBytes);
