@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/gemm/program.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 
@@ -68,6 +69,8 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
       b_(operand(options, options.b, "b", 1)) {}
 
 nlohmann::ordered_json Gemm::plan() const { return to_json(chosen_.plan); }
+
+program::Program Gemm::build() const { return build_program(geometry_, machine_, a_, b_); }
 
 std::uint64_t Gemm::useful_flops() const {
   const Product& p = options_.product;

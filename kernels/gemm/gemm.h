@@ -31,8 +31,6 @@ class Gemm : public Workload {
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
-  /// SRAM that the planner expects the fullest tile to need.
-  [[nodiscard]] std::uint64_t tile_bytes() const { return chosen_.tile_bytes; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/cost.h"
+#include "kernels/gemm/finalists.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
@@ -35,7 +36,7 @@ std::uint64_t capacity(const MachineConfig& machine) {
 class Search {
  public:
   Search(const Problem& problem, MachineCosts& costs)
-      : problem_(problem), machine_(costs.machine()), costs_(costs) {}
+      : problem_(problem), machine_(costs.machine()), machine_costs_(costs), costs_(costs) {}
 
   Candidate run() {
     for (const Type partials : {Type::f16, Type::f32}) {
@@ -48,8 +49,8 @@ class Search {
         try_grids(partials, stationary);
       }
     }
-    if (!best_) fail();
-    return *best_;
+    if (finalists_.empty()) fail();
+    return finalists_.best(problem_, machine_costs_);
   }
 
  private:
@@ -85,16 +86,15 @@ class Search {
     for (const Stationary pairs : {Stationary::a, Stationary::b}) {
       plan.pairs = pairs;
       plan.cuts = 1;
-      if (best_ && costs_.predict(Geometry(problem_, plan)).cycles >= best_->prediction.cycles) {
-        continue;  // more supersteps only cost more
-      }
+      // More supersteps only cost more.
+      if (!finalists_.take(costs_.predict(Geometry(problem_, plan)).cycles)) continue;
       const std::optional<std::uint32_t> cuts = fewest_cuts(plan, most);
       if (!cuts) continue;
       plan.cuts = *cuts;
       const Geometry geometry(problem_, plan);
       const Prediction prediction = costs_.predict(geometry);
-      if (best_ && prediction.cycles >= best_->prediction.cycles) continue;
-      best_ = Candidate{plan, prediction, program::total(tile_memory(geometry, machine_))};
+      if (!finalists_.take(prediction.cycles)) continue;
+      finalists_.add({plan, prediction, program::total(tile_memory(geometry, machine_))});
     }
   }
 
@@ -130,8 +130,9 @@ class Search {
 
   const Problem& problem_;
   const MachineConfig& machine_;
+  const MachineCosts& machine_costs_;
   PlanCosts costs_;
-  std::optional<Candidate> best_;
+  Finalists finalists_;
   std::uint64_t least_bytes_ = ~std::uint64_t{0};
   std::optional<Plan> closest_;  ///< the one of least_bytes_, while nothing fits
 };
@@ -193,7 +194,8 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
                                counted(machine.tiles, "tile")));
   }
   const Geometry geometry(problem, plan);
-  return {plan, PlanCosts(costs).predict(geometry), program::total(tile_memory(geometry, machine))};
+  const std::uint64_t bytes = program::total(tile_memory(geometry, machine));
+  return compiled({plan, PlanCosts(costs).predict(geometry), bytes}, problem, costs);
 }
 
 }  // namespace tessera::gemm

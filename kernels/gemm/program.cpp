@@ -1,7 +1,8 @@
+#include "kernels/gemm/program.h"
+
 #include <algorithm>
 #include <optional>
 
-#include "kernels/gemm/gemm.h"
 #include "kernels/gemm/relayout.h"
 #include "kernels/gemm/storage.h"
 
@@ -235,6 +236,9 @@ class Builder {
 
 }  // namespace
 
-program::Program Gemm::build() const { return Builder(geometry_, machine_, a_, b_).build(); }
+program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
+                               const Operand& a, const Operand& b) {
+  return Builder(geometry, machine, a, b).build();
+}
 
 }  // namespace tessera::gemm

@@ -12,4 +12,8 @@ std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
   return fabric::estimate(machine_.fabric, load).count();
 }
 
+program::Images MeasuredCosts::compile(const program::Program& program) const {
+  return program::compile(program, machine_, *fabric::make_exchange_compiler(machine_.fabric));
+}
+
 }  // namespace tessera

@@ -15,6 +15,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] const MachineConfig& machine() const override { return machine_; }
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
+  [[nodiscard]] program::Images compile(const program::Program& program) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return machine_.sync.chip_cycles; }
 
  private:

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "sim/machine/machine_config.h"
-#include "sim/program/program.h"
+#include "sim/program/image.h"
 
 /// The seam through which planners ask a machine what their plans cost, instead of counting
 /// instructions or knowing rates. Implemented in models/costs.
@@ -39,6 +39,11 @@ class MachineCosts {
   /// Cycles of an exchange in which no tile has more to do than `load`: a bound that the fabric's
   /// schedule seldom misses by more than some percent.
   [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
+
+  /// `program` as the machine would run it: exact makespans of its exchanges (which take
+  /// exchange({}) more each), memory, for the few plans that are best by estimate. Throws UserError
+  /// if it does not fit.
+  [[nodiscard]] virtual program::Images compile(const program::Program& program) const = 0;
 
   /// Cycles from the last arrival at a barrier to its release.
   [[nodiscard]] virtual std::uint64_t barrier() const = 0;

@@ -1,0 +1,71 @@
+#include "kernels/gemm/finalists.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/gemm/program.h"
+#include "sim/base/errors.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+constexpr std::size_t kMost = 3;
+constexpr std::uint64_t kMostTiles = 4096;  // a larger machine's exchanges take seconds to schedule
+
+/// No worse than this may a plan be by estimate.
+std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
+
+}  // namespace
+
+bool Finalists::take(std::uint64_t cycles) const {
+  if (plans_.empty()) return true;
+  if (cycles > limit(plans_.front().prediction.cycles)) return false;
+  return plans_.size() < kMost || cycles < plans_.back().prediction.cycles;
+}
+
+void Finalists::add(const Candidate& candidate) {
+  const auto after = std::upper_bound(plans_.begin(), plans_.end(), candidate,
+                                      [](const Candidate& a, const Candidate& b) {
+                                        return a.prediction.cycles < b.prediction.cycles;
+                                      });
+  plans_.insert(after, candidate);
+  if (plans_.size() > kMost) plans_.pop_back();
+}
+
+Candidate Finalists::best(const Problem& problem, const MachineCosts& costs) const {
+  std::optional<Candidate> best;
+  for (const Candidate& plan : plans_) {
+    if (best && plan.prediction.cycles >= best->prediction.cycles) break;  // estimates are bounds
+    try {
+      const Candidate exact = compiled(plan, problem, costs);
+      if (!best || exact.prediction.cycles < best->prediction.cycles) best = exact;
+    } catch (const UserError&) {
+      continue;  // estimates of memory leave out how a schedule cuts its streams
+    }
+  }
+  return best.value_or(plans_.front());
+}
+
+Candidate compiled(const Candidate& candidate, const Problem& problem, const MachineCosts& costs) {
+  const MachineConfig& machine = costs.machine();
+  if (problem.layout == Layout::natural || machine.tiles > kMostTiles) return candidate;
+  const Product& p = problem.product;
+  const data::DenseOperand a(p.m, p.k, problem.dtype, 0, 0);  // nothing reads them
+  const data::DenseOperand b(p.k, p.n, problem.dtype, 0, 0);
+  const Geometry geometry(problem, candidate.plan);
+  const program::Images images = costs.compile(build_program(geometry, machine, a, b));
+  Candidate exact = candidate;
+  exact.tile_bytes = program::summarise_memory(images).max_bytes;
+  Prediction& prediction = exact.prediction;
+  prediction.cycles -= prediction.exchange_cycles;
+  prediction.exchange_cycles = 0;
+  for (const program::StepInfo& step : images.steps) {
+    if (step.kind == "exchange")
+      prediction.exchange_cycles += costs.exchange({}) + step.exchange_makespan.count();
+  }
+  prediction.cycles += prediction.exchange_cycles;
+  return exact;
+}
+
+}  // namespace tessera::gemm
