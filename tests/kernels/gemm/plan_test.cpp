@@ -1,4 +1,4 @@
-#include <chrono>
+#include <ctime>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -218,10 +218,10 @@ TEST_SUITE("unit") {
         doctest::Contains("machine.tile.matrix_unit.f32_macs: found 0 for machine test"), KeyError);
   }
 
-  TEST_CASE("a large plan is found within a second") {
-    const auto begin = std::chrono::steady_clock::now();
+  TEST_CASE("a large plan is found within a second of the processor") {
+    const std::clock_t begin = std::clock();
     const Candidate chosen = choose_plan(problem_of(8192, 8192, 8192), machine_of(1472, 2048));
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+    CHECK(std::clock() - begin < CLOCKS_PER_SEC);
     CHECK(chosen.prediction.cycles > 0);
   }
 }
