@@ -9,7 +9,7 @@
 // positions in them, s1 its results in Y, s2 its positions - 3, s3 step of s1 to the next column
 // block, f31 zeros; the EXC bank is zero between runs. Every part begins with an even number of
 // single instructions, since pairs must be aligned.
-.macro worker_run unit, count, accumulate
+.macro worker_run unit, accumulate
   .balign 8
   .if \accumulate
     mv t4, s1
@@ -22,24 +22,24 @@
     add t3, a0, s0
     fld.p f0, t3, 8
   .endif
-  long_stream \unit, \count, \accumulate, mv t5, s1
+  long_stream \unit, \accumulate, mv t5, s1
 3:// three positions
   bltz s2, 2f
   first_loads \accumulate
   mv t5, s1
-  short_stream \unit, \count, \accumulate, 3
+  short_stream \unit, \accumulate, 3
 2:
   addi t0, s2, 2
   blez t0, 1f
   first_loads \accumulate
   mv t5, s1
   nop
-  short_stream \unit, \count, \accumulate, 2
+  short_stream \unit, \accumulate, 2
 1:
   bltz t0, 9f
   first_loads \accumulate
   mv t5, s1
-  short_stream \unit, \count, \accumulate, 1
+  short_stream \unit, \accumulate, 1
 9:
   xctl 0
 .endm
@@ -57,8 +57,9 @@
 // holds (0 to overwrite it), two words of padding; then for each worker 16 bytes: offset in X,
 // results in Y, positions - 3, bytes of Y between column blocks.
 
-.macro block_product name, unit, count, words
-codelet \name
+.macro block_product name, unit, inputs, outputs
+codelet gemm_\name
+  set_shape \unit, \inputs, \outputs
   lla t0, 3f
   run t0, a0, s1
   lw a1, 0(a0)
@@ -75,14 +76,14 @@ codelet \name
 1:
   xctl 1
 2:
-  ldcw (\words - 1) << 6, a1
+  ldcw load, a1
   run t2, a2, s1
   add a7, a2, a3
   mv t0, a4
   xctl 1
   beqz t0, 11f
 10:
-  ldcw (\words - 1) << 6, a1
+  ldcw load, a1
   run t1, a7, s1
   add a7, a7, a3
   xctl 1
@@ -111,16 +112,14 @@ codelet \name
   add s1, s1, s3
   nop
 6:
-  worker_run \unit, \count, 1
+  worker_run \unit, 1
   .balign 8
 5:// the same, overwriting Y
-  worker_run \unit, \count, 0
-end_codelet \name
+  worker_run \unit, 0
+end_codelet gemm_\name
 .endm
 
-block_product gemm_f16, amp.h, 4, 64
-block_product gemm_f16_f32, amp.hs, 4, 32
-block_product gemm_f32, amp.s, 8, 64
+every_shape block_product
 
 // --- adding up and packing partials --------------------------------------------------------------
 // Arguments: first array, further arrays, bytes between those, their number, sum; three words of
@@ -207,25 +206,21 @@ codelet \name
   fld.p f0, t3, 8
   beqz t1, 2f
   rpt t1, 2f
-  .rept (\words) / 2 - 1
-    ldst f1, f0, t3, t5
-    ldst f0, f1, t3, t5
+  .rept (\words) - 1
+    ldst f0, f0, t3, t5
   .endr
-  ldst f1, f0, t3, t5
   .if \to_blocks
     add t3, t3, a7
   .endif
-  ldst f0, f1, t3, t5
+  ldst f0, f0, t3, t5
   .ifeq \to_blocks
     add t5, t5, a7
   .endif
 2:
-  .rept (\words) / 2 - 1
-    ldst f1, f0, t3, t5
-    ldst f0, f1, t3, t5
+  .rept (\words) - 1
+    ldst f0, f0, t3, t5
   .endr
-  ldst f1, f0, t3, t5
-  fsd.p f1, t5, 8
+  fsd.p f0, t5, 8
   add a1, a1, a5
   add a2, a2, a6
   bdnz a4, 1b
@@ -234,11 +229,10 @@ codelet \name
 end_codelet \name
 .endm
 
-regroup gemm_to_blocks_16, 2, 1
-regroup gemm_to_blocks_32, 4, 1
-regroup gemm_to_blocks_64, 8, 1
-regroup gemm_to_rows_32, 4, 0
-regroup gemm_to_rows_64, 8, 0
+.irp words, 1, 2, 4, 8, 16, 32
+  regroup gemm_to_blocks_\words, \words, 1
+  regroup gemm_to_rows_\words, \words, 0
+.endr
 
 // f32 partials to f16. Arguments: partials, result, six words of padding, then for each worker 8
 // bytes as above (offset and pairs in the partials).

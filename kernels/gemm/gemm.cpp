@@ -14,17 +14,18 @@ constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::a
                                                       {"f16", PartialsChoice::f16},
                                                       {"f32", PartialsChoice::f32}}};
 
-Problem problem_of(const Options& options) {
+Problem problem_of(const Options& options, const MachineConfig& machine) {
   const bool any = options.dtype == Type::f16 && options.partials == PartialsChoice::automatic;
   const bool wide = options.dtype == Type::f32 || options.partials == PartialsChoice::f32;
-  return {options.product, options.dtype, any, wide ? Type::f32 : Type::f16, options.layout};
+  return {options.product, options.dtype,           any, wide ? Type::f32 : Type::f16,
+          options.layout,  machine.tile.matrix_unit};
 }
 
 Candidate plan_for(const Options& options, MachineCosts& costs) {
   if (options.dtype == Type::f32 && options.partials == PartialsChoice::f16) {
     throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
   }
-  const Problem problem = problem_of(options);
+  const Problem problem = problem_of(options, costs.machine());
   if (!options.pinned) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan.partials != problem.partials) {
     throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
@@ -64,7 +65,7 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
       chosen_(plan_for(options, costs)),
-      geometry_(problem_of(options), chosen_.plan),
+      geometry_(problem_of(options, costs.machine()), chosen_.plan),
       a_(operand(options, options.a, "a", 0)),
       b_(operand(options, options.b, "b", 1)) {}
 

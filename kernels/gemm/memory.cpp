@@ -14,8 +14,8 @@ namespace {
 using program::kReceiveBytes;
 using program::kSendBytes;
 
-// Of tile code and argument blocks.
-constexpr std::uint64_t kCodeBytes = 3072;
+// Of tile code but the product's, and of argument blocks.
+constexpr std::uint64_t kCodeBytes = 1700;
 constexpr std::uint64_t kControlBytesPerStep = 64;
 constexpr std::uint64_t kArgumentBytes = 32;
 constexpr std::uint64_t kWorkerArgumentBytes = 16;
@@ -23,6 +23,11 @@ constexpr std::uint64_t kWorkerArgumentBytes = 16;
 constexpr std::uint64_t kSpare = 4096;
 
 constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
+
+/// The length of `block_product`: pairs of instructions by phases and by words of partials.
+std::uint64_t product_bytes(const BlockShape& block) {
+  return std::uint64_t{160} * block.phases + std::uint64_t{12} * block.y_bytes() + 350;
+}
 
 /// What the fullest tile holds at one time or another.
 struct Holdings {
@@ -175,7 +180,7 @@ program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig
   const auto of = [&](program::Category category) -> std::uint64_t& {
     return memory[static_cast<std::size_t>(category)];
   };
-  of(program::Category::code) = kCodeBytes;
+  of(program::Category::code) = kCodeBytes + product_bytes(geometry.block());
   of(program::Category::control) = vertices * kControlBytesPerStep;
   of(program::Category::exchange) = lists;
   of(program::Category::arguments) = vertices * argument_block;

@@ -42,8 +42,7 @@ class Search {
     for (const Type partials : {Type::f16, Type::f32}) {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
       if (!problem_.any_partials && partials != problem_.partials) continue;
-      if (macs_per_slot(machine_.tile.matrix_unit, block_shape(problem_.dtype, partials)) == 0)
-        continue;
+      if (!block_shape(problem_.unit, problem_.dtype, partials).exists()) continue;
       for (const Stationary stationary : {Stationary::a, Stationary::b}) {
         if (!allows(problem_.layout, stationary)) continue;
         try_grids(partials, stationary);
@@ -55,7 +54,7 @@ class Search {
 
  private:
   void try_grids(Type partials, Stationary stationary) {
-    const BlockShape block = block_shape(problem_.dtype, partials);
+    const BlockShape block = block_shape(problem_.unit, problem_.dtype, partials);
     const Product most = most_parts(problem_.product, block, stationary);
     Plan plan;
     plan.partials = partials;
@@ -119,7 +118,7 @@ class Search {
     const Product& p = problem_.product;
     if (!closest_) {
       const Type partials = problem_.any_partials ? Type::f16 : problem_.partials;
-      require_unit(machine_, block_shape(problem_.dtype, partials));
+      kernels::require_unit(machine_, problem_.dtype, partials);
     }
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
@@ -179,8 +178,8 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   if (!allows(problem.layout, plan.stationary)) {
     throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
   }
-  const BlockShape block = block_shape(problem.dtype, plan.partials);
-  require_unit(machine, block);
+  kernels::require_unit(machine, problem.dtype, plan.partials);
+  const BlockShape block = block_shape(problem.unit, problem.dtype, plan.partials);
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");
   check_parts("split_n", plan.split_n, most.n, "columns or blocks of n");

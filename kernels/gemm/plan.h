@@ -32,6 +32,7 @@ struct Problem {
   bool any_partials = true;  ///< for f16: the planner may choose
   Type partials = Type::f16;
   Layout layout = Layout::blocked;
+  MatrixUnitConfig unit;
 };
 
 /// A plan with what it costs on a machine.

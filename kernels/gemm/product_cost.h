@@ -18,10 +18,9 @@ class ProductCost : public CodeCost {
                                       std::uint64_t columns, std::uint64_t depth,
                                       bool accumulates) const {
     const EvenSplit positions{rows, tile_.contexts};
-    const std::uint32_t slots = unit_slots(tile_.matrix_unit, block);
     auto past_block = [&](bool adds, std::uint64_t more) {
       return load_weights(block.w_bytes()) + run([&](std::uint32_t w) {
-               return more + position_slots(block, slots, adds, positions.part(w).size());
+               return more + position_slots(block, adds, positions.part(w).size());
              });
     };
     const std::uint64_t first = past_block(accumulates, accumulates ? kNextColumnSlots : 0);

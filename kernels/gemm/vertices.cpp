@@ -10,11 +10,6 @@ namespace {
 
 std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
-std::string product_codelet(const BlockShape& block) {
-  if (block.input == Type::f32) return "gemm_f32";
-  return block.partial == Type::f32 ? "gemm_f16_f32" : "gemm_f16";
-}
-
 }  // namespace
 
 std::uint32_t Vertices::codelet(const std::string& name) {
@@ -26,7 +21,7 @@ std::uint32_t Vertices::codelet(const std::string& name) {
 program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Part& part,
                                   BufferId w, BufferId x, BufferId y) {
   Vertex vertex{tile,
-                codelet(product_codelet(block)),
+                codelet("gemm_" + block.name()),
                 Executor::supervisor,
                 0,
                 {Place{w}, Place{x}, word(part.rows * block.x_bytes()), word(part.depth),
@@ -73,7 +68,7 @@ void Vertices::add_worker_parts(Vertex& vertex, std::uint64_t bytes) const {
 }
 
 std::uint32_t Vertices::regrouping_code(std::uint32_t chunk_bytes, bool to_blocks) {
-  return codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes));
+  return codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes / 8));
 }
 
 program::Vertex Vertices::regrouping(TileId tile, const Chunks& chunks, bool to_blocks,

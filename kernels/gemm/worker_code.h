@@ -10,13 +10,13 @@
 /// a launch, a branch or a weight load costs is the machine's.
 namespace tessera::gemm {
 
-/// A worker's run past one weight block; an instruction of the matrix unit takes `unit_slots`.
-constexpr std::uint64_t position_slots(const BlockShape& block, std::uint64_t unit_slots,
-                                       bool accumulates, std::uint64_t positions) {
-  const std::uint64_t phases = block.phases * unit_slots;
-  const std::uint64_t fill = accumulates ? phases : 0;
+/// A worker's run past one weight block.
+inline std::uint64_t position_slots(const BlockShape& block, bool accumulates,
+                                    std::uint64_t positions) {
+  const std::uint64_t moving = std::uint64_t{block.y_bytes()} / 8 * block.phase_slots;
+  const std::uint64_t fill = accumulates ? moving : 0;
   if (positions == 0) return 7;
-  return positions * phases + phases + 8 + fill + (positions < 3 ? 3 : 0);
+  return positions * block.position_slots() + moving + 8 + fill + (positions < 3 ? 3 : 0);
 }
 
 /// What the first run of a column block takes more if it adds to results in memory.

@@ -3,11 +3,12 @@
 
 // Y += X W of one weight block. Arguments: W, three words of padding; then for each worker 16 bytes:
 // its positions - 3 (what the pipeline's loop counts), its part of X, of the partials, of the results.
-.macro matrix_unit name, unit, count, words
-codelet \name
+.macro matrix_unit name, unit, inputs, outputs
+codelet matrix_unit_\name
+  set_shape \unit, \inputs, \outputs
   lw a1, 0(a0)
   lla t0, 5f
-  ldcw (\words - 1) << 6, a1
+  ldcw load, a1
   run t0, a0, s1
   xctl 1
   ret
@@ -23,25 +24,25 @@ codelet \name
   lw t4, 24(t0)
   blez s2, 3f
   last_loads
-  long_stream \unit, \count, 1, fmv.s f4, f4
+  long_stream \unit, 1, fmv.s f4, f4
 3:
   bltz s2, 2f
   nop
   last_loads
-  short_stream \unit, \count, 1, 3
+  short_stream \unit, 1, 3
 2:
   addi t1, s2, 2
   blez t1, 1f
   last_loads
-  short_stream \unit, \count, 1, 2
+  short_stream \unit, 1, 2
 1:
   bltz t1, 9f
   nop
   last_loads
-  short_stream \unit, \count, 1, 1
+  short_stream \unit, 1, 1
 9:
   xctl 0
-end_codelet \name
+end_codelet matrix_unit_\name
 .endm
 
 // In pairs with what makes f31 zero.
@@ -52,6 +53,4 @@ end_codelet \name
   splat.h f31, f31
 .endm
 
-matrix_unit matrix_unit_f16, amp.h, 4, 64
-matrix_unit matrix_unit_f16_f32, amp.hs, 4, 32
-matrix_unit matrix_unit_f32, amp.s, 8, 64
+every_shape matrix_unit

@@ -17,10 +17,8 @@ namespace {
 constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
 
-gemm::BlockShape shape_of(Mode mode) {
-  if (mode == Mode::f32) return gemm::block_shape(Type::f32, Type::f32);
-  return gemm::block_shape(Type::f16, mode == Mode::f16 ? Type::f16 : Type::f32);
-}
+Type input_of(Mode mode) { return mode == Mode::f32 ? Type::f32 : Type::f16; }
+Type partial_of(Mode mode) { return mode == Mode::f16 ? Type::f16 : Type::f32; }
 
 }  // namespace
 
@@ -33,10 +31,10 @@ void describe(config::Fields& fields, Options& options) {
 MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
-      block_(shape_of(options.dtype)),
-      codelet_(elf::embedded_codelet(
-          "matrix_unit", fmt::format("matrix_unit_{}", config::name_of(kModes, options.dtype)))) {
-  gemm::require_unit(machine_, block_);
+      block_(kernels::block_shape(machine_.tile.matrix_unit, input_of(options.dtype),
+                                  partial_of(options.dtype))) {
+  kernels::require_unit(machine_, block_.input, block_.partial);
+  codelet_ = elf::embedded_codelet("matrix_unit", "matrix_unit_" + block_.name());
   prediction_ = predict(costs);
 }
 

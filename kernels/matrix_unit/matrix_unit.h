@@ -5,9 +5,8 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// The workload `matrix_unit`: Y[n, 16] += X[n, 16] W[16, 16] on every tile, with its own data:
-/// what the matrix unit reaches when all is in place (f16; blocks of 16x8 with f32 partials, 8x16
-/// in f32).
+/// The workload `matrix_unit`: Y[n, O] += X[n, I] W[I, O] on every tile, with its own data, for the
+/// I inputs and O outputs of the machine's matrix unit: what it reaches when all is in place.
 namespace tessera::matrix_unit {
 
 enum class Mode : std::uint8_t { f16, f16_f32, f32 };
@@ -46,7 +45,7 @@ class MatrixUnit : public Workload {
 
   Options options_;
   MachineConfig machine_;
-  gemm::BlockShape block_;
+  kernels::BlockShape block_;
   program::Codelet codelet_;
   Prediction prediction_;
 };

@@ -11,17 +11,12 @@ namespace {
 
 constexpr std::uint64_t kPair = 16;  // bytes that the packing loop takes at once
 
-std::string product_codelet(const gemm::BlockShape& block) {
-  if (block.input == Type::f32) return "gemm_f32";
-  return block.partial == Type::f32 ? "gemm_f16_f32" : "gemm_f16";
-}
-
 }  // namespace
 
 program::ComputeSet multiplied(Assembly& assembly, std::uint32_t cut) {
   const gemm::BlockShape& block = assembly.problem.block;
   const std::uint32_t codelet =
-      assembly.program.add_codelet(elf::embedded_codelet("gemm", product_codelet(block)));
+      assembly.program.add_codelet(elf::embedded_codelet("gemm", "gemm_" + block.name()));
   program::ComputeSet set{"product", {}};
   for (std::size_t i = 0; i < assembly.plan.jobs.size(); ++i) {
     const Job& job = assembly.plan.jobs[i];

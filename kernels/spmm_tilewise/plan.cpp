@@ -172,7 +172,6 @@ class Search {
 
 Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
                const Pinned& pinned) {
-  gemm::require_unit(machine, problem.block);
   return Search(problem, pattern, machine, pinned).run();
 }
 

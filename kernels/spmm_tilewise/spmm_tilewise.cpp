@@ -15,13 +15,15 @@ constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::a
                                                       {"f16", PartialsChoice::f16},
                                                       {"f32", PartialsChoice::f32}}};
 
-Problem problem_of(const Options& options, const DenseWeights& w) {
+Problem problem_of(const Options& options, const DenseWeights& w, const MachineConfig& machine) {
   const Type dtype = options.weights.dtype;
   if (dtype == Type::f32 && options.partials == PartialsChoice::f16) {
     throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
   }
   const Type partials = options.partials == PartialsChoice::f32 ? Type::f32 : dtype;
-  return {options.m, w.rows, w.columns, gemm::block_shape(dtype, partials)};
+  kernels::require_unit(machine, dtype, partials);
+  return {options.m, w.rows, w.columns,
+          kernels::block_shape(machine.tile.matrix_unit, dtype, partials)};
 }
 
 data::DenseOperand operand_a(const Options& options, const Problem& problem) {
@@ -59,7 +61,7 @@ SpmmTilewise::SpmmTilewise(Options options, const MachineConfig& machine)
       machine_(machine),
       w_(make_weights(options_.weights)),
       pattern_(prune(w_, options_.weights.pruning)),
-      problem_(problem_of(options_, w_)),
+      problem_(problem_of(options_, w_, machine)),
       plan_(make_plan(problem_, pattern_, machine, options_.plan)),
       a_(operand_a(options_, problem_)),
       a_storage_(panel_storage(problem_, problem_.padded_k(), machine.tiles)),

@@ -19,8 +19,8 @@ double tile_sram_mm2(const MachineConfig& machine) {
 
 /// f16 and f32 have arrays of their own; both kinds of partials of f16 use one.
 double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
-  return std::max(unit.f16_macs, unit.f16_f32_macs) * area.f16_mac_um2 +
-         unit.f32_macs * area.f32_mac_um2 + unit.i8_macs * area.i8_mac_um2;
+  return std::max(unit.f16.macs_per_slot(), unit.f16_f32.macs_per_slot()) * area.f16_mac_um2 +
+         unit.f32.macs_per_slot() * area.f32_mac_um2 + unit.i8.macs_per_slot() * area.i8_mac_um2;
 }
 
 double memory_ports_um2(const MachineConfig& machine) {

@@ -6,7 +6,6 @@
 #include "models/energy/area.h"
 #include "models/energy/power.h"
 #include "sim/base/errors.h"
-#include "sim/isa/table.h"
 
 namespace tessera::energy {
 namespace {
@@ -40,14 +39,13 @@ double array_pj_per_byte(const MachineConfig& machine) {
   return table.sram_pj_per_byte * std::sqrt(bank_kib(machine) / table.sram_array_kib);
 }
 
-double macs(isa::Mnemonic mnemonic) { return isa::info(mnemonic).flops / 2.0; }
-
 /// What each of a tile's counts costs, in joules.
 class Prices {
  public:
   Prices(const MachineConfig& machine, const Power& power)
       : table_(machine.energy),
         voltage_(power.dynamic),
+        unit_(machine.tile.matrix_unit),
         sram_byte_(joules(array_pj_per_byte(machine) +
                           kBitsPerByte * table_.wire_pj_per_bit_mm * sram_side_mm(machine))),
         wire_byte_um_(joules(kBitsPerByte * table_.wire_pj_per_bit_mm / kMicrometresPerMm)) {}
@@ -81,10 +79,10 @@ class Prices {
                                 cost(Activity::f16_adds, table_.f16_add_pj) +
                                 cost(Activity::f16_multiplies, table_.f16_multiply_pj);
     at(parts, Part::matrix) =
-        cost(Activity::matrix_f16, macs(isa::Mnemonic::amp_h) * table_.matrix_f16_pj) +
-        cost(Activity::matrix_f16_f32, macs(isa::Mnemonic::amp_hs) * table_.matrix_f16_f32_pj) +
-        cost(Activity::matrix_f32, macs(isa::Mnemonic::amp_s) * table_.matrix_f32_pj) +
-        cost(Activity::matrix_i8, macs(isa::Mnemonic::amp_b) * table_.matrix_i8_pj);
+        cost(Activity::matrix_f16, unit_.f16.macs() * table_.matrix_f16_pj) +
+        cost(Activity::matrix_f16_f32, unit_.f16_f32.macs() * table_.matrix_f16_f32_pj) +
+        cost(Activity::matrix_f32, unit_.f32.macs() * table_.matrix_f32_pj) +
+        cost(Activity::matrix_i8, unit_.i8.macs() * table_.matrix_i8_pj);
     at(parts, Part::sram) = bytes * sram_byte_;
     at(parts, Part::exchange) = static_cast<double>(done.byte_micrometres) * wire_byte_um_;
     return parts;
@@ -96,6 +94,7 @@ class Prices {
 
   const EnergyConfig& table_;
   double voltage_;
+  const MatrixUnitConfig& unit_;
   double sram_byte_;
   double wire_byte_um_;
 };

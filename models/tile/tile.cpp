@@ -219,8 +219,8 @@ void Tile::load_weights(const engine::Exit& exit, engine::Session& session) {
     fail(exit, fmt::format("misaligned access at address {:#x}", address));
   if (address + bytes > memory_.size)
     fail(exit, fmt::format("access outside SRAM at address {:#x}", address));
-  if (first + words > Workers::kWeightWords) fail(exit, "ldcw beyond the last weight word");
-  std::memcpy(workers.weights() + first, memory_.bytes + address, bytes);
+  if (first + words > workers.weights().size()) fail(exit, "ldcw beyond the last weight word");
+  std::memcpy(&workers.weights()[first], memory_.bytes + address, bytes);
   if (activity_ != nullptr)
     activity_->open.counts[isa::index(isa::Activity::bytes_loaded)] += bytes;
   const std::uint64_t rate = settings_->tile.matrix_unit.weight_load_bytes_per_cycle;
@@ -330,7 +330,7 @@ Workers& Tile::make_workers() {
   if (!workers_) {
     workers_ = std::make_unique<Workers>(*settings_, *program_, id(), pipeline_.get());
     open_spans_.assign(settings_->tile.contexts, kNoSpan);
-    memory_.weights = workers_->weights();
+    memory_.weights = workers_->weights().data();
   }
   return *workers_;
 }

@@ -30,10 +30,14 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
       free_at_(settings.tile.contexts),
       progress_(settings.tile.contexts),
       started_(settings.tile.contexts, kSettled),
-      weights_(kWeightWords) {
+      weights_(settings.tile.matrix_unit.weight_words()),
+      banks_(std::size_t{2} * settings.tile.contexts * settings.tile.matrix_unit.bank_sums()) {
+  const std::uint32_t sums = settings.tile.matrix_unit.bank_sums();
   const std::uint32_t stacks = program.image().worker_stacks.count();
   for (std::uint32_t worker = 0; worker < count(); ++worker) {
     engine::Context& context = contexts_[worker];
+    float* const acc = banks_.data() + std::size_t{2} * worker * sums;
+    context.banks = {acc, acc + sums};
     context.worker = worker;
     context.workers = count();
     context.tile = index(tile);

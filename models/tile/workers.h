@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,6 @@ namespace tessera {
 /// counter goes on when it is known.
 class Workers {
  public:
-  static constexpr std::uint32_t kWeightWords = 64;
-
   struct Work {
     std::uint64_t instructions = 0;
     std::uint64_t flops = 0;
@@ -75,7 +74,8 @@ class Workers {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(free_at_.size()); }
   /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
   [[nodiscard]] std::string endless() const;
-  [[nodiscard]] std::uint64_t* weights() { return weights_.data(); }
+  /// Of 64 bits, as many as the matrix unit needs.
+  [[nodiscard]] std::span<std::uint64_t> weights() { return weights_; }
   [[nodiscard]] const engine::Context& context(std::uint32_t worker) const {
     return contexts_[worker];
   }
@@ -102,6 +102,7 @@ class Workers {
   std::vector<std::uint32_t> started_;  ///< pc; kSettled: its time is known
   std::vector<std::uint64_t> weights_;
   std::vector<CodeletStalls> stalls_;
+  std::vector<float> banks_;            ///< accumulators of all contexts
   std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
   Work work_;
 };

@@ -40,12 +40,16 @@ class BareTile {
     context_.x[kSp] = size - size % kStackAlign;
     context_.pc = program.entry;
     context_.workers = 1;
+    const std::uint32_t sums = tile.matrix_unit.bank_sums();
+    weights_.resize(tile.matrix_unit.weight_words());
+    banks_.resize(std::size_t{2} * sums);
+    context_.banks = {banks_.data(), banks_.data() + sums};
   }
 
   ExecResult run() {
     for (;;) {
       const TileMemory view{memory_.data(), static_cast<std::uint32_t>(memory_.size()), code_end_,
-                            weights_};
+                            weights_.data()};
       const std::uint64_t used = std::min(context_.slots, options_.slot_limit);
       const Exit exit = engine::run(*code_, context_, view, options_.slot_limit - used);
       // Straight code may run over the limit before the engine looks.
@@ -142,7 +146,8 @@ class BareTile {
   std::uint32_t code_end_ = 0;
   std::shared_ptr<const Code> code_;
   Context context_;
-  std::uint64_t weights_[64] = {};
+  std::vector<std::uint64_t> weights_;
+  std::vector<float> banks_;
 };
 
 }  // namespace

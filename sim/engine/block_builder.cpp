@@ -153,7 +153,7 @@ void BlockBuilder::recognise_stream(std::uint32_t begin, std::uint32_t end, std:
   if (!fuse_ || handlers_->fused == nullptr) return;
   std::vector<Instruction> body;
   for (std::uint32_t pc = begin; pc < end; pc += 4) body.push_back(*fetch(pc));
-  const std::optional<MatrixStream> stream = find_matrix_stream(body);
+  const std::optional<MatrixStream> stream = find_matrix_stream(body, timing_->shapes());
   if (!stream) return;
   Op& op = block_->ops[first + stream->start];
   op.handler = stream->handler;
@@ -192,6 +192,8 @@ bool BlockBuilder::is_loop_body(std::uint32_t begin, std::uint32_t end) const {
 
 std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) const {
   if (!timing_->exists(instruction)) return Fault::illegal_instruction;
+  const bool worker = timing_->role() == Role::worker;
+  if (!worker && uses_banks(instruction)) return Fault::not_allowed_here;
   bool supervisor_only = false;
   switch (instruction.mnemonic) {
     case Mnemonic::xctl:
@@ -209,7 +211,7 @@ std::optional<Fault> BlockBuilder::forbidden(const Instruction& instruction) con
     default:
       break;
   }
-  if (supervisor_only && timing_->role() == Role::worker) return Fault::not_allowed_here;
+  if (supervisor_only && worker) return Fault::not_allowed_here;
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sim/base/types.h"
+#include "sim/isa/packed/matrix.h"
 
 namespace tessera::engine {
 
@@ -25,8 +26,7 @@ struct alignas(64) Context {
   std::uint64_t flops = 0;
   std::uint64_t pairs = 0;   ///< instructions that issued with the one before
   std::uint64_t f[32] = {};  ///< f32 and f16 values are NaN-boxed; packed values are raw bits
-  float acc[16] = {};        ///< accumulator banks of the matrix unit; amp.b sees both as 32 x i32
-  float exc[16] = {};
+  packed::Banks banks;       ///< accumulators of the matrix unit, which the worker's owner holds
   std::uint64_t random[2] = {};  ///< state of rnd.64
   // Where instructions may wait for results:
   const Signature* signature = nullptr;  ///< results under way; null: none
@@ -39,7 +39,7 @@ struct TileMemory {
   std::byte* bytes = nullptr;
   std::uint32_t size = 0;
   std::uint32_t code_end = 0;
-  std::uint64_t* weights = nullptr;  ///< W: 64 words of 64 bit
+  std::uint64_t* weights = nullptr;  ///< W: as many words as the matrix unit needs
 };
 
 }  // namespace tessera::engine

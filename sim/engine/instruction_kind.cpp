@@ -74,6 +74,12 @@ void set_operands(Op& op, const Instruction& instruction, std::uint32_t pc) {
   if (instruction.mnemonic == Mnemonic::jal) op.imm = static_cast<std::int32_t>(pc + 4);
 }
 
+bool uses_banks(const Instruction& instruction) {
+  if (instruction.mnemonic == Mnemonic::xctl) return instruction.imm == xctl::kClearBanks;
+  return instruction.mnemonic == Mnemonic::srs_b ||
+         isa::info(instruction.mnemonic).cost == isa::CostClass::matrix;
+}
+
 Stop stop_of(const Instruction& instruction) {
   switch (instruction.mnemonic) {
     case Mnemonic::run:

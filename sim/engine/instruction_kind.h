@@ -23,6 +23,8 @@ bool is_straight(const isa::Instruction& instruction);
 bool has_rounding(isa::Mnemonic mnemonic);
 /// Whether the host's arithmetic rounds as the instruction says while frm is nearest even.
 bool rounds_as_host(const isa::Instruction& instruction);
+/// Whether it works on the accumulators of the matrix unit, which supervisors do not have.
+bool uses_banks(const isa::Instruction& instruction);
 /// What a control instruction asks of run()'s caller.
 Stop stop_of(const isa::Instruction& instruction);
 /// Registers and immediate of an Op, as its handler wants them.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/engine/step.h"
+#include "sim/machine/matrix_unit.h"
 
 namespace tessera::engine {
 namespace {
@@ -15,21 +16,30 @@ constexpr std::uint8_t kT3 = 28;  // t3, t4, t5: x, partials, results
 constexpr std::uint8_t kT4 = 29;
 constexpr std::uint8_t kT5 = 30;
 constexpr std::uint32_t kWordBytes = 8;
-constexpr std::uint32_t kXBytes = 4 * kWordBytes;  // a position
-constexpr std::uint32_t kFewest = 2;               // passes that are worth looking at
-constexpr std::uint32_t kMost = 1U << 12;          // at once: keeps the packed counters in range
+constexpr std::uint32_t kFewest = 2;             // passes that are worth looking at
+constexpr std::uint32_t kMostPhases = 1U << 15;  // at once: keeps the packed counters in range
 
-constexpr std::uint32_t phases_of(Mnemonic unit) { return unit == Mnemonic::amp_s ? 8 : 4; }
+template <Mnemonic M>
+const packed::AmpShape& shape_of(const AmpShapes& shapes) {
+  if constexpr (M == Mnemonic::amp_h) return shapes.h;
+  if constexpr (M == Mnemonic::amp_hs) return shapes.hs;
+  return shapes.s;
+}
+
+/// Whether the last phase yields a result, so that one waits to be stored when a position starts.
+bool leaves_result(const packed::AmpShape& shape) { return shape.partial_words == shape.phases; }
 
 /// Addresses of the stream when its position starts: the amp at `op`, its move next.
 struct Stream {
-  std::uint32_t x, partials, out;  ///< t3, t4, t5
+  std::uint32_t x, partials;  ///< t3, t4: behind the words that are loaded already
+  std::uint32_t waiting;      ///< t5: where the result that waits in a register goes, if one does
+  std::uint32_t out;          ///< where the results that are to come go
   std::uint32_t positions;
   std::uint32_t x_bytes, bytes;  ///< of inputs; of partials and of results
 };
 
-bool inside(std::uint32_t begin, std::uint32_t bytes, std::uint32_t low, std::uint32_t size) {
-  return begin % kWordBytes == 0 && begin >= low && std::uint64_t{begin} + bytes <= size;
+bool inside(std::uint32_t begin, std::uint32_t end, std::uint32_t low, std::uint32_t size) {
+  return begin % kWordBytes == 0 && begin >= low && end >= begin && end <= size;
 }
 
 std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
@@ -38,54 +48,51 @@ std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
   return word;
 }
 
-/// Whether all is in memory, whether f registers still hold what was loaded last, and whether
-/// results change nothing that is read later. The last result is stored by the move that follows.
+/// Whether all is in memory, the words too that the next move loads: it then stores the last
+/// result. Whether f registers still hold what was loaded last, and whether results change nothing
+/// that is read later.
 template <bool kAccumulates>
 bool applies(const Stream& s, const Op* op, const Context& context, const std::byte* memory,
              const Frame& frame) {
   const std::uint32_t size = frame.size;
-  if (!inside(s.x, s.x_bytes + kWordBytes, kWordBytes, size) ||
-      !inside(s.out, s.bytes + kWordBytes, frame.store_base[0], size)) {
+  const std::uint32_t x_end = s.x + s.x_bytes;
+  const std::uint32_t out_end = s.out + s.bytes;
+  if (!inside(s.x, x_end + kWordBytes, kWordBytes, size) ||
+      !inside(s.waiting, out_end, frame.store_base[0], size)) {
     return false;
   }
-  const bool apart = s.out >= s.x + s.x_bytes || s.out + s.bytes + kWordBytes <= s.x - kWordBytes;
+  const bool apart = s.waiting >= x_end || out_end <= s.x - kWordBytes;
   if (!apart || word_at(memory, s.x - kWordBytes) != context.f[op->rs1]) return false;
   if constexpr (kAccumulates) {
-    if (!inside(s.partials, s.bytes + kWordBytes, kWordBytes, size)) return false;
+    const std::uint32_t partials_end = s.partials + s.bytes;
+    if (!inside(s.partials, partials_end + kWordBytes, kWordBytes, size)) return false;
     // Results may replace partials that were read: they must stay behind them.
-    const bool behind = s.out + 2 * kWordBytes <= s.partials || s.out >= s.partials + s.bytes;
+    const bool behind = s.out + kWordBytes <= s.partials || s.waiting >= partials_end;
     return behind && word_at(memory, s.partials - kWordBytes) == context.f[op->rs2];
   }
   return true;
 }
 
-template <Mnemonic M>
-constexpr auto kPositionsOf = M == Mnemonic::amp_h    ? packed::amp_h_positions
-                              : M == Mnemonic::amp_hs ? packed::amp_hs_positions
-                                                      : packed::amp_s_positions;
-template <Mnemonic M>
-constexpr auto kKindOf = M == Mnemonic::amp_h    ? packed::AmpKind::h
-                         : M == Mnemonic::amp_hs ? packed::AmpKind::hs
-                                                 : packed::AmpKind::s;
-
 template <Mnemonic M, bool kAccumulates>
 void compute(const Stream& s, const Op* op, Context& context, std::byte* memory, Frame& frame) {
-  const float* rows = frame.weight_rows.rows(kKindOf<M>, frame.memory->weights);
+  const packed::AmpShape& shape = shape_of<M>(*frame.shapes);
+  const float* rows =
+      frame.weight_rows.rows(shape.kind, shape.inputs * shape.outputs, frame.memory->weights);
   const std::byte* x = memory + s.x - kWordBytes;
-  std::byte* out = memory + s.out + kWordBytes;
+  std::byte* out = memory + s.out;
   if constexpr (kAccumulates) {
     const std::byte* partials = memory + s.partials - kWordBytes;
-    kPositionsOf<M>(context.acc, context.exc, rows, s.positions, x, partials, out);
+    packed::amp_positions(shape, context.banks, rows, s.positions, x, partials, out);
   } else {
     constexpr std::size_t kAtOnce = 16;
-    constexpr std::size_t kBytes = std::size_t{phases_of(M)} * kWordBytes;
-    std::uint64_t same[kAtOnce * phases_of(M)];
-    std::fill(std::begin(same), std::end(same), context.f[op->rs2]);
+    std::uint64_t same[kAtOnce * MatrixShape::kMostPhases];
+    std::fill_n(same, kAtOnce * shape.partial_words, context.f[op->rs2]);
     const auto* partials = reinterpret_cast<const std::byte*>(same);
     for (std::size_t done = 0; done < s.positions; done += kAtOnce) {
       const std::size_t count = std::min(kAtOnce, s.positions - done);
-      kPositionsOf<M>(context.acc, context.exc, rows, count, x + done * kXBytes, partials,
-                      out + done * kBytes);
+      packed::amp_positions(shape, context.banks, rows, count,
+                            x + done * shape.x_words * kWordBytes, partials,
+                            out + done * shape.partial_words * kWordBytes);
     }
   }
 }
@@ -95,17 +102,20 @@ template <Mnemonic M, Mnemonic Move, bool kAccumulates>
 void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* frame,
                    std::int64_t slots, std::uint64_t work) {
   if (frame->loops_left >= kFewest) {
+    const packed::AmpShape& shape = shape_of<M>(*frame->shapes);
     std::uint32_t* const x = context->x;
-    const std::uint32_t positions = std::min(frame->loops_left - 1, kMost);
+    const std::uint32_t positions = std::min(frame->loops_left - 1, kMostPhases / shape.phases);
+    const bool waits = leaves_result(shape);
     const Stream s{x[kT3],
                    x[kT4],
                    x[kT5],
+                   x[kT5] + (waits ? kWordBytes : 0),
                    positions,
-                   positions * kXBytes,
-                   positions * phases_of(M) * kWordBytes};
+                   positions * shape.x_words * kWordBytes,
+                   positions * shape.partial_words * kWordBytes};
     if (applies<kAccumulates>(s, op, *context, memory, *frame)) {
       const std::uint8_t stored = Move == Mnemonic::ldst ? op[1].rs3 : op[1].rs2;
-      std::memcpy(memory + s.out, &context->f[stored], kWordBytes);
+      if (waits) std::memcpy(memory + s.waiting, &context->f[stored], kWordBytes);
       compute<M, kAccumulates>(s, op, *context, memory, *frame);
       x[kT3] += s.x_bytes;
       x[kT5] += s.bytes;
@@ -115,8 +125,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
         context->f[op->rs2] = word_at(memory, x[kT4] - kWordBytes);
       }
       // The last result still waits in its register to be stored at t5, as it just was.
-      context->f[stored] = word_at(memory, x[kT5]);
-      context->f[op->rd] = word_at(memory, x[kT5] - kWordBytes);
+      if (waits) context->f[stored] = word_at(memory, x[kT5]);
       frame->loops_left -= positions;
       slots += frame->timed ? pass_times(*op->edge, positions, *context, *frame)
                             : op->edge->cost.slots * positions;
@@ -127,76 +136,111 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
   TESSERA_TAIL sequence<Fast, M, Move>(op, context, memory, frame, slots, work);
 }
 
-/// Which move stands beside the amp of phase p: what the next phase needs decides.
+/// What moves beside an amp: inputs and partials for the next phase, the result of the last.
 struct Moves {
   bool x;
   bool partials;
+  bool out;
 };
+
+Moves moves_of(const packed::AmpShape& shape, unsigned phase, bool accumulates) {
+  const unsigned next = (phase + 1) % shape.phases;
+  const unsigned before = (phase + shape.phases - 1) % shape.phases;
+  return {next % (shape.phases / shape.x_words) == 0, accumulates && next < shape.partial_words,
+          before < shape.partial_words};
+}
 
 bool is_move(const Instruction& move, const Moves& moves, const Instruction& amp,
              std::uint8_t stored) {
+  const Mnemonic is = move.mnemonic;
+  const std::uint8_t loaded = moves.x ? amp.rs1 : amp.rs2;
+  const std::uint8_t from = moves.x ? kT3 : kT4;
+  const bool next_word = move.imm == static_cast<std::int32_t>(kWordBytes);
   if (moves.x && moves.partials) {
-    return move.mnemonic == Mnemonic::ld2st && move.rd == amp.rs1 && move.rs3 == amp.rs2 &&
-           move.rs2 == stored;
+    const bool both = move.rd == amp.rs1 && move.rs3 == amp.rs2;
+    if (moves.out) return is == Mnemonic::ld2st && both && move.rs2 == stored;
+    return is == Mnemonic::ld2 && both && move.rs1 == kT3 && move.rs2 == kT4;
   }
   if (moves.x || moves.partials) {
-    return move.mnemonic == Mnemonic::ldst && move.rd == (moves.x ? amp.rs1 : amp.rs2) &&
-           move.rs1 == (moves.x ? kT3 : kT4) && move.rs2 == kT5 && move.rs3 == stored;
+    const bool one = move.rd == loaded && move.rs1 == from;
+    if (!moves.out) return is == Mnemonic::fld_p && one && next_word;
+    return is == Mnemonic::ldst && one && move.rs2 == kT5 && move.rs3 == stored;
   }
-  return move.mnemonic == Mnemonic::fsd_p && move.rs1 == kT5 && move.rs2 == stored &&
-         move.imm == static_cast<std::int32_t>(kWordBytes);
+  return moves.out && is == Mnemonic::fsd_p && move.rs1 == kT5 && move.rs2 == stored && next_word;
 }
 
 /// Index of the pair that starts a position, if the body is a stream of its amp.
-std::optional<std::size_t> find_start(std::span<const Instruction> body, bool accumulates) {
+std::optional<std::size_t> find_start(std::span<const Instruction> body,
+                                      const packed::AmpShape& shape, bool accumulates) {
   const Instruction& first = body[0];
-  const std::size_t phases = phases_of(first.mnemonic);
+  const std::size_t phases = shape.phases;
   std::optional<std::size_t> start;
   for (std::size_t i = 0; i < phases; ++i) {
     const Instruction& amp = body[2 * i];
     const Instruction& before = body[2 * ((i + phases - 1) % phases)];
     const Instruction& second = body[2 * ((i + phases - 2) % phases)];
-    const auto phase = static_cast<std::uint32_t>(amp.imm) & packed::kAmpPhase;
-    const auto phase_before = static_cast<std::uint32_t>(before.imm) & packed::kAmpPhase;
+    const unsigned phase = packed::amp_phase(static_cast<std::uint32_t>(amp.imm));
+    const unsigned phase_before = packed::amp_phase(static_cast<std::uint32_t>(before.imm));
     const std::uint32_t flags = phase == 0 ? packed::kAmpStart : 0;
-    const bool in_order = phase == (phase_before + 1) % phases &&
-                          static_cast<std::uint32_t>(amp.imm) == (phase | flags);
+    const bool in_order =
+        phase == (phase_before + 1) % phases &&
+        static_cast<std::uint32_t>(amp.imm) == (packed::amp_number(phase) | flags);
     const bool same =
         amp.mnemonic == first.mnemonic && amp.rs1 == first.rs1 && amp.rs2 == first.rs2;
     // Two results take turns, so that the last two are those of the start's pair.
     const bool turns = amp.rd == second.rd && amp.rd != before.rd;
     const bool distinct = amp.rd != amp.rs1 && amp.rd != amp.rs2;
-    const bool needs_x = phases == 4 || phase % 2 == 1;
-    const bool moves = is_move(body[2 * i + 1], {needs_x, accumulates}, amp, before.rd);
-    if (!in_order || !same || !turns || !distinct || !moves) return std::nullopt;
+    const bool moves =
+        in_order && is_move(body[2 * i + 1], moves_of(shape, phase, accumulates), amp, before.rd);
+    if (!same || !turns || !distinct || !moves) return std::nullopt;
     if (phase == 0) start = 2 * i;
   }
   return first.rs1 != first.rs2 ? start : std::nullopt;
 }
 
-Handler handler_of(Mnemonic unit, bool accumulates) {
+template <Mnemonic M>
+Handler handler_of(Mnemonic move, bool accumulates) {
   using enum isa::Mnemonic;
-  switch (unit) {
-    case amp_h:
-      return accumulates ? matrix_stream<amp_h, ld2st, true> : matrix_stream<amp_h, ldst, false>;
-    case amp_hs:
-      return accumulates ? matrix_stream<amp_hs, ld2st, true> : matrix_stream<amp_hs, ldst, false>;
+  switch (move) {
+    case ld2st:
+      return matrix_stream<M, ld2st, true>;
+    case ld2:
+      return matrix_stream<M, ld2, true>;
+    case ldst:
+      return accumulates ? matrix_stream<M, ldst, true> : matrix_stream<M, ldst, false>;
+    case fld_p:
+      return accumulates ? matrix_stream<M, fld_p, true> : matrix_stream<M, fld_p, false>;
     default:
-      return accumulates ? matrix_stream<amp_s, ldst, true> : matrix_stream<amp_s, fsd_p, false>;
+      return matrix_stream<M, fsd_p, false>;
   }
+}
+
+template <Mnemonic M>
+std::optional<MatrixStream> find_stream(std::span<const Instruction> body,
+                                        const AmpShapes& shapes) {
+  const packed::AmpShape& shape = shape_of<M>(shapes);
+  if (shape.phases < 2 || body.size() != std::size_t{2} * shape.phases) return std::nullopt;
+  for (const bool accumulates : {true, false}) {
+    const auto start = find_start(body, shape, accumulates);
+    if (start) return MatrixStream{*start, handler_of<M>(body[*start + 1].mnemonic, accumulates)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<MatrixStream> find_matrix_stream(std::span<const Instruction> body) {
-  const Mnemonic unit = body[0].mnemonic;
-  const bool known = unit == Mnemonic::amp_h || unit == Mnemonic::amp_hs || unit == Mnemonic::amp_s;
-  if (!known || body.size() != std::size_t{2} * phases_of(unit)) return std::nullopt;
-  for (const bool accumulates : {true, false}) {
-    const auto start = find_start(body, accumulates);
-    if (start) return MatrixStream{*start, handler_of(unit, accumulates)};
+std::optional<MatrixStream> find_matrix_stream(std::span<const Instruction> body,
+                                               const AmpShapes& shapes) {
+  switch (body[0].mnemonic) {
+    case Mnemonic::amp_h:
+      return find_stream<Mnemonic::amp_h>(body, shapes);
+    case Mnemonic::amp_hs:
+      return find_stream<Mnemonic::amp_hs>(body, shapes);
+    case Mnemonic::amp_s:
+      return find_stream<Mnemonic::amp_s>(body, shapes);
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace tessera::engine

@@ -8,13 +8,10 @@
 #include "sim/isa/mnemonic.h"
 
 /// rpt bodies that stream positions past the matrix unit: pairs {amp, move}, one a phase, each amp
-/// taking what the moves before it loaded, each move storing what the amp before it made.
-///
-///   partials from memory   amp.h, amp.hs: ld2st in every phase
-///                          amp.s: ld2st before even phases, ldst (partials, result) before odd
-///                          ones
-///   partials in a register amp.h, amp.hs: ldst (x, result) in every phase
-///                          amp.s: ldst before even phases, fsd.p before odd ones
+/// taking what the moves before it loaded, each move storing what the amp before it made. A move
+/// loads the next word of x where the next phase begins one, the next word of partials (of the
+/// position after) where it takes one, unless partials stay in a register, and stores the result of
+/// the phase before, if that yields one: ld2st, ld2, ldst, fld.p or fsd.p.
 ///
 /// Pointers to x, partials and results are t3, t4 and t5. Whole positions of such a loop are done
 /// at once, with the same effects instruction by instruction would have; wherever that is in doubt
@@ -26,7 +23,8 @@ struct MatrixStream {
   Handler handler;    ///< for that amp; its Op's edge must be the loop's
 };
 
-/// What to do with a loop of this body, if it is such a stream.
-std::optional<MatrixStream> find_matrix_stream(std::span<const isa::Instruction> body);
+/// What to do with a loop of this body, if it is such a stream on a machine of these shapes.
+std::optional<MatrixStream> find_matrix_stream(std::span<const isa::Instruction> body,
+                                               const AmpShapes& shapes);
 
 }  // namespace tessera::engine

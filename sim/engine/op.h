@@ -10,7 +10,7 @@
 #include "sim/engine/passing.h"
 #include "sim/isa/activity.h"
 #include "sim/isa/mnemonic.h"
-#include "sim/isa/packed/weight_cache.h"
+#include "sim/isa/packed/matrix.h"
 
 /// Predecoded code as the handlers see it. A block is an array of Ops, executed in order; every
 /// handler ends with a tail call to the next Op's handler.
@@ -86,6 +86,12 @@ struct Edge {
   std::uint32_t zone = 0;     ///< of sync
 };
 
+/// The matrix unit of a machine.
+struct AmpShapes {
+  packed::AmpShape h, hs, s;
+  std::uint32_t bank_sums = 0;  ///< floats of an accumulator bank
+};
+
 /// Which handlers execute: the quick ones, or those that record accesses and round as frm says.
 enum class Path : std::uint8_t { fast, checked };
 
@@ -105,9 +111,10 @@ struct Frame {
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};
   std::uint32_t store_base[4] = {};
-  std::uint32_t loops_left = 0;     ///< of the running rpt
-  bool overdrawn = false;           ///< inside of rpt, beyond the limit: return when the loop ends
-  packed::WeightCache weight_rows;  ///< of memory->weights, which stay while workers run
+  std::uint32_t loops_left = 0;  ///< of the running rpt
+  bool overdrawn = false;        ///< inside of rpt, beyond the limit: return when the loop ends
+  const AmpShapes* shapes = nullptr;  ///< of the code's machine
+  packed::WeightCache weight_rows;    ///< of memory->weights, which stay while workers run
   const std::atomic<const Op*>* entries = nullptr;  ///< by pc / 4
   std::uint32_t entry_count = 0;
   const Code* code = nullptr;

@@ -33,9 +33,10 @@ void Session::take_operands(const Edge& edge, Context& context, Exit& exit) {
       exit.operand[0] = context.x[instruction.rs1];
       break;
     case Stop::load_weights: {
-      const std::uint32_t words = (imm >> 6) + 1;
+      const std::uint32_t scale = imm >> 12;
+      const std::uint32_t words = ((imm >> 6 & 0x3fU) + 1) << scale;
       exit.operand[0] = context.x[instruction.rs1];
-      exit.operand[1] = imm & 0x3f;
+      exit.operand[1] = (imm & 0x3fU) << scale;
       exit.operand[2] = words;
       if (instruction.rs1 != 0) context.x[instruction.rs1] += 8 * words;
       break;

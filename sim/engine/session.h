@@ -103,6 +103,7 @@ inline void Session::choose_path(const Code& code, const Context& context) {
   const Path path = frame_.log == nullptr && nearest_even ? Path::fast : Path::checked;
   if (frame_.code == &code && frame_.path == path) return;
   frame_.code = &code;
+  frame_.shapes = &code.timing().shapes();
   frame_.path = path;
   frame_.entries = code.entries(path);
   frame_.entry_count = code.words();

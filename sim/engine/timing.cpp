@@ -65,10 +65,19 @@ void set_unit(Demand& demand, isa::ResultClass result, const IntervalConfig& int
   }
 }
 
+packed::AmpShape amp_shape(packed::AmpKind kind, const MatrixShape& shape) {
+  return {kind, shape.inputs, shape.outputs};
+}
+
 }  // namespace
 
 Timing::Timing(Role role, const TileConfig& tile)
-    : role_(role), tile_(tile), own_port_(role == Role::supervisor && tile.issue == "barrel") {}
+    : role_(role),
+      tile_(tile),
+      own_port_(role == Role::supervisor && tile.issue == "barrel"),
+      shapes_{amp_shape(packed::AmpKind::h, tile.matrix_unit.f16),
+              amp_shape(packed::AmpKind::hs, tile.matrix_unit.f16_f32),
+              amp_shape(packed::AmpKind::s, tile.matrix_unit.f32), tile.matrix_unit.bank_sums()} {}
 
 std::uint32_t Timing::alone(const Instruction& instruction) const {
   if (costs_elsewhere(instruction)) return 0;
@@ -83,7 +92,7 @@ std::uint32_t Timing::alone(const Instruction& instruction) const {
     case CostClass::activation:
       return tile_.slots.activation;
     case CostClass::matrix:
-      return matrix_slots(instruction);
+      return matrix_shape(instruction.mnemonic).interval;
     case CostClass::plain:
       break;
   }
@@ -111,9 +120,20 @@ std::uint32_t Timing::stall(const Instruction& first, const Instruction& second)
   return waits ? tile_.supervisor.load_use_stall_cycles : 0;
 }
 
+std::uint32_t Timing::flops(const Instruction& instruction) const {
+  constexpr std::uint32_t kFlopsOfMac = 2;
+  const isa::InstructionInfo& known = isa::info(instruction.mnemonic);
+  if (known.cost != CostClass::matrix) return known.flops;
+  const bool multiplies = isa::feeds_matrix_unit(instruction);
+  return multiplies ? kFlopsOfMac * matrix_shape(instruction.mnemonic).macs() : 0;
+}
+
 bool Timing::exists(const Instruction& instruction) const {
-  return isa::info(instruction.mnemonic).cost != CostClass::matrix ||
-         matrix_rate(instruction.mnemonic) != 0;
+  if (instruction.mnemonic == Mnemonic::srs_b) return tile_.matrix_unit.i8.exists();
+  if (isa::info(instruction.mnemonic).cost != CostClass::matrix) return true;
+  const MatrixShape& shape = matrix_shape(instruction.mnemonic);
+  if (!shape.exists() || instruction.mnemonic == Mnemonic::amp_b) return shape.exists();
+  return packed::amp_phase(static_cast<std::uint32_t>(instruction.imm)) < shape.phases();
 }
 
 std::uint32_t Timing::cycles_per_slot() const {
@@ -205,24 +225,17 @@ std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
                   ceil_div<std::uint32_t>(info.bytes_stored, tile_.store_bytes_per_slot));
 }
 
-std::uint32_t Timing::matrix_slots(const Instruction& instruction) const {
-  constexpr std::uint32_t kFlopsOfMac = 2;
-  const std::uint32_t macs = isa::info(instruction.mnemonic).flops / kFlopsOfMac;
-  const std::uint32_t rate = matrix_rate(instruction.mnemonic);
-  return rate == 0 ? 1 : ceil_div(macs, rate);
-}
-
-std::uint32_t Timing::matrix_rate(Mnemonic mnemonic) const {
+const MatrixShape& Timing::matrix_shape(Mnemonic mnemonic) const {
   const MatrixUnitConfig& unit = tile_.matrix_unit;
   switch (mnemonic) {
     case Mnemonic::amp_h:
-      return unit.f16_macs;
+      return unit.f16;
     case Mnemonic::amp_hs:
-      return unit.f16_f32_macs;
+      return unit.f16_f32;
     case Mnemonic::amp_s:
-      return unit.f32_macs;
+      return unit.f32;
     default:
-      return unit.i8_macs;
+      return unit.i8;
   }
 }
 
@@ -237,7 +250,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
     slots += timing_->stall(previous_, instruction);
   }
   total_.slots += slots;
-  total_.work += pack_work(1, paired_ ? 1 : 0, isa::flops(instruction));
+  total_.work += pack_work(1, paired_ ? 1 : 0, timing_->flops(instruction));
   done_.lanes += of_one(instruction, alone).lanes;
   previous_ = instruction;
   has_previous_ = true;

@@ -36,12 +36,15 @@ class Timing {
   /// right after.
   [[nodiscard]] std::uint32_t stall(const isa::Instruction& first,
                                     const isa::Instruction& second) const;
-  /// Whether the machine has the unit that the instruction needs.
+  /// Floating-point operations that it counts for.
+  [[nodiscard]] std::uint32_t flops(const isa::Instruction& instruction) const;
+  /// Whether the machine has what the instruction needs: the type and phase of the matrix unit.
   [[nodiscard]] bool exists(const isa::Instruction& instruction) const;
 
   [[nodiscard]] Role role() const { return role_; }
   /// Whether the contexts' issues have to be merged to know their times.
   [[nodiscard]] bool shared() const { return shares_pipeline(tile_); }
+  [[nodiscard]] const AmpShapes& shapes() const { return shapes_; }
   /// Cycles that pass in one slot.
   [[nodiscard]] std::uint32_t cycles_per_slot() const;
   /// The cycle of a context's next slot.
@@ -53,12 +56,12 @@ class Timing {
   [[nodiscard]] std::uint32_t slots_of(std::uint32_t latency_cycles) const;
   [[nodiscard]] std::uint32_t result_latency(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t memory_slots(const isa::Instruction& instruction) const;
-  [[nodiscard]] std::uint32_t matrix_slots(const isa::Instruction& instruction) const;
-  [[nodiscard]] std::uint32_t matrix_rate(isa::Mnemonic mnemonic) const;
+  [[nodiscard]] const MatrixShape& matrix_shape(isa::Mnemonic mnemonic) const;
 
   Role role_;
   TileConfig tile_;
   bool own_port_;  ///< a supervisor's
+  AmpShapes shapes_;
 };
 
 /// Adds up the cost of instructions that follow each other.

@@ -77,6 +77,8 @@ std::int32_t immediate(Format format, std::uint32_t w) {
       return jump_distance(w);
     case Format::amp:
       return bits5(w, 27);
+    case Format::weights:
+      return static_cast<std::int32_t>(w >> 20 | std::uint32_t{bits5(w, 7)} << 12);
     case Format::group:
       return bits5(w, 15);
     case Format::r:
@@ -90,7 +92,8 @@ std::int32_t immediate(Format format, std::uint32_t w) {
 Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   Instruction made{.mnemonic = mnemonic, .imm = immediate(format, w)};
   const bool upper = format == Format::u || format == Format::j;
-  if (format != Format::s && format != Format::b) made.rd = bits5(w, 7);
+  if (format != Format::s && format != Format::b && format != Format::weights)
+    made.rd = bits5(w, 7);
   if (!upper && format != Format::group) made.rs1 = bits5(w, 15);
   if (format == Format::r || format == Format::r4 || format == Format::s || format == Format::b ||
       format == Format::amp || format == Format::group) {
@@ -103,9 +106,7 @@ Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   return made;
 }
 
-}  // namespace
-
-std::optional<Instruction> decode(std::uint32_t word) {
+std::optional<Instruction> decode_near(std::uint32_t word) {
   const std::uint32_t bucket = bucket_of(word);
   for (std::size_t i = kIndex.start[bucket]; i < kIndex.start[bucket + 1]; ++i) {
     const auto mnemonic = static_cast<Mnemonic>(kIndex.mnemonics[i]);
@@ -116,6 +117,24 @@ std::optional<Instruction> decode(std::uint32_t word) {
     return reserved ? std::nullopt : std::optional(made);
   }
   return std::nullopt;
+}
+
+/// amp.* with numbers from 32 on, which the table knows without their upper bits.
+std::optional<Instruction> decode_far(std::uint32_t word) {
+  constexpr std::uint32_t kNear = info(Mnemonic::amp_h).match;
+  constexpr std::uint32_t kPlace = 0x707f;  // opcode and funct3
+  const std::uint32_t upper = (word ^ kNear) >> 12 & 7U;
+  if (upper < 1 || upper > 3) return std::nullopt;
+  std::optional<Instruction> made = decode_near((word & ~kPlace) | kNear);
+  if (!made || made->mnemonic == Mnemonic::amp_b) return std::nullopt;
+  made->imm |= static_cast<std::int32_t>(upper << 5);
+  return made;
+}
+
+}  // namespace
+
+std::optional<Instruction> decode(std::uint32_t word) {
+  return (word & 0x7fU) == kFarOpcode ? decode_far(word) : decode_near(word);
 }
 
 }  // namespace tessera::isa

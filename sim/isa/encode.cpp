@@ -25,6 +25,8 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
              ((imm >> 12) & 0xffU) << 12;
     case Format::amp:
       return imm << 27;
+    case Format::weights:
+      return imm << 20 | (imm >> 12) << 7;
     case Format::group:
       return imm << 15;
     case Format::r:
@@ -34,15 +36,23 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
   return 0;
 }
 
+/// What the upper bits of an amp.*'s number change in the word.
+std::uint32_t far_bits(Format format, std::uint32_t imm) {
+  constexpr unsigned kNumberBits = 5;
+  if (format != Format::amp || imm >> kNumberBits == 0) return 0;
+  return imm >> kNumberBits << 12 | (kMatrixOpcode ^ kFarOpcode);
+}
+
 }  // namespace
 
 std::uint32_t encode(const Instruction& instruction) {
   const InstructionInfo& known = info(instruction.mnemonic);
-  const std::uint32_t word =
+  const auto imm = static_cast<std::uint32_t>(instruction.imm);
+  const std::uint32_t near =
       known.match | std::uint32_t{instruction.rd} << 7 | std::uint32_t{instruction.rm} << 12 |
       std::uint32_t{instruction.rs1} << 15 | std::uint32_t{instruction.rs2} << 20 |
-      std::uint32_t{instruction.rs3} << 27 |
-      immediate_bits(known.format, static_cast<std::uint32_t>(instruction.imm));
+      std::uint32_t{instruction.rs3} << 27 | immediate_bits(known.format, imm);
+  const std::uint32_t word = near ^ far_bits(known.format, imm);
   // Whatever does not fit its field comes back different.
   check(decode(word) == instruction,
         "isa: operands out of range for {}: rd {} rs1 {} rs2 {} imm {}", known.mnemonic,

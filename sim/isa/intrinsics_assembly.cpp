@@ -53,8 +53,13 @@ std::string placed(const Operand& operand, Format format) {
     switch (format) {
       case Format::s:
         return fmt::format(" | (((\\{0}) >> 5) & 0x7f) << 25 | ((\\{0}) & 31) << 7", name);
-      case Format::amp:
-        return fmt::format(" | ((\\{}) & 31) << 27", name);
+      case Format::amp:  // see kFarOpcode
+        return fmt::format(
+            " | ((\\{0}) & 31) << 27 ^ ((\\{0}) >> 5) << 12 ^ (((\\{0}) >> 5 | (\\{0}) >> 6) & 1) "
+            "* {1:#x}",
+            name, kFarOpcode ^ kMatrixOpcode);
+      case Format::weights:
+        return fmt::format(" | ((\\{0}) & 0xfff) << 20 | ((\\{0}) >> 12) << 7", name);
       case Format::group:
         return fmt::format(" | ((\\{}) & 31) << 15", name);
       default:

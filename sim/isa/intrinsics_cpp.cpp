@@ -108,6 +108,7 @@ class Function {
     if (operand.registers > 1) return add_group(operand);
     const std::string name = name_of(operand);
     if (is_number(operand)) {
+      if (line_.format == Format::amp || line_.format == Format::weights) return add_split(name);
       number_ = fmt::format("%{}", count_++);
       list(inputs_, line_.format == Format::i_unsigned
                         ? fmt::format("\"i\"(({} ^ 2048) - 2048)", name)
@@ -122,6 +123,22 @@ class Function {
     } else {
       list(inputs_, fmt::format("\"{}\"({})", file, name));
     }
+  }
+
+  /// A number whose upper bits change other fields of the word.
+  void add_split(const std::string& name) {
+    const auto input = [&](const std::string& value) {
+      list(inputs_, fmt::format("\"i\"({})", value));
+      return fmt::format("%{}", count_++);
+    };
+    if (line_.format == Format::weights) {
+      number_ = input(fmt::format("(({} & 4095) ^ 2048) - 2048", name));
+      rd_ = "x" + input(fmt::format("{} >> 12", name));
+      return;
+    }
+    number_ = input(fmt::format("{} & 31", name));
+    opcode_ = input(fmt::format("{} < 32 ? {} : {}", name, kMatrixOpcode, kFarOpcode));
+    funct3_ = input(fmt::format("{} ^ {} >> 5", (line_.match >> 12) & 7U, name));
   }
 
   /// A group sits in ft8-ft11, the one aligned group that no call preserves or passes.
@@ -192,13 +209,14 @@ class Function {
         return fmt::format(".insn r4 {:#x}, {}, {}, {}, {}, {}, {}", opcode, f3, f2, rd_, rs1_,
                            rs2_, rs3_);
       case Format::amp:
-        return fmt::format(".insn r4 {:#x}, {}, {}, {}, {}, {}, x{}", opcode, f3, f2, rd_, rs1_,
+        return fmt::format(".insn r4 {}, {}, {}, {}, {}, {}, x{}", opcode_, funct3_, f2, rd_, rs1_,
                            rs2_, number_);
       case Format::group:
         return fmt::format(".insn r {:#x}, {}, {}, {}, x{}, {}", opcode, f3, line_.match >> 25, rd_,
                            number_, rs2_);
       case Format::i:
       case Format::i_unsigned:
+      case Format::weights:
         return fmt::format(".insn i {:#x}, {}, {}, {}, {}", opcode, f3, rd_, rs1_, number_);
       case Format::s:
         return fmt::format(".insn s {:#x}, {}, {}, {}({})", opcode, f3, rs2_, number_, rs1_);
@@ -213,7 +231,7 @@ class Function {
   unsigned results_ = 0;
   unsigned count_ = 0;
   std::string numbers_, templates_, parameters_, before_, after_, outputs_, inputs_, returned_;
-  std::string rd_ = "x0", rs1_ = "x0", rs2_ = "x0", rs3_ = "x0", number_;
+  std::string rd_ = "x0", rs1_ = "x0", rs2_ = "x0", rs3_ = "x0", number_, opcode_, funct3_;
 };
 
 }  // namespace

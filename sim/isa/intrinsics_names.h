@@ -21,7 +21,9 @@ inline bool is_number(const Operand& operand) {
 /// The largest value of an unsigned number, from the bits that the table leaves open.
 constexpr std::uint32_t largest_number(const InstructionInfo& line) {
   const std::uint32_t open = ~line.mask;
-  if (line.format == Format::amp) return open >> 27;
+  constexpr std::uint32_t kFarNumbers = 3U << 5;
+  if (line.format == Format::amp) return open >> 27 | (open >> 31 != 0 ? kFarNumbers : 0U);
+  if (line.format == Format::weights) return open >> 20 | ((open >> 7) & 31U) << 12;
   return line.format == Format::group ? (open >> 15) & 31U : open >> 20;
 }
 

@@ -72,6 +72,7 @@ inline constexpr Operand kOperandTokens[] = {
     {"uimm", Shape::unsigned_number},
     {"shamt", Shape::unsigned_number},
     {"imm5", Shape::unsigned_number},
+    {"number7", Shape::unsigned_number},
     {"group", Shape::unsigned_number},
     {"imm20", Shape::upper_number},
     {"target", Shape::target},

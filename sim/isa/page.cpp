@@ -14,9 +14,11 @@ constexpr std::string_view kIntroduction = R"(# The tile ISA
 RV32IMF_Zfh_Zba with 64-bit floating-point registers, and Xtile. Generated from `table.def`, which the
 decoder, encoder, disassembler, intrinsics header and cost tables come from too; do not edit.
 
-A worker has x0-x31, f0-f31 of 64 bits, two accumulator banks ACC and EXC of 16 x f32 (together
-32 x i32 for amp.b), one loop counter and a seeded generator. A tile has a weight store W of
-64 x 64 bits that its workers share. `run` sets pc and a0 only.
+A worker has x0-x31, f0-f31 of 64 bits, two accumulator banks ACC and EXC of as many f32 as the
+machine's matrix unit has outputs (for amp.b 16 each, together 32 x i32), one loop counter and a
+seeded generator. A tile has a weight store W, as many words of 64 bits as the largest block of its
+matrix unit, that its workers share. A supervisor has no banks: amp.*, srs.b and xctl 8 fault there.
+`run` sets pc and a0 only.
 
 **Operands.** `rd`, `fd` are written; `rs`, `fs` are read; a letter after the dot is the scalar that the
 register holds, NaN-boxed (`fd.s`: f32, `fs1.h`: f16), without one it is 64 raw bits. `(rs1)+` is an
@@ -31,8 +33,8 @@ pair.
 
 **Memory slots.** The larger of ceil(bytes loaded / load width) and ceil(bytes stored / store width).
 
-**Flops.** An add, multiply, divide, root or activation counts 1 a lane, a fused multiply-add 2; an amp.*
-with no-MAC none.
+**Flops.** An add, multiply, divide, root or activation counts 1 a lane, a fused multiply-add 2, those
+of an amp.* too (none with no-MAC).
 )";
 
 std::string_view name_of(IssueClass issue) {

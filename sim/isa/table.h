@@ -11,8 +11,13 @@
 namespace tessera::isa {
 
 /// Where an instruction's fields stand, as in the RISC-V manual. `amp` is r4 with a number in the
-/// rs3 field, `group` is r with a number in the rs1 field, `shift` is i with a 5-bit number.
-enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp, group };
+/// rs3 field (and beyond: kFarOpcode), `group` is r with a number in the rs1 field, `shift` is i
+/// with a 5-bit number, `weights` is i_unsigned whose number goes on in the rd field.
+enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp, group, weights };
+
+/// Numbers of amp.* from 32 on: this opcode, and funct3 exclusive-or bits 6:5 of the number.
+constexpr std::uint32_t kMatrixOpcode = 0x5b;
+constexpr std::uint32_t kFarOpcode = 0x0b;
 
 /// What the pair rule asks for. `control` never pairs.
 enum class IssueClass : std::uint8_t { integer, memory, branch, floating, control };
@@ -36,7 +41,7 @@ struct InstructionInfo {
   CostClass cost;
   std::uint8_t bytes_loaded;
   std::uint8_t bytes_stored;
-  std::uint16_t flops;
+  std::uint16_t flops;  ///< amp.*: the machine says
   Operands operands;
   std::string_view semantics;
 };
@@ -50,13 +55,10 @@ inline constexpr std::array<InstructionInfo, kMnemonics> kTable = {{
 
 constexpr const InstructionInfo& info(Mnemonic mnemonic) { return kTable[index(mnemonic)]; }
 
-/// Floating-point operations that `instruction` counts for: an amp.* without multiply-adds has
-/// none.
-constexpr std::uint32_t flops(const Instruction& instruction) {
+/// Whether an amp.* multiplies and adds; false for all others.
+constexpr bool feeds_matrix_unit(const Instruction& instruction) {
   constexpr std::int32_t kNoMac = 1 << 4;
-  const InstructionInfo& known = info(instruction.mnemonic);
-  const bool idle = known.cost == CostClass::matrix && (instruction.imm & kNoMac) != 0;
-  return idle ? 0U : known.flops;
+  return info(instruction.mnemonic).cost == CostClass::matrix && (instruction.imm & kNoMac) == 0;
 }
 
 }  // namespace tessera::isa

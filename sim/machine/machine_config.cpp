@@ -16,7 +16,6 @@ namespace {
 
 constexpr Range<std::uint32_t> kSlotRange{1, 1000};
 constexpr Range<std::uint32_t> kCycleRange{0, 1'000'000};
-constexpr Range<std::uint32_t> kMacRange{0, 4096};
 constexpr Range<std::uint32_t> kWidthRange{1, 1024};
 /// Lanes that one stream may be cut into, and those of a tile's port: what schedules stay quick
 /// with.
@@ -98,19 +97,6 @@ void describe(Fields& fields, SupervisorCosts& costs) {
   fields.field({"weight_load_cycles", "starting a load of weights (`ldcw`), before the words move",
                 "cycles"},
                costs.weight_load_cycles, kCycleRange);
-}
-
-void describe(Fields& fields, MatrixUnitConfig& unit) {
-  fields.field({"f16_macs", "multiply-adds a slot, f16 with f16 partials (amp.h)"}, unit.f16_macs,
-               kMacRange);
-  fields.field({"f16_f32_macs", "multiply-adds a slot, f16 with f32 partials (amp.hs)"},
-               unit.f16_f32_macs, kMacRange);
-  fields.field({"f32_macs", "multiply-adds a slot, f32 (amp.s)"}, unit.f32_macs, kMacRange);
-  fields.field({"i8_macs", "multiply-adds a slot, int8 (amp.b); 0: the unit has no int8"},
-               unit.i8_macs, kMacRange);
-  fields.field(
-      {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
-      unit.weight_load_bytes_per_cycle, kWidthRange);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/machine/energy_config.h"
+#include "sim/machine/matrix_unit.h"
 
 /// The values that describe a machine. Plain data: models are built from it, planners read it.
 /// Every field's key, default, unit and sentence stand in machine_config.cpp.
@@ -70,14 +71,6 @@ struct SupervisorCosts {
   std::uint32_t weight_load_cycles = 6;  ///< starting `ldcw`; the words then move at their rate
 };
 
-struct MatrixUnitConfig {
-  std::uint32_t f16_macs = 64;      ///< multiply-adds a slot, amp.h
-  std::uint32_t f16_f32_macs = 32;  ///< amp.hs
-  std::uint32_t f32_macs = 16;      ///< amp.s
-  std::uint32_t i8_macs = 0;        ///< amp.b; 0: absent
-  std::uint32_t weight_load_bytes_per_cycle = 8;
-};
-
 struct TileConfig {
   std::uint32_t sram_kib = 256;
   std::uint32_t contexts = 6;        ///< worker contexts
@@ -136,7 +129,6 @@ void describe(config::Fields& fields, SlotCosts& slots);
 void describe(config::Fields& fields, LatencyConfig& latency);
 void describe(config::Fields& fields, IntervalConfig& interval);
 void describe(config::Fields& fields, SupervisorCosts& costs);
-void describe(config::Fields& fields, MatrixUnitConfig& unit);
 void describe(config::Fields& fields, TileConfig& tile);
 void describe(config::Fields& fields, FabricConfig& fabric);
 void describe(config::Fields& fields, SyncConfig& sync);

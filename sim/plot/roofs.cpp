@@ -6,6 +6,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/isa/table.h"
+#include "sim/machine/matrix_unit.h"
 
 namespace tessera::plot {
 namespace {
@@ -37,9 +38,19 @@ Roofs roofs_of(const Row& row) {
     return static_cast<double>(isa::info(mnemonic).flops);
   };
   Roofs roofs;
-  add(roofs.flats, "matrix f16", 2 * value("tile.matrix_unit.f16_macs") * slots);
-  add(roofs.flats, "matrix f16_f32", 2 * value("tile.matrix_unit.f16_f32_macs") * slots);
-  add(roofs.flats, "matrix f32", 2 * value("tile.matrix_unit.f32_macs") * slots);
+  const auto matrix = [&](const std::string& type, MatrixShape shape) {
+    const auto key = [&](const char* name) {
+      return static_cast<std::uint32_t>(value("tile.matrix_unit." + type + "." + name));
+    };
+    shape.inputs = key("inputs");
+    shape.outputs = key("outputs");
+    shape.interval = key("interval");
+    if (shape.allowed() && shape.interval != 0)
+      add(roofs.flats, "matrix " + type, 2 * shape.macs_per_slot() * slots);
+  };
+  matrix("f16", MatrixUnitConfig{}.f16);
+  matrix("f16_f32", MatrixUnitConfig{}.f16_f32);
+  matrix("f32", MatrixUnitConfig{}.f32);
   add(roofs.flats, "vector f16", widest(isa::Mnemonic::fma_4h) * slots);
   add(roofs.flats, "vector f32", widest(isa::Mnemonic::fma_2s) * slots);
   highest_first(roofs.flats);

@@ -6,11 +6,11 @@ namespace tessera::report {
 namespace {
 
 /// Operations or bytes of one slot; a tile has one slot a cycle.
-std::uint32_t per_slot(const TileConfig& tile, const std::string& type) {
-  if (type == "f16") return 2 * tile.matrix_unit.f16_macs;
-  if (type == "f16_f32") return 2 * tile.matrix_unit.f16_f32_macs;
-  if (type == "f32") return 2 * tile.matrix_unit.f32_macs;
-  if (type == "i8") return 2 * tile.matrix_unit.i8_macs;
+double per_slot(const TileConfig& tile, const std::string& type) {
+  if (type == "f16") return 2 * tile.matrix_unit.f16.macs_per_slot();
+  if (type == "f16_f32") return 2 * tile.matrix_unit.f16_f32.macs_per_slot();
+  if (type == "f32") return 2 * tile.matrix_unit.f32.macs_per_slot();
+  if (type == "i8") return 2 * tile.matrix_unit.i8.macs_per_slot();
   if (type == "bytes") return tile.load_bytes_per_slot + tile.store_bytes_per_slot;
   throw Defect("report: no peak is known for type " + type);
 }

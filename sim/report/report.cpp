@@ -49,6 +49,22 @@ Json rate_section(const MachineConfig& machine, const Workload& workload, const 
   return section;
 }
 
+/// What follows from the shapes of the matrix unit, for the types that it has.
+Json matrix_unit_section(const MatrixUnitConfig& unit) {
+  Json section = Json::object();
+  const auto add = [&](const char* type, const MatrixShape& shape) {
+    if (!shape.exists()) return;
+    section[type] = {{"phases", shape.phases()},
+                     {"macs_per_slot", shape.macs_per_slot()},
+                     {"weight_words", shape.weight_words()}};
+  };
+  add("f16", unit.f16);
+  add("f16_f32", unit.f16_f32);
+  add("f32", unit.f32);
+  add("i8", unit.i8);
+  return section;
+}
+
 Json memory_section(const MachineConfig& machine, const program::Images& images) {
   const program::MemorySummary memory = program::summarise_memory(images);
   Json categories = Json::object();
@@ -184,6 +200,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                  {"flops", result.flops},
                  {"useful_flops", built.workload->useful_flops()}}},
                {"rate", rate_section(config.machine, *built.workload, result)},
+               {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(built.program, result)}};
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);

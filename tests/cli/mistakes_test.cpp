@@ -209,13 +209,13 @@ TEST_SUITE("cli") {
       const bool blocks =
           std::string(kernel) == "spmm_static" || std::string(kernel) == "spmm_dynamic";
       folder.write("a.json", fmt::format(R"({{
-  "machine": {{"extends": "bow", "tiles": 4, "tile": {{"matrix_unit": {{"f32_macs": 0}}}}}},
+  "machine": {{"extends": "bow", "tiles": 4, "tile": {{"matrix_unit": {{"f32": {{"outputs": 0}}}}}}}},
   "workload": {{"kernel": "{}", "m": 32, "k": 32, "n": 32, "dtype": "f32"{}}}}})",
                                          kernel, blocks ? R"(, "block": 8)" : ""));
       tessera::test::check_refused(
           folder, "run a.json",
-          {"a.json: machine.tile.matrix_unit.f32_macs: found 0 for machine bow",
-           "allowed 1 and up where it multiplies f32 and sums in f32"});
+          {"a.json: machine.tile.matrix_unit.f32.outputs: found 0 for machine bow",
+           "allowed 4 and up where it multiplies f32 and sums in f32"});
     }
   }
 }

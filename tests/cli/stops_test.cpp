@@ -87,8 +87,8 @@ TEST_SUITE("cli") {
     check_refused(folder, "check a.json", message);
     check_refused(folder,
                   "run a.json --set workload.partials=auto --set "
-                  "machine.tile.matrix_unit.f32_macs=0",
-                  {"machine.tile.matrix_unit.f32_macs: found 0 for machine bow, allowed 1 and up"});
+                  "machine.tile.matrix_unit.f32.outputs=0",
+                  {"machine.tile.matrix_unit.f32.outputs: found 0 for machine bow, allowed 4 and up"});
   }
 
   TEST_CASE("a product of which no plan fits shows the memory of the closest") {

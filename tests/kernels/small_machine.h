@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sim/machine/machine_config.h"
+#include "tests/sim/machine/units.h"
 
 namespace tessera::test {
 
@@ -12,6 +13,7 @@ inline MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib =
   machine.name = "small";
   machine.tiles = tiles;
   machine.tile.sram_kib = sram_kib;
+  machine.tile.matrix_unit = full_unit();
   machine.tile.supervisor.launch_stagger_cycles = 4;
   return machine;
 }

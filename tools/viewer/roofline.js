@@ -6,9 +6,9 @@ function rooflineOf(run) {
   const {tile, fabric, tiles, clock_ghz: ghz} = config.machine;
   const hertz = ghz * 1e9;
   const all = tiles * hertz;
-  const unit = tile?.matrix_unit ?? {};
-  const flats = [['f16', unit.f16_macs], ['f16, f32 partials', unit.f16_f32_macs], ['f32', unit.f32_macs]]
-    .filter(([, macs]) => macs > 0).map(([name, macs]) => ({name, flops: 2 * macs * all}));
+  const unit = run.report.matrix_unit;
+  const flats = [['f16', unit.f16], ['f16, f32 partials', unit.f16_f32], ['f32', unit.f32]]
+    .filter(([, shape]) => shape).map(([name, shape]) => ({name, flops: 2 * shape.macs_per_slot * all}));
   const port = fabric.receive_bytes_per_cycle;  // an ideal fabric has none
   const slopes = port ? [{name: 'exchange', bytes: port * all, ink: '--exchange'}] : [];
   const points = [];

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "kernels/gemm/shape.h"
+#include "kernels/block_shape.h"
 #include "kernels/layout.h"
 #include "sim/data/element.h"
 
@@ -44,7 +44,9 @@ struct Shape {
   [[nodiscard]] bool on_unit() const { return block > 1 && !gradient; }
 
   /// What the matrix unit takes and gives at a position.
-  [[nodiscard]] gemm::BlockShape unit() const { return gemm::block_shape(type, partials); }
+  [[nodiscard]] kernels::BlockShape unit() const {
+    return kernels::fixed_block_shape(type, partials);
+  }
   /// Rows of X (of results) whose elements stand side by side for each column: a block's, or as
   /// many as the matrix unit takes (gives) at once.
   [[nodiscard]] std::uint32_t x_depth() const {
@@ -74,7 +76,7 @@ struct Shape {
 };
 
 inline BlockRun Shape::run() const {
-  const gemm::BlockShape whole = unit();
+  const kernels::BlockShape whole = unit();
   const std::uint32_t inputs = x_depth() * bytes() / 8;
   const std::uint32_t outputs = y_depth() * partial_bytes() / 8;
   const std::uint32_t row = y_depth() * bytes() / 8;  // of weights, of one input

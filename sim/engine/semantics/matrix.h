@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/engine/semantics/floating.h"
@@ -11,33 +12,37 @@
 namespace tessera::engine::semantics {
 
 template <class H>
-const float* rows(H& h, packed::AmpKind kind) {
-  return h.frame().weight_rows.rows(kind, h.frame().memory->weights);
+const float* rows(H& h, const packed::AmpShape& shape) {
+  return h.frame().weight_rows.rows(shape.kind, shape.inputs * shape.outputs, h.frame().memory->weights);
 }
 
 // clang-format off
 template <class H> void execute(Is<amp_h>, H& h) {
-  h.fd(packed::amp_h(h.context().acc, h.context().exc, rows(h, packed::AmpKind::h), h.fs1(), h.fs2(), h.imm()));
+  const packed::AmpShape& shape = h.frame().shapes->h;
+  h.fd(packed::amp_h(shape, h.context().banks, rows(h, shape), h.fs1(), h.fs2(), h.imm()));
 }
 template <class H> void execute(Is<amp_hs>, H& h) {
-  h.fd(packed::amp_hs(h.context().acc, h.context().exc, rows(h, packed::AmpKind::hs), h.fs1(), h.fs2(), h.imm()));
+  const packed::AmpShape& shape = h.frame().shapes->hs;
+  h.fd(packed::amp_hs(shape, h.context().banks, rows(h, shape), h.fs1(), h.fs2(), h.imm()));
 }
 template <class H> void execute(Is<amp_s>, H& h) {
-  h.fd(packed::amp_s(h.context().acc, h.context().exc, rows(h, packed::AmpKind::s), h.fs1(), h.fs2(), h.imm()));
+  const packed::AmpShape& shape = h.frame().shapes->s;
+  h.fd(packed::amp_s(shape, h.context().banks, rows(h, shape), h.fs1(), h.fs2(), h.imm()));
 }
 template <class H> void execute(Is<amp_b>, H& h) {
   constexpr std::uint32_t kBlockWords = 8;
   constexpr std::uint32_t kClear = 8;
   const std::uint64_t* block = h.frame().memory->weights + kBlockWords * (h.imm() & 7U);
-  packed::amp_b(h.context().acc, h.context().exc, h.context().f + h.op().rs1, block, (h.imm() & kClear) != 0);
+  packed::amp_b(h.context().banks, h.context().f + h.op().rs1, block, (h.imm() & kClear) != 0);
 }
 template <class H> void execute(Is<srs_b>, H& h) {
-  h.fd(packed::srs_b(h.context().acc, h.context().exc, h.imm(), shift_amount(h.rs2())));
+  h.fd(packed::srs_b(h.context().banks, h.imm(), shift_amount(h.rs2())));
 }
 // xctl 8: clear both banks. The other numbers leave the engine.
 template <class H> void execute(Is<xctl>, H& h) {
-  for (float& sum : h.context().acc) sum = 0;
-  for (float& sum : h.context().exc) sum = 0;
+  const std::size_t sums = h.frame().shapes->bank_sums;
+  std::fill_n(h.context().banks.acc, sums, 0.0F);
+  std::fill_n(h.context().banks.exc, sums, 0.0F);
 }
 
 template <class H> void execute(Is<act_exp2>, H& h) { set<F32>(h, packed::act_exp2(s1<F32>(h))); }

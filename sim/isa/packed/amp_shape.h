@@ -3,35 +3,26 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "sim/isa/packed/matrix.h"
 #include "sim/isa/packed/packed.h"
 
-/// The three floating-point matrix instructions as shapes, and one plain implementation of all: the
-/// definition that the SIMD versions fall back to when a NaN appears.
+/// The three floating-point matrix instructions as formats of words, for shapes that are known when
+/// compiling or not, and one plain implementation of all: the definition that the SIMD versions
+/// fall back to when a NaN appears.
 namespace tessera::packed {
 
-struct ShapeH {
-  static constexpr unsigned kInputs = 16;
-  static constexpr unsigned kOutputs = 16;
-  static constexpr unsigned kPhases = 4;
-
-  static float input(std::uint64_t x, unsigned /*phase*/, unsigned i) {
-    return std::bit_cast<float>(fp::f32_from_f16(lane_h(x, i)));
-  }
-  static void put_partials(float* slots, std::uint64_t word) {
-    const std::uint64_t pairs[2] = {unpkl_2s(word), unpkh_2s(word)};
-    std::memcpy(slots, pairs, sizeof pairs);
-  }
-  static std::uint64_t take_sums(const float* slots) {
-    std::uint64_t pairs[2];
-    std::memcpy(pairs, slots, sizeof pairs);
-    return pack_4h(pairs[0], pairs[1]);
+struct HalfInputs {
+  static constexpr unsigned kInputsAWord = 4;
+  static float input(std::uint64_t x, unsigned lane) {
+    return std::bit_cast<float>(fp::f32_from_f16(lane_h(x, lane)));
   }
 };
 
 /// f32 partials, two a word.
 struct WidePartials {
+  static constexpr unsigned kSumsAWord = 2;
   static void put_partials(float* slots, std::uint64_t word) {
     word = portable::each_s(fp::canonical<fp::F32>, word);
     std::memcpy(slots, &word, sizeof word);
@@ -43,62 +34,97 @@ struct WidePartials {
   }
 };
 
-struct ShapeHs : WidePartials {
-  static constexpr unsigned kInputs = 16;
-  static constexpr unsigned kOutputs = 8;
-  static constexpr unsigned kPhases = 4;
-
-  static float input(std::uint64_t x, unsigned phase, unsigned i) {
-    return ShapeH::input(x, phase, i);
+struct FormatH : HalfInputs {
+  static constexpr AmpKind kKind = AmpKind::h;
+  static constexpr unsigned kSumsAWord = 4;
+  static void put_partials(float* slots, std::uint64_t word) {
+    const std::uint64_t pairs[2] = {unpkl_2s(word), unpkh_2s(word)};
+    std::memcpy(slots, pairs, sizeof pairs);
+  }
+  static std::uint64_t take_sums(const float* slots) {
+    std::uint64_t pairs[2];
+    std::memcpy(pairs, slots, sizeof pairs);
+    return pack_4h(pairs[0], pairs[1]);
   }
 };
 
-struct ShapeS : WidePartials {
-  static constexpr unsigned kInputs = 8;
-  static constexpr unsigned kOutputs = 16;
-  static constexpr unsigned kPhases = 8;
+struct FormatHs : HalfInputs, WidePartials {
+  static constexpr AmpKind kKind = AmpKind::hs;
+};
 
-  static float input(std::uint64_t x, unsigned phase, unsigned /*i*/) {
-    return std::bit_cast<float>(lane_s(x, phase & 1));
+struct FormatS : WidePartials {
+  static constexpr AmpKind kKind = AmpKind::s;
+  static constexpr unsigned kInputsAWord = 2;
+  static float input(std::uint64_t x, unsigned lane) {
+    return std::bit_cast<float>(lane_s(x, lane));
   }
 };
 
-template <class Shape>
-constexpr unsigned kInputsAPhase = Shape::kInputs / Shape::kPhases;
-template <class Shape>
-constexpr unsigned kSlotsAPhase = Shape::kOutputs / Shape::kPhases;
+/// A shape as constants, named as AmpShape's members.
+template <class Format, unsigned kInputs, unsigned kOutputs>
+struct FixedShape {
+  static constexpr AmpShape kShape{Format::kKind, kInputs, kOutputs};
+  static constexpr unsigned inputs = kShape.inputs;
+  static constexpr unsigned outputs = kShape.outputs;
+  static constexpr unsigned x_words = kShape.x_words;
+  static constexpr unsigned partial_words = kShape.partial_words;
+  static constexpr unsigned phases = kShape.phases;
+};
+
+/// The shapes that there are SIMD blocks of positions for.
+template <class Format>
+struct UsualShape;
+template <>
+struct UsualShape<FormatH> : FixedShape<FormatH, 16, 16> {};
+template <>
+struct UsualShape<FormatHs> : FixedShape<FormatHs, 16, 8> {};
+template <>
+struct UsualShape<FormatS> : FixedShape<FormatS, 8, 16> {};
+
+/// The inputs of one phase: how many, which of all, and where in their word of x.
+struct PhaseInputs {
+  unsigned count, first, lane;
+};
+template <class Format, class Shape>
+PhaseInputs phase_inputs(const Shape& shape, unsigned phase) {
+  const unsigned count = shape.inputs / shape.phases;
+  const unsigned first = phase * count;
+  return {count, first, first % Format::kInputsAWord};
+}
 
 /// acc[j] = fma(x[i], w[i][j], acc[j]) for the inputs of one phase.
-template <class Shape>
-void multiply_accumulate(float* acc, const float* rows, std::uint64_t x, unsigned phase) {
-  for (unsigned i = 0; i < kInputsAPhase<Shape>; ++i) {
-    const auto input = std::bit_cast<std::uint32_t>(Shape::input(x, phase, i));
-    const float* row = rows + (phase * kInputsAPhase<Shape> + i) * Shape::kOutputs;
-    for (unsigned j = 0; j < Shape::kOutputs; ++j) {
+template <class Format, class Shape>
+void multiply_accumulate(const Shape& shape, float* acc, const float* rows, std::uint64_t x,
+                         unsigned phase) {
+  const PhaseInputs inputs = phase_inputs<Format>(shape, phase);
+  for (unsigned i = 0; i < inputs.count; ++i) {
+    const auto input = std::bit_cast<std::uint32_t>(Format::input(x, inputs.lane + i));
+    const float* row = rows + std::size_t{inputs.first + i} * shape.outputs;
+    for (unsigned j = 0; j < shape.outputs; ++j) {
       acc[j] = std::bit_cast<float>(fp::f32_fma(input, std::bit_cast<std::uint32_t>(row[j]),
                                                 std::bit_cast<std::uint32_t>(acc[j])));
     }
   }
 }
 
-/// Steps 1 to 3 of an instruction; returns its result.
-template <class Shape>
-std::uint64_t exchange_partials(float* acc, float* exc, std::uint64_t partials, unsigned imm5) {
-  if ((imm5 & kAmpStart) != 0) std::swap_ranges(acc, acc + 16, exc);
-  float* slots = exc + (imm5 & kAmpPhase) * kSlotsAPhase<Shape>;
-  const std::uint64_t result = Shape::take_sums(slots);
-  Shape::put_partials(slots, partials);
+/// Results and new partials of the phase's word.
+template <class Format>
+std::uint64_t exchange_partials(float* exc, std::uint64_t partials, unsigned phase) {
+  float* slots = exc + std::size_t{phase} * Format::kSumsAWord;
+  const std::uint64_t result = Format::take_sums(slots);
+  Format::put_partials(slots, partials);
   return result;
 }
 
 /// One instruction.
-template <class Shape>
-std::uint64_t amp_plain(float* acc, float* exc, const float* rows, std::uint64_t x,
-                        std::uint64_t partials, unsigned imm5) {
-  const std::uint64_t result = exchange_partials<Shape>(acc, exc, partials, imm5);
-  if ((imm5 & kAmpNoMac) == 0) {
-    multiply_accumulate<Shape>(acc, rows, x, imm5 & kAmpPhase);
-  }
+template <class Format, class Shape>
+std::uint64_t amp_plain(const Shape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                        std::uint64_t partials, unsigned number) {
+  if ((number & kAmpStart) != 0) std::swap(banks.acc, banks.exc);
+  const unsigned phase = amp_phase(number);
+  const bool moves = phase < shape.partial_words;
+  const std::uint64_t result = moves ? exchange_partials<Format>(banks.exc, partials, phase) : 0;
+  if ((number & kAmpNoMac) == 0) multiply_accumulate<Format>(shape, banks.acc, rows, x, phase);
   return result;
 }
 
@@ -106,19 +132,6 @@ inline std::uint64_t load_word(const std::byte* from) {
   std::uint64_t word;
   std::memcpy(&word, from, sizeof word);
   return word;
-}
-
-/// The phases of one position, by `Amp`, one instruction at a time.
-template <class Shape, auto Amp>
-void position(float* acc, float* exc, const float* rows, const std::byte* x,
-              const std::byte* partials, std::byte* out) {
-  constexpr unsigned kPhasesAWord = Shape::kPhases / 4;
-  for (std::size_t p = 0; p < Shape::kPhases; ++p) {
-    const std::uint64_t result =
-        Amp(acc, exc, rows, load_word(x + 8 * (p / kPhasesAWord)), load_word(partials + 8 * p),
-            static_cast<unsigned>(p) | (p == 0 ? kAmpStart : 0));
-    std::memcpy(out + 8 * p, &result, sizeof result);
-  }
 }
 
 }  // namespace tessera::packed

@@ -23,10 +23,10 @@ std::int32_t shift_to_nearest_even(std::int32_t value, unsigned shift) {
 
 }  // namespace
 
-void amp_b(float* acc, float* exc, const std::uint64_t* a, const std::uint64_t* block, bool clear) {
+void amp_b(const Banks& banks, const std::uint64_t* a, const std::uint64_t* block, bool clear) {
   std::uint32_t sums[4][8];
-  std::memcpy(sums, acc, sizeof sums / 2);
-  std::memcpy(sums[2], exc, sizeof sums / 2);
+  std::memcpy(sums, banks.acc, sizeof sums / 2);
+  std::memcpy(sums[2], banks.exc, sizeof sums / 2);
   if (clear) std::memset(sums, 0, sizeof sums);
   for (unsigned row = 0; row < 4; ++row) {
     for (unsigned k = 0; k < 8; ++k) {
@@ -36,12 +36,12 @@ void amp_b(float* acc, float* exc, const std::uint64_t* a, const std::uint64_t* 
       }
     }
   }
-  std::memcpy(acc, sums, sizeof sums / 2);
-  std::memcpy(exc, sums[2], sizeof sums / 2);
+  std::memcpy(banks.acc, sums, sizeof sums / 2);
+  std::memcpy(banks.exc, sums[2], sizeof sums / 2);
 }
 
-std::uint64_t srs_b(const float* acc, const float* exc, unsigned group, unsigned shift) {
-  const float* bank = group < 2 ? acc : exc;
+std::uint64_t srs_b(const Banks& banks, unsigned group, unsigned shift) {
+  const float* bank = group < 2 ? banks.acc : banks.exc;
   std::int32_t sums[8];
   std::memcpy(sums, bank + (group % 2 == 0 ? 0 : kBank / 2), sizeof sums);
   std::uint64_t result = 0;

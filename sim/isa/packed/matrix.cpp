@@ -12,39 +12,39 @@ namespace {
 
 #if TESSERA_HOST_FLOAT
 
-/// acc[0..8V) += phase, NaN sums left to the plain implementation.
-template <class Shape>
-void multiply_accumulate_x86(float* acc, const float* rows, std::uint64_t x, unsigned phase) {
-  constexpr std::size_t kVectors = Shape::kOutputs / 8;
-  constexpr std::size_t kInputs = kInputsAPhase<Shape>;
-  alignas(16) float inputs[4];
-  if constexpr (kInputs == 1) {
-    inputs[0] = Shape::input(x, phase, 0);
+/// The same in vectors of eight sums, NaN sums left to the plain implementation.
+template <class Format, class Shape>
+void multiply_accumulate_x86(const Shape& shape, float* acc, const float* rows, std::uint64_t x,
+                             unsigned phase) {
+  constexpr unsigned kLanes = 8;
+  constexpr unsigned kMostInputs = 4;
+  const PhaseInputs inputs = phase_inputs<Format>(shape, phase);
+  if (shape.outputs % kLanes != 0) return multiply_accumulate<Format>(shape, acc, rows, x, phase);
+  alignas(16) float values[kMostInputs];
+  if (inputs.count == kMostInputs) {
+    _mm_store_ps(values, x86::widen(x));
   } else {
-    _mm_store_ps(inputs, x86::widen(x));
+    for (unsigned i = 0; i < inputs.count; ++i) values[i] = Format::input(x, inputs.lane + i);
   }
-  const float* row = rows + phase * kInputs * Shape::kOutputs;
-  __m256 sums[kVectors];
+  const float* row = rows + std::size_t{inputs.first} * shape.outputs;
+  __m256 sums[kMostOutputs / kLanes];
   __m256 nan = _mm256_setzero_ps();
-  for (std::size_t v = 0; v < kVectors; ++v) {
-    sums[v] = _mm256_loadu_ps(acc + v * 8);
-    for (std::size_t i = 0; i < kInputs; ++i) {
-      const __m256 weights = _mm256_load_ps(row + i * Shape::kOutputs + v * 8);
-      sums[v] = _mm256_fmadd_ps(_mm256_set1_ps(inputs[i]), weights, sums[v]);
+  for (unsigned v = 0; v < shape.outputs / kLanes; ++v) {
+    sums[v] = _mm256_loadu_ps(acc + v * kLanes);
+    for (unsigned i = 0; i < inputs.count; ++i) {
+      const __m256 weights = _mm256_load_ps(row + i * shape.outputs + v * kLanes);
+      sums[v] = _mm256_fmadd_ps(_mm256_set1_ps(values[i]), weights, sums[v]);
     }
     nan = _mm256_or_ps(nan, _mm256_cmp_ps(sums[v], sums[v], _CMP_UNORD_Q));
   }
-  if (_mm256_movemask_ps(nan) != 0) [[unlikely]] {
-    multiply_accumulate<Shape>(acc, rows, x, phase);
-    return;
-  }
-  for (std::size_t v = 0; v < kVectors; ++v) _mm256_storeu_ps(acc + v * 8, sums[v]);
+  if (_mm256_movemask_ps(nan) != 0) [[unlikely]]
+    return multiply_accumulate<Format>(shape, acc, rows, x, phase);
+  for (unsigned v = 0; v < shape.outputs / kLanes; ++v) _mm256_storeu_ps(acc + v * kLanes, sums[v]);
 }
 
 /// exchange_partials with the four lanes of a word in one register.
-std::uint64_t exchange_partials_x86(float* acc, float* exc, std::uint64_t partials, unsigned imm5) {
-  if ((imm5 & kAmpStart) != 0) std::swap_ranges(acc, acc + 16, exc);
-  float* slots = exc + std::size_t{imm5 & kAmpPhase} * kSlotsAPhase<ShapeH>;
+std::uint64_t exchange_partials_x86(float* exc, std::uint64_t partials, unsigned phase) {
+  float* slots = exc + std::size_t{phase} * FormatH::kSumsAWord;
   const std::uint64_t result = x86::narrow(_mm_loadu_ps(slots));
   const __m128 wide = x86::widen(partials);
   const __m128 nan = _mm_castsi128_ps(x86::nan_lanes_s(_mm_castps_si128(wide)));
@@ -53,97 +53,138 @@ std::uint64_t exchange_partials_x86(float* acc, float* exc, std::uint64_t partia
   return result;
 }
 
-template <class Shape>
-std::uint64_t amp(float* acc, float* exc, const float* rows, std::uint64_t x,
-                  std::uint64_t partials, unsigned imm5) {
-  std::uint64_t result;
-  if constexpr (std::is_same_v<Shape, ShapeH>) {
-    result = exchange_partials_x86(acc, exc, partials, imm5);
-  } else {
-    result = exchange_partials<Shape>(acc, exc, partials, imm5);
+template <class Format, class Shape>
+std::uint64_t amp(const Shape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                  std::uint64_t partials, unsigned number) {
+  if ((number & kAmpStart) != 0) std::swap(banks.acc, banks.exc);
+  const unsigned phase = amp_phase(number);
+  std::uint64_t result = 0;
+  if (phase < shape.partial_words) {
+    if constexpr (std::is_same_v<Format, FormatH>) {
+      result = exchange_partials_x86(banks.exc, partials, phase);
+    } else {
+      result = exchange_partials<Format>(banks.exc, partials, phase);
+    }
   }
-  if ((imm5 & kAmpNoMac) == 0) {
-    multiply_accumulate_x86<Shape>(acc, rows, x, imm5 & kAmpPhase);
-  }
+  if ((number & kAmpNoMac) == 0) multiply_accumulate_x86<Format>(shape, banks.acc, rows, x, phase);
   return result;
 }
 
 #else
 
-template <class Shape>
-std::uint64_t amp(float* acc, float* exc, const float* rows, std::uint64_t x,
-                  std::uint64_t partials, unsigned imm5) {
-  return amp_plain<Shape>(acc, exc, rows, x, partials, imm5);
+template <class Format, class Shape>
+std::uint64_t amp(const Shape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                  std::uint64_t partials, unsigned number) {
+  return amp_plain<Format>(shape, banks, rows, x, partials, number);
 }
 
 #endif
 
+template <class Format>
+std::uint64_t amp_of(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                     std::uint64_t partials, unsigned number) {
+  if (shape.usual) [[likely]]
+    return amp<Format>(UsualShape<Format>{}, banks, rows, x, partials, number);
+  return amp<Format>(shape, banks, rows, x, partials, number);
+}
+
 /// Integers, so that nothing is flagged.
-bool has_nan(const float* bank) {
+bool has_nan(const float* bank, unsigned sums) {
   bool any = false;
-  for (std::size_t j = 0; j < 16; ++j) {
+  for (std::size_t j = 0; j < sums; ++j) {
     any |= fp::is_nan<fp::F32>(std::bit_cast<std::uint32_t>(bank[j]));
   }
   return any;
 }
 
+/// Operands of positions, on from one to the next.
+struct Stream {
+  const std::byte* x;
+  const std::byte* partials;
+  std::byte* out;
+
+  template <class Shape>
+  void advance(const Shape& shape, std::size_t positions) {
+    x += positions * shape.x_words * 8;
+    partials += positions * shape.partial_words * 8;
+    out += positions * shape.partial_words * 8;
+  }
+};
+
+/// Positions one instruction at a time.
+template <class Format, class Shape>
+void by_instruction(const Shape& shape, Banks& banks, const float* rows, std::size_t count,
+                    Stream& stream) {
+  const unsigned phases_a_word = shape.phases / shape.x_words;
+  for (; count > 0; --count, stream.advance(shape, 1)) {
+    for (unsigned p = 0; p < shape.phases; ++p) {
+      const bool moves = p < shape.partial_words;
+      const std::size_t at = std::size_t{8} * p;
+      const std::uint64_t partials = moves ? load_word(stream.partials + at) : 0;
+      const std::uint64_t x = load_word(stream.x + std::size_t{8} * (p / phases_a_word));
+      const std::uint64_t result =
+          amp<Format>(shape, banks, rows, x, partials, amp_number(p) | (p == 0 ? kAmpStart : 0));
+      if (moves) std::memcpy(stream.out + at, &result, sizeof result);
+    }
+  }
+}
+
 /// Blocks, the largest first, after one position alone where the banks hold NaNs that may not be
 /// canonical.
-template <class Shape, auto Amp>
-void positions(const AmpBlockSet& blocks, float* acc, float* exc, const float* rows,
-               std::size_t count, const std::byte* x, const std::byte* partials, std::byte* out) {
-  constexpr std::size_t kXBytes = 32;
-  constexpr std::size_t kBytes = 8 * Shape::kPhases;
-  std::size_t done = 0;
-  const auto by_instruction = [&](std::size_t end) {
-    for (; done < end; ++done) {
-      position<Shape, Amp>(acc, exc, rows, x + done * kXBytes, partials + done * kBytes,
-                           out + done * kBytes);
-    }
+template <class Format>
+void by_blocks(const AmpBlockSet& blocks, Banks& banks, const float* rows, std::size_t count,
+               Stream stream) {
+  constexpr UsualShape<Format> kShape;
+  const auto singly = [&](std::size_t positions) {
+    by_instruction<Format>(kShape, banks, rows, positions, stream);
+    count -= positions;
   };
-  if (has_nan(acc) || has_nan(exc)) by_instruction(std::min<std::size_t>(count, 1));
+  if (has_nan(banks.acc, kShape.outputs) || has_nan(banks.exc, kShape.outputs))
+    singly(std::min<std::size_t>(count, 1));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    while (blocks[i] != nullptr && count - done >= kBlockSizes[i]) {
-      if (blocks[i](acc, exc, rows, x + done * kXBytes, partials + done * kBytes,
-                    out + done * kBytes)) {
-        done += kBlockSizes[i];
+    while (blocks[i] != nullptr && count >= kBlockSizes[i]) {
+      if (blocks[i](banks.acc, banks.exc, rows, stream.x, stream.partials, stream.out)) {
+        stream.advance(kShape, kBlockSizes[i]);
+        count -= kBlockSizes[i];
       } else {
-        by_instruction(done + kBlockSizes[i]);
+        singly(kBlockSizes[i]);
       }
     }
   }
-  by_instruction(count);
+  singly(count);
+}
+
+template <class Format>
+void positions(const AmpBlockSet& blocks, const AmpShape& shape, Banks& banks, const float* rows,
+               std::size_t count, Stream stream) {
+  if (shape.usual) return by_blocks<Format>(blocks, banks, rows, count, stream);
+  by_instruction<Format>(shape, banks, rows, count, stream);
 }
 
 }  // namespace
 
-std::uint64_t amp_h(float* acc, float* exc, const float* rows, std::uint64_t x,
-                    std::uint64_t partials, unsigned imm5) {
-  return amp<ShapeH>(acc, exc, rows, x, partials, imm5);
+std::uint64_t amp_h(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                    std::uint64_t partials, unsigned number) {
+  return amp_of<FormatH>(shape, banks, rows, x, partials, number);
 }
-std::uint64_t amp_hs(float* acc, float* exc, const float* rows, std::uint64_t x,
-                     std::uint64_t partials, unsigned imm5) {
-  return amp<ShapeHs>(acc, exc, rows, x, partials, imm5);
+std::uint64_t amp_hs(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                     std::uint64_t partials, unsigned number) {
+  return amp_of<FormatHs>(shape, banks, rows, x, partials, number);
 }
-std::uint64_t amp_s(float* acc, float* exc, const float* rows, std::uint64_t x,
-                    std::uint64_t partials, unsigned imm5) {
-  return amp<ShapeS>(acc, exc, rows, x, partials, imm5);
+std::uint64_t amp_s(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                    std::uint64_t partials, unsigned number) {
+  return amp_of<FormatS>(shape, banks, rows, x, partials, number);
 }
 
-void amp_h_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                     const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlockSet blocks = host_blocks().h;
-  positions<ShapeH, amp_h>(blocks, acc, exc, rows, count, x, partials, out);
-}
-void amp_hs_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                      const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlockSet blocks = host_blocks().hs;
-  positions<ShapeHs, amp_hs>(blocks, acc, exc, rows, count, x, partials, out);
-}
-void amp_s_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                     const std::byte* x, const std::byte* partials, std::byte* out) {
-  static const AmpBlockSet blocks = host_blocks().s;
-  positions<ShapeS, amp_s>(blocks, acc, exc, rows, count, x, partials, out);
+void amp_positions(const AmpShape& shape, Banks& banks, const float* rows, std::size_t count,
+                   const std::byte* x, const std::byte* partials, std::byte* out) {
+  static const AmpBlocks blocks = host_blocks();
+  const Stream stream{x, partials, out};
+  if (shape.kind == AmpKind::h)
+    return positions<FormatH>(blocks.h, shape, banks, rows, count, stream);
+  if (shape.kind == AmpKind::s)
+    return positions<FormatS>(blocks.s, shape, banks, rows, count, stream);
+  positions<FormatHs>(blocks.hs, shape, banks, rows, count, stream);
 }
 
 }  // namespace tessera::packed

@@ -5,49 +5,79 @@
 
 #include "sim/isa/packed/weight_cache.h"
 
-/// The matrix unit: x * W added to accumulators, one phase an instruction.
+/// The matrix unit: x * W added to accumulators, one phase an instruction, for every shape.
 ///
-/// imm5: bits 2:0 phase p, bit 3 start, bit 4 no-MAC. An instruction, in this order: (1) start
-/// exchanges the banks ACC and EXC; (2) the result is EXC's slots of phase p, rounded to the output
-/// type; (3) those slots become the new partials; (4) unless no-MAC, for the inputs i of the phase
-/// in rising order, for each output j: acc[j] = fma(x[i], w[i][j], acc[j]), rounded to f32 (nearest
-/// even). f16 products are exact in f32. NaNs become canonical. Flags accrue as those of
-/// fcvt.s.h (x, partials), fmadd.s and fcvt.h.s, left with the host (host_environment.h).
+/// number7: bits 2:0 and 6:5 phase p, bit 3 start, bit 4 no-MAC. An instruction, in this order: (1)
+/// start exchanges the banks ACC and EXC; (2) where the partials have a word p, the result is EXC's
+/// slots of that word, rounded to the output type, and (3) those slots become the new partials,
+/// else the result is 0; (4) unless no-MAC, for the inputs i of the phase in rising order, for each
+/// output j: acc[j] = fma(x[i], w[i][j], acc[j]), rounded to f32 (nearest even). f16 products are
+/// exact in f32. NaNs become canonical. Flags accrue as those of fcvt.s.h (x, partials), fmadd.s
+/// and fcvt.h.s, left with the host (host_environment.h).
 ///
-/// `acc` and `exc` are banks of 16 floats; `rows` is WeightCache::rows of the kind.
+/// `rows` is WeightCache::rows of the kind.
 namespace tessera::packed {
 
-constexpr unsigned kAmpPhase = 7;
 constexpr unsigned kAmpStart = 8;
 constexpr unsigned kAmpNoMac = 16;
+constexpr unsigned kMostOutputs = 64;
 
-/// Outputs and partials of phase p: 4 f16, slots 4p..4p+3.
-std::uint64_t amp_h(float* acc, float* exc, const float* rows, std::uint64_t x,
-                    std::uint64_t partials, unsigned imm5);
-/// Outputs and partials of phase p: 2 f32, slots 2p and 2p+1 (of 8).
-std::uint64_t amp_hs(float* acc, float* exc, const float* rows, std::uint64_t x,
-                     std::uint64_t partials, unsigned imm5);
-/// Outputs and partials of phase p: 2 f32, slots 2p and 2p+1; the input is lane p & 1 of x.
-std::uint64_t amp_s(float* acc, float* exc, const float* rows, std::uint64_t x,
-                    std::uint64_t partials, unsigned imm5);
+constexpr unsigned amp_phase(unsigned number) { return (number & 7U) | number >> 5 << 3; }
+/// The number of a phase, without start and no-MAC.
+constexpr unsigned amp_number(unsigned phase) { return (phase & 7U) | phase >> 3 << 5; }
+
+/// What a position takes and gives. Words are of 64 bits; word p * x_words / phases of x holds the
+/// inputs of phase p, which brings partials and takes results where p < partial_words.
+struct AmpShape {
+  constexpr AmpShape() = default;
+  constexpr AmpShape(AmpKind of, unsigned in, unsigned out)
+      : kind(of),
+        inputs(in),
+        outputs(out),
+        x_words(in / (of == AmpKind::s ? 2 : 4)),
+        partial_words(out / (of == AmpKind::h ? 4 : 2)),
+        phases(x_words > partial_words ? x_words : partial_words),
+        usual(of == AmpKind::h    ? in == 16 && out == 16
+              : of == AmpKind::hs ? in == 16 && out == 8
+                                  : in == 8 && out == 16) {}
+
+  AmpKind kind = AmpKind::none;
+  unsigned inputs = 0;
+  unsigned outputs = 0;
+  unsigned x_words = 0;
+  unsigned partial_words = 0;
+  unsigned phases = 0;
+  bool usual = false;  ///< there is SIMD code for whole positions
+};
+
+/// The accumulators of a worker, as many floats each as the unit has outputs (at least 16 for
+/// amp.b).
+struct Banks {
+  float* acc = nullptr;
+  float* exc = nullptr;
+};
+
+/// By the kind of `shape`: amp.h, amp.hs or amp.s.
+std::uint64_t amp_h(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                    std::uint64_t partials, unsigned number);
+std::uint64_t amp_hs(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                     std::uint64_t partials, unsigned number);
+std::uint64_t amp_s(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
+                    std::uint64_t partials, unsigned number);
 
 /// a: 4 rows of 8 int8 (byte k: input k); block: 8 words of W (word k byte j: input k, output j).
 /// Accumulator 8 * row + j, in acc and then exc as 32 x i32, wraps. `clear` empties them first.
-void amp_b(float* acc, float* exc, const std::uint64_t* a, const std::uint64_t* block, bool clear);
+void amp_b(const Banks& banks, const std::uint64_t* a, const std::uint64_t* block, bool clear);
 /// srs.b: accumulators 8 * group .. + 7 shifted right (0-31) to nearest even, saturated to int8.
-std::uint64_t srs_b(const float* acc, const float* exc, unsigned group, unsigned shift);
+std::uint64_t srs_b(const Banks& banks, unsigned group, unsigned shift);
 
 /// `count` whole positions at once, each as its phases in order with start on phase 0: the same
-/// banks, outputs and flags as instruction by instruction, many times faster. Phase p of position i
-/// takes its partials from word phases * i + p and writes its result to the same word of `out`; x
-/// has 4 words a position (amp.s: words 4i + p / 2). Little-endian words, any alignment. `out` must
+/// banks, outputs and flags as instruction by instruction, for usual shapes many times faster.
+/// Position i takes x from word x_words * i on and partials from word partial_words * i on, and
+/// writes its results to the same words of `out`. Little-endian words, any alignment. `out` must
 /// not overlap x, nor change partials before they are read (overtakes).
-void amp_h_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                     const std::byte* x, const std::byte* partials, std::byte* out);
-void amp_hs_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                      const std::byte* x, const std::byte* partials, std::byte* out);
-void amp_s_positions(float* acc, float* exc, const float* rows, std::size_t count,
-                     const std::byte* x, const std::byte* partials, std::byte* out);
+void amp_positions(const AmpShape& shape, Banks& banks, const float* rows, std::size_t count,
+                   const std::byte* x, const std::byte* partials, std::byte* out);
 
 /// Whether writing `bytes` at address `out`, word by word, changes words of `in` (as many bytes,
 /// read in step and first) before they are read.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "sim/base/types.h"
 #include "sim/isa/float/soft.h"
 #include "sim/isa/packed/packed.h"
 
@@ -35,16 +36,19 @@ void widen_weights(float* rows, const std::uint64_t* words, std::size_t weights)
 
 }  // namespace
 
-void WeightCache::fill(AmpKind kind, const std::uint64_t* words) {
-  kind_ = kind;
-  if (kind != AmpKind::s) {
-    widen_weights(rows_, words, kind == AmpKind::h ? 256 : 128);
-    return;
+void WeightCache::fill(AmpKind kind, std::uint32_t weights, const std::uint64_t* words) {
+  constexpr std::size_t kAlign = 64;
+  if (size_ < weights) {
+    const std::size_t bytes = weights * sizeof(float);
+    rows_.reset(static_cast<float*>(std::aligned_alloc(kAlign, round_up(bytes, kAlign))));
+    size_ = weights;
   }
-  std::uint32_t weights[128];
-  std::memcpy(weights, words, sizeof weights);
-  for (std::uint32_t& weight : weights) weight = fp::canonical<fp::F32>(weight);
-  std::memcpy(rows_, weights, sizeof weights);
+  kind_ = kind;
+  if (kind != AmpKind::s) return widen_weights(rows_.get(), words, weights);
+  for (std::size_t i = 0; i < weights; i += 2) {
+    const std::uint64_t quiet = portable::each_s(fp::canonical<fp::F32>, words[i / 2]);
+    std::memcpy(rows_.get() + i, &quiet, sizeof quiet);
+  }
 }
 
 }  // namespace tessera::packed

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 
-/// The weight store W (64 words of 64 bits) as the matrix instructions see it: rows of one input's
-/// weights for all outputs, so that the weights of a phase are contiguous words.
+/// The weight store W as the matrix instructions see it: rows of one input's weights for all
+/// outputs, so that the weights of a phase are contiguous words: a row-major block of the
+/// right-hand matrix of x * W. A NaN in W counts as quiet.
 ///
-///   amp.h   f16 w[16 inputs][16 outputs]   phase p: inputs 4p..4p+3, words [16p, 16p + 16)
-///   amp.hs  f16 w[16 inputs][8 outputs]    phase p: inputs 4p..4p+3, words [8p, 8p + 8)
-///   amp.s   f32 w[8 inputs][16 outputs]    phase p: input p,         words [8p, 8p + 8)
-///   amp.b   int8 w[8 inputs][8 outputs]    block b: words [8b, 8b + 8), read from W directly
-///
-/// So W is a row-major block of the right-hand matrix of x * W. A NaN in W counts as quiet.
+///   amp.h, amp.hs  f16 w[inputs][outputs]
+///   amp.s          f32 w[inputs][outputs]
+///   amp.b          int8 w[8 inputs][8 outputs]; block b: words [8b, 8b + 8), read from W directly
 namespace tessera::packed {
 
 enum class AmpKind : std::uint8_t { none, h, hs, s };
@@ -19,18 +19,22 @@ enum class AmpKind : std::uint8_t { none, h, hs, s };
 /// one on the stack of whoever runs a worker is enough, since `ldcw` needs idle workers.
 class WeightCache {
  public:
-  /// 64-byte aligned, inputs x outputs floats.
-  const float* rows(AmpKind kind, const std::uint64_t* words) {
+  /// 64-byte aligned, `weights` floats: inputs x outputs of the machine's unit.
+  const float* rows(AmpKind kind, std::uint32_t weights, const std::uint64_t* words) {
     if (kind_ != kind) [[unlikely]]
-      fill(kind, words);
-    return rows_;
+      fill(kind, weights, words);
+    return rows_.get();
   }
   void clear() { kind_ = AmpKind::none; }
 
  private:
-  void fill(AmpKind kind, const std::uint64_t* words);
+  struct Free {
+    void operator()(float* rows) const { std::free(rows); }
+  };
+  void fill(AmpKind kind, std::uint32_t weights, const std::uint64_t* words);
 
-  alignas(64) float rows_[256];
+  std::unique_ptr<float, Free> rows_;
+  std::uint32_t size_ = 0;  ///< of rows_
   AmpKind kind_ = AmpKind::none;
 };
 

@@ -8,6 +8,7 @@
 #include "kernels/gemm/program.h"
 #include "models/costs/measured_costs.h"
 #include "sim/program/image.h"
+#include "tests/sim/machine/units.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
@@ -19,6 +20,7 @@ MachineConfig machine_of(std::uint32_t tiles) {
   machine.name = "test";
   machine.tiles = tiles;
   machine.tile.sram_kib = 624;
+  machine.tile.matrix_unit = test::full_unit();
   return machine;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/gemm/cost.h"
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
+#include "tests/sim/machine/units.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
@@ -17,6 +18,7 @@ MachineConfig machine_of(std::uint32_t tiles, std::uint32_t sram_kib = 624) {
   machine.name = "test";
   machine.tiles = tiles;
   machine.tile.sram_kib = sram_kib;
+  machine.tile.matrix_unit = test::full_unit();
   return machine;
 }
 
@@ -34,6 +36,7 @@ Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype
   Problem problem;
   problem.product = {m, n, k};
   problem.dtype = dtype;
+  problem.unit = test::full_unit();
   return problem;
 }
 
@@ -212,10 +215,13 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a machine without a matrix unit for the type is the user's error") {
     MachineConfig machine = machine_of(4);
-    machine.tile.matrix_unit.f32_macs = 0;
+    machine.tile.matrix_unit.f32.outputs = 0;
+    Problem problem = problem_of(16, 16, 16, Type::f32);
+    problem.unit = machine.tile.matrix_unit;
     CHECK_THROWS_WITH_AS(
-        choose_plan(problem_of(16, 16, 16, Type::f32), machine),
-        doctest::Contains("machine.tile.matrix_unit.f32_macs: found 0 for machine test"), KeyError);
+        choose_plan(problem, machine),
+        doctest::Contains("machine.tile.matrix_unit.f32.outputs: found 0 for machine test"),
+        KeyError);
   }
 
   TEST_CASE("a large plan is found within a second of the processor") {

@@ -36,13 +36,13 @@ TEST_SUITE("run") {
 
   TEST_CASE("an instruction of half the rate takes two slots in the matrix unit") {
     MachineConfig machine = small_machine(2);
-    machine.tile.matrix_unit.f16_macs = 32;
+    machine.tile.matrix_unit.f16.interval = 2;
     CHECK(run({96, Mode::f16, 1}, machine) == "passed 0");
   }
 
   TEST_CASE("a machine without the type is the user's error") {
     MachineConfig machine = small_machine(2);
-    machine.tile.matrix_unit.f16_f32_macs = 0;
+    machine.tile.matrix_unit.f16_f32.outputs = 0;
     MeasuredCosts costs(machine);
     CHECK_THROWS_AS(MatrixUnit({16, Mode::f16_f32, 1}, costs), UserError);
   }

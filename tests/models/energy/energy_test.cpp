@@ -6,6 +6,7 @@
 
 #include "models/energy/area.h"
 #include "tests/models/fabric/bench.h"
+#include "tests/sim/machine/units.h"
 
 namespace tessera::energy {
 namespace {
@@ -18,6 +19,8 @@ MachineConfig machine() {
   MachineConfig config;
   config.tiles = 2;
   config.tile.sram_kib = 1024;
+  config.tile.matrix_unit = test::full_unit();
+  config.tile.matrix_unit.i8.outputs = 8;
   config.has_energy = true;
   EnergyConfig& table = config.energy;
   table = {.node = "paper",
@@ -187,10 +190,11 @@ TEST_SUITE("unit") {
     };
     const Growth growths[] = {
         {"registers", 6 * 3072 * 0.3, [](M& c) { c.tile.contexts = 12; }},
-        {"matrix_unit", 64 * 300, [](M& c) { c.tile.matrix_unit.f16_macs = 128; }},
-        {"matrix_unit", 8 * 700, [](M& c) { c.tile.matrix_unit.f32_macs = 24; }},
-        {"matrix_unit", 256 * 20, [](M& c) { c.tile.matrix_unit.i8_macs = 256; }},
-        {"matrix_unit", 0, [](M& c) { c.tile.matrix_unit.f16_f32_macs = 64; }},
+        {"matrix_unit", 64 * 300,
+         [](M& c) { c.tile.matrix_unit.f16.inputs = c.tile.matrix_unit.f16.outputs = 32; }},
+        {"matrix_unit", -8 * 700, [](M& c) { c.tile.matrix_unit.f32.interval = 2; }},
+        {"matrix_unit", -256 * 20, [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
+        {"matrix_unit", 0, [](M& c) { c.tile.matrix_unit.f16_f32.outputs = 0; }},
         {"control", -400, [](M& c) { c.tile.dual_issue = false; }},
         {"memory_ports", -32 * 8 * 2, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
         {"memory_ports", 32 * 8 * 2, [](M& c) { c.tile.store_bytes_per_slot = 16; }},
@@ -250,7 +254,6 @@ TEST_SUITE("unit") {
   TEST_CASE("every number of the area moves its part, in proportion") {
     const auto doubles = [&](double AreaConfig::*key, const std::string& part) {
       MachineConfig config = machine();
-      config.tile.matrix_unit.i8_macs = 256;
       const EnergyResult::Parts before = chip_area(config);
       const double value = config.energy.area.*key;
       config.energy.area.*key = 2 * value;
@@ -308,6 +311,8 @@ TEST_SUITE("unit") {
     MachineConfig config = plain_machine();
     config.tiles = 64;
     config.tile.sram_kib = 1024;
+    config.tile.matrix_unit = test::full_unit();
+    config.tile.matrix_unit.i8.outputs = 8;
     config.fabric.columns = 8;  // and 4 rows of pairs on 16 x 16 mm
     const fabric::Floorplan plan = floorplan(config);
     CHECK(plan.column_um == 2000);

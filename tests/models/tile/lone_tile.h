@@ -10,6 +10,7 @@
 #include "sim/base/errors.h"
 #include "sim/isa/decode.h"
 #include "sim/program/assembler.h"
+#include "tests/sim/machine/units.h"
 
 namespace tessera {
 
@@ -28,6 +29,7 @@ class LoneTile {
   explicit LoneTile(bool check_races = false) {
     settings_.tile.sram_kib = 16;
     settings_.tile.contexts = 6;
+    settings_.tile.matrix_unit = test::full_unit();
     settings_.max_cycles = Cycle(1'000'000);
     settings_.check_races = check_races;
   }

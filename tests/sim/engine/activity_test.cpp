@@ -32,10 +32,13 @@ Counted count(const std::vector<Instruction>& program, const Context& begin, boo
     const std::uint32_t word = isa::encode(program[i]);
     std::memcpy(memory.data() + 4 * i, &word, sizeof word);
   }
-  const Code code(std::span(memory).first(code_end), Role::worker, {}, fuse, true);
+  const Code code(std::span(memory).first(code_end), Role::worker, Assembled::with_unit(), fuse,
+                  true);
   const TileMemory view{memory.data(), kSize, code_end, weights.data()};
   Counted counted;
+  float banks[32] = {};
   counted.context = begin;
+  counted.context.banks = {banks, banks + 16};
   Session session;
   session.count_activity(&counted.counts);
   AccessLog log;

@@ -10,6 +10,7 @@
 #include "sim/engine/engine.h"
 #include "sim/isa/encode.h"
 #include "sim/isa/mnemonic.h"
+#include "tests/sim/machine/units.h"
 
 namespace tessera::engine::test {
 
@@ -42,10 +43,18 @@ inline Instruction end() { return i_type(xctl, 0, 0, 0); }
 class Assembled {
  public:
   static constexpr std::uint32_t kSize = 4096;
+  static TileConfig with_unit() {
+    TileConfig tile;
+    tile.matrix_unit = tessera::test::full_unit();
+    return tile;
+  }
 
   explicit Assembled(const std::vector<Instruction>& program, Role role = Role::worker,
-                     const TileConfig& tile = {}, bool fuse = true)
-      : memory_(kSize), weights_(64) {
+                     const TileConfig& tile = with_unit(), bool fuse = true)
+      : memory_(kSize),
+        weights_(tile.matrix_unit.weight_words()),
+        banks_(std::size_t{2} * tile.matrix_unit.bank_sums()) {
+    context.banks = {banks_.data(), banks_.data() + tile.matrix_unit.bank_sums()};
     code_end_ = static_cast<std::uint32_t>(4 * program.size());
     for (std::size_t i = 0; i < program.size(); ++i) word(4 * i, isa::encode(program[i]));
     code_ = std::make_shared<const Code>(std::span(memory_).first(code_end_), role, tile, fuse);
@@ -68,12 +77,21 @@ class Assembled {
   [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
   std::vector<std::byte>& memory() { return memory_; }
   std::vector<std::uint64_t>& weights() { return weights_; }
+  /// ACC, then EXC, to the bit.
+  [[nodiscard]] std::vector<std::uint32_t> banks() const {
+    const std::size_t sums = banks_.size() / 2;
+    std::vector<std::uint32_t> bits(banks_.size());
+    std::memcpy(bits.data(), context.banks.acc, sums * sizeof(float));
+    std::memcpy(bits.data() + sums, context.banks.exc, sums * sizeof(float));
+    return bits;
+  }
 
   Context context;
 
  private:
   std::vector<std::byte> memory_;
   std::vector<std::uint64_t> weights_;
+  std::vector<float> banks_;
   std::uint32_t code_end_ = 0;
   std::shared_ptr<const Code> code_;
 };

@@ -46,13 +46,29 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("a matrix instruction without multiply-adds counts no flops") {
+  TEST_CASE("matrix instructions but those with no-MAC feed the matrix unit") {
     Instruction amp{.mnemonic = Mnemonic::amp_h};
-    CHECK(flops(amp) == 128);
+    CHECK(feeds_matrix_unit(amp));
     amp.imm = 1 << 4;
-    CHECK(flops(amp) == 0);
-    CHECK(flops(Instruction{.mnemonic = Mnemonic::fma_4h}) == 8);
-    CHECK(flops(Instruction{.mnemonic = Mnemonic::fmadd_s}) == 2);
-    CHECK(flops(Instruction{.mnemonic = Mnemonic::lw}) == 0);
+    CHECK_FALSE(feeds_matrix_unit(amp));
+    CHECK_FALSE(feeds_matrix_unit({.mnemonic = Mnemonic::fma_4h}));
+  }
+
+  TEST_CASE("phases from 8 on move to another opcode, and the others stand where they stood") {
+    Instruction amp{.mnemonic = Mnemonic::amp_hs, .rd = 2, .rs1 = 1, .rs2 = 31};
+    for (const std::int32_t number : {0, 8, 7, 16, 31, 32, 39, 64 + 16, 127}) {
+      CAPTURE(number);
+      amp.imm = number;
+      const std::uint32_t word = encode(amp);
+      CHECK(decode(word) == amp);
+      const std::uint32_t near = 0x0200205bU | 2U << 7 | 1U << 15 | 31U << 20;
+      if (number < 32) CHECK(word == (near | static_cast<std::uint32_t>(number) << 27));
+      CHECK((word & 0x7fU) == (number < 32 ? 0x5bU : 0x0bU));
+    }
+    CHECK_FALSE(decode(0x0200200bU));  // phases below 8 have one encoding
+    CHECK_FALSE(decode(0x0200600bU | 1U << 25));
+    const Instruction weights{.mnemonic = Mnemonic::ldcw, .rs1 = 11, .imm = 5 << 12 | 63 << 6};
+    CHECK(decode(encode(weights)) == weights);
+    CHECK((encode(weights) & 0xf80U) == 5U << 7);
   }
 }

@@ -14,7 +14,7 @@ inline plot::Source runs(const std::vector<std::pair<plot::Json, double>>& given
   source.rows.origin = "runs";
   for (const auto& [axes, cycles] : given) {
     plot::Json report = plot::Json::parse(R"({"config": {"machine": {"name": "m", "tiles": 4,
-      "clock_ghz": 1.0, "tile": {"matrix_unit": {"f16_macs": 64},
+      "clock_ghz": 1.0, "tile": {"matrix_unit": {"f16": {"inputs": 16, "outputs": 16, "interval": 1}},
       "load_bytes_per_slot": 16, "store_bytes_per_slot": 8},
       "fabric": {"receive_bytes_per_cycle": 4}}}, "work": {"useful_flops": 4000},
       "traffic": {"exchange_bytes": 1000},

@@ -4,18 +4,26 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sim/isa/packed/matrix.h"
+
 namespace tessera::test {
 
 /// The accumulators of a matrix unit, compared bit by bit.
 struct Banks {
-  alignas(64) std::array<float, 16> acc{};
-  alignas(64) std::array<float, 16> exc{};
-  [[nodiscard]] std::array<std::uint32_t, 32> bits() const {
-    std::array<std::uint32_t, 32> all{};
-    std::memcpy(all.data(), acc.data(), sizeof acc);
-    std::memcpy(all.data() + 16, exc.data(), sizeof exc);
+  static constexpr std::size_t kSums = packed::kMostOutputs;
+
+  Banks() : view{storage[0].data(), storage[1].data()} {}
+  Banks(const Banks&) = delete;
+  Banks& operator=(const Banks&) = delete;
+  [[nodiscard]] std::array<std::uint32_t, 2 * kSums> bits() const {
+    std::array<std::uint32_t, 2 * kSums> all{};
+    std::memcpy(all.data(), view.acc, sizeof storage[0]);
+    std::memcpy(all.data() + kSums, view.exc, sizeof storage[1]);
     return all;
   }
+
+  std::array<float, kSums> storage[2]{};
+  packed::Banks view;  ///< start exchanges these
   bool operator==(const Banks& other) const { return bits() == other.bits(); }
 };
 

@@ -31,10 +31,10 @@ TEST_SUITE("unit") {
         const auto w = static_cast<std::int8_t>(block[i / 8 % 8] >> 8 * (i % 8));
         sums[i / 64 * 8 + i % 8] += std::int64_t{x} * w;
       }
-      packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, clear);
+      packed::amp_b(banks.view, a, block, clear);
       const unsigned group = k % 4;
       const unsigned shift = k % 21;
-      const std::uint64_t got = packed::srs_b(banks.acc.data(), banks.exc.data(), group, shift);
+      const std::uint64_t got = packed::srs_b(banks.view, group, shift);
       for (unsigned j = 0; j < 8; ++j) {
         const double scaled = static_cast<double>(sums[group * 8 + j]) / (1 << shift);
         const double rounded = std::clamp(std::nearbyint(scaled), -128.0, 127.0);
@@ -46,11 +46,11 @@ TEST_SUITE("unit") {
 
   TEST_CASE("accumulators of amp.b wrap") {
     Banks banks;
-    banks.exc[15] = std::bit_cast<float>(INT32_MAX);
+    banks.view.exc[15] = std::bit_cast<float>(INT32_MAX);
     const std::uint64_t a[4] = {0, 0, 0, 1};
     const std::uint64_t block[8] = {std::uint64_t{1} << 56};
-    packed::amp_b(banks.acc.data(), banks.exc.data(), a, block, false);
-    CHECK(std::bit_cast<std::int32_t>(banks.exc[15]) == INT32_MIN);
-    CHECK(packed::srs_b(banks.acc.data(), banks.exc.data(), 3, 31) == std::uint64_t{0xff} << 56);
+    packed::amp_b(banks.view, a, block, false);
+    CHECK(std::bit_cast<std::int32_t>(banks.view.exc[15]) == INT32_MIN);
+    CHECK(packed::srs_b(banks.view, 3, 31) == std::uint64_t{0xff} << 56);
   }
 }

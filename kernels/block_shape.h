@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/program.h"
+
+/// What the tile code of products takes and gives at once on one machine: `depth` inputs of a
+/// position and `columns` sums, past depth x columns weights. One table for all products.
+namespace tessera::kernels {
+
+using program::Type;
+
+struct BlockShape {
+  Type input;
+  Type partial;
+  std::uint32_t depth;          ///< inputs of a position
+  std::uint32_t columns;        ///< outputs of a position; 0: the machine has no such unit
+  std::uint32_t phases;         ///< matrix unit instructions of a position
+  std::uint32_t phase_slots;    ///< issue slots of one
+  std::uint32_t input_bytes;    ///< of one input
+  std::uint32_t partial_bytes;  ///< of one output
+
+  [[nodiscard]] bool exists() const { return columns != 0; }
+  [[nodiscard]] std::uint32_t x_bytes() const { return depth * input_bytes; }
+  [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
+  [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
+  [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
+  /// Issue slots of a position in the steady state of a stream.
+  [[nodiscard]] std::uint32_t position_slots() const { return phases * phase_slots; }
+  /// "f16_16x16": type and shape, as codelets are named.
+  [[nodiscard]] std::string name() const;
+};
+
+/// amp.h, amp.hs or amp.s; f32 inputs have f32 partials.
+BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
+
+/// Throws KeyError where the machine has no such unit.
+void require_unit(const MachineConfig& machine, Type input, Type partial);
+/// What tile code counts on that is made for one shape alone: 16x16 (f16), 16x8 (f16 with f32
+/// partials), 8x16 (f32).
+BlockShape fixed_block_shape(Type input, Type partial);
+/// Throws KeyError where the machine's unit has another shape.
+void require_fixed_unit(const MachineConfig& machine, Type input, Type partial);
+
+}  // namespace tessera::kernels

@@ -1,0 +1,71 @@
+#include "sim/machine/matrix_unit.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "sim/config/fields.h"
+
+namespace tessera {
+
+using config::Fields;
+
+namespace {
+
+constexpr std::uint32_t kFewest = 4;  // inputs, outputs
+constexpr std::uint32_t kFewestPhases = 2;
+constexpr std::uint32_t kIntegerBlock = 8;
+constexpr std::uint32_t kIntegerBlocks = 8;  // in the weight store
+constexpr std::uint32_t kIntegerSums = 16;   // of the 32 that both banks hold together
+
+constexpr const char* kAllowedShapes =
+    "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64 with 2 to 32 "
+    "phases, at most one an input, where phases = max(inputs x input bytes, outputs x partial "
+    "bytes) / 8";
+constexpr const char* kAllowedIntegers =
+    "allowed: outputs 0 (the unit has no such type), or 8 inputs and 8 outputs";
+
+bool is_size(std::uint32_t count) {
+  return std::has_single_bit(count) && count >= kFewest && count <= MatrixShape::kMostOutputs;
+}
+
+}  // namespace
+
+bool MatrixShape::allowed() const {
+  if (!exists()) return true;
+  if (partial_bytes == 0) return inputs == kIntegerBlock && outputs == kIntegerBlock;
+  return is_size(inputs) && is_size(outputs) && phases() >= kFewestPhases &&
+         phases() <= kMostPhases && phases() <= inputs;
+}
+
+std::uint32_t MatrixUnitConfig::weight_words() const {
+  return std::max({f16.weight_words(), f16_f32.weight_words(), f32.weight_words(),
+                   kIntegerBlocks * i8.weight_words()});
+}
+
+std::uint32_t MatrixUnitConfig::bank_sums() const {
+  return std::max({f16.outputs, f16_f32.outputs, f32.outputs, i8.exists() ? kIntegerSums : 0U});
+}
+
+void describe(Fields& fields, MatrixShape& shape) {
+  fields.field({"inputs", "values of x that a position takes"}, shape.inputs, {1, 1024});
+  fields.field({"outputs", "sums that a position gives; 0: the unit does not have this type"},
+               shape.outputs, {0, 1024});
+  fields.field({"interval", "issue slots that a phase takes: 8 bytes of x, 8 of partials", "slots"},
+               shape.interval, {1, 1000});
+  fields.require(shape.allowed(), "outputs",
+                 fmt::format("found {} inputs and {} outputs, {}", shape.inputs, shape.outputs,
+                             shape.partial_bytes == 0 ? kAllowedIntegers : kAllowedShapes));
+}
+
+void describe(Fields& fields, MatrixUnitConfig& unit) {
+  fields.group({"f16", "f16 with f16 partials, added in f32 (amp.h)"}, unit.f16);
+  fields.group({"f16_f32", "f16 with f32 partials (amp.hs)"}, unit.f16_f32);
+  fields.group({"f32", "f32 (amp.s)"}, unit.f32);
+  fields.group({"i8", "int8, four positions an instruction (amp.b)"}, unit.i8);
+  fields.field(
+      {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
+      unit.weight_load_bytes_per_cycle, {1, 1024});
+}
+
+}  // namespace tessera

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::config {
+class Fields;
+}
+
+namespace tessera {
+
+/// What the matrix unit does for one type: a position takes `inputs` values of x and gives
+/// `outputs` sums, in phases of one instruction each (amp.*). An operand is an f register, so that
+/// a phase takes at most 8 bytes of x and 8 of partials. No outputs: the unit does not have the
+/// type.
+struct MatrixShape {
+  static constexpr std::uint32_t kOperandBytes = 8;
+  static constexpr std::uint32_t kMostOutputs = 64;
+  static constexpr std::uint32_t kMostPhases = 32;
+
+  std::uint32_t inputs;
+  std::uint32_t outputs;
+  std::uint32_t interval;  ///< issue slots that a phase takes
+  // Of the type, not of the machine:
+  std::uint32_t input_bytes;
+  std::uint32_t partial_bytes;  ///< 0: sums stay in the accumulators
+  std::uint32_t positions;      ///< that one instruction handles
+
+  [[nodiscard]] constexpr bool exists() const { return outputs != 0; }
+  [[nodiscard]] constexpr std::uint32_t x_words() const {
+    return inputs * input_bytes / kOperandBytes;
+  }
+  [[nodiscard]] constexpr std::uint32_t partial_words() const {
+    return outputs * partial_bytes / kOperandBytes;
+  }
+  [[nodiscard]] constexpr std::uint32_t phases() const {
+    return std::max(x_words(), partial_words());
+  }
+  /// Words of 64 bits that W holds of a block.
+  [[nodiscard]] constexpr std::uint32_t weight_words() const {
+    return inputs * outputs * input_bytes / kOperandBytes;
+  }
+  /// Multiply-adds of one instruction.
+  [[nodiscard]] constexpr std::uint32_t macs() const {
+    return exists() ? positions * inputs * outputs / phases() : 0;
+  }
+  [[nodiscard]] constexpr double macs_per_slot() const {
+    return static_cast<double>(macs()) / interval;
+  }
+  /// Whether tile code and ISA can be made for it: see kAllowedShapes in matrix_unit.cpp.
+  [[nodiscard]] bool allowed() const;
+  bool operator==(const MatrixShape&) const = default;
+};
+
+/// The matrix unit by types: inputs, then partials where those are others.
+struct MatrixUnitConfig {
+  MatrixShape f16{16, 0, 1, 2, 2, 1};      ///< amp.h
+  MatrixShape f16_f32{16, 0, 1, 2, 4, 1};  ///< amp.hs
+  MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
+  MatrixShape i8{8, 0, 1, 1, 0, 4};        ///< amp.b, which takes one of 8 blocks
+  std::uint32_t weight_load_bytes_per_cycle = 8;
+
+  /// Words of the weight store, and sums of an accumulator bank: enough for every type.
+  [[nodiscard]] std::uint32_t weight_words() const;
+  [[nodiscard]] std::uint32_t bank_sums() const;
+};
+
+void describe(config::Fields& fields, MatrixShape& shape);
+void describe(config::Fields& fields, MatrixUnitConfig& unit);
+
+}  // namespace tessera

@@ -1,0 +1,80 @@
+#include "sim/machine/matrix_unit.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/sim/machine/units.h"
+
+namespace tessera {
+namespace {
+
+MatrixShape f16(std::uint32_t inputs, std::uint32_t outputs, std::uint32_t interval = 1) {
+  return {inputs, outputs, interval, 2, 2, 1};
+}
+MatrixShape mixed(std::uint32_t inputs, std::uint32_t outputs) {
+  return {inputs, outputs, 1, 2, 4, 1};
+}
+MatrixShape f32(std::uint32_t inputs, std::uint32_t outputs) {
+  return {inputs, outputs, 1, 4, 4, 1};
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("phases, multiply-adds and weight words follow from inputs and outputs") {
+    CHECK(f16(16, 16).phases() == 4);
+    CHECK(f16(16, 16).macs_per_slot() == 64);
+    CHECK(f16(16, 16).weight_words() == 64);
+    CHECK(f16(16, 16, 3).macs_per_slot() == doctest::Approx(64 / 3.0));
+    CHECK(f16(64, 64).phases() == 16);
+    CHECK(f16(64, 64).weight_words() == 1024);
+    CHECK(f16(16, 64).phases() == 16);
+    CHECK(f16(64, 16).macs() == 64);
+    CHECK(mixed(16, 8).phases() == 4);
+    CHECK(mixed(16, 8).macs() == 32);
+    CHECK(f32(8, 16).phases() == 8);
+    CHECK(f32(8, 8).phases() == 4);
+    CHECK(f32(64, 64).weight_words() == 2048);
+    MatrixUnitConfig unit;
+    CHECK(unit.i8.macs() == 0);
+    unit.i8.outputs = 8;
+    CHECK(unit.i8.macs() == 256);
+    CHECK(unit.i8.phases() == 1);
+  }
+
+  TEST_CASE("a store and banks are as large as the largest type needs") {
+    MatrixUnitConfig unit;
+    CHECK(unit.weight_words() == 0);
+    CHECK(unit.bank_sums() == 0);
+    unit = test::full_unit();
+    CHECK(unit.weight_words() == 64);
+    CHECK(unit.bank_sums() == 16);
+    unit.f32.outputs = 4;
+    unit.f16.outputs = 0;
+    CHECK(unit.weight_words() == 32);
+    CHECK(unit.bank_sums() == 8);
+    unit.i8.outputs = 8;
+    CHECK(unit.weight_words() == 64);
+    CHECK(unit.bank_sums() == 16);
+  }
+
+  TEST_CASE("sizes are powers of two, and a phase takes an input and a word at least") {
+    CHECK(f16(16, 0).allowed());
+    CHECK(f16(4, 16).allowed());
+    CHECK_FALSE(f16(4, 32).allowed());  // 8 phases for 4 inputs
+    CHECK_FALSE(f16(4, 4).allowed());   // one phase
+    CHECK_FALSE(f16(12, 16).allowed());
+    CHECK_FALSE(f16(16, 24).allowed());
+    CHECK_FALSE(f16(16, 2).allowed());
+    CHECK_FALSE(f16(128, 16).allowed());
+    CHECK(mixed(16, 32).allowed());
+    CHECK_FALSE(mixed(16, 64).allowed());
+    CHECK(f32(64, 64).allowed());
+    CHECK_FALSE(f32(8, 32).allowed());
+    MatrixUnitConfig unit;
+    unit.i8.outputs = 8;
+    CHECK(unit.i8.allowed());
+    unit.i8.outputs = 16;
+    CHECK_FALSE(unit.i8.allowed());
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "sim/machine/matrix_unit.h"
+
+namespace tessera::test {
+
+/// A matrix unit of every floating-point type: 16x16, 16x8, 8x16.
+inline MatrixUnitConfig full_unit() {
+  MatrixUnitConfig unit;
+  unit.f16.outputs = 16;
+  unit.f16_f32.outputs = 8;
+  unit.f32.outputs = 16;
+  return unit;
+}
+
+}  // namespace tessera::test
