@@ -21,11 +21,17 @@ std::string name_of(Type input, Type partial) {
 }  // namespace
 
 std::string BlockShape::name() const {
+  if (!on_unit()) return "vector_" + name_of(input, partial);
   return fmt::format("{}_{}x{}", name_of(input, partial), depth, columns);
 }
 
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial) {
   const MatrixShape& shape = shape_of(unit, input, partial);
+  if (!shape.exists()) {
+    constexpr std::uint32_t kDepth = 16;  // as codelets_vector.S
+    const std::uint32_t columns = input == Type::f16 && partial == Type::f16 ? 16 : 8;
+    return {input, partial, kDepth, columns, 0, 0, shape.input_bytes, shape.partial_bytes};
+  }
   return {input,          partial,        shape.inputs,      shape.outputs,
           shape.phases(), shape.interval, shape.input_bytes, shape.partial_bytes};
 }

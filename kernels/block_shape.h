@@ -16,24 +16,25 @@ struct BlockShape {
   Type input;
   Type partial;
   std::uint32_t depth;          ///< inputs of a position
-  std::uint32_t columns;        ///< outputs of a position; 0: the machine has no such unit
-  std::uint32_t phases;         ///< matrix unit instructions of a position
+  std::uint32_t columns;        ///< outputs of a position
+  std::uint32_t phases;         ///< matrix unit instructions of a position; 0: packed vector code
   std::uint32_t phase_slots;    ///< issue slots of one
   std::uint32_t input_bytes;    ///< of one input
   std::uint32_t partial_bytes;  ///< of one output
 
-  [[nodiscard]] bool exists() const { return columns != 0; }
+  [[nodiscard]] bool on_unit() const { return phases != 0; }
   [[nodiscard]] std::uint32_t x_bytes() const { return depth * input_bytes; }
   [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
   [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
   [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
   /// Issue slots of a position in the steady state of a stream.
   [[nodiscard]] std::uint32_t position_slots() const { return phases * phase_slots; }
-  /// "f16_16x16": type and shape, as codelets are named.
+  /// "f16_16x16", "vector_f16": type and shape, as codelets are named.
   [[nodiscard]] std::string name() const;
 };
 
-/// amp.h, amp.hs or amp.s; f32 inputs have f32 partials.
+/// amp.h, amp.hs or amp.s; packed vector code where the unit does not have the type. f32 inputs
+/// have f32 partials.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
 
 /// Throws KeyError where the machine has no such unit.

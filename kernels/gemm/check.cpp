@@ -60,9 +60,12 @@ CheckResult Gemm::check(const MemoryReader& memory, CheckMode mode) const {
   if (mode == CheckMode::off) return {true, 0, 0, "off"};
   const BlockShape& block = geometry_.block();
   const bool half = block.partial == Type::f16;
-  const Rounding rounding{data::unit_roundoff(Type::f32),
+  // Packed f16 arithmetic rounds every sum to f16, and what is stored no more.
+  const bool narrow = half && !block.on_unit();
+  const Rounding rounding{data::unit_roundoff(narrow ? Type::f16 : Type::f32),
                           data::unit_roundoff(block.partial),
-                          half,
+                          narrow ? 1 : block.depth,
+                          half && !narrow,
                           data::unit_roundoff(block.input),
                           half ? 0x1p-25 : 0x1p-150,
                           static_cast<double>(geometry_.plan().split_k)};

@@ -26,6 +26,7 @@ constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
 
 /// The length of `block_product`: pairs of instructions by phases and by words of partials.
 std::uint64_t product_bytes(const BlockShape& block) {
+  if (!block.on_unit()) return 1800;
   return std::uint64_t{160} * block.phases + std::uint64_t{12} * block.y_bytes() + 350;
 }
 

@@ -42,7 +42,6 @@ class Search {
     for (const Type partials : {Type::f16, Type::f32}) {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
       if (!problem_.any_partials && partials != problem_.partials) continue;
-      if (!block_shape(problem_.unit, problem_.dtype, partials).exists()) continue;
       for (const Stationary stationary : {Stationary::a, Stationary::b}) {
         if (!allows(problem_.layout, stationary)) continue;
         try_grids(partials, stationary);
@@ -116,10 +115,6 @@ class Search {
 
   [[noreturn]] void fail() const {
     const Product& p = problem_.product;
-    if (!closest_) {
-      const Type partials = problem_.any_partials ? Type::f16 : problem_.partials;
-      kernels::require_unit(machine_, problem_.dtype, partials);
-    }
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
                     counted(machine_.tiles, "tile"), to_json(*closest_).dump());
@@ -178,7 +173,6 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   if (!allows(problem.layout, plan.stationary)) {
     throw KeyError("workload.plan.stationary", "found a, allowed b for layout natural");
   }
-  kernels::require_unit(machine, problem.dtype, plan.partials);
   const BlockShape block = block_shape(problem.unit, problem.dtype, plan.partials);
   const Product most = most_parts(problem.product, block, plan.stationary);
   check_parts("split_m", plan.split_m, most.m, "rows or blocks of m");

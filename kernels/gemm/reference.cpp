@@ -10,8 +10,7 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr std::uint64_t kDepths = 16;  // between two looks at the partial sum
-constexpr std::uint64_t kBlock = 16;   // side of the blocks that are sampled
+constexpr std::uint64_t kBlock = 16;  // side of the blocks that are sampled
 constexpr double kDeviations = 8;
 constexpr std::uint64_t kSampleStream = 2;
 constexpr std::uint64_t kSignStream = 3;
@@ -28,12 +27,12 @@ std::vector<double> row_of(const Operand& operand, std::uint64_t row) {
 struct PartialSums {
   double value = 0;
   double squares = 0;        ///< of the sums after every depth, added up
-  double block_squares = 0;  ///< of those after every 16 depths
+  double block_squares = 0;  ///< of those that are stored
   double largest = 0;        ///< the largest square
 };
 
 double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
-  const double blocks = static_cast<double>(ceil_div(depth, kDepths));
+  const double blocks = static_cast<double>(ceil_div(depth, rounding.depth));
   const double stored =
       rounding.parts * sums.largest + (rounding.every_block ? sums.block_squares : 0);
   return kDeviations *
@@ -43,11 +42,11 @@ double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& round
 
 /// One row of the product.
 std::vector<PartialSums> reference_row(const std::vector<double>& a, const std::vector<float>& b,
-                                       std::uint64_t columns) {
+                                       std::uint64_t columns, const Rounding& rounding) {
   std::vector<PartialSums> row(columns);
   for (std::uint64_t i = 0; i < a.size(); ++i) {
     const float* b_row = &b[i * columns];
-    const bool block_ends = (i + 1) % kDepths == 0 || i + 1 == a.size();
+    const bool block_ends = (i + 1) % rounding.depth == 0 || i + 1 == a.size();
     for (std::uint64_t j = 0; j < columns; ++j) {
       PartialSums& sums = row[j];
       sums.value += a[i] * static_cast<double>(b_row[j]);
@@ -85,7 +84,7 @@ CheckResult compare_all(const Matrix& c, const Operand& a, const Operand& b,
   }
   Comparison comparison;
   for (std::uint64_t i = 0; i < c.rows; ++i) {
-    const std::vector<PartialSums> row = reference_row(row_of(a, i), b_values, c.columns);
+    const std::vector<PartialSums> row = reference_row(row_of(a, i), b_values, c.columns, rounding);
     for (std::uint64_t j = 0; j < c.columns; ++j) {
       const double found = static_cast<double>(c.values[i * c.columns + j]);
       comparison.add(std::abs(found - row[j].value), bound(row[j], a.columns(), rounding));
@@ -109,7 +108,7 @@ double compare_sample(const Matrix& c, const Operand& a, const std::vector<float
       const std::uint64_t column = j + data::random_below(seed, kSampleStream, key, columns);
       const auto first = b_columns.begin() + static_cast<std::ptrdiff_t>(column * a.columns());
       const std::vector<float> b_column(first, first + static_cast<std::ptrdiff_t>(a.columns()));
-      const PartialSums one = reference_row(a_row, b_column, 1).front();
+      const PartialSums one = reference_row(a_row, b_column, 1, rounding).front();
       const double allowed = bound(one, a.columns(), rounding);
       const double found = static_cast<double>(c.values[row * c.columns + column]);
       comparison.add(std::abs(found - one.value), allowed);

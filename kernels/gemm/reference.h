@@ -19,17 +19,18 @@ struct Matrix {
 
 /// Roundings that a result goes through.
 struct Rounding {
-  double sum;        ///< relative error of one addition inside the matrix unit
-  double partial;    ///< of storing a partial sum
-  bool every_block;  ///< partial sums are rounded to a narrower type after every 16 depths
-  double result;     ///< of rounding a result
-  double smallest;   ///< half the smallest number above zero of the partials' type
-  double parts;      ///< parts of the depth that are added up at the end
+  double sum;           ///< relative error of one addition
+  double partial;       ///< of storing a partial sum
+  std::uint64_t depth;  ///< inputs that are added up between two partial sums
+  bool every_block;     ///< which are then rounded to a narrower type
+  double result;        ///< of rounding a result
+  double smallest;      ///< half the smallest number above zero of the partials' type
+  double parts;         ///< parts of the depth that are added up at the end
 };
 
 /// Compares `c` with A B. An element c may be off by
 ///   8 (s sqrt(sum of p^2 after every depth) + u sqrt(sum of p^2 over all p that are stored))
-///   + (depth / 16 + parts) smallest + r |c|
+///   + (blocks of the depth + parts) smallest + r |c|
 /// with partial sums p and s, u, r the relative errors above: eight standard deviations and more of
 /// independent roundings (Higham and Mary, SIAM J. Sci. Comput. 41, 2019). max_error is the largest
 /// error over that, so its bound is 1.

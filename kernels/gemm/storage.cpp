@@ -95,11 +95,18 @@ void Storage::fill(std::uint32_t tile, const Operand& a, const Operand& b,
   const std::uint64_t vector =
       role_ == Role::x ? block.x_bytes() : std::uint64_t{block.columns} * block.input_bytes;
   const std::uint64_t begin = tile * stored_;
+  const std::uint64_t end = begin + into.size();
+  std::vector<std::byte> whole(vector);  // tiles may hold parts of a vector
   auto next = std::upper_bound(begin_.begin(), begin_.end(), begin);
-  for (std::uint64_t at = begin; at < begin + into.size(); at += vector) {
+  for (std::uint64_t at = begin; at < end;) {
     while (*next <= at) ++next;
     const auto number = static_cast<std::size_t>(next - begin_.begin()) - 1;
-    fill_vector(number, (at - begin_[number]) / vector, a, b, into.subspan(at - begin, vector));
+    const std::uint64_t skipped = (at - begin_[number]) % vector;
+    const std::uint64_t bytes = std::min(vector - skipped, end - at);
+    fill_vector(number, (at - begin_[number]) / vector, a, b, whole);
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(skipped), bytes,
+                into.begin() + static_cast<std::ptrdiff_t>(at - begin));
+    at += bytes;
   }
 }
 

@@ -22,7 +22,7 @@ program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Pa
                                   BufferId w, BufferId x, BufferId y) {
   Vertex vertex{tile,
                 codelet("gemm_" + block.name()),
-                Executor::supervisor,
+                block.on_unit() ? Executor::supervisor : Executor::all_workers,
                 0,
                 {Place{w}, Place{x}, word(part.rows * block.x_bytes()), word(part.depth),
                  word(part.columns), part.adds ? 1U : 0U, 0U, 0U}};

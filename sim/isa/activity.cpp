@@ -72,8 +72,7 @@ std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
   at(instruction_class(known)) = 1;
   if (is_iterative(known.cost)) at(Activity::iterative_slots) = slots;
   count_lanes(instruction.mnemonic, counts);
-  if (feeds_matrix_unit(instruction))
-    at(matrix_operation(instruction.mnemonic)) = 1;
+  if (feeds_matrix_unit(instruction)) at(matrix_operation(instruction.mnemonic)) = 1;
   at(Activity::bytes_loaded) = known.bytes_loaded;
   at(Activity::bytes_stored) = known.bytes_stored;
   return counts;

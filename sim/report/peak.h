@@ -13,9 +13,9 @@ struct Peak {
   bool of_bytes = false;
 };
 
-/// The machine's peak for a type: f16, f16_f32 (f16 with f32 partials), f32, i8 (all by the matrix
-/// unit, two operations a multiply-add) or bytes (loads and stores of local memory). Throws Defect
-/// for another name.
+/// The machine's peak for a type: f16, f16_f32 (f16 with f32 partials), f32, i8 (by the matrix
+/// unit, or by packed instructions where it does not have the type; two operations a multiply-add)
+/// or bytes (loads and stores of local memory). Throws Defect for another name.
 Peak peak_of(const MachineConfig& machine, const std::string& type);
 
 }  // namespace tessera::report

@@ -205,7 +205,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a machine without the matrix unit that a kernel needs is refused with the key") {
     const tessera::test::CommandFolder folder;
-    for (const char* kernel : {"gemm", "spmm_static", "spmm_dynamic", "spmm_tilewise"}) {
+    for (const char* kernel : {"spmm_static", "spmm_dynamic", "spmm_tilewise"}) {
       const bool blocks =
           std::string(kernel) == "spmm_static" || std::string(kernel) == "spmm_dynamic";
       folder.write("a.json", fmt::format(R"({{
@@ -217,5 +217,28 @@ TEST_SUITE("cli") {
           {"a.json: machine.tile.matrix_unit.f32.outputs: found 0 for machine bow",
            "allowed 4 and up where it multiplies f32 and sums in f32"});
     }
+    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
+      folder.write("a.json", fmt::format(R"({{"machine": {{"extends": "gc2", "tiles": 4}},
+  "workload": {{"kernel": "{}", "m": 32, "k": 32, "n": 32, "block": 8, "dtype": "f32"}}}})",
+                                         kernel));
+      tessera::test::check_refused(
+          folder, "run a.json",
+          {"machine.tile.matrix_unit.f32: found 8x8 for machine gc2, allowed 8x16"});
+    }
+  }
+
+  TEST_CASE("a shape that no matrix unit may have is refused with those that are allowed") {
+    const tessera::test::CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 4,
+      "tile": {"matrix_unit": {"f16": {"inputs": 24}}}}, "workload": {"kernel": "gemm", "m": 8, "n": 8, "k": 8}})");
+    tessera::test::check_refused(
+        folder, "run a.json",
+        {"machine.tile.matrix_unit.f16.outputs: found 24 inputs and 16 outputs",
+         "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64"});
+    tessera::test::check_refused(folder,
+                                 "run a.json --set machine.tile.matrix_unit.f16.inputs=16 --set "
+                                 "machine.tile.matrix_unit.i8.outputs=16",
+                                 {"found 8 inputs and 16 outputs, allowed: outputs 0 (the unit has "
+                                  "no such type), or 8 inputs"});
   }
 }

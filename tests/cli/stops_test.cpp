@@ -85,10 +85,6 @@ TEST_SUITE("cli") {
     const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
     check_refused(folder, "run a.json", message);
     check_refused(folder, "check a.json", message);
-    check_refused(folder,
-                  "run a.json --set workload.partials=auto --set "
-                  "machine.tile.matrix_unit.f32.outputs=0",
-                  {"machine.tile.matrix_unit.f32.outputs: found 0 for machine bow, allowed 4 and up"});
   }
 
   TEST_CASE("a product of which no plan fits shows the memory of the closest") {

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "sim/machine/machine_config.h"
+#include "tests/sim/machine/units.h"
 
 namespace tessera::test {
 
@@ -27,6 +28,7 @@ class MachinePoints {
     tile.dual_issue = one_of({true, false});
     tile.load_bytes_per_slot = one_of({4U, 8U, 16U, 32U});
     tile.store_bytes_per_slot = one_of({4U, 8U});
+    tile.matrix_unit = full_unit();
     tile.matrix_unit.weight_load_bytes_per_cycle = one_of({4U, 8U, 32U});
     tile.slots.plain = one_of({1U, 1U, 2U});
     issue(tile);

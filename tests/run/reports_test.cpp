@@ -61,6 +61,8 @@ std::vector<Case> cases() {
           gemm("workload.dtype=f32"),
           gemm("workload.partials=f32"),
           gemm("machine=gc2"),
+          gemm(R"(machine.tile.matrix_unit.f16={"inputs":32,"outputs":64})"),
+          gemm(R"(machine.tile.matrix_unit={"f16":{"outputs":0},"f16_f32":{"outputs":0}})"),
           {"matrix_unit", {tiles, "workload.n=50"}},
           {"matrix_unit", {tiles, "workload.n=1"}},
           stream("copy", "f16"),

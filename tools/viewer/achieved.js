@@ -13,7 +13,7 @@ function computingRows(run) {
   const unit = ofBytes ? 'B/s' : 'FLOP/s';
   add(ofBytes ? 'Useful bytes of local memory' : 'Useful arithmetic', scaled(useful, unit),
       scaled(rate.peak_per_second, unit), rate.fraction_of_peak, '--compute',
-      ofBytes ? 'loads and stores of every tile at full width' : `the matrix units\u2019 ${rate.peak_type} peak`);
+      ofBytes ? 'loads and stores of every tile at full width' : `the ${run.report.matrix_unit[rate.peak_type] ? 'matrix units' : 'packed instructions'}\u2019 ${rate.peak_type} peak`);
   if (!ofBytes) {
     add('Executed arithmetic', scaled(rate.flops_per_second, 'FLOP/s'),
         scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,

@@ -13,7 +13,8 @@ namespace tessera::engine::semantics {
 
 template <class H>
 const float* rows(H& h, const packed::AmpShape& shape) {
-  return h.frame().weight_rows.rows(shape.kind, shape.inputs * shape.outputs, h.frame().memory->weights);
+  return h.frame().weight_rows.rows(shape.kind, shape.inputs * shape.outputs,
+                                    h.frame().memory->weights);
 }
 
 // clang-format off

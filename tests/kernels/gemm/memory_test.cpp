@@ -26,7 +26,7 @@ MachineConfig machine_of(std::uint32_t tiles) {
 
 /// Parts large enough that tensors decide.
 Problem problem_of(Product product, Layout layout, Type dtype, std::optional<Type> partials) {
-  return {product, dtype, !partials, partials.value_or(dtype), layout};
+  return {product, dtype, !partials, partials.value_or(dtype), layout, test::full_unit()};
 }
 
 void check_estimate(const Problem& problem, const MachineConfig& machine) {

@@ -147,7 +147,7 @@ TEST_SUITE("run") {
       }
       c.values[i] = static_cast<float>(sum);
     }
-    const Rounding rounding{0x1p-24, 0x1p-11, true, 0x1p-11, 0x1p-25, 1};
+    const Rounding rounding{0x1p-24, 0x1p-11, 16, true, 0x1p-11, 0x1p-25, 1};
     CHECK(compare(c, a, b, rounding, 1, true).passed);
     CHECK(compare(c, a, b, rounding, 1, false).passed);
     c.values[777] += 0.5F;

@@ -10,6 +10,7 @@
 #include "models/fabric/fabric.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
+#include "tests/sim/machine/units.h"
 
 using namespace tessera;
 using namespace tessera::spmm_tilewise;
@@ -21,6 +22,7 @@ MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
   machine.name = "small";
   machine.tiles = tiles;
   machine.tile.sram_kib = sram_kib;
+  machine.tile.matrix_unit = test::full_unit();
   return machine;
 }
 

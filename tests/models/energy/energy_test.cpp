@@ -311,8 +311,6 @@ TEST_SUITE("unit") {
     MachineConfig config = plain_machine();
     config.tiles = 64;
     config.tile.sram_kib = 1024;
-    config.tile.matrix_unit = test::full_unit();
-    config.tile.matrix_unit.i8.outputs = 8;
     config.fabric.columns = 8;  // and 4 rows of pairs on 16 x 16 mm
     const fabric::Floorplan plan = floorplan(config);
     CHECK(plan.column_um == 2000);

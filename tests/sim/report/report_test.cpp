@@ -115,8 +115,8 @@ TEST_SUITE("unit") {
     std::vector<std::string> keys;
     for (const auto& [key, value] : report.json.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"tessera", "config", "plan", "workload", "prediction",
-                                           "time", "work", "rate", "matrix_unit", "memory", "traffic", "check",
-                                           "host"});
+                                           "time", "work", "rate", "matrix_unit", "memory",
+                                           "traffic", "check", "host"});
     const auto& time = report.json["time"];
     std::uint64_t sum = 0;
     for (const auto& [key, value] : time.items()) {

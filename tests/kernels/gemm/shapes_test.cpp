@@ -1,0 +1,117 @@
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+
+namespace {
+
+using test::small_machine;
+
+struct Types {
+  Type input;
+  Type partial;
+};
+constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
+
+MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
+  MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  if (types.input == Type::f32) return unit.f32;
+  return types.partial == Type::f32 ? unit.f16_f32 : unit.f16;
+}
+
+/// Every shape that the type may have, and none.
+std::vector<MachineConfig> machines(const Types& types, std::uint32_t tiles) {
+  std::vector<MachineConfig> made;
+  for (std::uint32_t inputs = 4; inputs <= 64; inputs *= 2) {
+    for (std::uint32_t outputs = 4; outputs <= 64; outputs *= 2) {
+      MachineConfig machine = small_machine(tiles);
+      MatrixShape& shape = shape_of(machine, types);
+      shape.inputs = inputs;
+      shape.outputs = outputs;
+      if (shape.allowed()) made.push_back(machine);
+    }
+  }
+  made.push_back(small_machine(tiles));
+  shape_of(made.back(), types).outputs = 0;
+  return made;
+}
+
+Options options_of(const Product& product, const Types& types, Layout layout) {
+  Options options;
+  options.product = product;
+  options.dtype = types.input;
+  options.partials = types.partial == Type::f16 ? PartialsChoice::f16 : PartialsChoice::f32;
+  options.layout = layout;
+  options.pinned = true;
+  options.plan.partials = types.partial;
+  return options;
+}
+
+std::string run(const Options& options, const MachineConfig& machine,
+                const std::function<std::string(const RunResult&, const Gemm&)>& view = {}) {
+  return test::run_workload<Gemm>(options, machine, view);
+}
+
+/// How much of the peak of the packed multiply-adds the product reaches while it computes.
+double share_of_vector_peak(const Types& types, std::uint32_t macs_per_slot, bool dual_issue) {
+  MachineConfig machine = small_machine(1);
+  machine.tile.dual_issue = dual_issue;
+  shape_of(machine, types).outputs = 0;
+  const Product product{48, 64, 256};
+  const std::string answer = run(options_of(product, types, Layout::blocked), machine,
+                                 [](const RunResult& result, const Gemm&) {
+                                   return fmt::format(" {}", result.time.compute.count());
+                                 });
+  REQUIRE(answer.starts_with("passed "));
+  return static_cast<double>(product.m) * product.n * product.k / macs_per_slot /
+         std::stod(answer.substr(7));
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("products are right for every shape that a matrix unit may have, and without one") {
+    for (const Types& types : kTypes) {
+      for (const MachineConfig& machine : machines(types, 2)) {
+        const kernels::BlockShape block =
+            kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
+        CAPTURE(block.name());
+        for (const Layout layout : {Layout::blocked, Layout::natural}) {
+          Options options = options_of({37, 70, 130}, types, layout);
+          options.plan.cuts = 2;
+          CHECK(run(options, machine) == "passed");
+        }
+      }
+    }
+  }
+
+  TEST_CASE("every number of positions is right in few phases and in many, and on vector code") {
+    for (const Types& types : kTypes) {
+      for (const std::uint32_t outputs : {0U, 4U, 32U}) {
+        MachineConfig machine = small_machine(1);
+        shape_of(machine, types).inputs = 32;
+        shape_of(machine, types).outputs = outputs;
+        for (const std::uint32_t m : {1U, 5U, 6U, 7U, 12U, 13U, 18U, 23U, 24U, 31U, 90U}) {
+          CAPTURE(m);
+          CAPTURE(outputs);
+          Options options = options_of({m, 40, 48}, types, Layout::blocked);
+          CHECK(run(options, machine) == "passed");
+        }
+      }
+    }
+  }
+
+  TEST_CASE("without a matrix unit products come near the peak of packed multiply-adds") {
+    CHECK(share_of_vector_peak({Type::f16, Type::f16}, 4, true) > 0.9);
+    CHECK(share_of_vector_peak({Type::f32, Type::f32}, 2, true) > 0.9);
+    // Five instructions for four of dot2.s.h: weights and inputs have to be paired.
+    CHECK(share_of_vector_peak({Type::f16, Type::f32}, 4, true) > 0.72);
+    CHECK(share_of_vector_peak({Type::f16, Type::f16}, 4, false) > 0.6);
+  }
+}
