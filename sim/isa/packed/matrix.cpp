@@ -16,7 +16,7 @@ namespace {
 template <class Format, class Shape>
 void multiply_accumulate_x86(const Shape& shape, float* acc, const float* rows, std::uint64_t x,
                              unsigned phase) {
-  constexpr unsigned kLanes = 8;
+  constexpr std::size_t kLanes = 8;
   constexpr unsigned kMostInputs = 4;
   const PhaseInputs inputs = phase_inputs<Format>(shape, phase);
   if (shape.outputs % kLanes != 0) return multiply_accumulate<Format>(shape, acc, rows, x, phase);
@@ -29,9 +29,9 @@ void multiply_accumulate_x86(const Shape& shape, float* acc, const float* rows, 
   const float* row = rows + std::size_t{inputs.first} * shape.outputs;
   __m256 sums[kMostOutputs / kLanes];
   __m256 nan = _mm256_setzero_ps();
-  for (unsigned v = 0; v < shape.outputs / kLanes; ++v) {
+  for (std::size_t v = 0; v < shape.outputs / kLanes; ++v) {
     sums[v] = _mm256_loadu_ps(acc + v * kLanes);
-    for (unsigned i = 0; i < inputs.count; ++i) {
+    for (std::size_t i = 0; i < inputs.count; ++i) {
       const __m256 weights = _mm256_load_ps(row + i * shape.outputs + v * kLanes);
       sums[v] = _mm256_fmadd_ps(_mm256_set1_ps(values[i]), weights, sums[v]);
     }
@@ -39,7 +39,8 @@ void multiply_accumulate_x86(const Shape& shape, float* acc, const float* rows, 
   }
   if (_mm256_movemask_ps(nan) != 0) [[unlikely]]
     return multiply_accumulate<Format>(shape, acc, rows, x, phase);
-  for (unsigned v = 0; v < shape.outputs / kLanes; ++v) _mm256_storeu_ps(acc + v * kLanes, sums[v]);
+  for (std::size_t v = 0; v < shape.outputs / kLanes; ++v)
+    _mm256_storeu_ps(acc + v * kLanes, sums[v]);
 }
 
 /// exchange_partials with the four lanes of a word in one register.
