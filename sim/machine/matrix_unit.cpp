@@ -12,16 +12,17 @@ using config::Fields;
 
 namespace {
 
-constexpr std::uint32_t kFewest = 4;  // inputs, outputs
-constexpr std::uint32_t kFewestPhases = 2;
+constexpr std::uint32_t kFewest = 4;       // inputs, outputs
+constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
 constexpr std::uint32_t kIntegerBlock = 8;
 constexpr std::uint32_t kIntegerBlocks = 8;  // in the weight store
 constexpr std::uint32_t kIntegerSums = 16;   // of the 32 that both banks hold together
 
 constexpr const char* kAllowedShapes =
-    "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64 with 2 to 32 "
-    "phases, at most one an input, where phases = max(inputs x input bytes, outputs x partial "
-    "bytes) / 8";
+    "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64 with 16 bytes "
+    "of partials and 2 to 32 phases, at most one an input, where phases = max(inputs x input "
+    "bytes, "
+    "outputs x partial bytes) / 8";
 constexpr const char* kAllowedIntegers =
     "allowed: outputs 0 (the unit has no such type), or 8 inputs and 8 outputs";
 
@@ -34,7 +35,7 @@ bool is_size(std::uint32_t count) {
 bool MatrixShape::allowed() const {
   if (!exists()) return true;
   if (partial_bytes == 0) return inputs == kIntegerBlock && outputs == kIntegerBlock;
-  return is_size(inputs) && is_size(outputs) && phases() >= kFewestPhases &&
+  return is_size(inputs) && is_size(outputs) && partial_words() >= kFewestWords &&
          phases() <= kMostPhases && phases() <= inputs;
 }
 

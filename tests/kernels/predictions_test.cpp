@@ -15,20 +15,32 @@ namespace {
 
 constexpr int kPoints = 40;
 
-void draw(test::MachinePoints& points, gemm::Options& options) {
+/// Smaller units than the shipped ones, these, larger ones; none where `outputs` has 0.
+void draw_unit(test::MachinePoints& points, std::initializer_list<std::uint32_t> outputs,
+               MatrixUnitConfig& unit) {
+  for (MatrixShape* shape : {&unit.f16, &unit.f16_f32, &unit.f32}) {
+    shape->inputs = points.one_of({8U, 16U, 32U, 64U});
+    shape->outputs = points.one_of(outputs);
+    shape->interval = points.one_of({1U, 1U, 2U});
+  }
+}
+
+void draw(test::MachinePoints& points, MachineConfig& machine, gemm::Options& options) {
+  draw_unit(points, {0U, 8U, 16U}, machine.tile.matrix_unit);
   options.product = {points.one_of({1U, 7U, 60U, 200U}), points.one_of({1U, 16U, 100U, 180U}),
                      points.one_of({16U, 100U, 300U})};
   options.dtype = points.one_of({program::Type::f16, program::Type::f32});
   options.layout = points.one_of({gemm::Layout::blocked, gemm::Layout::natural});
 }
 
-void draw(test::MachinePoints& points, matrix_unit::Options& options) {
+void draw(test::MachinePoints& points, MachineConfig& machine, matrix_unit::Options& options) {
   using matrix_unit::Mode;
+  draw_unit(points, {8U, 16U}, machine.tile.matrix_unit);
   options.n = points.one_of({1U, 5U, 17U, 100U, 700U});
   options.dtype = points.one_of({Mode::f16, Mode::f16_f32, Mode::f32});
 }
 
-void draw(test::MachinePoints& points, stream::Options& options) {
+void draw(test::MachinePoints& points, MachineConfig& /*machine*/, stream::Options& options) {
   using stream::Operation;
   options.operation =
       points.one_of({Operation::copy, Operation::scale, Operation::add, Operation::triad});
@@ -43,9 +55,9 @@ std::vector<double> misses(std::uint64_t seed) {
   test::MachinePoints points(seed);
   std::vector<double> found;
   for (int i = 0; i < kPoints; ++i) {
-    const MachineConfig machine = points.machine();
+    MachineConfig machine = points.machine();
     Options options;
-    draw(points, options);
+    draw(points, machine, options);
     const auto ratio = [](const RunResult& result, const Kernel& kernel) {
       return fmt::format(" {}", static_cast<double>(kernel.prediction().cycles) /
                                     static_cast<double>(result.time.total().count()));

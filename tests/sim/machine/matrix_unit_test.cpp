@@ -55,11 +55,12 @@ TEST_SUITE("unit") {
     CHECK(unit.bank_sums() == 16);
   }
 
-  TEST_CASE("sizes are powers of two, and a phase takes an input and a word at least") {
+  TEST_CASE(
+      "sizes are powers of two, a phase takes an input at least, partials are two words at least") {
     CHECK(f16(16, 0).allowed());
     CHECK(f16(4, 16).allowed());
     CHECK_FALSE(f16(4, 32).allowed());  // 8 phases for 4 inputs
-    CHECK_FALSE(f16(4, 4).allowed());   // one phase
+    CHECK_FALSE(f16(16, 4).allowed());  // 8 bytes of partials
     CHECK_FALSE(f16(12, 16).allowed());
     CHECK_FALSE(f16(16, 24).allowed());
     CHECK_FALSE(f16(16, 2).allowed());
