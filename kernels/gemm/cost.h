@@ -1,23 +1,17 @@
 #pragma once
 
-#include <map>
-#include <tuple>
-
 #include "kernels/gemm/geometry.h"
-#include "kernels/gemm/vertices.h"
-#include "sim/program/fitted_cost.h"
+#include "kernels/gemm/vertex_costs.h"
 #include "sim/program/image.h"
-#include "sim/program/step_costs.h"
 
 namespace tessera::gemm {
 
-/// What plans cost on one machine. Tile code is measured on the machine's tile; what one plan has
-/// asked serves the next.
-class PlanCosts {
+/// What plans cost on one machine.
+class PlanCosts : private VertexCosts {
  public:
-  explicit PlanCosts(MachineCosts& costs);
+  using VertexCosts::machine;
+  using VertexCosts::VertexCosts;
 
-  [[nodiscard]] const MachineConfig& machine() const { return steps_.machine(); }
   /// Supersteps of the fullest tile one after the other, nothing overlapped.
   Prediction predict(const Geometry& geometry);
 
@@ -26,18 +20,6 @@ class PlanCosts {
                    Prediction& sum);
   void add_panels(const Geometry& geometry, Prediction& sum);
   void add_partials(const Geometry& geometry, Prediction& sum);
-
-  std::uint64_t product(const BlockShape& block, const Vertices::Part& part);
-  std::uint64_t adding(Type type, std::uint64_t bytes, std::uint32_t arrays);
-  std::uint64_t packing(std::uint64_t bytes);
-  std::uint64_t regrouping(const Vertices::Chunks& chunks, bool to_blocks);
-  /// The cost of this name over sizes with these axes.
-  template <class Make>
-  FittedCost& fitted(const std::string& name, std::vector<FittedCost::Axis> axes, Make make);
-
-  elf::KernelCode code_;
-  StepCosts steps_;
-  std::map<std::string, FittedCost> fitted_;
 };
 
 /// SRAM that the fullest tile, number 0, needs at least: tensors live together, argument blocks,

@@ -35,6 +35,7 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
     : shape_(shape),
       costs_(costs),
       steps_(costs),
+      dense_(costs),
       workers_(costs.machine().tile.contexts),
       products_({kMeasured, kMeasured, {shape.on_unit() ? workers_ : 1, kSettled}},
                 [this](const Sizes& sizes) { return measure_product(sizes); }),
@@ -43,23 +44,6 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
                  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
                    const std::uint64_t bytes = sizes[0] * workers_ * kWord;
                    return zeroing(assembly, TileId{0}, {buffer(bytes)}, bytes);
-                 });
-               }),
-      adding_({{1, kSettled}, {1, kSettled}},
-              [this](const Sizes& sizes) {
-                return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
-                  const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
-                  const Place sum{buffer(bytes)};
-                  return assembly.dense().adding(TileId{0}, shape_.partials, bytes, word(sizes[1]),
-                                                 sum, {buffer(bytes * sizes[1])}, sum);
-                });
-              }),
-      packing_({{1, kSettled}},
-               [this](const Sizes& sizes) {
-                 return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
-                   const std::uint64_t bytes = sizes[0] * workers_ * kChunkBytes;
-                   return assembly.dense().packing(TileId{0}, bytes, {buffer(bytes)},
-                                                   {buffer(bytes)});
                  });
                }),
       turning_({kMeasured, kMeasured},
@@ -277,7 +261,6 @@ void Cost::add_propagation(const Buffers& bytes, const PoolShape& pool, const Lo
 
 void Cost::add_sums(const Buffers& bytes, const Grid& grid, Prediction& sum) {
   const std::uint64_t part = bytes.part_chunks();
-  const std::uint64_t each = ceil_div<std::uint64_t>(part, workers_);
   // Sums of one part that are results as they are move to where results lie.
   const std::uint64_t moved = bytes.parts > 1 || shape_.mixed() ? bytes.parts - 1 : 1;
   std::optional<ExchangeLoad> exchange;
@@ -285,8 +268,9 @@ void Cost::add_sums(const Buffers& bytes, const Grid& grid, Prediction& sum) {
     exchange =
         ExchangeLoad{moved * part * kChunkBytes, moved * part * kChunkBytes, 0, grid.tiles()};
   std::uint64_t vertices = 0;
-  if (bytes.parts > 1) vertices += adding_({each, bytes.parts - 1});
-  if (shape_.mixed()) vertices += packing_({each});
+  if (bytes.parts > 1)
+    vertices += dense_.adding(shape_.partials, part * kChunkBytes, bytes.parts - 1);
+  if (shape_.mixed()) vertices += dense_.packing(part * kChunkBytes);
   steps_.add(sum, {exchange, vertices});
 }
 

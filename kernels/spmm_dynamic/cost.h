@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "kernels/gemm/vertex_costs.h"
 #include "kernels/sparse/code/assembly.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/program/fitted_cost.h"
@@ -44,9 +45,10 @@ class Cost {
   const Shape shape_;
   MachineCosts& costs_;
   StepCosts steps_;
+  gemm::VertexCosts dense_;
   sparse::TileCode code_;
   std::uint32_t workers_;
-  FittedCost products_, zeroing_, adding_, packing_, turning_;
+  FittedCost products_, zeroing_, turning_;
   std::map<std::uint32_t, Line> lines_;           ///< by columns
   std::map<std::uint64_t, std::uint64_t> tests_;  ///< by flags
 };

@@ -1,35 +1,46 @@
 #pragma once
 
+#include "kernels/gemm/vertex_costs.h"
+#include "kernels/sparse/code/assembly.h"
 #include "kernels/spmm_tilewise/assign.h"
 #include "sim/program/image.h"
 
 namespace tessera::spmm_tilewise {
 
-/// What groups and plans cost on a machine: its constants times the length of gemm's tile code.
+/// What groups and plans cost on a machine, which is asked what the tile code and the exchanges
+/// take.
 class Cost {
  public:
-  Cost(const Problem& problem, const MachineConfig& machine)
-      : problem_(problem), machine_(machine) {}
+  Cost(const Problem& problem, MachineCosts& costs);
 
+  [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+  [[nodiscard]] const OverlayWork& overlay_work() const { return works_[1]; }
   /// For dealing out panels: multiplication and loading of panels, whatever the supersteps.
-  [[nodiscard]] GroupCost group(const Group& group) const;
+  [[nodiscard]] GroupCost group(const Group& group);
   /// Fills in the prediction and the imbalance of cycles.
-  void predict(Plan& plan) const;
+  void predict(Plan& plan);
   /// SRAM of the fullest tile at most; `streams`: see pattern_streams.
   [[nodiscard]] program::CategoryBytes memory(const Plan& plan,
                                               const std::vector<std::uint32_t>& streams) const;
 
  private:
-  [[nodiscard]] std::uint64_t multiply(const Group& group, std::uint64_t panels, std::uint32_t cuts,
-                                       std::uint32_t cut) const;
+  [[nodiscard]] OverlayWork measure_overlay(bool adds);
+  std::uint64_t multiply(const Group& group, std::uint64_t panels, std::uint32_t cuts,
+                         std::uint32_t cut);
   [[nodiscard]] std::uint64_t overlay(const Group& group, std::uint64_t panels) const;
-  [[nodiscard]] std::uint64_t pack(std::uint64_t bytes) const;
-  [[nodiscard]] std::uint64_t load(const Plan& plan, std::uint32_t cut) const;
-  [[nodiscard]] std::uint64_t scatter(const Plan& plan) const;
-  [[nodiscard]] std::uint64_t y_bytes(const Plan& plan, const Job& job) const;
+  [[nodiscard]] ExchangeLoad load(const Plan& plan, std::uint32_t cut) const;
+  [[nodiscard]] ExchangeLoad scatter(const Plan& plan) const;
+  [[nodiscard]] std::uint64_t y_bytes(const Plan& plan, const Job& job) const {
+    return plan.groups[job.group].positions() * job.panels.size() * problem_.block.y_bytes();
+  }
+  [[nodiscard]] bool converts() const { return problem_.block.input != problem_.block.partial; }
 
   Problem problem_;
-  const MachineConfig& machine_;
+  MachineCosts& costs_;
+  StepCosts steps_;
+  gemm::VertexCosts dense_;
+  sparse::TileCode code_;
+  OverlayWork works_[2];  ///< overwriting C, adding to it
 };
 
 /// By group: runs of the rows of A^T that it takes in which all groups agree on who takes what;

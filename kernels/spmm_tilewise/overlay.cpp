@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/spmm_tilewise/steps.h"
+
 namespace tessera::spmm_tilewise {
 
 namespace {
@@ -44,20 +46,57 @@ OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gem
   return part;
 }
 
-std::vector<gemm::Interval> worker_columns(const OverlayPart& part, std::uint32_t workers) {
+std::vector<gemm::Interval> worker_columns(const OverlayPart& part, const OverlayWork& work,
+                                           std::uint32_t workers) {
   const std::uint64_t columns = part.begin.size() - 1;
   const auto work_before = [&](std::uint64_t c) {
-    return c == 0 ? 0 : overlay_slots(1, 1, c, part.begin[c], true);
+    return work.cycles(static_cast<double>(c), part.begin[c]);
   };
   std::vector<gemm::Interval> shares;
   std::uint64_t at = 0;
   for (std::uint32_t worker = 0; worker < workers; ++worker) {
     const std::uint64_t first = at;
-    const std::uint64_t target = work_before(columns) * (worker + 1) / workers;
+    const double target = work_before(columns) * (worker + 1) / workers;
     while (at < columns && (worker + 1 == workers || work_before(at + 1) <= target)) ++at;
     shares.push_back({first, at});
   }
   return shares;
+}
+
+std::vector<std::uint16_t> overlay_list(const Problem& problem, const OverlayPart& part) {
+  std::vector<std::uint16_t> list;
+  for (std::size_t c = 0; c + 1 < part.begin.size(); ++c) {
+    list.push_back(static_cast<std::uint16_t>(part.begin[c + 1] - part.begin[c]));
+    for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e)
+      list.push_back(static_cast<std::uint16_t>(part.row[e] * (problem.vector_bytes() / 8)));
+  }
+  return list;
+}
+
+program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
+                                const OverlayPart& part, const OverlayWork& work,
+                                std::uint64_t panels, bool adds, const OverlayBuffers& buffers) {
+  constexpr std::uint32_t kPass = 16;  // bytes of each vector that the tile code takes at once
+  const std::uint32_t vector = problem.vector_bytes();
+  std::vector<program::Argument> arguments{Place{buffers.a},
+                                           Place{buffers.result},
+                                           word(panels),
+                                           vector / kPass,
+                                           word((part.rows.size() - 1) * vector),
+                                           word((part.begin.size() - 2) * vector),
+                                           vector,
+                                           0U};
+  for (const gemm::Interval& mine : worker_columns(part, work, assembly.contexts())) {
+    const bool none = mine.size() == 0;
+    const std::uint64_t first = none ? 0 : part.begin[mine.begin];
+    arguments.emplace_back(Place{buffers.list, none ? 0 : word(2 * (first + mine.begin))});
+    arguments.emplace_back(Place{buffers.values, word(first * problem.block.input_bytes)});
+    arguments.emplace_back(word(mine.size()));
+    arguments.emplace_back(none ? 0U : word(mine.begin * vector));
+  }
+  const std::string name = fmt::format("overlay_{}{}", adds ? "add_" : "",
+                                       problem.block.input == program::Type::f16 ? "f16" : "f32");
+  return {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
 }
 
 }  // namespace tessera::spmm_tilewise

@@ -27,18 +27,22 @@ OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gem
 std::vector<std::uint32_t> singles_by_row(const TilePattern& pattern, const ColumnTile& tile,
                                           std::uint32_t rows);
 
-/// Slots of one worker of the codelet with dual issue: it walks `columns` columns with `elements`
-/// elements together, in every panel and every pass of 16 bytes of a vector, and overwrites C or
-/// adds to it. Columns of fewer than two elements take fewer.
-constexpr std::uint64_t overlay_slots(std::uint64_t panels, std::uint64_t passes,
-                                      std::uint64_t columns, std::uint64_t elements, bool adds) {
-  if (columns == 0) return 6;
-  const std::uint64_t column = adds ? 12 : 10;
-  constexpr std::uint64_t kElement = 3;
-  return 19 + panels * (4 + passes * (8 + column * columns + kElement * elements));
-}
+/// What the codelet takes, in cycles of a tile all of whose workers do the same: once, and in each
+/// panel for the panel itself, each column and each element of a worker.
+struct OverlayWork {
+  double once = 0;
+  double panel = 0;
+  double column = 0;
+  double element = 0;
+
+  /// Of a panel.
+  [[nodiscard]] double cycles(double columns, double elements) const {
+    return columns > 0 ? panel + columns * column + elements * element : 0;
+  }
+};
 
 /// The columns of each worker: neighbours of about equal work.
-std::vector<gemm::Interval> worker_columns(const OverlayPart& part, std::uint32_t workers);
+std::vector<gemm::Interval> worker_columns(const OverlayPart& part, const OverlayWork& work,
+                                           std::uint32_t workers);
 
 }  // namespace tessera::spmm_tilewise

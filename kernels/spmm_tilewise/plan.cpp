@@ -46,13 +46,13 @@ std::vector<std::uint32_t> whole_blocks(const std::vector<std::uint32_t>& rows,
 
 class Search {
  public:
-  Search(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
+  Search(const Problem& problem, const TilePattern& pattern, MachineCosts& costs,
          const Pinned& pinned)
       : problem_(problem),
         pattern_(pattern),
-        machine_(machine),
+        machine_(costs.machine()),
         pinned_(pinned),
-        cost_(problem, machine) {
+        cost_(problem, costs) {
     for (const ColumnTile& tile : pattern.tiles) {
       singles_.push_back(singles_by_row(pattern, tile, problem.k));
       widest_ = std::max(widest_, static_cast<std::uint32_t>(tile.columns.size()));
@@ -124,7 +124,7 @@ class Search {
   }
 
   void try_parts(std::uint32_t parts) {
-    Plan plan{parts, 1, row_singles_, groups(parts), {}, {}, {}};
+    Plan plan{parts, 1, row_singles_, groups(parts), {}, {}, cost_.overlay_work(), {}};
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost_.group(group));
     plan.jobs = assign(costs, problem_.panels(), machine_.tiles);
@@ -170,9 +170,9 @@ class Search {
 
 }  // namespace
 
-Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
+Plan make_plan(const Problem& problem, const TilePattern& pattern, MachineCosts& costs,
                const Pinned& pinned) {
-  return Search(problem, pattern, machine, pinned).run();
+  return Search(problem, pattern, costs, pinned).run();
 }
 
 Imbalance kept_rows(const TilePattern& pattern) {

@@ -7,6 +7,7 @@
 #include "kernels/spmm_tilewise/overlay.h"
 #include "kernels/spmm_tilewise/pattern.h"
 #include "sim/machine/machine_config.h"
+#include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// How C[m, n] = A[m, k] W[k, n] with a tile-wise W is cut over tiles of the machine.
@@ -15,6 +16,8 @@
 /// one of its inputs, so that gathering rows of A^T makes its weights without moving an element
 /// within a tile. The columns of W stream past: C^T of a panel is [column][row of the panel].
 namespace tessera::spmm_tilewise {
+
+using kernels::Interval;
 
 /// Neighbouring columns of one column tile, which some machine tiles multiply.
 struct Group {
@@ -65,7 +68,8 @@ struct Plan {
   std::vector<Group> groups;
   std::vector<Job> jobs;  ///< by machine tile
   Prediction prediction;
-  Imbalance cycles;  ///< predicted cycles of multiplication, over the machine's tiles
+  OverlayWork overlay_work;  ///< what workers' columns of single elements are cut by
+  Imbalance cycles;          ///< predicted cycles of multiplication, over the machine's tiles
 };
 
 /// Cuts to use instead of searching; 0: chosen.
@@ -77,7 +81,7 @@ struct Pinned {
 
 /// The plan of the fewest predicted cycles that fits. Machine tiles are given to groups in
 /// proportion to their work. Throws UserError if none fits.
-Plan make_plan(const Problem& problem, const TilePattern& pattern, const MachineConfig& machine,
+Plan make_plan(const Problem& problem, const TilePattern& pattern, MachineCosts& costs,
                const Pinned& pinned);
 
 /// Kept rows of the column tiles; those of an overlay alone do not count.
@@ -87,6 +91,13 @@ Imbalance kept_rows(const TilePattern& pattern);
 inline gemm::Interval depth_blocks(const Group& group, const Problem& problem, std::uint32_t cuts,
                                    std::uint32_t cut) {
   return gemm::EvenSplit{group.rows.size() / problem.block.depth, cuts}.part(cut);
+}
+
+/// Its rows, whole blocks of them.
+inline Interval rows_in(const Group& group, const Problem& problem, std::uint32_t cuts,
+                        std::uint32_t cut) {
+  const Interval depth = depth_blocks(group, problem, cuts, cut);
+  return {depth.begin * problem.block.depth, depth.end * problem.block.depth};
 }
 
 }  // namespace tessera::spmm_tilewise

@@ -6,98 +6,148 @@
 
 namespace tessera::spmm_tilewise {
 
-using program::BufferId;
-
-/// Builds the program: per superstep an exchange of A's rows and of weights and a product on gemm's
-/// codelets; at the end C goes to where it is wanted.
+/// Builds the program: per superstep an exchange of A's rows and of weights and a product; at the
+/// end C goes to where it is wanted.
 class Builder {
  public:
   explicit Builder(const SpmmTilewise& workload)
-      : work_(workload),
+      : of_(workload),
         problem_(workload.problem_),
         plan_(workload.plan_),
-        assembly_{problem_,
-                  plan_,
-                  workload.pattern_,
-                  workload.w_,
-                  workload.machine_.tile.contexts,
-                  program::Program(workload.machine_.tiles),
-                  {}} {}
+        program_(workload.machine_.tiles),
+        assembly_(code_, program_, workload.machine_.tile.contexts),
+        work_{
+            problem_,           plan_, workload.pattern_, workload.a_storage_, workload.w_storage_,
+            workload.c_storage_} {}
 
   program::Program build() {
     add_buffers();
-    const Exchanges exchanges(problem_, plan_, work_.pattern_, work_.a_storage_, work_.w_storage_,
-                              work_.c_storage_, assembly_.buffers);
-    auto& steps = assembly_.program.main().steps;
-    if (plan_.jobs.empty()) return std::move(assembly_.program);
+    if (plan_.jobs.empty()) return std::move(program_);
     for (std::uint32_t cut = 0; cut < plan_.cuts; ++cut) {
-      steps.push_back({exchanges.inputs(cut)});
-      program::ComputeSet set = multiplied(assembly_, cut);
+      assembly_.add_step(inputs(work_, cut));
+      program::ComputeSet set{"product", {}};
+      add_products(set, cut);
       if (cut + 1 == plan_.cuts) {
-        add_packing(assembly_, set);
-        add_overlay(assembly_, set);
+        if (converts()) add_packing(set);
+        add_overlay(set);
       }
-      steps.push_back({std::move(set)});
+      assembly_.add_step(std::move(set));
     }
-    steps.push_back({exchanges.scatter()});
-    return std::move(assembly_.program);
+    assembly_.add_step(scattered(work_));
+    return std::move(program_);
   }
 
  private:
-  /// Rows of W that a job's buffers are sized for.
-  [[nodiscard]] std::uint64_t most_rows(const Job& job) const {
-    return depth_blocks(assembly_.group_of(job), problem_, plan_.cuts, 0).size() *
-           problem_.block.depth;
+  /// Whether results are packed from wider partial sums.
+  [[nodiscard]] bool converts() const { return problem_.block.input != problem_.block.partial; }
+  [[nodiscard]] const Group& group_of(const Job& job) const { return plan_.groups[job.group]; }
+  [[nodiscard]] std::uint64_t vectors(const Job& job) const {
+    return group_of(job).positions() * job.panels.size();
   }
 
-  BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name) {
-    return assembly_.program.add_buffer(
-        {TileId(tile), word(bytes), 8, false, program::Category::tensors, {}, name});
+  /// A superstep's rows of A^T times its weights: partial sums.
+  void add_products(program::ComputeSet& set, std::uint32_t cut) {
+    gemm::Vertices dense = assembly_.dense();
+    for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+      const Job& job = plan_.jobs[i];
+      const std::uint64_t depth = depth_blocks(group_of(job), problem_, plan_.cuts, cut).size();
+      if (depth == 0) continue;
+      set.vertices.push_back(
+          dense.product(TileId(job.machine), problem_.block,
+                        {group_of(job).positions(), job.panels.size(), depth, cut > 0},
+                        work_.buffers.a[i], work_.buffers.x[i], work_.buffers.y[i]));
+    }
+  }
+
+  void add_packing(program::ComputeSet& set) {
+    gemm::Vertices dense = assembly_.dense();
+    for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+      const Job& job = plan_.jobs[i];
+      if (group_of(job).rows.empty()) continue;
+      set.vertices.push_back(dense.packing(TileId(job.machine),
+                                           vectors(job) * problem_.block.y_bytes(),
+                                           {work_.buffers.y[i]}, {work_.buffers.result[i]}));
+    }
+  }
+
+  /// Single elements of W times their rows of A^T, added to what the product has left, or alone.
+  void add_overlay(program::ComputeSet& set) {
+    for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+      const Job& job = plan_.jobs[i];
+      const Group& group = group_of(job);
+      if (group.overlay.empty()) continue;
+      const OverlayBuffers buffers{
+          assembly_.list(job.machine, overlay_list(problem_, group.overlay), "overlay list"),
+          add_overlay_values(job), work_.buffers.overlay[i], work_.buffers.result[i]};
+      set.vertices.push_back(overlay_product(assembly_, problem_, TileId(job.machine),
+                                             group.overlay, plan_.overlay_work, job.panels.size(),
+                                             !group.rows.empty(), buffers));
+    }
+  }
+
+  BufferId add_overlay_values(const Job& job) {
+    const Group& group = group_of(job);
+    auto fill = [&pattern = of_.pattern_, &w = of_.w_, &group,
+                 type = problem_.block.input](std::span<std::byte> into) {
+      const std::vector<std::uint32_t>& columns = pattern.tiles[group.tile].columns;
+      const OverlayPart& part = group.overlay;
+      for (std::size_t c = 0; c + 1 < part.begin.size(); ++c) {
+        for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e) {
+          const float value = w.at(part.rows[part.row[e]], columns[group.columns.begin + c]);
+          data::store_element(type, into, e, static_cast<double>(value));
+        }
+      }
+    };
+    const std::size_t bytes = group.overlay.row.size() * problem_.block.input_bytes;
+    return assembly_.buffer(job.machine, bytes, "overlay values", std::move(fill));
+  }
+
+  /// What a tile holds of C, first, so that checks find it by number: zeros until the product
+  /// comes, since pruned columns stay zero.
+  void add_results() {
+    for (std::uint32_t t = 0; t < of_.machine_.tiles; ++t) {
+      work_.buffers.c.push_back(assembly_.buffer(
+          t, of_.c_storage_.bytes_on(t), "c",
+          [](std::span<std::byte> into) { std::fill(into.begin(), into.end(), std::byte{0}); },
+          true));
+    }
   }
 
   void add_buffers() {
-    const std::uint32_t tiles = work_.machine_.tiles;
-    for (std::uint32_t t = 0; t < tiles; ++t) add_result(t);  // first: result_buffer counts on it
+    add_results();
+    const gemm::BlockShape& block = problem_.block;
+    const std::uint64_t vector = problem_.vector_bytes();
+    Work::Buffers& buffers = work_.buffers;
     for (const Job& job : plan_.jobs) {
-      const std::uint64_t columns = assembly_.group_of(job).positions();
-      const std::uint64_t vectors = columns * job.panels.size();
-      assembly_.buffers.x.push_back(add_buffer(
-          job.machine, most_rows(job) * columns * problem_.block.input_bytes, "weights"));
-      assembly_.buffers.a.push_back(add_buffer(
-          job.machine, most_rows(job) * job.panels.size() * problem_.vector_bytes(), "a gathered"));
-      assembly_.buffers.y.push_back(
-          add_buffer(job.machine, vectors * problem_.block.y_bytes(), "y"));
-      assembly_.buffers.result.push_back(
-          assembly_.converts()
-              ? add_buffer(job.machine, vectors * problem_.vector_bytes(), "result")
-              : assembly_.buffers.y.back());
-      assembly_.buffers.overlay.push_back(add_buffer(
-          job.machine,
-          assembly_.group_of(job).overlay.rows.size() * job.panels.size() * problem_.vector_bytes(),
-          "a of the overlay"));
+      const auto add = [&](std::uint64_t bytes, std::string_view name) {
+        return assembly_.buffer(job.machine, bytes, name);
+      };
+      const Group& group = group_of(job);
+      const std::uint64_t rows = rows_in(group, problem_, plan_.cuts, 0).size();  // at most
+      const std::uint64_t panels = job.panels.size();
+      buffers.x.push_back(add(rows * group.positions() * block.input_bytes, "weights"));
+      buffers.a.push_back(add(rows * panels * vector, "a gathered"));
+      buffers.y.push_back(add(vectors(job) * block.y_bytes(), "y"));
+      buffers.result.push_back(converts() ? add(vectors(job) * vector, "result")
+                                          : buffers.y.back());
+      buffers.overlay.push_back(
+          add(group.overlay.rows.size() * panels * vector, "a of the overlay"));
     }
-    for (std::uint32_t t = 0; t < tiles; ++t) {
-      assembly_.buffers.a_stored.push_back(
-          assembly_.add_stored(t, work_.a_storage_.bytes_on(t), "a",
-                               [this_ = &work_, t](auto into) { fill_a(*this_, t, into); }));
-      assembly_.buffers.w_stored.push_back(assembly_.add_stored(
-          t, work_.w_storage_.bytes_on(t), "w",
-          [this_ = &work_, t](auto into) { this_->w_storage_.fill(t, into); }));
-    }
+    buffers.a_stored = assembly_.stored(
+        of_.a_storage_, "a", [this_ = &of_](std::uint64_t first, std::span<std::byte> into) {
+          fill_a(*this_, first, into);
+        });
+    buffers.w_stored =
+        assembly_.stored(of_.w_storage_.storage(), "w",
+                         [this_ = &of_](std::uint64_t first, std::span<std::byte> into) {
+                           this_->w_storage_.fill(first, into);
+                         });
   }
 
-  /// What a tile holds of C: zeros until the product comes, since pruned columns stay zero.
-  void add_result(std::uint32_t tile) {
-    assembly_.program.add_buffer(
-        {TileId(tile), work_.c_storage_.bytes_on(tile), 8, true, program::Category::tensors,
-         [](std::span<std::byte> into) { std::fill(into.begin(), into.end(), std::byte{0}); },
-         "c"});
-  }
-
-  static void fill_a(const SpmmTilewise& work, std::uint32_t tile, std::span<std::byte> into) {
+  static void fill_a(const SpmmTilewise& work, std::uint64_t byte, std::span<std::byte> into) {
     const Problem& problem = work.problem_;
     const std::uint64_t rows = problem.panel_rows();
-    const std::uint64_t first = work.a_storage_.begin(tile) / problem.block.input_bytes;
+    const std::uint64_t first = byte / problem.block.input_bytes;
     for (std::uint64_t i = 0; i < into.size() / problem.block.input_bytes; ++i) {
       const std::uint64_t vector = (first + i) / rows;
       const std::uint64_t row = vector / problem.padded_k() * rows + (first + i) % rows;
@@ -106,10 +156,13 @@ class Builder {
     }
   }
 
-  const SpmmTilewise& work_;
+  const SpmmTilewise& of_;
   const Problem& problem_;
   const Plan& plan_;
-  Assembly assembly_;
+  sparse::TileCode code_;
+  program::Program program_;
+  sparse::Assembly assembly_;
+  Work work_;
 };
 
 program::Program SpmmTilewise::build() const { return Builder(*this).build(); }

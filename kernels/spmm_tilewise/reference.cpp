@@ -1,7 +1,6 @@
 #include <vector>
 
 #include "kernels/sparse/check.h"
-#include "kernels/spmm_tilewise/exchanges.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "sim/data/element.h"
 
@@ -41,7 +40,7 @@ CheckResult SpmmTilewise::check(const MemoryReader& memory, CheckMode mode) cons
   if (mode == CheckMode::off) return {true, 0, 0, "off"};
   std::vector<std::byte> c(std::size_t{problem_.panels()} * problem_.n * problem_.vector_bytes());
   for (std::uint32_t t = 0; t < machine_.tiles && c_storage_.bytes_on(t) > 0; ++t) {
-    memory.read({result_buffer(t)},
+    memory.read({program::BufferId{t}},
                 std::span(c).subspan(c_storage_.begin(t), c_storage_.bytes_on(t)));
   }
   const std::uint64_t panel_rows = problem_.panel_rows();

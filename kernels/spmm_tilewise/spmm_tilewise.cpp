@@ -56,17 +56,17 @@ void describe(config::Fields& fields, Options& options) {
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
-SpmmTilewise::SpmmTilewise(Options options, const MachineConfig& machine)
+SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
     : options_(std::move(options)),
-      machine_(machine),
+      machine_(costs.machine()),
       w_(make_weights(options_.weights)),
       pattern_(prune(w_, options_.weights.pruning)),
-      problem_(problem_of(options_, w_, machine)),
-      plan_(make_plan(problem_, pattern_, machine, options_.plan)),
+      problem_(problem_of(options_, w_, machine_)),
+      plan_(make_plan(problem_, pattern_, costs, options_.plan)),
       a_(operand_a(options_, problem_)),
-      a_storage_(panel_storage(problem_, problem_.padded_k(), machine.tiles)),
-      c_storage_(panel_storage(problem_, problem_.n, machine.tiles)),
-      w_storage_(problem_, plan_, pattern_, w_, machine.tiles) {}
+      a_storage_(panel_storage(problem_, problem_.padded_k(), machine_.tiles)),
+      c_storage_(panel_storage(problem_, problem_.n, machine_.tiles)),
+      w_storage_(problem_, plan_, pattern_, w_, machine_.tiles) {}
 
 nlohmann::ordered_json SpmmTilewise::plan() const {
   return {{"parts", plan_.parts}, {"cuts", plan_.cuts}, {"row_singles", plan_.row_singles}};

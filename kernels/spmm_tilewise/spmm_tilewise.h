@@ -26,7 +26,7 @@ void describe(config::Fields& fields, Options& options);
 class SpmmTilewise : public Workload {
  public:
   /// Throws UserError if a file cannot be read or no plan fits.
-  SpmmTilewise(Options options, const MachineConfig& machine);
+  SpmmTilewise(Options options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles

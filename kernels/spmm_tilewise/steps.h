@@ -1,45 +1,45 @@
 #pragma once
 
-#include <functional>
-#include <string_view>
+#include "kernels/sparse/code/assembly.h"
+#include "kernels/spmm_tilewise/storage.h"
 
-#include "kernels/spmm_tilewise/exchanges.h"
-#include "kernels/spmm_tilewise/weights.h"
-
-/// What tiles compute, in the order in which they do.
+/// The steps of a product. Tile code is gemm's, and for single elements that of sparse/code.
 namespace tessera::spmm_tilewise {
 
-constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+using sparse::BufferId;
+using sparse::Place;
+using sparse::word;
 
-/// The program of a plan while it is put together. All references outlive the program.
-struct Assembly {
+/// What a program moves and computes: by job, and by tile of the machine.
+struct Work {
   const Problem& problem;
   const Plan& plan;
   const TilePattern& pattern;
-  const DenseWeights& w;
-  std::uint32_t contexts;
-  program::Program program;
-  Buffers buffers;
+  const EvenStorage& a_storage;
+  const WeightStorage& w_storage;
+  const EvenStorage& c_storage;
+  struct Buffers {
+    std::vector<BufferId> x, a, y, result, overlay;
+    std::vector<BufferId> a_stored, w_stored, c;
+  } buffers = {};
 
   [[nodiscard]] const Group& group_of(const Job& job) const { return plan.groups[job.group]; }
-  /// Whether results are packed from wider partial sums.
-  [[nodiscard]] bool converts() const { return problem.block.input != problem.block.partial; }
-  /// What the run begins with; of no bytes: no buffer.
-  program::BufferId add_stored(std::uint32_t tile, std::uint32_t bytes, std::string_view name,
-                               std::function<void(std::span<std::byte>)> fill) {
-    if (bytes == 0) return {};
-    return program.add_buffer(
-        {TileId(tile), bytes, 8, false, program::Category::tensors, std::move(fill), name});
-  }
 };
 
-/// A superstep's rows of A^T times its weights, on gemm's tile code: partial sums.
-program::ComputeSet multiplied(Assembly& assembly, std::uint32_t cut);
+/// Rows of A^T and weights of one superstep, in the last one also the overlay's rows.
+program::Exchange inputs(const Work& work, std::uint32_t cut);
 
-/// f32 partial sums become f16 results, where they have to.
-void add_packing(Assembly& assembly, program::ComputeSet& set);
+/// Columns of C go from their jobs to their places; neighbours go together.
+program::Exchange scattered(const Work& work);
 
-/// Single elements of W times their rows of A^T, added to what the product has left, or alone.
-void add_overlay(Assembly& assembly, program::ComputeSet& set);
+/// Single elements times their rows of A^T in `panels` panels, added to what `result` holds, or
+/// alone. The list says of each column its elements, then the place of each one's row in a panel.
+struct OverlayBuffers {
+  BufferId list, values, a, result;
+};
+program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
+                                const OverlayPart& part, const OverlayWork& work,
+                                std::uint64_t panels, bool adds, const OverlayBuffers& buffers);
+std::vector<std::uint16_t> overlay_list(const Problem& problem, const OverlayPart& part);
 
 }  // namespace tessera::spmm_tilewise

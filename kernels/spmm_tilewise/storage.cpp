@@ -34,12 +34,11 @@ std::uint64_t WeightStorage::block_bytes(const Group& group) const {
   return group.positions() * problem_.block.x_bytes();
 }
 
-std::vector<EvenStorage::Piece> WeightStorage::pieces(std::uint32_t group,
-                                                      std::uint32_t cut) const {
+Interval WeightStorage::bytes_of(std::uint32_t group, std::uint32_t cut) const {
   const Group& of = plan_.groups[group];
-  const gemm::Interval depth = depth_blocks(of, problem_, plan_.cuts, cut);
-  return storage_.pieces(begin_[group] + depth.begin * block_bytes(of),
-                         begin_[group] + depth.end * block_bytes(of));
+  const Interval depth = depth_blocks(of, problem_, plan_.cuts, cut);
+  return {begin_[group] + depth.begin * block_bytes(of),
+          begin_[group] + depth.end * block_bytes(of)};
 }
 
 double WeightStorage::value(std::uint32_t group, std::uint64_t element) const {
@@ -55,9 +54,8 @@ double WeightStorage::value(std::uint32_t group, std::uint64_t element) const {
   return static_cast<double>(w_.at(row, column));
 }
 
-void WeightStorage::fill(std::uint32_t tile, std::span<std::byte> into) const {
+void WeightStorage::fill(std::uint64_t first, std::span<std::byte> into) const {
   const std::uint64_t element = problem_.block.input_bytes;
-  const std::uint64_t first = storage_.begin(tile);
   auto next = std::upper_bound(begin_.begin(), begin_.end(), first);
   for (std::uint64_t at = first; at < first + into.size(); at += element) {
     while (*next <= at) ++next;

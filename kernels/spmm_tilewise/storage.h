@@ -18,11 +18,10 @@ class WeightStorage {
   WeightStorage(const Problem& problem, const Plan& plan, const TilePattern& pattern,
                 const DenseWeights& w, std::uint32_t tiles);
 
-  [[nodiscard]] std::uint32_t bytes_on(std::uint32_t tile) const { return storage_.bytes_on(tile); }
-  [[nodiscard]] std::vector<EvenStorage::Piece> pieces(std::uint32_t group,
-                                                       std::uint32_t cut) const;
-  /// Writes what a tile holds.
-  void fill(std::uint32_t tile, std::span<std::byte> into) const;
+  [[nodiscard]] const EvenStorage& storage() const { return storage_; }
+  [[nodiscard]] Interval bytes_of(std::uint32_t group, std::uint32_t cut) const;
+  /// Writes what is stored from byte `first` on.
+  void fill(std::uint64_t first, std::span<std::byte> into) const;
 
  private:
   [[nodiscard]] std::uint64_t block_bytes(const Group& group) const;  ///< of one block of depth

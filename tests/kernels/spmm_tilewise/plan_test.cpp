@@ -10,6 +10,7 @@
 #include "models/fabric/fabric.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
+#include "tests/kernels/planned.h"
 #include "tests/sim/machine/units.h"
 
 using namespace tessera;
@@ -76,7 +77,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t parts : {1U, 2U, 5U}) {
       Options chosen = options(50, 61, 77, 0.6);
       chosen.plan.parts = parts;
-      const SpmmTilewise workload(chosen, small_machine(30));
+      const auto workload = test::planned<SpmmTilewise>(chosen, small_machine(30));
       const Plan& plan = workload.chosen_plan();
       CHECK(plan.parts == parts);
       for (std::uint32_t t = 0; t < workload.pattern().tiles.size(); ++t) {
@@ -101,13 +102,14 @@ TEST_SUITE("run") {
     for (const std::uint32_t sram_kib : {36U, 40U, 48U, 96U}) {
       CAPTURE(sram_kib);
       const MachineConfig machine = small_machine(30, sram_kib);
-      const SpmmTilewise workload(options(200, 300, 120, 0.3), machine);
+      const auto workload = test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), machine);
       most_cuts = std::max(most_cuts, workload.chosen_plan().cuts);
       const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
       CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
     }
     CHECK(most_cuts > 1);
-    CHECK_THROWS_AS(SpmmTilewise(options(200, 300, 120, 0.3), small_machine(2, 24)), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), small_machine(2, 24)),
+                    UserError);
   }
 
   TEST_CASE("rows of many single elements are multiplied whole, the others walked") {
@@ -117,7 +119,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t row_singles : {1U, 3U, 1000U}) {
       CAPTURE(row_singles);
       tew.plan.row_singles = row_singles;
-      const SpmmTilewise workload(tew, small_machine(30));
+      const auto workload = test::planned<SpmmTilewise>(tew, small_machine(30));
       CHECK(workload.chosen_plan().row_singles == row_singles);
       std::uint64_t walked = 0;
       for (const Group& group : workload.chosen_plan().groups) {
@@ -138,12 +140,12 @@ TEST_SUITE("run") {
   TEST_CASE("pinned cuts are taken and impossible ones refused") {
     Options pinned = options(50, 100, 77, 0.2);
     pinned.plan = {3, 4};
-    const SpmmTilewise workload(pinned, small_machine(30));
+    const auto workload = test::planned<SpmmTilewise>(pinned, small_machine(30));
     CHECK(workload.chosen_plan().parts == 3);
     CHECK(workload.chosen_plan().cuts == 4);
     pinned.plan = {25, 0};
-    CHECK_THROWS_AS(SpmmTilewise(pinned, small_machine(30)), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, small_machine(30)), UserError);
     pinned.plan = {0, 90};
-    CHECK_THROWS_AS(SpmmTilewise(pinned, small_machine(30)), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, small_machine(30)), UserError);
   }
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -72,7 +73,7 @@ TEST_SUITE("run") {
     Options options = odd(0.75);
     options.weights.spread = 30;
     options.weights.pruning.granularity = 10;
-    const SpmmTilewise workload(options, small_machine(12, 128));
+    const auto workload = test::planned<SpmmTilewise>(options, small_machine(12, 128));
     CHECK(workload.pattern().tiles.front().rows.empty());
     CHECK(workload.pattern().tiles.back().rows.size() > 60);
     check_types(options, 12);
@@ -121,7 +122,7 @@ TEST_SUITE("run") {
     options.weights.k = 256;
     options.weights.n = 96;
     options.weights.spread = 0.5;
-    const SpmmTilewise workload(options, small_machine(48, 128));
+    const auto workload = test::planned<SpmmTilewise>(options, small_machine(48, 128));
     CHECK(kept_rows(workload.pattern()).ratio() > 2);
     CHECK(workload.chosen_plan().cycles.ratio() < 1.5);
     CHECK(test::run_workload<SpmmTilewise>(options, small_machine(48, 128)) == "passed");
