@@ -1,6 +1,7 @@
 #include "kernels/catalogue.h"
 
 #include "kernels/gemm/gemm.h"
+#include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
@@ -25,6 +26,8 @@ Catalogue catalogue() {
   return {
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  plan<gemm::Gemm>),
+      make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",
+                                    plan<latency::Latency>),
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
                                         plan<matrix_unit::MatrixUnit>),
@@ -37,8 +40,9 @@ Catalogue catalogue() {
       make_kernel<spmm_tilewise::Options>("spmm_tilewise",
                                           "dense times a weight matrix pruned by tiles of columns",
                                           plan<spmm_tilewise::SpmmTilewise>),
-      make_kernel<stream::Options>("stream", "STREAM copy, scale, add, triad in every tile's SRAM",
-                                   plan<stream::Stream>),
+      make_kernel<stream::Options>(
+          "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM",
+          plan<stream::Stream>),
   };
 }
 
