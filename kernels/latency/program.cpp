@@ -67,7 +67,8 @@ nlohmann::ordered_json Latency::plan() const {
 
 /// All tiles take as long as the first.
 Prediction Latency::predict(MachineCosts& costs) const {
-  FittedCost compute({{1, 2}}, [&](const FittedCost::Sizes& sizes) {
+  // Where contexts compete for issue slots, their order settles after some steps.
+  FittedCost compute({{8, 32}}, [&](const FittedCost::Sizes& sizes) {
     program::Program sample(1);
     add_steps(sample, static_cast<std::uint32_t>(sizes[0]));
     return costs.tile(sample).compute_cycles;

@@ -22,6 +22,8 @@ const std::vector<Golden>& golden_runs() {
   static const std::vector<Golden> runs{
       {"matrix_unit", {"machine.tiles=4", "workload.n=96"}, 713, 3856, 0},
       {"stream", {"machine.tiles=4"}, 22703, 180356, 0},
+      {"dpu_add", {}, 74039, 74021, 0},
+      {"latency", {"workload.chains=2"}, 111101, 443924, 0},
       {"gemm",
        {"machine.tiles=64", "workload.m=256", "workload.n=256", "workload.k=256"},
        11829,

@@ -15,6 +15,18 @@
 
 using namespace tessera;
 
+namespace {
+
+/// Keys that make a kernel small.
+std::string_view small_sizes(std::string_view kernel) {
+  if (kernel == "stream") return R"(, "elements_per_worker": 50)";
+  if (kernel == "matrix_unit") return R"(, "n": 20)";
+  if (kernel == "latency") return R"(, "steps": 100)";
+  return R"(, "m": 32, "n": 16, "k": 32)";
+}
+
+}  // namespace
+
 TEST_SUITE("run") {
   TEST_CASE("every file of configs/runs passes tessera check") {
     const test::CommandFolder folder;
@@ -82,6 +94,26 @@ TEST_SUITE("run") {
         if (set.baseline.config.is_null() || !point.best.over.empty()) continue;
         CHECK_NOTHROW(
             command::baseline_config(set, command::baseline_of(set, point), catalogue, machines));
+      }
+    }
+  }
+
+  TEST_CASE(
+      "every kernel runs on every machine preset, or one message says what the machine lacks") {
+    const test::CommandFolder folder;
+    for (const config::Preset& preset : config::machine_presets()) {
+      for (const Kernel& kernel : kernels::catalogue()) {
+        CAPTURE(preset.name);
+        CAPTURE(kernel.name);
+        const std::string config = fmt::format(
+            R"({{"machine": {{"extends": "{}", "tiles": 8}}, "workload": {{"kernel": "{}"{}}}}})",
+            preset.name, kernel.name, small_sizes(kernel.name));
+        const test::Answer answer = folder.call("run - --out result", config);
+        CAPTURE(answer.err);
+        const std::string message = answer.err.substr(0, answer.err.find('\n'));
+        const bool told = answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
+                                               message.find(" fits ") != std::string::npos);
+        CHECK((answer.code == 0 || told));
       }
     }
   }

@@ -36,6 +36,11 @@ std::vector<Case> cases() {
                  fmt::format("workload.dtype={}", type), "workload.elements_per_worker=101",
                  "workload.repeats=3"}};
   };
+  auto preset = [&](const char* machine) {
+    return Case{"spmm_static",
+                {fmt::format("machine={}", machine), tiles, "workload.m=75", "workload.k=131",
+                 "workload.n=21", "workload.block=1", "workload.density=0.1"}};
+  };
   auto sparse = [&](int block, const char* type, const char* density, const char* layout) {
     return Case{
         "spmm_static",
@@ -73,6 +78,14 @@ std::vector<Case> cases() {
           stream("scale", "f32"),
           stream("add", "f32"),
           stream("triad", "f32"),
+          stream("triad", "i32"),
+          stream("update", "i32"),
+          {"latency", {tiles, "workload.steps=1000", "workload.chains=3"}},
+          {"latency", {"machine.tiles=2", "workload.steps=500", "workload.operation=f32_divide"}},
+          {"dpu_add", {"workload.elements_per_worker=50"}},
+          preset("upmem"),
+          preset("hammerblade"),
+          preset("wse2"),
           sparse(1, "f16", "0.1", "blocked"),
           sparse(4, "f16", "0.3", "natural"),
           sparse(8, "f16", "0.3", "blocked"),
