@@ -1,5 +1,6 @@
-// The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}; a body is two slots for
-// two 64-bit words: each pair stores the result of the pair before and loads for the next.
+// The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}. f16 and f32: a body is two
+// slots for two 64-bit words, each pair stores the result of the pair before and loads for the next. i32: a body is
+// one element, in plain RV32 as compilers make it.
 #include "xtile.h"
 
 // t3, t4, t5: b, c and a of this worker; t2: repetitions of the body; f0: the scalar
@@ -88,3 +89,74 @@ stream_three stream_add_f32, splat.s, add_f32
 stream_three stream_add_f16, splat.h, add_f16
 stream_three stream_triad_f32, splat.s, triad_f32
 stream_three stream_triad_f16, splat.h, triad_f16
+
+// t5, t3, t4: a, b and c of this worker; t2: its elements; t1: the scalar; t0: the end of b
+.macro stream_elements
+  csrr    t0, 0xcc0
+  lw      t1, 0(a0)
+  slli    t0, t0, 4
+  add     t0, t0, a0
+  lw      t5, 8(t0)
+  lw      t3, 12(t0)
+  lw      t4, 16(t0)
+  lw      t2, 20(t0)
+  addi    t2, t2, 1
+  sh2add  t0, t2, t3
+.endm
+
+// Two operands: result a1 = compute(element a1 of b, element a2 of c).
+.macro stream_three_i32 name, compute:vararg
+codelet \name
+  stream_elements
+1:
+  lw      a1, 0(t3)
+  lw      a2, 0(t4)
+  \compute
+  sw      a1, 0(t5)
+  addi    t3, t3, 4
+  addi    t4, t4, 4
+  addi    t5, t5, 4
+  bne     t3, t0, 1b
+  xctl    0
+end_codelet \name
+.endm
+
+// One operand: result a1 = compute(element a1 of b).
+.macro stream_two_i32 name, compute:vararg
+codelet \name
+  stream_elements
+1:
+  lw      a1, 0(t3)
+  \compute
+  sw      a1, 0(t5)
+  addi    t3, t3, 4
+  addi    t5, t5, 4
+  bne     t3, t0, 1b
+  xctl    0
+end_codelet \name
+.endm
+
+.macro triad_i32
+  mul     a2, a2, t1
+  add     a1, a1, a2
+.endm
+
+stream_two_i32   stream_copy_i32
+stream_two_i32   stream_scale_i32, mul a1, a1, t1
+stream_three_i32 stream_add_i32, add a1, a1, a2
+stream_three_i32 stream_triad_i32, triad_i32
+
+// In place, six instructions an element: the loop that PrIM measures arithmetic with (arXiv 2105.03814, listing of its
+// section 3.1: address, load, add, store, index, branch).
+codelet stream_update_i32
+  stream_elements
+  li      t0, 0
+1:
+  sh2add  a2, t0, t5
+  lw      a1, 0(a2)
+  add     a1, a1, t1
+  sw      a1, 0(a2)
+  addi    t0, t0, 1
+  bne     t0, t2, 1b
+  xctl    0
+end_codelet stream_update_i32

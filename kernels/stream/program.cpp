@@ -1,5 +1,6 @@
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,22 +18,32 @@ using program::Place;
 
 namespace {
 
-constexpr config::Names<Operation, 4> kOperations{{{"copy", Operation::copy},
+constexpr config::Names<Operation, 5> kOperations{{{"copy", Operation::copy},
                                                    {"scale", Operation::scale},
                                                    {"add", Operation::add},
-                                                   {"triad", Operation::triad}}};
+                                                   {"triad", Operation::triad},
+                                                   {"update", Operation::update}}};
+constexpr config::Names<program::Type, 3> kTypes{
+    {{"f16", program::Type::f16}, {"f32", program::Type::f32}, {"i32", program::Type::i32}}};
 
-/// Arrays that the loop reads and writes.
+/// Times that the loop goes past an array's elements.
 std::uint64_t arrays_touched(Operation operation) {
-  return operation == Operation::copy || operation == Operation::scale ? 2 : 3;
+  return operation == Operation::update ? 2 : arrays_of(operation);
 }
 
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"operation", "copy a = b, scale a = s b, add a = b + c, triad a = b + s c"},
+  fields.field({"operation",
+                "copy a = b, scale a = s b, add a = b + c, triad a = b + s c; i32 also update "
+                "a = a + s"},
                options.operation, kOperations);
-  fields.field({"dtype", "type of the elements"}, options.dtype, data::kFloatTypes);
+  fields.field({"dtype", "type of the elements: f16 and f32 packed, i32 one by one"}, options.dtype,
+               kTypes);
+  fields.require(options.operation != Operation::update || options.dtype == program::Type::i32,
+                 "operation",
+                 fmt::format("found update, allowed copy, scale, add, triad with dtype {}",
+                             config::name_of(kTypes, options.dtype)));
   fields.field({"elements_per_worker", "array elements of each worker"},
                options.elements_per_worker, {1, 1u << 24});
   fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
@@ -45,11 +56,12 @@ Stream::Stream(const Options& options, MachineCosts& costs)
       machine_(costs.machine()),
       codelet_(elf::embedded_codelet(
           "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options.operation),
-                                config::name_of(data::kFloatTypes, options.dtype)))),
+                                config::name_of(kTypes, options.dtype)))),
       prediction_(predict(costs)) {}
 
 std::uint32_t Stream::padded_elements() const {
-  return round_up(options_.elements_per_worker, kBodyBytes / data::element_bytes(options_.dtype));
+  return round_up(options_.elements_per_worker,
+                  body_bytes(options_.dtype) / data::element_bytes(options_.dtype));
 }
 
 std::uint32_t Stream::worker_bytes() const {
@@ -59,6 +71,11 @@ std::uint32_t Stream::worker_bytes() const {
 double Stream::initial(TileId tile, std::uint64_t stream, std::uint64_t at) const {
   const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
   return static_cast<double>(data::random_signed(options_.seed, stream, element, 8));
+}
+
+std::uint32_t Stream::initial_word(TileId tile, std::uint64_t stream, std::uint64_t at) const {
+  const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
+  return static_cast<std::uint32_t>(data::random_bits(options_.seed, stream, element));
 }
 
 nlohmann::ordered_json Stream::plan() const {
@@ -74,22 +91,30 @@ Prediction Stream::predict(MachineCosts& costs) const {
   FittedCost compute({kBodies, kRepeats}, [&](const FittedCost::Sizes& sizes) {
     const auto [bodies, repeats] = std::array{sizes[0], sizes[1]};
     program::Program sample(1);
-    const auto bytes = static_cast<std::uint32_t>(bodies * kBodyBytes);
+    const auto bytes = static_cast<std::uint32_t>(bodies * body_bytes(options_.dtype));
     program::ComputeSet set{"sample", {loop(sample, TileId{0}, bytes, false)}};
     sample.main().steps.push_back(repeated(std::move(set), static_cast<std::uint32_t>(repeats)));
     return costs.tile(sample).compute_cycles;
   });
   Prediction p;
-  p.compute_cycles = compute({worker_bytes() / kBodyBytes, options_.repeats});
+  p.compute_cycles = compute({worker_bytes() / body_bytes(options_.dtype), options_.repeats});
   p.sync_cycles = costs.barrier() * options_.repeats;
   p.cycles = p.compute_cycles + p.sync_cycles;
   return p;
 }
 
+std::uint64_t Stream::operations() const {
+  constexpr std::array<std::uint64_t, 5> kAnElement{0, 1, 1, 2, 1};
+  return kAnElement[static_cast<std::size_t>(options_.operation)] * options_.elements_per_worker *
+         machine_.tile.contexts * machine_.tiles * options_.repeats;
+}
+
 std::uint64_t Stream::useful_flops() const {
-  constexpr std::array<std::uint64_t, 4> kFlopsPerElement{0, 1, 1, 2};
-  return kFlopsPerElement[static_cast<std::size_t>(options_.operation)] *
-         options_.elements_per_worker * machine_.tile.contexts * machine_.tiles * options_.repeats;
+  return options_.dtype == program::Type::i32 ? 0 : operations();
+}
+
+std::uint64_t Stream::useful_integer_operations() const {
+  return options_.dtype == program::Type::i32 ? operations() : 0;
 }
 
 std::uint64_t Stream::useful_bytes() const {
@@ -101,6 +126,7 @@ std::uint64_t Stream::useful_bytes() const {
 std::string Stream::peak_type() const { return "bytes"; }
 
 std::uint32_t Stream::scalar_bits() const {
+  if (options_.dtype == program::Type::i32) return kIntegerScalar;
   std::array<std::byte, 4> bytes{};
   data::store_element(options_.dtype, bytes, 0, kScalar);
   return std::bit_cast<std::uint32_t>(bytes);
@@ -111,11 +137,17 @@ BufferId Stream::add_array(program::Program& program, TileId tile, std::uint64_t
   auto fill = [this, tile, stream](std::span<std::byte> into) {
     const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
     for (std::size_t i = 0; i < elements; ++i) {
-      data::store_element(options_.dtype, into, i, initial(tile, stream, i));
+      const std::uint32_t word = initial_word(tile, stream, i);
+      if (options_.dtype == program::Type::i32)
+        std::memcpy(&into[i * sizeof word], &word, sizeof word);
+      else
+        data::store_element(options_.dtype, into, i, initial(tile, stream, i));
     }
   };
+  const bool result = options_.operation == Operation::update;
+  constexpr std::array<std::string_view, 3> kNames{"a", "b", "c"};
   return program.add_buffer(
-      {tile, bytes, 8, false, program::Category::tensors, fill, stream == 1 ? "b" : "c"});
+      {tile, bytes, 8, result, program::Category::tensors, fill, kNames[result ? 0 : stream]});
 }
 
 program::Vertex Stream::loop(program::Program& program, TileId tile, std::uint32_t bytes,
@@ -128,14 +160,15 @@ program::Vertex Stream::loop(program::Program& program, TileId tile, std::uint32
   const auto input = [&](std::uint64_t stream) {
     return filled ? add_array(program, tile, stream, all) : add(false, "sample");
   };
-  const BufferId a = add(true, "a");
-  const BufferId b = input(1);
-  const BufferId c = arrays_touched(options_.operation) == 3 ? input(2) : b;
+  const std::uint32_t arrays = arrays_of(options_.operation);
+  const BufferId a = arrays == 1 ? input(1) : add(true, "a");
+  const BufferId b = arrays > 1 ? input(1) : a;
+  const BufferId c = arrays > 2 ? input(2) : b;
   program::Vertex vertex{tile, codelet, program::Executor::all_workers, 0, {scalar_bits(), 0u}};
   for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
     const std::uint32_t part = w * bytes;
     vertex.arguments.insert(vertex.arguments.end(), {Place{a, part}, Place{b, part}, Place{c, part},
-                                                     bytes / kBodyBytes - 1});
+                                                     bytes / body_bytes(options_.dtype) - 1});
   }
   return vertex;
 }

@@ -7,15 +7,25 @@
 #include "sim/program/workload.h"
 
 /// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
-/// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c.
+/// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c; and, for
+/// i32, PrIM's update: a = a + s. f16 and f32 are packed, i32 goes element by element.
 namespace tessera::stream {
 
-enum class Operation { copy, scale, add, triad };
+enum class Operation { copy, scale, add, triad, update };
 
-/// The scalar s of scale and triad, exact in f16.
-constexpr double kScalar = 1.5;
+constexpr double kScalar = 1.5;              ///< s, exact in f16
+constexpr std::uint32_t kIntegerScalar = 3;  ///< s of i32
 
-constexpr std::uint32_t kBodyBytes = 16;  ///< a loop body handles two 64-bit words of each array
+/// What a loop body handles of each array: two 64-bit words, of i32 an element.
+constexpr std::uint32_t body_bytes(program::Type type) {
+  return type == program::Type::i32 ? 4 : 16;
+}
+
+/// Arrays that each tile holds: the result, and after it b and c where they are read.
+constexpr std::uint32_t arrays_of(Operation operation) {
+  if (operation == Operation::update) return 1;
+  return operation == Operation::copy || operation == Operation::scale ? 2 : 3;
+}
 
 struct Options {
   Operation operation = Operation::triad;
@@ -33,6 +43,7 @@ class Stream : public Workload {
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::uint64_t useful_integer_operations() const override;
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
@@ -46,8 +57,15 @@ class Stream : public Workload {
   [[nodiscard]] program::Step repeated(program::ComputeSet set, std::uint32_t times) const;
   [[nodiscard]] program::BufferId add_array(program::Program& program, TileId tile,
                                             std::uint64_t stream, std::uint32_t bytes) const;
-  /// Element `at` of array `stream` (1: b, 2: c) on a tile, before the run.
+  /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
+  /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
+  [[nodiscard]] std::uint32_t initial_word(TileId tile, std::uint64_t stream,
+                                           std::uint64_t at) const;
+  /// The largest error among what array a holds on a tile after the run.
+  [[nodiscard]] double float_error(TileId tile, std::span<const std::byte> found) const;
+  [[nodiscard]] double integer_error(TileId tile, std::span<const std::byte> found) const;
+  [[nodiscard]] std::uint64_t operations() const;
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;
   [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it

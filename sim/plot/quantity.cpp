@@ -20,6 +20,7 @@ struct Ending {
 };
 
 constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
+                                 Ending{"operations_per_second", "OP/s", true},
                                  Ending{"bytes_per_second", "B/s", true},
                                  Ending{"peak_per_second", "/s", true},
                                  Ending{"cycles", "cycles", false},

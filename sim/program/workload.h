@@ -54,6 +54,8 @@ class Workload {
   [[nodiscard]] virtual nlohmann::ordered_json facts() const;
   [[nodiscard]] virtual Prediction prediction() const = 0;
   [[nodiscard]] virtual std::uint64_t useful_flops() const = 0;
+  /// The same of integers; 0: not a matter of those.
+  [[nodiscard]] virtual std::uint64_t useful_integer_operations() const { return 0; }
   /// Bytes of local memory that the workload is about (STREAM counts its arrays); 0: not a matter
   /// of bytes.
   [[nodiscard]] virtual std::uint64_t useful_bytes() const { return 0; }

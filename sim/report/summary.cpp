@@ -62,11 +62,14 @@ std::string rate_line(const Json& report) {
   const std::string unit = bytes ? "B/s" : "FLOP/s";
   const double useful =
       rate.at(bytes ? "useful_bytes_per_second" : "useful_flops_per_second").get<double>();
-  return fmt::format("  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed\n",
+  const auto integers = rate.find("useful_integer_operations_per_second");
+  const std::string more =
+      integers == rate.end() ? "" : "; " + scaled(integers->get<double>(), "OP/s") + " of integers";
+  return fmt::format("  rate      {} useful = {:.1f} % of the {} peak ({}); {} executed{}\n",
                      scaled(useful, unit), 100 * rate.at("fraction_of_peak").get<double>(),
                      rate.at("peak_type").get<std::string>(),
                      scaled(rate.at("peak_per_second").get<double>(), unit),
-                     scaled(rate.at("flops_per_second").get<double>(), "FLOP/s"));
+                     scaled(rate.at("flops_per_second").get<double>(), "FLOP/s"), more);
 }
 
 std::string memory_lines(const Json& report) {

@@ -1,5 +1,7 @@
 #include "kernels/stream/stream.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "tests/kernels/run_workload.h"
@@ -16,9 +18,10 @@ using test::small_machine;
 
 TEST_SUITE("run") {
   TEST_CASE("every operation and type is exact in the predicted cycles") {
-    for (const program::Type type : {program::Type::f16, program::Type::f32}) {
-      for (const Operation operation :
-           {Operation::copy, Operation::scale, Operation::add, Operation::triad}) {
+    for (const program::Type type : {program::Type::f16, program::Type::f32, program::Type::i32}) {
+      for (const Operation operation : {Operation::copy, Operation::scale, Operation::add,
+                                        Operation::triad, Operation::update}) {
+        if (operation == Operation::update && type != program::Type::i32) continue;
         for (const std::uint32_t elements : {1U, 8U, 9U, 10U, 500U}) {
           Options options;
           options.operation = operation;
@@ -33,6 +36,37 @@ TEST_SUITE("run") {
           CHECK(test::run_workload<Stream>(options, small_machine(2), {view}) == "passed");
         }
       }
+    }
+  }
+
+  TEST_CASE("an update adds its number once a repeat") {
+    Options options;
+    options.operation = Operation::update;
+    options.dtype = program::Type::i32;
+    options.elements_per_worker = 20;
+    options.repeats = 7;
+    CHECK(test::run_workload<Stream>(options, small_machine(1)) == "passed");
+    MeasuredCosts costs(small_machine(2));
+    CHECK(Stream(options, costs).useful_integer_operations() == 20 * 6 * 2 * 7);
+    CHECK(Stream(options, costs).useful_flops() == 0);
+  }
+
+  TEST_CASE("a revolver's update takes six turns an element") {
+    MachineConfig machine = small_machine(1);
+    machine.tile.issue = "revolver";
+    machine.tile.reissue_cycles = 11;
+    Options options;
+    options.operation = Operation::update;
+    options.dtype = program::Type::i32;
+    const auto cycles = [&](std::uint32_t contexts, std::uint32_t elements) {
+      machine.tile.contexts = contexts;
+      options.elements_per_worker = elements;
+      MeasuredCosts costs(machine);
+      return Stream(options, costs).prediction().cycles;
+    };
+    for (const std::uint32_t contexts : {1U, 2U, 10U, 11U, 12U, 24U}) {
+      CAPTURE(contexts);
+      CHECK(cycles(contexts, 300) - cycles(contexts, 200) == 600 * std::max(contexts, 11U));
     }
   }
 
