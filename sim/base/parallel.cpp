@@ -1,6 +1,9 @@
 #include "sim/base/parallel.h"
 
 #include <algorithm>
+#include <system_error>
+
+#include "sim/base/host_limit.h"
 
 namespace tessera {
 namespace {
@@ -18,10 +21,22 @@ void relax() {
 }  // namespace
 
 HostThreads::HostThreads(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
+  try {
+    for (unsigned i = 1; i < threads; ++i) helpers_.emplace_back([this] { help(); });
+  } catch (const std::system_error& error) {
+    const unsigned got = count();
+    end_helpers();
+    throw HostLimit(fmt::format("the host gives {} of {} threads (run.threads): {}", got, threads,
+                                error.code().message()));
+  } catch (...) {
+    end_helpers();
+    throw;
+  }
 }
 
-HostThreads::~HostThreads() {
+HostThreads::~HostThreads() { end_helpers(); }
+
+void HostThreads::end_helpers() {
   leaving_.store(true);
   job_.fetch_add(kPieceMask + 1);
   job_.notify_all();

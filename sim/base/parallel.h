@@ -18,7 +18,7 @@ class HostThreads {
   /// Calls body for the items [begin, end).
   using Body = std::function<void(std::size_t begin, std::size_t end)>;
 
-  /// `threads` includes the caller; 0 counts as 1.
+  /// `threads` includes the caller; 0 counts as 1. Throws HostLimit if the host gives fewer.
   explicit HostThreads(unsigned threads);
   ~HostThreads();
   HostThreads(const HostThreads&) = delete;
@@ -31,6 +31,7 @@ class HostThreads {
   void for_ranges(std::size_t items, std::size_t grain, const Body& body);
 
  private:
+  void end_helpers();
   void help();
   bool run_piece();
   void run_range(std::uint64_t piece);

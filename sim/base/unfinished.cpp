@@ -5,10 +5,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 #include "sim/base/whole_file.h"
 
 namespace tessera {
@@ -30,7 +31,7 @@ std::size_t put(const char* path) {
 }
 
 /// A signal's handler: it may call little, and other threads go on meanwhile.
-void end_process(int /*signal*/) {
+void end_process(int signal) {
   if (ending_.test_and_set()) return;
   std::array<const char*, kPlaces> taken{};
   for (std::size_t i = 0; i < kPlaces; ++i) {
@@ -40,7 +41,10 @@ void end_process(int /*signal*/) {
   // Folders once they are empty; the inner ones have the later places.
   for (std::size_t i = kPlaces; i-- > 0;)
     if (taken[i] != nullptr) ::rmdir(taken[i]);
-  std::_Exit(static_cast<int>(ExitCode::interrupted));
+  if (signal != SIGXCPU) std::_Exit(static_cast<int>(ExitCode::interrupted));
+  constexpr std::string_view kWhy = "the host gives no more processor time (ulimit -t)\n";
+  static_cast<void>(!::write(STDERR_FILENO, kWhy.data(), kWhy.size()));
+  std::_Exit(static_cast<int>(kHostLimit));
 }
 
 /// Those of the folder and the folders above it that are not there, from the outermost on.
@@ -79,12 +83,13 @@ void clean_up_on_signals() {
   for (std::atomic<const char*>& path : paths_) path = nullptr;
   struct sigaction action {};
   action.sa_handler = end_process;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU}) {
     struct sigaction before {};
     ::sigaction(signal, nullptr, &before);
     const bool ignored = signal == SIGHUP && before.sa_handler == SIG_IGN;
     if (!ignored) ::sigaction(signal, &action, nullptr);
   }
+  ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, and is told
 }
 
 }  // namespace tessera

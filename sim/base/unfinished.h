@@ -38,7 +38,9 @@ class NewFolder {
 };
 
 /// From now on SIGINT, SIGTERM and SIGHUP (unless that is ignored) remove what is unfinished and
-/// end the process as interrupted. A forked child that calls it leaves its parent's things alone.
+/// end the process as interrupted; SIGXCPU does so for want of time of the host. Files that grow
+/// past their limit fail to be written. A forked child that calls it leaves its parent's things
+/// alone.
 void clean_up_on_signals();
 
 }  // namespace tessera

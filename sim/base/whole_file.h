@@ -12,7 +12,7 @@ namespace tessera {
 /// by commit(). What is not committed leaves nothing, also if a signal ends the process.
 class WholeFile {
  public:
-  /// Throws UserError, naming the file and the reason, as finish() and commit() do.
+  /// Throws UserError or HostLimit, naming the file and the reason, as finish() and commit() do.
   explicit WholeFile(std::string path);
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
@@ -29,13 +29,10 @@ class WholeFile {
   std::ofstream out_;
 };
 
-/// The ending of every temporary name.
-inline constexpr const char* kTemporaryEnding = ".tmp";
-
-/// The whole text as such a file. Throws UserError.
+/// The whole text as such a file. Throws as it does.
 void write_whole(const std::string& path, const std::string& text);
 
-/// Creates the folder and those above it. Throws UserError.
+/// Creates the folder and those above it. Throws UserError or HostLimit.
 void create_folder(const std::string& folder);
 
 }  // namespace tessera

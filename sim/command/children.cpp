@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 #include "sim/base/unfinished.h"
 
 namespace tessera::command {
@@ -41,14 +41,23 @@ void become_child(pid_t parent) {
   try {
     write_all(pipe, work(item));
   } catch (...) {  // the stack above belongs to the parent
-    ::_exit(static_cast<int>(ExitCode::defect));
+    ::_exit(static_cast<int>(current_failure().code));
   }
   ::_exit(0);
 }
 
-std::string wait_for(pid_t process) {
+int status_of(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+bool is_starved(int status) {
+  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
+  return WEXITSTATUS(status) == static_cast<int>(kHostLimit);
+}
+
+std::string death_of(int status) {
   if (WIFSIGNALED(status)) {
     return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
@@ -75,7 +84,7 @@ Children::~Children() {
     while (::poll(&ended, 1, kMostMilliseconds) > 0 && take(child.pipe, ignored)) continue;
     ::kill(child.process, SIGKILL);
     ::close(child.pipe);
-    wait_for(child.process);
+    status_of(child.process);
   }
 }
 
@@ -84,10 +93,14 @@ void Children::start(std::size_t item, const Work& work) {
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
   if (::pipe(ends.data()) != 0) {
-    throw UserError(fmt::format("no pipe to a process: {}", std::strerror(errno)));
+    throw HostLimit(fmt::format("no pipe to a process: {}", std::strerror(errno)));
   }
   const pid_t process = ::fork();
-  if (process < 0) throw UserError(fmt::format("no further process: {}", std::strerror(errno)));
+  if (process < 0) {
+    const int error = errno;
+    for (const int end : ends) ::close(end);
+    throw HostLimit(fmt::format("no further process: {}", std::strerror(error)));
+  }
   if (process == 0) {
     become_child(parent);
     ::close(ends[0]);
@@ -115,8 +128,8 @@ std::vector<Children::Finished> Children::wait(int milliseconds, int input,
       continue;
     }
     ::close(child.pipe);
-    std::string death = wait_for(child.process);
-    finished.push_back({child.item, std::move(child.text), std::move(death)});
+    const int status = status_of(child.process);
+    finished.push_back({child.item, std::move(child.text), death_of(status), is_starved(status)});
   }
   running_ = std::move(left);
   return finished;

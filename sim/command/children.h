@@ -16,6 +16,7 @@ class Children {
     std::size_t item;
     std::string text;   ///< what its work returned
     std::string death;  ///< how it died instead, for people; empty: it did not
+    bool starved;       ///< the host had not enough (its kernel sends SIGKILL then)
   };
   using Work = std::function<std::string(std::size_t)>;
 
@@ -25,7 +26,7 @@ class Children {
   /// Ends those that still run; they leave nothing unfinished.
   ~Children();
 
-  /// Throws UserError if there is no process to be had.
+  /// Throws HostLimit if there is no process to be had.
   void start(std::size_t item, const Work& work);
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   /// Waits until a child has finished, `input` (unless negative) can be read, a signal that

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sim/base/host_limit.h"
 #include "sim/command/disasm.h"
 #include "sim/command/eval.h"
 #include "sim/command/exec.h"
@@ -113,9 +114,10 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
 ExitCode after_printing(ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  const std::string reason = errno == 0 ? "" : std::string(": ") + std::strerror(errno);
+  const int error = errno;  // none if an earlier write failed
+  const std::string reason = error == 0 ? "" : std::string(": ") + std::strerror(error);
   fmt::print(stderr, "standard output: cannot be written{}\n", reason);
-  return ExitCode::user_error;
+  return error == 0 || is_host_limit(error) ? kHostLimit : ExitCode::user_error;
 }
 
 }  // namespace
@@ -123,14 +125,12 @@ ExitCode after_printing(ExitCode code) {
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {
   try {
     return after_printing(parse_and_run(argc, argv, simulator));
-  } catch (const Error& error) {
-    const bool ours = error.code() == ExitCode::defect;
-    fmt::print(stderr, "{}{}\n", ours ? "tessera: a bug of ours: " : "", error.what());
-    return error.code();
-  } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return after_printing(ExitCode::user_error);
-    fmt::print(stderr, "tessera: a bug of ours: {}\n", error.what());
-    return ExitCode::defect;
+  } catch (const std::exception&) {
+    const Failure failure = current_failure();
+    if (std::ferror(stdout) != 0) return after_printing(failure.code);
+    const bool ours = failure.code == ExitCode::defect;
+    fmt::print(stderr, "{}{}\n", ours ? "tessera: a bug of ours: " : "", failure.message);
+    return failure.code;
   }
 }
 

@@ -91,6 +91,7 @@ class Evaluation {
     report::require_writable(request.out);
     store_.emplace(request.out);
     store_->open();
+    store_->remove_leftovers();
   }
 
   void run() {
@@ -140,7 +141,8 @@ class Evaluation {
     if (finished.death.empty()) return finished.text;
     const auto& [id, seed] = node.mapped();
     return to_text(finished.item, id,
-                   {"died", "the simulation died: " + finished.death, seed, nullptr});
+                   {finished.starved ? "starved" : "died", "the simulation died: " + finished.death,
+                    seed, nullptr});
   }
 
   static std::string to_text(std::size_t number, const Json& id, const sweep::Result& result) {

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 
 namespace tessera::command {
 namespace {
 
 std::string status_of(ExitCode code) {
   if (code == ExitCode::user_error) return "failed";
+  if (code == kHostLimit) return "starved";
   return code == ExitCode::no_progress ? "stuck" : "defect";
 }
 
@@ -31,12 +32,10 @@ sweep::Result run_point(const config::Config& config, const Simulator& simulator
                                  outcome.check.max_error, outcome.check.bound);
     }
     result.report = std::move(report.json);
-  } catch (const Error& error) {
-    result.status = status_of(error.code());
-    result.error = error.what();
-  } catch (const std::exception& error) {
-    result.status = "defect";
-    result.error = error.what();
+  } catch (const std::exception&) {
+    const Failure failure = current_failure();
+    result.status = status_of(failure.code);
+    result.error = failure.message;
   }
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/report/analysis.h"
 #include "sim/report/page.h"
@@ -38,6 +39,7 @@ ExitCode report(const ReportRequest& request) {
   }
   const std::string file = page_file(request);
   const std::string page = report::page(runs);
+  remove_leftovers(std::filesystem::absolute(file).parent_path());
   write_whole(file, page);
   fmt::print("{}  {}\n", file, report::scaled(static_cast<double>(page.size()), "B"));
   return ExitCode::done;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/leftovers.h"
 #include "sim/command/progress.h"
 #include "sim/trace/run_trace.h"
 
@@ -62,7 +63,7 @@ std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const st
     trace.stop(why.what());
     trace.commit();
     return fmt::format("{}  results   {}", trace.summary(), folder);
-  } catch (const UserError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
 }
@@ -85,6 +86,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   const std::string folder = report::output_folder(config);
   report::require_writable(folder);
+  remove_leftovers(folder);
   const trace::Settings settings = trace_settings(config);
   Progress progress(request.quiet);
   progress.show("planning and building");
@@ -112,7 +114,10 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
 
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
+  Progress progress(false);
+  progress.show("planning and building");
   const report::Built built = build(config, simulator);
+  progress.clear();
   const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
   fmt::print("{}\n{}", report::static_summary(report::static_report(config, built)),
              program::memory_table(built.images, capacity));

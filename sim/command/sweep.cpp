@@ -16,6 +16,7 @@
 #include "sim/command/point_run.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
+#include "sim/sweep/folder_lock.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/tables.h"
 
@@ -56,9 +57,10 @@ class Runner {
     const Interruption interruption;
     Children children;
     for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
-    while (!waiting_.empty() || children.running() > 0) {
-      for (; !waiting_.empty() && children.running() < jobs_; waiting_.pop_front()) {
-        children.start(waiting_.front(), [&](std::size_t i) { return simulate(*points[i]); });
+    while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
+      while (std::deque<std::size_t>* const queue = startable(children.running())) {
+        children.start(queue->front(), [&](std::size_t i) { return simulate(*points[i]); });
+        queue->pop_front();
       }
       constexpr int kTenTimesASecond = 100;
       for (const auto& finished : children.wait(kTenTimesASecond, -1, interruption.let_through())) {
@@ -71,39 +73,57 @@ class Runner {
   }
 
  private:
-  /// In a child: the result goes to the store, its status to the parent.
+  /// From which a point may start beside so many that run; null: none.
+  std::deque<std::size_t>* startable(std::size_t running) {
+    if (!waiting_.empty()) return running < jobs_ ? &waiting_ : nullptr;
+    return running == 0 && !alone_.empty() ? &alone_ : nullptr;
+  }
+
+  /// In a child: the result goes to the store, its status to the parent; of one that starved the
+  /// message too.
   std::string simulate(const Point& point) const {
     config::Config config = sweep_.config(point);
     // All cores are in use already.
     if (config.run.threads == 0) {
       config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
     }
-    const sweep::Result result = run_point(config, simulator_);
-    store_.put(point.id, result);
-    return result.status;
+    sweep::Result result = run_point(config, simulator_);
+    try {
+      if (result.status != kStarved) store_.put(point.id, result);
+    } catch (const HostLimit& error) {
+      result = {kStarved, error.what(), nullptr, nullptr};
+    }
+    return result.status == kStarved ? kStarved + (" " + result.error) : result.status;
   }
 
   void finish(const Point& point, const Children::Finished& finished, SweepProgress& progress) {
-    if (finished.death.empty()) {
+    const bool told = finished.text.starts_with(kStarved);
+    if (finished.death.empty() && !told) {
       progress.count(finished.text);
       return;
     }
-    // Once more: somebody may have taken its memory.
+    // Once more, when it has the host to itself: others may have taken its memory.
     if (again_.insert(point.id).second) {
-      waiting_.push_back(finished.item);
+      alone_.push_back(finished.item);
       return;
     }
+    const std::string status = told || finished.starved ? kStarved : "died";
+    const std::string error =
+        told ? finished.text.substr(status.size() + 1) : "the simulation died: " + finished.death;
     const config::Json seed = seed_of(sweep_.config(point).resolved);
-    store_.put(point.id, {"died", "the simulation died: " + finished.death, seed, nullptr});
-    progress.count("died");
+    store_.put(point.id, {status, error, seed, nullptr});
+    progress.count(status);
   }
+
+  static constexpr const char* kStarved = "starved";
 
   const sweep::Sweep& sweep_;
   const Store& store_;
   const Simulator& simulator_;
   unsigned jobs_;
   std::deque<std::size_t> waiting_;
-  std::set<std::string> again_;  ///< ids of points that died once
+  std::deque<std::size_t> alone_;  ///< each of these with nothing beside it, after all others
+  std::set<std::string> again_;    ///< ids of points that died once
 };
 
 /// The first point of each id that has no result yet.
@@ -118,6 +138,18 @@ std::vector<const Point*> missing(const std::vector<Point>& points, const Shard&
   return found;
 }
 
+/// Names the files of points that run again because theirs cannot be used.
+void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
+  constexpr std::size_t kMost = 10;
+  std::size_t damaged = 0;
+  for (const Point* point : wanted) {
+    const std::string damage = store.damage(point->id);
+    if (damage.empty()) continue;
+    if (++damaged <= kMost) fmt::print(stderr, "{}; the point runs again\n", damage);
+  }
+  if (damaged > kMost) fmt::print(stderr, "and {} files more\n", damaged - kMost);
+}
+
 /// The results of the shard's points by what became of them.
 SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& points,
                         const Shard& shard, const Store& store) {
@@ -127,6 +159,13 @@ SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& poi
     summary.add(store.find_any(point.id), [&] { return sweep.name_of(point); });
   }
   return summary;
+}
+
+void print_summary(const SweepSummary& summary, const SweepRequest& request,
+                   const std::string& name, std::size_t ran) {
+  const bool is_whole = request.shard.empty();
+  summary.print(is_whole ? name : name + " shard " + request.shard, ran);
+  if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
 }
 
 sweep::SlurmJob slurm_job(const SweepRequest& request) {
@@ -152,31 +191,29 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   report::require_writable(request.out);
   const Store store(request.out);
   store.open();
+  const bool is_whole = request.shard.empty();
+  const sweep::FolderLock lock(request.out, sweep.name(), sweep::identity_of(points),
+                               request.slurm || !is_whole);
+  store.remove_leftovers();
   sweep::write_points(request.out, sweep, points);
   if (request.slurm) {
     submit_to_slurm(slurm_job(request), points.size());
     return ExitCode::done;
   }
   const std::vector<const Point*> wanted = missing(points, shard, store);
+  tell_damage(wanted, store);
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   SweepProgress progress(sweep.name(), wanted.size(), request.quiet);
   const bool completed = Runner(sweep, store, simulator, jobs).run(wanted, progress);
   progress.clear();
-  const bool is_whole = request.shard.empty();
   if (is_whole) sweep::write_results(request.out, sweep, points, store);
   if (is_whole && completed) store.remove_leftovers();
   const SweepSummary summary = summary_of(sweep, points, shard, store);
-  if (!request.quiet) {
-    const std::string part = is_whole ? "" : " shard " + request.shard;
-    summary.print(sweep.name() + part, progress.counted());
-    if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
-  }
-  if (!completed) {
-    fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
-    return ExitCode::interrupted;
-  }
-  return summary.exit_code();
+  if (!request.quiet) print_summary(summary, request, sweep.name(), progress.counted());
+  if (completed) return summary.exit_code();
+  fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
+  return ExitCode::interrupted;
 }
 
 Command sweep_command(const Simulator& simulator) {

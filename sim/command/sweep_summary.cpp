@@ -32,6 +32,7 @@ void SweepSummary::print(const std::string& what, std::size_t ran) const {
 
 ExitCode SweepSummary::exit_code() const {
   if (groups_.contains("defect") || groups_.contains("died")) return ExitCode::defect;
+  if (groups_.contains("starved")) return kHostLimit;
   return groups_.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 #include "sim/sweep/store.h"
 
 namespace tessera::command {
@@ -19,7 +19,8 @@ class SweepSummary {
   /// How many points have each status, and of each but `done` the first one's message.
   void print(const std::string& what, std::size_t ran) const;
 
-  /// defect if a point died or met a bug of ours, check_failed if a result is wrong, else done.
+  /// defect if a point died or met a bug of ours, kHostLimit if the host had not enough for one,
+  /// check_failed if a result is wrong, else done.
   [[nodiscard]] ExitCode exit_code() const;
 
  private:

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
@@ -28,6 +29,7 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
   const std::vector<Row> rows = runs.run(jobs, print_row);
   if (!folder.empty()) {
     create_folder(folder);
+    remove_leftovers(folder);
     write_whole(std::filesystem::path(folder) / (set.name + ".csv"), table_csv(set, rows));
     fmt::print("  table: {}/{}.csv\n", folder, set.name);
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/host_limit.h"
 #include "sim/command/children.h"
 #include "sim/config/key_path.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 using config::Json;
 
-/// Runs one config; the result travels as the text of a JSON object, with `error` if it failed.
+/// Runs one config; the result travels as the text of a JSON object, with `error` if it failed and
+/// `starved` if the host had not enough.
 std::string simulate(const std::function<config::Config()>& read, const Metric& metric,
                      const Simulator& simulator) {
   Json answer;
@@ -25,15 +27,19 @@ std::string simulate(const std::function<config::Config()>& read, const Metric& 
     answer["seconds"] = report.json["time"]["seconds"];
     answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
     answer["time"] = report.json["time"];
-  } catch (const std::exception& error) {
-    answer["error"] = error.what();
+  } catch (const std::exception&) {
+    const Failure failure = current_failure();
+    answer[failure.code == kHostLimit ? "starved" : "error"] = failure.message;
   }
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json parsed(const Children::Finished& finished) {
-  if (finished.death.empty()) return Json::parse(finished.text);
-  return {{"error", "the simulation died: " + finished.death}};
+  if (finished.starved) throw HostLimit("a simulation died: " + finished.death);
+  if (!finished.death.empty()) return {{"error", "the simulation died: " + finished.death}};
+  Json answer = Json::parse(finished.text);
+  if (answer.contains("starved")) throw HostLimit(answer["starved"].get<std::string>());
+  return answer;
 }
 
 Phases phases_of(const Json& time) {

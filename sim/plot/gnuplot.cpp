@@ -1,14 +1,18 @@
 #include "sim/plot/gnuplot.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
+#include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/plot/script.h"
 #include "sim/sweep/slurm.h"
@@ -35,6 +39,33 @@ Said shell(const std::string& line) {
   said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return said;
 }
+
+/// What gnuplot draws into: nothing of it remains, whoever is killed.
+class UnnamedFile {
+ public:
+  UnnamedFile() : file_(::memfd_create("figure", 0)) {
+    if (file_ < 0)
+      throw_host_error(errno, fmt::format("tessera plot: no file: {}", std::strerror(errno)));
+  }
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
+  ~UnnamedFile() { ::close(file_); }
+
+  /// A name that this process's children open it by.
+  [[nodiscard]] std::string path() const { return fmt::format("/dev/fd/{}", file_); }
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    std::array<char, 65536> buffer;
+    ssize_t got = 0;
+    while ((got = ::pread(file_, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) >
+           0)
+      text.append(buffer.data(), static_cast<std::size_t>(got));
+    return text;
+  }
+
+ private:
+  int file_;
+};
 
 }  // namespace
 
@@ -77,25 +108,20 @@ std::string script_of(const Figure& figure, const std::string& name) {
 void draw(const Figure& figure, const std::string& folder, const std::string& name,
           std::span<const std::string> formats) {
   create_folder(folder);
+  remove_leftovers(folder);
   const fs::path base = fs::path(folder) / name;
   write_whole(base.string() + ".csv", figure.csv);
   write_whole(base.string() + ".gp", script_of(figure, name));
   for (const std::string& format : formats) {
-    const std::string temporary =
-        fmt::format("{}.{}.{}{}", name, format, ::getpid(), kTemporaryEnding);
+    const UnnamedFile drawn;
     const std::string settings =
-        fmt::format("format={}; output={}", literal(format), literal(temporary));
+        fmt::format("format={}; output={}", literal(format), literal(drawn.path()));
     const Said said =
         shell(fmt::format("cd {} && gnuplot -e {} {}", sweep::shell_word(folder),
                           sweep::shell_word(settings), sweep::shell_word(name + ".gp")));
-    const fs::path drawn = fs::path(folder) / temporary;
-    std::error_code failed;
-    if (said.status == 0) fs::rename(drawn, base.string() + "." + format, failed);
-    if (said.status == 0 && !failed) continue;
-    std::error_code ignored;
-    fs::remove(drawn, ignored);
-    throw UserError(fmt::format("{}.gp: gnuplot: {}", base.string(),
-                                said.status == 0 ? failed.message() : said.text));
+    if (said.status != 0)
+      throw UserError(fmt::format("{}.gp: gnuplot: {}", base.string(), said.text));
+    write_whole(base.string() + "." + format, drawn.text());
   }
 }
 

@@ -77,7 +77,7 @@ void write_report(const Report& report, const std::string& folder) {
   create_folder(folder);
   try {
     write_files(report, folder);
-  } catch (const UserError&) {
+  } catch (const Error&) {
     std::error_code ignored;
     fs::remove(folder, ignored);  // if it is empty
     throw;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/sweep/sha256.h"
 
 namespace tessera::sweep {
 namespace {
@@ -61,6 +62,12 @@ std::string described(const std::vector<std::string>& paths, const std::vector<J
 }
 
 }  // namespace
+
+std::string identity_of(std::span<const Point> points) {
+  Sha256 hash;
+  for (const Point& point : points) hash.add(point.id);
+  return hash.finish();
+}
 
 Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
              std::span<const std::string> sets, const Catalogue& catalogue,

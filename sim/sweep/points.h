@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Point {
   std::vector<config::Json> values;  ///< one a path of the part
   std::string id;
 };
+
+/// What no other points have: 64 hexadecimal digits of their ids.
+std::string identity_of(std::span<const Point> points);
 
 /// A config and what is varied of it.
 class Sweep {

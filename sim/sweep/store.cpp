@@ -1,16 +1,49 @@
 #include "sim/sweep/store.h"
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <vector>
+#include <string_view>
 
+#include <fmt/format.h>
+
+#include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/sweep/sha256.h"
 
 namespace tessera::sweep {
 
-namespace fs = std::filesystem;
 using config::Json;
+
+namespace {
+
+// A point's file: {"sha256":"64 digits","id":...}. The sum is that of the text without it.
+constexpr std::string_view kHead = R"({"sha256":")";
+constexpr std::string_view kNext = R"(",)";
+constexpr std::size_t kDigits = 64;
+
+std::string sum_of(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.finish();
+}
+
+std::string with_sum(const std::string& object) {
+  return fmt::format("{}{}{}{}\n", kHead, sum_of(object), kNext,
+                     std::string_view(object).substr(1));
+}
+
+/// The object whose sum agrees; empty if none does.
+std::string without_sum(std::string_view text) {
+  const std::size_t begin = kHead.size() + kDigits + kNext.size();
+  const bool has_sum = text.size() > begin && text.starts_with(kHead) &&
+                       text.substr(kHead.size() + kDigits).starts_with(kNext);
+  if (!has_sum) return "";
+  const std::string object =
+      "{" + std::string(text.substr(begin, text.size() - begin - (text.back() == '\n' ? 1 : 0)));
+  return sum_of(object) == text.substr(kHead.size(), kDigits) ? object : "";
+}
+
+}  // namespace
 
 Json to_json(const Result& result) {
   return {{"seed", result.seed},
@@ -21,42 +54,45 @@ Json to_json(const Result& result) {
 
 void Store::open() const { create_folder(folder_); }
 
+std::string Store::file_of(const std::string& id) const { return folder_ + "/" + id + ".json"; }
+
+Store::Stored Store::read(const std::string& id) const {
+  std::ifstream in(file_of(id), std::ios::binary);
+  if (!in) return {};
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string object = without_sum(text);
+  if (object.empty()) return {std::nullopt, "its checksum does not agree"};
+  const Json json = Json::parse(object);
+  const auto whose = json.at("id").get<std::string>();
+  if (whose != id) return {std::nullopt, fmt::format("it is the file of the point {}", whose)};
+  const Json& error = json.at("error");
+  return {
+      Result{json.at("status").get<std::string>(), error.is_null() ? "" : error.get<std::string>(),
+             json.at("seed"), json.at("report")},
+      ""};
+}
+
 std::optional<Result> Store::find(const std::string& id) const {
   std::optional<Result> result = find_any(id);
-  if (result && result->status == "died") return std::nullopt;
+  if (result && (result->status == "died" || result->status == "starved")) return std::nullopt;
   return result;
 }
 
-std::optional<Result> Store::find_any(const std::string& id) const {
-  std::ifstream in(folder_ + "/" + id + ".json", std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  // A host that lost power may leave a file that is not whole.
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object() || !json.contains("report")) return std::nullopt;
-  const Json& error = json.at("error");
-  return Result{json.at("status").get<std::string>(),
-                error.is_null() ? "" : error.get<std::string>(), json.at("seed"),
-                json.at("report")};
+std::optional<Result> Store::find_any(const std::string& id) const { return read(id).result; }
+
+std::string Store::damage(const std::string& id) const {
+  const std::string damage = read(id).damage;
+  return damage.empty() ? "" : fmt::format("{}: {}", file_of(id), damage);
 }
 
 void Store::put(const std::string& id, const Result& result) const {
-  write_whole(folder_ + "/" + id + ".json",
-              to_json(result).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  Json json = {{"id", id}};
+  json.update(to_json(result));
+  write_whole(file_of(id), with_sum(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 void Store::remove_leftovers() const {
-  std::vector<fs::path> leftovers;
-  for (const std::string& folder : {out_, folder_}) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename();
-      const bool of_ours =
-          folder == folder_ || name.starts_with("points.jsonl.") || name.starts_with("results.");
-      if (of_ours && name.ends_with(kTemporaryEnding)) leftovers.push_back(entry.path());
-    }
-  }
-  std::error_code ignored;
-  for (const fs::path& each : leftovers) fs::remove(each, ignored);
+  for (const std::string& folder : {out_, folder_}) tessera::remove_leftovers(folder);
 }
 
 }  // namespace tessera::sweep

@@ -13,6 +13,7 @@ namespace tessera::sweep {
 ///   failed  what the user's config or program made impossible; it would fail again
 ///   stuck   no progress; it would be again
 ///   defect  a broken invariant of ours
+///   starved the host had not enough memory, threads, files or room; the next call tries again
 ///   died    its process was killed; the next call tries again
 struct Result {
   std::string status;
@@ -23,8 +24,8 @@ struct Result {
 
 config::Json to_json(const Result& result);
 
-/// The results of points in a folder, a file each, which appear whole. Several processes and hosts
-/// may share it.
+/// The results of points in a folder, a file each with its id and a checksum, which appear whole.
+/// Several processes and hosts may share it.
 class Store {
  public:
   /// In a sweep's folder `out`.
@@ -32,16 +33,26 @@ class Store {
 
   /// Creates the folder. Throws UserError.
   void open() const;
-  /// Nothing if there is none that is whole and final.
+  /// Nothing if there is none that is whole, of this point, and final.
   [[nodiscard]] std::optional<Result> find(const std::string& id) const;
-  /// Also one that died.
+  /// Also one that is to be tried again.
   [[nodiscard]] std::optional<Result> find_any(const std::string& id) const;
+  /// Why the point's file cannot be used, naming it; empty if it can be, or there is none.
+  [[nodiscard]] std::string damage(const std::string& id) const;
+  /// Throws UserError or HostLimit.
   void put(const std::string& id, const Result& result) const;
-  /// Removes temporary files that killed processes left, of tables too; only when no other process
-  /// writes.
+  /// Removes temporary files that killed processes left, of tables too.
   void remove_leftovers() const;
 
  private:
+  struct Stored {
+    std::optional<Result> result;
+    std::string damage;
+  };
+
+  [[nodiscard]] std::string file_of(const std::string& id) const;
+  [[nodiscard]] Stored read(const std::string& id) const;
+
   std::string out_;
   std::string folder_;
 };

@@ -1,5 +1,7 @@
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <unistd.h>
 
 #include <doctest/doctest.h>
 
@@ -72,6 +74,32 @@ TEST_SUITE("cli") {
                 ("cd " + (folder.path() / "s/plots").string() + " && gnuplot lines.gp").c_str()) ==
             0);
     CHECK(folder.read("s/plots/lines.svg") == drawn);
+  }
+
+  TEST_CASE("of a plot that a signal ends nothing half-drawn remains") {
+    const CommandFolder folder;
+    sweep(folder);
+    std::filesystem::create_directory(folder.path() / "bin");
+    folder.write("bin/gnuplot",
+                 "#!/bin/sh\n"
+                 "output=$(printf %s \"$2\" | sed \"s/.*output='\\([^']*\\)'.*/\\1/\")\n"
+                 "echo half > \"$output\"\ntouch ../../drawing\nsleep 0.3\n"
+                 "echo whole >> \"$output\"\ntouch ../../drawn\n");
+    std::filesystem::permissions(folder.path() / "bin/gnuplot", std::filesystem::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", ((folder.path() / "bin").string() + ":" + path).c_str(), 1);
+    for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+      CAPTURE(signal);
+      const int code = folder.interrupt({"plot", "s", "--format", "svg"}, signal,
+                                        [&] { return folder.has("drawing"); });
+      CHECK(code == (signal == SIGKILL ? -1 : 130));
+      while (!folder.has("drawn")) ::usleep(1000);
+      CHECK(folder.read("s/plots/lines.csv").size() > 0);
+      for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
+      CHECK(!folder.has("s/plots/lines.svg"));
+      for (const char* name : {"drawing", "drawn"}) std::filesystem::remove(folder.path() / name);
+    }
+    ::setenv("PATH", path.c_str(), 1);
   }
 
   TEST_CASE("mistakes are refused, with what is allowed") {

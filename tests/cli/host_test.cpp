@@ -1,0 +1,93 @@
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What the host has not enough of: exit code 5, never a bug of ours, never stored as done.
+namespace {
+
+constexpr int kHostLimit = 5;
+constexpr const char* kStream = R"({"machine": "gc200",
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+/// The call under a limit of the shell's.
+std::string limited(const std::string& limit, const std::string& arguments) {
+  return fmt::format("--version >.version && (ulimit {}; exec {} {})", limit, TESSERA_PROGRAM,
+                     arguments);
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    for (int mib = 20; mib < 900; mib += mib / 3) {
+      CAPTURE(mib);
+      check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run stream.json --out r"),
+                    {"the host "}, kHostLimit);
+    }
+  }
+
+  TEST_CASE("a sweep tells points that the host starved, and runs them again") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string sweep = "sweep stream.json machine.tiles=1,1472 --out s --jobs 2";
+    const Answer answer = folder.call(limited("-v 700000", sweep));
+    CHECK(answer.code == kHostLimit);
+    CHECK(answer.out.find("2 points, 2 run now: 1 done, 1 starved\n") != std::string::npos);
+    CHECK(answer.out.find("  starved   machine.tiles=1472: machine.tiles: the host cannot map") !=
+          std::string::npos);
+    CHECK(folder.read("s/results.csv").find(",starved,") != std::string::npos);
+    const Answer again = folder.call(sweep);
+    CHECK(again.code == 0);
+    CHECK(again.out.starts_with("stream: 2 points, 1 run now: 2 done\n"));
+    CHECK(folder.call(sweep).out.starts_with("stream: 2 points, 0 run now: 2 done"));
+  }
+
+  TEST_CASE("points of which no result can be written are not done, and run again") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string sweep = "sweep stream.json machine.tiles=1,2 --out s";
+    const Answer answer = folder.call(limited("-f 1", sweep + " --quiet"));
+    CHECK(answer.code == kHostLimit);
+    CHECK(answer.err.find("a bug of ours") == std::string::npos);
+    const Answer again = folder.call(sweep);
+    CHECK(again.code == 0);
+    CHECK(again.out.starts_with("stream: 2 points, 2 run now: 2 done\n"));
+    for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
+  }
+
+  TEST_CASE("a validation that the host starves is not a wrong result") {
+    const CommandFolder folder;
+    const Answer answer = folder.call(limited("-v 700000", "validate stream --quick"));
+    CHECK(answer.code == kHostLimit);
+    CHECK(answer.err.find("the host cannot map") != std::string::npos);
+  }
+
+  TEST_CASE("files that would grow past the host's limit and no more open files are told") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    check_refused(folder, limited("-f 4", "run stream.json --out r"),
+                  {"cannot be written: File too large"}, kHostLimit);
+    check_refused(folder, limited("-f 4", "run stream.json --trace tiles --out r"),
+                  {"cannot be written: File too large"}, kHostLimit);
+    const Answer files =
+        folder.call(limited("-n 5", "sweep stream.json machine.tiles=1..4 --out r"));
+    CHECK(files.code == kHostLimit);
+    CHECK(files.err.find("Too many open files") != std::string::npos);
+  }
+
+  TEST_CASE("more time than the host gives is exit code 5") {
+    const CommandFolder folder;
+    const std::string gemm =
+        fmt::format("run {}/configs/runs/gemm.json --set workload.m=4096 --out r", TESSERA_SOURCE);
+    check_refused(folder, limited("-S -t 1", gemm), {"no more processor time"}, kHostLimit);
+  }
+}

@@ -1,0 +1,122 @@
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::CommandFolder;
+
+/// What a sweep's folder holds, and who may write there.
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+const std::string kSweep = "sweep stream.json machine.tiles=1..4 --out s";
+/// Takes seconds.
+const std::vector<std::string> kLong = {
+    "sweep", "stream.json", "workload.elements_per_worker=600..6000+6", "--out", "s", "--jobs",
+    "1"};
+
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path().string());
+  return files;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a point's file that was edited is named and the point runs again") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    CHECK(folder.call(kSweep).code == 0);
+    const std::string table = folder.read("s/results.csv");
+    const std::string file =
+        fs::relative(files_in(folder.path() / "s/points").front(), folder.path());
+    const std::string whole = folder.read(file);
+    const std::size_t cycles = whole.find("\"cycles\":");
+    REQUIRE(cycles != std::string::npos);
+    const std::string edited =
+        whole.substr(0, cycles) + "\"cycles\":1" + whole.substr(whole.find(',', cycles));
+    for (const std::string& text : {edited, whole.substr(0, whole.size() / 2), std::string(),
+                                    std::string("{}"), std::string(R"({"report": null})")}) {
+      folder.write(file, text);
+      const Answer answer = folder.call(kSweep);
+      CHECK(answer.code == 0);
+      CHECK(answer.out.starts_with("stream: 4 points, 1 run now: 4 done\n"));
+      CHECK(answer.err == file + ": its checksum does not agree; the point runs again\n");
+      CHECK(folder.read("s/results.csv") == table);
+    }
+  }
+
+  TEST_CASE("a second sweep into a folder where one is at work is refused, and says who is") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const auto refused = [&] {
+      if (folder.has("s/sweep.lock") && !folder.read("s/sweep.lock").empty()) {
+        for (const char* shard : {"", " --shard 1/2"}) {
+          const Answer answer = folder.call(kSweep + shard);
+          CHECK(answer.code == 2);
+          CHECK(answer.out.empty());
+          CHECK(answer.err.starts_with("s: another sweep is at work there: stream, process "));
+          CHECK(answer.err.find(", since 20") != std::string::npos);
+        }
+        return true;
+      }
+      return false;
+    };
+    CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
+    CHECK(!folder.has("s/sweep.lock"));
+    CHECK(folder.call(kSweep).code == 0);
+  }
+
+  TEST_CASE("shards of one sweep share its folder, a shard of another one is refused") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    std::vector<std::string> shard = kLong;
+    shard.insert(shard.end(), {"--shard", "1/2"});
+    const std::string same = "sweep stream.json " + kLong[2] + " --out s --shard ";
+    const auto shared = [&] {
+      if (!folder.has("s/sweep.lock") || folder.read("s/sweep.lock").empty()) return false;
+      CHECK(folder.call(same + "500/500").code == 0);
+      CHECK(folder.call(kSweep + " --shard 1/2").code == 2);
+      CHECK(folder.call(kSweep).code == 2);
+      return true;
+    };
+    CHECK(folder.interrupt(shard, SIGINT, shared) == 130);
+    CHECK(folder.call(kSweep).code == 0);
+    CHECK(!folder.has("s/sweep.lock"));
+  }
+
+  TEST_CASE("a killed sweep locks nobody out, and what it left goes at the next start") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    CHECK(folder.interrupt(kLong, SIGKILL, [&] { return folder.has("s/sweep.lock"); }) == -1);
+    folder.write("s/points/x.json.elsewhere.1.tmp", "of another host, just now");
+    CHECK(folder.call(kSweep).code == 0);
+    for (const std::string& name : folder.names()) {
+      CAPTURE(name);
+      CHECK((!name.ends_with(".tmp") || name.ends_with("elsewhere.1.tmp")));
+    }
+    CHECK(!folder.has("s/sweep.lock"));
+  }
+
+  TEST_CASE("what a killed run left goes at the next run into its folder") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+    const auto writes = [&] {
+      return folder.has("r") && files_in(folder.path() / "r").size() == 2;
+    };
+    CHECK(folder.interrupt({"run", gemm, "--trace", "tiles", "--out", "r"}, SIGKILL, writes) == -1);
+    CHECK(files_in(folder.path() / "r").size() == 2);
+    CHECK(folder.call("run stream.json --out r --quiet").code == 0);
+    for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
+  }
+}

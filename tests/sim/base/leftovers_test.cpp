@@ -1,0 +1,84 @@
+#include "sim/base/leftovers.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/base/whole_file.h"
+
+using namespace tessera;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  std::string path =
+      (fs::temp_directory_path() / fmt::format("tessera-leftovers-{}", ::getpid())).string();
+  Folder() { create_folder(path); }
+  ~Folder() { fs::remove_all(path); }
+  void write(const std::string& name) const { std::ofstream(path + "/" + name) << "text"; }
+  [[nodiscard]] std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path)) names.insert(entry.path().filename());
+    return names;
+  }
+};
+
+/// The temporary name that a process of this host has used which is no more.
+std::string name_of_dead(const std::string& path) {
+  int pipe[2];
+  REQUIRE(::pipe(pipe) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string name = temporary_name(path);
+    ::_exit(::write(pipe[1], name.data(), name.size()) < 0 ? 1 : 0);
+  }
+  ::waitpid(child, nullptr, 0);
+  char text[4096];
+  const ssize_t got = ::read(pipe[0], text, sizeof text);
+  for (const int end : pipe) ::close(end);
+  return {text, static_cast<std::size_t>(got)};
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("temporary files of dead processes go, those of living ones and others' stay") {
+    const Folder folder;
+    const std::string dead = fs::path(name_of_dead("results.csv")).filename();
+    const std::string ours = temporary_name("results.csv");
+    for (const std::string& name : {dead, ours, std::string("notes.txt"), std::string("1.tmp"),
+                                    std::string("x.elsewhere.1.tmp")})
+      folder.write(name);
+    remove_leftovers(folder.path);
+    CHECK(folder.names() == std::set<std::string>{ours, "notes.txt", "1.tmp", "x.elsewhere.1.tmp"});
+  }
+
+  TEST_CASE("of another host only what nobody has written to for an hour goes") {
+    const Folder folder;
+    folder.write("x.elsewhere.1.tmp");
+    fs::last_write_time(folder.path + "/x.elsewhere.1.tmp",
+                        fs::file_time_type::clock::now() - std::chrono::hours(2));
+    remove_leftovers(folder.path);
+    CHECK(folder.names().empty());
+    remove_leftovers(folder.path + "/none");  // no folder: nothing to do
+  }
+
+  TEST_CASE("a file of the longest name can be written, one of a longer name cannot") {
+    const Folder folder;
+    const std::string longest(255, 'n');
+    write_whole(folder.path + "/" + longest, "text");
+    CHECK(folder.names() == std::set<std::string>{longest});
+    CHECK_THROWS_AS(write_whole(folder.path + "/n" + longest, "text"), UserError);
+    CHECK(folder.names() == std::set<std::string>{longest});
+  }
+}

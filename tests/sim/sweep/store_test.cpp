@@ -1,0 +1,85 @@
+#include "sim/sweep/store.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace tessera::sweep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kId(32, 'a');
+
+struct Folder {
+  std::string path =
+      (fs::temp_directory_path() / fmt::format("tessera-store-{}", ::getpid())).string();
+  Store store{path};
+  Folder() {
+    store.open();
+    store.put(kId, {"done", "", 7, {{"time", {{"cycles", 4711}}}}});
+  }
+  ~Folder() { fs::remove_all(path); }
+  [[nodiscard]] std::string file(const std::string& id = kId) const {
+    return path + "/points/" + id + ".json";
+  }
+  [[nodiscard]] std::string text() const {
+    std::ifstream in(file(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void write(const std::string& text) const { std::ofstream(file(), std::ios::binary) << text; }
+};
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a stored point comes back as it was put") {
+    const Folder folder;
+    const auto found = folder.store.find(kId);
+    REQUIRE(found);
+    CHECK(found->status == "done");
+    CHECK(found->seed == 7);
+    CHECK(found->report["time"]["cycles"] == 4711);
+    CHECK(folder.store.damage(kId).empty());
+    CHECK(!folder.store.find("none"));
+    CHECK(folder.store.damage("none").empty());
+  }
+
+  TEST_CASE("a point's file in which any one byte was changed or cut off is not believed") {
+    const Folder folder;
+    const std::string whole = folder.text();
+    for (std::size_t i = 0; i + 1 < whole.size(); ++i) {
+      CAPTURE(i);
+      std::string changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ 1);
+      for (const std::string& text : {changed, whole.substr(0, i)}) {
+        folder.write(text);
+        REQUIRE(!folder.store.find_any(kId));
+        REQUIRE(folder.store.damage(kId) == folder.file() + ": its checksum does not agree");
+      }
+    }
+  }
+
+  TEST_CASE("the file of one point under the name of another is not believed") {
+    const Folder folder;
+    const std::string other(32, 'b');
+    fs::rename(folder.file(), folder.file(other));
+    CHECK(!folder.store.find(other));
+    CHECK(folder.store.damage(other) ==
+          folder.file(other) + ": it is the file of the point " + kId);
+  }
+
+  TEST_CASE("what died or starved is to be tried again") {
+    const Folder folder;
+    for (const char* status : {"died", "starved"}) {
+      folder.store.put(kId, {status, "why", 7, nullptr});
+      CHECK(!folder.store.find(kId));
+      CHECK(folder.store.find_any(kId)->error == "why");
+    }
+  }
+}
