@@ -8,6 +8,9 @@ std::string context_name(engine::Role role, std::uint32_t worker) {
 
 UserError tile_fault(const TileProgram& program, TileId tile, const std::string& context,
                      const engine::Exit& exit) {
+  const bool fetch = exit.fault == engine::Fault::out_of_range &&
+                     (exit.pc % 4 != 0 || exit.pc >= program.code_bytes());
+  if (fetch) return tile_fault(program, tile, context, exit.pc, "no code is there");
   std::string problem = engine::describe(exit.fault);
   switch (exit.fault) {
     case engine::Fault::misaligned:

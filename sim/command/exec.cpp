@@ -37,8 +37,8 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   elf::refuse_double_arithmetic(program);
   const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
-  fmt::print(stderr, "{}: exit code {}, {}, {}, {}\n", request.file, result.exit_code,
-             counted(result.cycles, "cycle"), counted(result.slots, "slot"),
+  fmt::print(stderr, "{}: the program's own exit code {}, {}, {}, {}\n", request.file,
+             result.exit_code, counted(result.cycles, "cycle"), counted(result.slots, "slot"),
              counted(result.instructions, "instruction"));
   return static_cast<ExitCode>(result.exit_code & 0xff);
 }

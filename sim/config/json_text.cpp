@@ -1,9 +1,5 @@
 #include "sim/config/json_text.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <vector>
@@ -11,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::config {
 namespace {
@@ -153,13 +150,7 @@ std::string_view type_name(const Json& value) {
 
 std::string read_text(const std::string& file) {
   if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  if (std::filesystem::is_directory(file)) {
-    throw UserError(fmt::format("{}: is a folder, not a file", file));
-  }
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw UserError(fmt::format("{}: {}", file, std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(in), {}};
+  return data::read_file_or_pipe(file);
 }
 
 }  // namespace tessera::config

@@ -1,26 +1,95 @@
 #include "sim/data/read_file.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 
 namespace tessera::data {
+namespace {
+
+/// An open file that reads without waiting for a writer to come.
+class Input {
+ public:
+  explicit Input(std::string name) : name_(std::move(name)) {
+    file_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file_ < 0 || ::fstat(file_, &status_) != 0) fail();
+  }
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  ~Input() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  [[nodiscard]] bool is_pipe() const { return S_ISFIFO(status_.st_mode); }
+
+  void require_file(bool or_pipe) const {
+    if (S_ISREG(status_.st_mode) || (or_pipe && is_pipe())) return;
+    const char* found = "a device";
+    if (S_ISDIR(status_.st_mode)) found = "a directory";
+    if (is_pipe()) found = "a pipe";
+    throw UserError(fmt::format("{}: found {}, expected a file", name_, found));
+  }
+
+  std::string text(std::size_t most) {
+    std::string text(S_ISREG(status_.st_mode) ? static_cast<std::size_t>(status_.st_size) : 0,
+                     '\0');
+    std::size_t size = 0;
+    while (const std::size_t got = read(text, size)) {
+      size += got;
+      if (size > most)
+        throw UserError(fmt::format("{}: found more than {} bytes in a pipe", name_, most));
+    }
+    text.resize(size);
+    return text;
+  }
+
+ private:
+  /// Bytes appended at `size`; 0 at the end.
+  std::size_t read(std::string& text, std::size_t size) {
+    constexpr std::size_t kMore = 65536;
+    std::array<char, kMore> beyond;  // where a file should have ended
+    const bool fits = size < text.size();
+    char* const into = fits ? text.data() + size : beyond.data();
+    for (;;) {
+      const ssize_t got = ::read(file_, into, fits ? text.size() - size : kMore);
+      if (got >= 0) {
+        if (!fits) text.append(into, static_cast<std::size_t>(got));
+        return static_cast<std::size_t>(got);
+      }
+      pollfd ready{file_, POLLIN, 0};
+      if (errno == EAGAIN) ::poll(&ready, 1, -1);
+      if (errno != EAGAIN && errno != EINTR) fail();
+    }
+  }
+
+  [[noreturn]] void fail() const {
+    throw_host_error(errno, fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
+  }
+
+  std::string name_;
+  int file_ = -1;
+  struct stat status_ {};
+};
+
+}  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
-    throw UserError(fmt::format("{}: found a directory, expected a file", path.string()));
-  }
-  std::ifstream stream(path, std::ios::binary | std::ios::ate);
-  if (!stream) {
-    throw UserError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
-  }
-  std::string text(static_cast<std::size_t>(stream.tellg()), '\0');
-  stream.seekg(0);
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) throw UserError(fmt::format("{}: could not be read to its end", path.string()));
-  return text;
+  Input input(path.string());
+  input.require_file(false);
+  return input.text(std::string::npos);
+}
+
+std::string read_file_or_pipe(const std::filesystem::path& path) {
+  constexpr std::size_t kMostOfPipe = 64ULL << 20;
+  Input input(path.string());
+  input.require_file(true);
+  return input.text(input.is_pipe() ? kMostOfPipe : std::string::npos);
 }
 
 }  // namespace tessera::data

@@ -5,7 +5,11 @@
 
 namespace tessera::data {
 
-/// The whole file. A missing or unreadable file is a UserError that names it and the reason.
+/// The whole file. One that is missing or unreadable, or no file (a folder, a pipe, a device), is a
+/// UserError that names it and the reason.
 std::string read_file(const std::filesystem::path& path);
+
+/// The same, also from a pipe that somebody writes into, such as a shell's <(...), up to 64 MiB.
+std::string read_file_or_pipe(const std::filesystem::path& path);
 
 }  // namespace tessera::data

@@ -128,6 +128,10 @@ class BareTile {
       return fmt::format("{}: at {:#x}: {}: only a machine's supervisor can do this", program_.name,
                          exit.pc, instruction);
     }
+    if (exit.fault == Fault::out_of_range && (exit.pc % 4 != 0 || exit.pc >= code_end_)) {
+      return fmt::format("{}: at {:#x}: no code is there; it ends at {:#x}", program_.name, exit.pc,
+                         code_end_);
+    }
     return fmt::format("{}: at {:#x}: {}: {}, address {:#x}", program_.name, exit.pc, instruction,
                        describe(exit.fault), exit.address);
   }

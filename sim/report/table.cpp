@@ -99,6 +99,19 @@ void add_row(const std::vector<std::string>& fields, Table& table, const Reader&
   ++table.rows;
 }
 
+/// What a page cannot show as it stands in the file is refused.
+void require_exact(const Column& column, const std::string& file) {
+  constexpr double kExact = 0x1p53;
+  const double unit = std::pow(10.0, column.decimals);
+  for (std::size_t row = 0; row < column.values.size(); ++row) {
+    if (std::abs(column.values[row]) * unit < kExact) continue;
+    throw UserError(
+        fmt::format("{}:{}: {}: found {} beside numbers of {} decimals, allowed what "
+                    "53 bits hold",
+                    file, row + 2, column.name, column.values[row], column.decimals));
+  }
+}
+
 }  // namespace
 
 const Column* Table::find(std::string_view name) const {
@@ -119,6 +132,7 @@ Table parse_table(std::string_view csv, const std::string& file,
   Table table;
   for (const std::string& name : reader.line()) table.columns.push_back({name, {}, {}, 0});
   while (!reader.at_end()) add_row(reader.line(), table, reader);
+  for (const Column& column : table.columns) require_exact(column, file);
   for (const std::string_view name : needed) {
     const Column* column = table.find(name);
     if (column == nullptr) {

@@ -40,6 +40,7 @@ constexpr std::array<Infix, 15> kInfixes = {{{"or", "or", 1},
 constexpr int kComparison = 3;
 constexpr int kTightest = 6;
 constexpr int kDeepest = 100;
+constexpr int kMostOperators = 1000;  // each is a level of the tree that evaluation goes down
 
 struct Function {
   std::string_view name;
@@ -67,7 +68,9 @@ class Parser {
     const std::string_view rest = text_.substr(at_);
     const std::string found =
         rest.empty() ? "the end" : std::string(rest.substr(0, rest.find_first_of(" \t")));
-    throw UserError(fmt::format("{}: {}: position {}: found {}, allowed {}", origin_, text_,
+    constexpr std::size_t kLongest = 1000;
+    throw UserError(fmt::format("{}: {}{}: position {}: found {}, allowed {}", origin_,
+                                text_.substr(0, kLongest), text_.size() > kLongest ? "..." : "",
                                 at_ + 1, found, allowed));
   }
 
@@ -92,7 +95,11 @@ class Parser {
       Node right = infix(found->binding + 1, depth + 1);
       const bool chain = found->binding == kComparison && next_is_comparison();
       if (chain) wrong("and between comparisons");
-      left = call(std::string(found->name), {std::move(left), std::move(right)});
+      if (++operators_ > kMostOperators) wrong(fmt::format("at most {} operators", kMostOperators));
+      std::vector<Node> sides;  // an initializer list would copy all that is to the left
+      sides.push_back(std::move(left));
+      sides.push_back(std::move(right));
+      left = call(std::string(found->name), std::move(sides));
     }
     return left;
   }
@@ -207,6 +214,7 @@ class Parser {
   std::string_view text_;
   const std::string& origin_;
   std::size_t at_ = 0;
+  int operators_ = 0;
 };
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("stream.json", kStream);
     check_refused(folder, "eval stream.json", {"tessera eval: --stdin is required"});
-    check_refused(folder, "eval no.json --stdin", {"no.json: No such file"});
+    check_refused(folder, "eval no.json --stdin", {"no.json: cannot be read: No such file"});
     check_refused(folder, "eval stream.json --stdin --out stream.json",
                   {"cannot be the folder of the results"});
     check_refused(folder, "eval stream.json --stdin --jobs 0", {"--jobs"});

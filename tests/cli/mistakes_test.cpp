@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -43,9 +45,12 @@ const std::vector<Mistake>& syntax_mistakes() {
        "run a.json",
        {"a.json: run.seed: integer 99999999999999999999 does not fit in 64 bits"}},
       {"bytes that are no text", "{\"a\": \"\xff\"}", "run a.json", {"a.json: line 1", "UTF-8"}},
-      {"a missing file", nullptr, "run a.json", {"a.json: No such file"}},
-      {"a folder", nullptr, "run .", {".: is a folder"}},
-      {"a missing file to check", nullptr, "check a.json", {"a.json: No such file"}},
+      {"a missing file", nullptr, "run a.json", {"a.json: cannot be read: No such file"}},
+      {"a folder", nullptr, "run .", {".: found a directory"}},
+      {"a missing file to check",
+       nullptr,
+       "check a.json",
+       {"a.json: cannot be read: No such file"}},
   };
   return kMistakes;
 }
@@ -162,7 +167,7 @@ const std::vector<Mistake>& command_mistakes() {
       {"a set file that is not there",
        nullptr,
        "validate figure.json",
-       {"figure.json: No such file"}},
+       {"figure.json: cannot be read: No such file"}},
       {"a set file without points",
        R"({"title": "t", "citation": "c", "base": {}})",
        "validate ./a.json",
@@ -201,6 +206,37 @@ TEST_SUITE("cli") {
       if (mistake.config != nullptr) folder.write("a.json", mistake.config);
       tessera::test::check_refused(folder, mistake.arguments, mistake.message);
     }
+  }
+
+  TEST_CASE("what is no file, or cannot be one, is refused at once wherever a file is named") {
+    const tessera::test::CommandFolder folder;
+    folder.write("a.json", kGood);
+    folder.write("m.json", R"({"machine": {"extends": "gc200", "tiles": 2},
+      "workload": {"kernel": "spmm_static", "n": 16, "matrix": "pipe.mtx"}})");
+    // Beside the folder: the names in it are compared.
+    const std::filesystem::path loop = folder.path().string() + "-loop";
+    std::filesystem::remove(loop);
+    std::filesystem::create_symlink(loop.filename(), loop);
+    REQUIRE(::mkfifo((folder.path() / "pipe").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((folder.path() / "pipe.mtx").c_str(), 0600) == 0);
+    std::filesystem::create_symlink("/dev/zero", folder.path() / "zero.mtx");
+    const std::string longer(300, 'n');
+    const auto refused = [&](const std::string& arguments, const char* message) {
+      const std::string timed = fmt::format("timeout 20 {} {}", TESSERA_PROGRAM, arguments);
+      tessera::test::check_refused(folder, "--version >.version && " + timed, {message});
+    };
+    for (const char* command : {"run ", "check ", "exec ", "disasm ", "report ", "plot ",
+                                "run a.json --out ", "run a.json --set machine=./"}) {
+      refused(command + longer, "File name too long");
+      refused(command + ("../" + loop.filename().string()), "Too many levels of symbolic links");
+    }
+    std::filesystem::remove(loop);
+    refused("run /dev/zero", "/dev/zero: found a device, expected a file");
+    refused("exec /dev/zero", "/dev/zero: found a device, expected a file");
+    refused("run pipe", "pipe: line 1, column 1");
+    refused("exec pipe", "pipe: found a pipe, expected a file");
+    refused("check m.json", "pipe.mtx: found a pipe, expected a file");
+    refused("check m.json --set workload.matrix=zero.mtx", "zero.mtx: found a device");
   }
 
   TEST_CASE("a machine without the matrix unit that a kernel needs is refused with the key") {

@@ -44,7 +44,8 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("exec " + path_of("exit_three"));
     CHECK(answer.code == 3);
     CHECK(answer.out.empty());
-    CHECK(answer.err.find("exit code 3, 18 cycles, 3 slots, 3 instructions") != std::string::npos);
+    CHECK(answer.err.find("the program's own exit code 3, 18 cycles, 3 slots, 3 instructions") !=
+          std::string::npos);
   }
 
   TEST_CASE("stdout holds what a bare program writes and nothing else") {
@@ -88,7 +89,8 @@ TEST_SUITE("cli") {
         {"out_of_range", {"sw zero, 4(t0): access outside of SRAM, address 0x7ffffff4"}},
         {"write_to_code", {"sw zero, 0(t0): write to code, address 0x"}},
         {"illegal", {".word 0xffffffff: illegal instruction"}},
-        {"runs_off", {"access outside of SRAM"}},
+        {"runs_off", {"no code is there; it ends at "}},
+        {"into_data", {"into_data.elf: at 0x", ": no code is there; it ends at 0x"}},
         {"supervisor_only", {"xctl 16"}},
         {"double_arithmetic", {".word 0x0220f053: double-precision arithmetic"}}};
     const CommandFolder folder;

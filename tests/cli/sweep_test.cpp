@@ -127,7 +127,7 @@ TEST_SUITE("cli") {
     const std::vector<std::pair<std::string, std::string>> mistakes = {
         {"sweep", "CONFIG is required"},
         {"sweep stream.json machine.tiles=1", "--out is required"},
-        {"sweep no.json machine.tiles=1 --out s", "no.json: No such file"},
+        {"sweep no.json machine.tiles=1 --out s", "no.json: cannot be read: No such file"},
         {sweep + "--out s", "has no section sweep, and the command line no axis"},
         {sweep + "machine.tiles --out s", "found machine.tiles, allowed path=a,b,c"},
         {sweep + "machine.tiels=1,2 --out s", "did you mean tiles? (the point machine.tiels=1)"},

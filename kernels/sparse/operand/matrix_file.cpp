@@ -82,7 +82,7 @@ data::SparseMatrix read(const WeightOptions& weights) {
 
 data::MatrixSize matrix_file_size(const std::string& file) {
   const data::MatrixSize size = header_size(file);
-  constexpr std::uint64_t kMost = 0xffffffff;
+  constexpr std::uint64_t kMost = 1u << 24;  // as workload.m and workload.k
   if (size.rows == 0 || size.columns == 0 || size.rows > kMost || size.columns > kMost) {
     throw UserError(fmt::format("{}: found a matrix of {} x {}, allowed from 1 x 1 to {} x {}",
                                 file, size.rows, size.columns, kMost, kMost));

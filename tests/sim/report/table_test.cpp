@@ -44,6 +44,11 @@ TEST_SUITE("unit") {
   TEST_CASE("a table that is none is refused with file and line") {
     CHECK(refusal("a,b\n1,2\n3\n") == "a.csv:3: found 1 fields, expected 2");
     CHECK(refusal("a\n1\ntwo\n") == "a.csv:3: a: found 'two', expected a number");
+    CHECK(refusal("a\n1\n-9223372036854775808\n") ==
+          "a.csv:3: a: found -9.223372036854776e+18 beside numbers of 0 decimals, allowed what 53 "
+          "bits hold");
+    CHECK(refusal("a\n1000\n0.00000000000001\n").starts_with("a.csv:2: a: found 1000 beside"));
+    CHECK(refusal("a\n9007199254740991\n") == "accepted");
     CHECK(refusal("a\n1\nnan\n") == "a.csv:3: a: found 'nan', expected a number");
     CHECK(refusal("a\n\"1\n") == "a.csv:2: found an open quote");
     CHECK(refusal("a\n\"1\"2\n") == "a.csv:2: found text after a closing quote");

@@ -61,6 +61,17 @@ TEST_SUITE("unit") {
     CHECK(holds("true or workload.none == 1"));
   }
 
+  TEST_CASE("an expression of very many operators is refused at once, one of a thousand holds") {
+    const auto sum = [](int terms) {
+      std::string text = "1";
+      for (int i = 1; i < terms; ++i) text += " + 1";
+      return text;
+    };
+    CHECK(Expression(sum(1001), "test").number([](const std::string&) { return 0; }) == 1001);
+    CHECK_THROWS_WITH_AS(Expression(sum(1'000'000), "test"),
+                         doctest::Contains("allowed at most 1000 operators"), UserError);
+  }
+
   TEST_CASE("what cannot be read is refused with its position") {
     const std::string operand = "a number, a text, a key path or (";
     refused("", "position 1: found the end, allowed " + operand);
