@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mutations.h"
+
+namespace tessera::fuzz {
+
+/// What inputs are made from.
+struct Seeds {
+  std::vector<Json> configs;                 ///< complete ones, of small runs
+  std::vector<std::string> programs;         ///< ELF files
+  std::map<std::string, std::string> run;    ///< files of a folder of results, by name
+  std::map<std::string, std::string> sweep;  ///< files of a sweep's folder
+};
+
+/// One call of the program: files to lay into an empty folder, and the arguments.
+struct Input {
+  std::map<std::string, std::string> files;
+  std::vector<std::string> arguments;
+  std::string standard_input;
+};
+
+/// The same for the same choices.
+Input make_input(const Seeds& seeds, Choices& choices);
+
+}  // namespace tessera::fuzz
