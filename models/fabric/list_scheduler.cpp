@@ -57,7 +57,8 @@ Schedule ListScheduler::run() {
 
 /// A slot is the common unit of all durations, or longer if that would be too many slots.
 void ListScheduler::choose_slot_length(std::uint64_t bound) {
-  std::uint64_t unit = 0;
+  // A way that is no multiple of a slot takes one more at every port.
+  std::uint64_t unit = ports_.cycles_per_hop;
   for (const Stream& stream : traffic_.streams) unit = std::gcd(unit, cycles(stream));
   std::uint64_t total = 0;
   for (const Stream& stream : traffic_.streams) total += cycles(stream);
@@ -84,7 +85,7 @@ void ListScheduler::sum_loads() {
         shared[tile / 2] == 0 ? 0 : port_load_[tile] + port_load_[tile ^ 1] + shared[tile / 2];
     horizon_ = std::max({horizon_, ceil_div<std::uint64_t>(send_load_[tile], ports_.out),
                          ceil_div<std::uint64_t>(port_load_[tile], ports_.in),
-                         ceil_div<std::uint64_t>(pair, 2 * ports_.in)});
+                         ceil_div(pair, std::uint64_t{2} * ports_.in)});
   }
 }
 
