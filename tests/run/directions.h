@@ -1,0 +1,107 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/config/config.h"
+#include "sim/config/presets.h"
+#include "tests/cli/command.h"
+#include "tests/sim/engine/assembled.h"
+
+/// Runs that one key of the machine bounds, and by how much they answer to it.
+namespace tessera::test {
+
+using Json = nlohmann::ordered_json;
+
+/// What a run measures with the key, "tile.latency.load", at a value.
+using Metric = std::function<double(const std::string& key, double value)>;
+
+/// How the metric moves when the key goes from one value to the other.
+struct Direction {
+  std::string key;  ///< without "machine."
+  double from, to;
+  Metric metric;
+  double least, most;  ///< of metric(to) / metric(from), or of their difference
+  bool difference = false;
+};
+
+/// A machine like Bow with one pipeline that waits for nothing, but for what is set.
+inline Json plain_machine(const std::string& key, double value) {
+  Json machine = {{"tile", {{"issue", "single"}, {"contexts", 1}, {"dual_issue", false}}}};
+  Json* at = &machine;
+  std::string left = key;
+  for (std::size_t dot = left.find('.'); dot != std::string::npos; dot = left.find('.')) {
+    at = &(*at)[left.substr(0, dot)];
+    left.erase(0, dot + 1);
+  }
+  (*at)[left] = value;
+  return machine;
+}
+
+/// A machine of that key at that value, with that issue kind.
+inline TileConfig tile_with(const std::string& key, double value, const char* issue) {
+  Json json = plain_machine(key, value);
+  json["tile"]["issue"] = issue;
+  const CommandFolder folder;
+  folder.write("machine.json", json.dump());
+  const std::string file = (folder.path() / "machine.json").string();
+  return config::load_machine(file, config::machine_presets()).tile;
+}
+
+/// Slots of `program` in the role. x10 points at itself, x6 holds kTimes.
+constexpr std::uint32_t kTimes = 2000;
+inline double slots_of(std::vector<engine::test::Instruction> program, engine::Role role,
+                       const TileConfig& tile) {
+  using namespace engine::test;
+  constexpr std::uint32_t kSelf = 3072;
+  program.push_back(r_type(ecall, 0, 0, 0));
+  Assembled code(program, role, tile);
+  code.context.x[6] = kTimes;
+  code.context.x[10] = kSelf;
+  code.word(kSelf, kSelf);
+  check(code.run(100'000'000).stop == engine::Stop::environment_call, "directions: no end");
+  return static_cast<double>(code.context.slots);
+}
+
+/// Of kTimes passes of a loop over `body`, which takes no slots of its own.
+inline Metric loop(const std::vector<engine::test::Instruction>& body,
+                   engine::Role role = engine::Role::worker, const char* issue = "single") {
+  return [=](const std::string& key, double value) {
+    using namespace engine::test;
+    std::vector<Instruction> program = {
+        branch_to(rpt, 6, 0, 4 * (static_cast<int>(body.size()) + 1))};
+    program.insert(program.end(), body.begin(), body.end());
+    return slots_of(program, role, tile_with(key, value, issue));
+  };
+}
+
+/// Of a branch that is taken kTimes - 1 times.
+inline Metric branches(engine::Role role, const char* issue) {
+  return [=](const std::string& key, double value) {
+    using namespace engine::test;
+    return slots_of({branch_to(bdnz, 6, 0, 0)}, role, tile_with(key, value, issue));
+  };
+}
+
+/// A number of report.json of a shipped config with `sets`, written as for --set.
+inline Metric shipped_run(const std::string& config, std::vector<std::string> sets,
+                          const std::string& path) {
+  return [=](const std::string& key, double value) {
+    const CommandFolder folder;
+    std::string command =
+        fmt::format("run {}/configs/runs/{}.json --out result --threads 2", TESSERA_SOURCE, config);
+    for (const std::string& each : sets) command += " --set '" + each + "'";
+    command += fmt::format(" --set machine.{}={}", key, value);
+    const Answer answer = folder.call(command);
+    check(answer.code == 0, "directions: {}: {}", command, answer.err);
+    return Json::parse(folder.read("result/report.json"))
+        .at(Json::json_pointer("/" + path))
+        .get<double>();
+  };
+}
+
+}  // namespace tessera::test

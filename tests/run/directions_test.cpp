@@ -1,0 +1,185 @@
+#include "tests/run/directions.h"
+
+#include <algorithm>
+#include <set>
+
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::test;
+using namespace tessera::engine::test;
+
+namespace {
+
+Direction ratio(const std::string& key, double from, double to, double expected, Metric metric,
+                double tolerance = 0.01) {
+  return {key, from, to, std::move(metric), expected * (1 - tolerance), expected * (1 + tolerance)};
+}
+Direction difference(const std::string& key, double from, double to, double expected,
+                     Metric metric) {
+  return {key, from, to, std::move(metric), expected, expected, true};
+}
+
+/// A chain in which each instruction takes the result of the one before takes its latency.
+std::vector<Direction> latencies() {
+  const auto chain = [](const char* name, const Instruction& instruction) {
+    return ratio(fmt::format("tile.latency.{}", name), 3, 12, 4, loop({instruction}));
+  };
+  return {chain("load", i_type(lw, 10, 10, 0)),
+          chain("integer", i_type(addi, 5, 5, 1)),
+          chain("integer_multiply", r_type(mul, 5, 5, 5)),
+          chain("integer_divide", r_type(divu, 5, 5, 5)),
+          chain("f32_add", r_type(fadd_s, 1, 1, 2)),
+          chain("f32_multiply", r_type(fmul_s, 1, 1, 2)),
+          chain("f32_fma", r_type(fmadd_s, 1, 1, 2, 3)),
+          chain("f16_add", r_type(fadd_h, 1, 1, 2)),
+          chain("f16_multiply", r_type(fmul_h, 1, 1, 2)),
+          chain("f16_fma", r_type(fma_4h, 1, 1, 2, 3)),
+          chain("float_move", r_type(fsgnj_s, 1, 1, 1)),
+          chain("float_divide", r_type(fdiv_s, 1, 1, 2)),
+          chain("square_root", r_type(fsqrt_s, 1, 1, 0)),
+          chain("activation", r_type(act_tanh, 1, 1, 0)),
+          chain("matrix", r_type(amp_h, 1, 1, 2))};
+}
+
+/// Instructions that depend on nothing wait for their unit, or hold their slots.
+std::vector<Direction> rates() {
+  const auto unit = [](const char* key, const Instruction& instruction) {
+    return ratio(fmt::format("tile.{}", key), 3, 12, 4, loop({instruction}));
+  };
+  return {unit("interval.integer_multiply", r_type(mul, 5, 7, 7)),
+          unit("interval.integer_divide", r_type(divu, 5, 7, 7)),
+          unit("interval.floating", r_type(fadd_s, 1, 2, 3)),
+          unit("interval.float_divide", r_type(fdiv_s, 1, 2, 3)),
+          unit("interval.activation", r_type(act_exp2, 1, 2, 0)),
+          unit("slots.plain", i_type(addi, 5, 7, 1)),
+          unit("slots.integer_multiply", r_type(mul, 5, 7, 7)),
+          unit("slots.integer_divide", r_type(divu, 5, 7, 7)),
+          unit("slots.float_divide", r_type(fdiv_s, 1, 2, 3)),
+          unit("slots.activation", r_type(act_exp2, 1, 2, 0)),
+          ratio("tile.load_bytes_per_slot", 2, 8, 0.25, loop({i_type(fld, 1, 10, 0)})),
+          ratio("tile.store_bytes_per_slot", 2, 8, 0.25, loop({s_type(fsd, 1, 10, 8)}))};
+}
+
+std::vector<Direction> control() {
+  const auto supervisor = engine::Role::supervisor;
+  const std::vector<std::string> ten = {"machine.tiles=4", "workload.elements_per_worker=50",
+                                        "workload.repeats=10"};
+  const Metric stream = shipped_run("stream", ten, "time/cycles");
+  return {ratio("tile.supervisor.plain_cycles", 1, 4, 4,
+                loop({i_type(addi, 5, 5, 1)}, supervisor, "barrel")),
+          difference("tile.supervisor.load_use_stall_cycles", 5, 9, 4 * 2000,
+                     loop({i_type(lw, 5, 10, 0), r_type(isa::Mnemonic::add, 7, 5, 5)}, supervisor,
+                          "barrel")),
+          difference("tile.supervisor.launch_cycles", 6, 16, 10 * 10, stream),
+          difference("tile.supervisor.launch_stagger_cycles", 4, 14, 10 * 10 * 5, stream),
+          difference("tile.supervisor.join_cycles", 6, 16, 10 * 10, stream),
+          difference("sync.chip_cycles", 90, 190, 10 * 100, stream),
+          ratio("tile.reissue_cycles", 11, 22, 2,
+                shipped_run("stream",
+                            {"machine.tiles=4", "workload.elements_per_worker=2000",
+                             "machine.tile.issue=revolver", "machine.tile.contexts=2"},
+                            "time/compute_cycles"),
+                0.03),
+          ratio("tile.latency.branch_taken", 3, 12, 4, branches(engine::Role::worker, "single")),
+          ratio("tile.supervisor.branch_taken_cycles", 3, 12, 4, branches(supervisor, "barrel"))};
+}
+
+std::vector<Direction> sizes() {
+  const std::vector<std::string> small = {"workload.elements_per_worker=600"};
+  std::vector<std::string> waiting = {"machine.tiles=4", "workload.elements_per_worker=2000"};
+  return {ratio("tiles", 4, 8, 2, shipped_run("stream", small, "rate/useful_bytes_per_second")),
+          ratio("clock_ghz", 1, 1.5, 1 / 1.5, shipped_run("stream", small, "time/seconds")),
+          ratio("tile.contexts", 1, 3, 3,
+                shipped_run("stream", waiting, "rate/useful_bytes_per_second"), 0.05),
+          difference("tile.sram_kib", 256, 512, 256 * 1024,
+                     shipped_run("stream", small, "memory/capacity_bytes_per_tile")),
+          difference("tile.worker_stack_bytes", 64, 128, 6 * 64,
+                     shipped_run("stream", small, "memory/categories/stack")),
+          difference("tile.supervisor_stack_bytes", 256, 512, 256,
+                     shipped_run("stream", small, "memory/categories/stack"))};
+}
+
+std::vector<Direction> exchanges() {
+  const std::vector<std::string> product = {"machine.tiles=16", "workload.m=256", "workload.n=256",
+                                            "workload.k=256"};
+  const auto cut = [&](const char* path) {
+    std::vector<std::string> sets = product;
+    sets.insert(sets.end(), {"workload.plan.split_m=2", "workload.plan.split_n=2",
+                             "workload.plan.split_k=4", "machine.fabric.fixed_cycles=0"});
+    return shipped_run("gemm", sets, path);
+  };
+  return {
+      ratio("fabric.send_bytes_per_cycle", 1, 2, 0.5, cut("time/exchange_cycles"), 0.1),
+      ratio("fabric.receive_bytes_per_cycle", 1, 2, 0.5, cut("time/exchange_cycles"), 0.1),
+      difference("fabric.fixed_cycles", 100, 200, 2 * 100, cut("time/exchange_cycles")),
+      // Two pairs of tiles stand side by side: one hop in each of the exchanges.
+      difference("fabric.cycles_per_hop", 0, 50, 50,
+                 shipped_run("gemm",
+                             {"machine.tiles=4", "workload.m=16", "workload.n=16", "workload.k=32",
+                              "workload.plan.split_k=2"},
+                             "time/exchange_cycles")),
+      // Eight pairs: seven hops in one column, at most three and one in four.
+      {"fabric.columns", 1, 4,
+       shipped_run("gemm",
+                   {"machine.tiles=16", "workload.m=32", "workload.n=32", "workload.k=32",
+                    "machine.fabric.cycles_per_hop=1000"},
+                   "time/exchange_cycles"),
+       0.4, 0.8},
+      // 512 bytes of weights.
+      difference("tile.matrix_unit.weight_load_bytes_per_cycle", 1, 2, -256,
+                 shipped_run("matrix_unit", {"machine.tiles=1", "workload.n=1"}, "time/cycles")),
+      difference("tile.supervisor.weight_load_cycles", 6, 106, 100,
+                 shipped_run("matrix_unit", {"machine.tiles=1", "workload.n=1"}, "time/cycles")),
+      ratio(
+          "host.gigabytes_per_second", 1, 2, 0.5,
+          shipped_run("stream",
+                      {"machine.tiles=4", "workload.elements_per_worker=2000", "run.measure=host"},
+                      "time/host_cycles"))};
+}
+
+std::vector<Direction> directions() {
+  std::vector<Direction> all;
+  for (const auto& some : {latencies(), rates(), control(), sizes(), exchanges()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+/// Paths of all numeric keys of a schema's object, below `path`.
+void list_numbers(const Json& schema, const std::string& path, std::set<std::string>& keys) {
+  for (const char* choice : {"anyOf", "oneOf"})
+    if (schema.contains(choice))
+      for (const Json& each : schema.at(choice)) list_numbers(each, path, keys);
+  const auto type = schema.find("type");
+  if (type != schema.end() && (*type == "integer" || *type == "number")) keys.insert(path);
+  if (!schema.contains("properties")) return;
+  for (const auto& [key, inner] : schema.at("properties").items())
+    list_numbers(inner, path.empty() ? key : path + "." + key, keys);
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("every number of the machine moves a run by the amount that its law gives") {
+    for (const Direction& each : directions()) {
+      CAPTURE(each.key);
+      const double before = each.metric(each.key, each.from);
+      const double after = each.metric(each.key, each.to);
+      CAPTURE(before);
+      CAPTURE(after);
+      const double moved = each.difference ? after - before : after / before;
+      CHECK(moved >= each.least);
+      CHECK(moved <= each.most);
+    }
+  }
+
+  TEST_CASE("a number of the machine without such a run does not exist") {
+    const CommandFolder folder;
+    const Json schema = Json::parse(folder.call("schema").out);
+    std::set<std::string> keys;
+    list_numbers(schema.at("properties").at("machine"), "", keys);
+    CHECK(keys.size() > 50);
+    for (const Direction& each : directions()) keys.erase(each.key);
+    for (const std::string& left : keys) FAIL_CHECK("no run is bound by machine." << left);
+  }
+}

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+#include "tests/run/machine_points.h"
+
+namespace tessera::test {
+
+/// Runs a point with so many host threads; the report without what may differ between them.
+inline nlohmann::ordered_json run_point(const CommandFolder& folder, const PointRun& run,
+                                        int threads) {
+  std::string command = fmt::format(
+      "run {}/configs/runs/{}.json --out result --set run.check_races=true --threads {}",
+      TESSERA_SOURCE, run.config, threads);
+  for (const std::string& each : run.sets) command += " --set '" + each + "'";
+  const Answer answer = folder.call(command);
+  CAPTURE(command);
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+  auto report = nlohmann::ordered_json::parse(folder.read("result/report.json"));
+  report.erase("host");
+  report.at("config").at("run").erase("threads");
+  return report;
+}
+
+/// Every point passes its check, says the same on 1, 2 and 3 host threads, and takes the predicted
+/// cycles: within 10 % in the median, 25 % at worst.
+inline void check_points(std::span<const Point> points) {
+  std::vector<double> misses;
+  for (const Point& point : points) {
+    const std::string name = describe(point);
+    CAPTURE(name);
+    const CommandFolder folder;
+    const PointRun run = run_of(point);
+    const nlohmann::ordered_json report = run_point(folder, run, 1);
+    CHECK(report.at("check").at("passed") == true);
+    for (const int threads : {2, 3}) CHECK(run_point(folder, run, threads) == report);
+    const auto cycles = report.at("time").at("cycles").get<double>();
+    const auto predicted = report.at("prediction").at("cycles").get<double>();
+    const double miss = std::abs(predicted / cycles - 1);
+    CHECK_MESSAGE(miss <= 0.25, "predicted ", predicted, ", simulated ", cycles);
+    misses.push_back(miss);
+  }
+  std::sort(misses.begin(), misses.end());
+  CHECK(misses[misses.size() / 2] <= 0.10);
+}
+
+}  // namespace tessera::test
