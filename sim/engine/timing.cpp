@@ -59,7 +59,8 @@ void set_unit(Demand& demand, isa::ResultClass result, const IntervalConfig& int
       return set(Unit::activation, interval.activation);
     case ResultClass::matrix:
       demand.cause = Cause::matrix;
-      return set(Unit::matrix, 1);
+      demand.unit = Unit::matrix;
+      return;
     default:
       return set(Unit::floating, interval.floating);
   }
@@ -92,7 +93,7 @@ std::uint32_t Timing::alone(const Instruction& instruction) const {
     case CostClass::activation:
       return tile_.slots.activation;
     case CostClass::matrix:
-      return matrix_shape(instruction.mnemonic).interval;
+      return 1;
     case CostClass::plain:
       break;
   }
@@ -150,7 +151,10 @@ bool Timing::waits() const {
                 l.square_root, l.activation, l.matrix, l.branch_taken});
   const std::uint32_t rarest =
       std::max({i.integer_multiply, i.integer_divide, i.floating, i.float_divide, i.activation});
-  return shared() || slots_of(longest) > 1 || rarest > 1;
+  const MatrixUnitConfig& unit = tile_.matrix_unit;
+  const std::uint32_t phase =
+      std::max({unit.f16.interval, unit.f16_f32.interval, unit.f32.interval, unit.i8.interval});
+  return shared() || slots_of(longest) > 1 || rarest > 1 || phase > 1;
 }
 
 std::uint32_t Timing::distance() const { return std::max(1U, tile_.reissue_cycles); }
@@ -216,6 +220,7 @@ Demand Timing::demand(const Instruction& instruction) const {
   demand.latency = slots_of(result_latency(instruction.mnemonic));
   demand.cause = Cause::arithmetic;
   set_unit(demand, isa::result_class(instruction.mnemonic), tile_.interval);
+  if (demand.unit == Unit::matrix) demand.interval = matrix_shape(instruction.mnemonic).interval;
   return demand;
 }
 

@@ -52,7 +52,8 @@ void describe(Fields& fields, MatrixShape& shape) {
   fields.field({"inputs", "values of x that a position takes"}, shape.inputs, {1, 1024});
   fields.field({"outputs", "sums that a position gives; 0: the unit does not have this type"},
                shape.outputs, {0, 1024});
-  fields.field({"interval", "issue slots that a phase takes: 8 bytes of x, 8 of partials", "slots"},
+  fields.field({"interval", "from a phase (8 bytes of x, 8 of partials) to the next",
+                "cycles (barrel: slots of the context)"},
                shape.interval, {1, 1000});
   fields.require(shape.allowed(), "outputs",
                  fmt::format("found {} inputs and {} outputs, {}", shape.inputs, shape.outputs,

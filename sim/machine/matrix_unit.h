@@ -20,7 +20,7 @@ struct MatrixShape {
 
   std::uint32_t inputs;
   std::uint32_t outputs;
-  std::uint32_t interval;  ///< issue slots that a phase takes
+  std::uint32_t interval;  ///< from a phase to the next, as IntervalConfig
   // Of the type, not of the machine:
   std::uint32_t input_bytes;
   std::uint32_t partial_bytes;  ///< 0: sums stay in the accumulators

@@ -31,7 +31,11 @@ struct Direction {
 
 /// A machine like Bow with one pipeline that waits for nothing, but for what is set.
 inline Json plain_machine(const std::string& key, double value) {
-  Json machine = {{"tile", {{"issue", "single"}, {"contexts", 1}, {"dual_issue", false}}}};
+  Json machine = {{"tile",
+                   {{"issue", "single"},
+                    {"contexts", 1},
+                    {"dual_issue", false},
+                    {"matrix_unit", {{"f16", {{"outputs", 16}}}, {"i8", {{"outputs", 8}}}}}}}};
   Json* at = &machine;
   std::string left = key;
   for (std::size_t dot = left.find('.'); dot != std::string::npos; dot = left.find('.')) {

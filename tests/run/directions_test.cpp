@@ -138,9 +138,33 @@ std::vector<Direction> exchanges() {
                       "time/host_cycles"))};
 }
 
+/// Positions past the matrix unit take phases x interval each, and phases are as many as the larger
+/// of operands and partials has words.
+std::vector<Direction> shapes() {
+  const auto unit = [](const char* type, const char* key, double from, double to) {
+    return ratio(
+        fmt::format("tile.matrix_unit.{}.{}", type, key), from, to, 2,
+        shipped_run("matrix_unit",
+                    {"machine.tiles=1", "workload.n=6000", fmt::format("workload.dtype={}", type)},
+                    "time/compute_cycles"),
+        0.06);
+  };
+  return {unit("f16", "inputs", 16, 32),
+          unit("f16", "outputs", 16, 32),
+          unit("f16", "interval", 1, 2),
+          unit("f16_f32", "inputs", 16, 32),
+          unit("f16_f32", "outputs", 8, 16),
+          unit("f16_f32", "interval", 1, 2),
+          unit("f32", "inputs", 16, 32),
+          unit("f32", "outputs", 16, 32),
+          unit("f32", "interval", 1, 2),
+          ratio("tile.matrix_unit.i8.interval", 2, 8, 4,
+                loop({r_type(amp_b, 0, 4, 0)}, engine::Role::worker, "single"))};
+}
+
 std::vector<Direction> directions() {
   std::vector<Direction> all;
-  for (const auto& some : {latencies(), rates(), control(), sizes(), exchanges()})
+  for (const auto& some : {latencies(), rates(), control(), sizes(), exchanges(), shapes()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }
@@ -180,6 +204,11 @@ TEST_SUITE("run") {
     list_numbers(schema.at("properties").at("machine"), "", keys);
     CHECK(keys.size() > 50);
     for (const Direction& each : directions()) keys.erase(each.key);
+    // Whether there is an int8 unit, of one shape: its area (tests/models/energy).
+    keys.erase("tile.matrix_unit.i8.inputs");
+    keys.erase("tile.matrix_unit.i8.outputs");
+    // Joules and mm2 by unit: tests/models/energy has a case for each.
+    std::erase_if(keys, [](const std::string& key) { return key.starts_with("energy."); });
     for (const std::string& left : keys) FAIL_CHECK("no run is bound by machine." << left);
   }
 }
