@@ -95,7 +95,8 @@ const std::vector<Mistake>& config_mistakes() {
        {"a.json: report.trace_limit_mib: found 0, allowed an integer from 1 to 1048576 MiB"}},
       {"an unknown preset",
        R"({"machine": "bw", "workload": {"kernel": "stream"}})",
-       {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200)",
+       {"a.json: machine.extends: found \"bw\", allowed a preset (bow, gc2, gc200, hammerblade, "
+        "upmem, wse2)",
         "did you mean bow?"}},
       {"a machine that is a number",
        R"({"machine": 3, "workload": {"kernel": "stream"}})",

@@ -126,7 +126,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::string program = path_of("exit_three");
     check_refused(folder, "exec --machine bwo " + program,
-                  {"found \"bwo\", allowed a preset (bow, gc2, gc200)", "did you mean bow?"});
+                  {"found \"bwo\", allowed a preset (bow, gc2, gc200,", "did you mean bow?"});
     folder.write("m.json", R"({"extends": "bow", "tiels": 4})");
     check_refused(folder, "exec --machine m.json " + program,
                   {"m.json: machine.tiels: found an unknown key", "did you mean tiles?"});

@@ -145,7 +145,7 @@ std::vector<Direction> shapes() {
     return ratio(
         fmt::format("tile.matrix_unit.{}.{}", type, key), from, to, 2,
         shipped_run("matrix_unit",
-                    {"machine.tiles=1", "workload.n=6000", fmt::format("workload.dtype={}", type)},
+                    {"machine.tiles=1", "workload.n=2000", fmt::format("workload.dtype={}", type)},
                     "time/compute_cycles"),
         0.06);
   };
@@ -156,7 +156,7 @@ std::vector<Direction> shapes() {
           unit("f16_f32", "outputs", 8, 16),
           unit("f16_f32", "interval", 1, 2),
           unit("f32", "inputs", 16, 32),
-          unit("f32", "outputs", 16, 32),
+          unit("f32", "outputs", 8, 16),
           unit("f32", "interval", 1, 2),
           ratio("tile.matrix_unit.i8.interval", 2, 8, 4,
                 loop({r_type(amp_b, 0, 4, 0)}, engine::Role::worker, "single"))};

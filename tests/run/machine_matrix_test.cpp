@@ -37,7 +37,8 @@ TEST_SUITE("run") {
     refused("--set machine.tile.issue=interleaved --set machine.tile.supervisor.plain_cycles=2",
             {"machine.tile.supervisor.plain_cycles: found 2, allowed 1", "with issue interleaved"});
     refused("--set machine.tile.issue=rotating", {"machine.tile.issue", "barrel, revolver"});
-    refused("--set machine.tile.latency.load=0", {"machine.tile.latency.load: found 0, allowed 1"});
+    refused("--set machine.tile.latency.load=0",
+            {"machine.tile.latency.load: found 0, allowed an integer from 1"});
     refused("--set machine.fabric.kind=ideal --set machine.fabric.send_bytes_per_cycle=8",
             {"machine.fabric.send_bytes_per_cycle"});
   }

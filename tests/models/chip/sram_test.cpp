@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 
 using namespace tessera;
 
@@ -16,7 +16,7 @@ TEST_SUITE("unit") {
     CHECK(sram.tile(TileId(4)).data() - sram.tile(TileId(3)).data() >= 638976);
   }
 
-  TEST_CASE("more memory than the host can map is the user's error") {
-    CHECK_THROWS_AS(Sram(4'000'000'000, 2'000'000'000), UserError);
+  TEST_CASE("more memory than the host can map is the host's limit") {
+    CHECK_THROWS_AS(Sram(4'000'000'000, 2'000'000'000), HostLimit);
   }
 }

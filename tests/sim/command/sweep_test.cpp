@@ -9,6 +9,7 @@
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "sim/base/errors.h"
+#include "sim/base/host_limit.h"
 #include "tests/cli/command.h"
 
 using namespace tessera;
@@ -90,15 +91,19 @@ TEST_SUITE("unit") {
     CHECK(sweep(folder, "1,7,3") == ExitCode::check_failed);
   }
 
-  TEST_CASE("a sweep ends with 4 when a point meets a bug of ours or dies, even if one is wrong") {
+  TEST_CASE("a sweep ends with 4 when a point meets a bug of ours, even if one is wrong") {
     const CommandFolder folder;
     CHECK(sweep(folder, "1,2,7") == ExitCode::defect);
     CHECK(ends_of(folder)["2"] == "defect,fabric: a copy was lost at cycle 7");
     CHECK(sweep(folder, "5") == ExitCode::defect);
     CHECK(ends_of(folder)["5"] == "defect,out of everything");
-    CHECK(sweep(folder, "6,1") == ExitCode::defect);
+  }
+
+  TEST_CASE("a sweep ends with 5 when a point was killed: the host had not enough for it") {
+    const CommandFolder folder;
+    CHECK(sweep(folder, "6,1") == kHostLimit);
     auto ends = ends_of(folder);
-    CHECK(ends["6"] == "died,the simulation died: signal 9 (Killed)");
+    CHECK(ends["6"] == "starved,the simulation died: signal 9 (Killed)");
     CHECK(ends["1"] == "done,");
   }
 }

@@ -1,5 +1,6 @@
 #include "sim/sweep/tables.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -106,6 +107,9 @@ TEST_SUITE("unit") {
     for (const char* id : {"c", "d", "e"}) CHECK(!store.find_any(id));
     write_whole(folder.path + "/results.csv.host.1.tmp", "x");
     write_whole(folder.path + "/mine.tmp", "x");
+    for (const char* old : {"/results.csv.host.1.tmp", "/points/e.json.host.1.tmp"})
+      std::filesystem::last_write_time(
+          folder.path + old, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
     store.remove_leftovers();
     CHECK(folder.read("results.csv.host.1.tmp").empty());
     CHECK(folder.read("mine.tmp") == "x");
