@@ -44,7 +44,8 @@ report::Outcome run(const config::Config& config, const report::Built& built,
     outcome.result = i == 0 ? machine->run() : machine->run_again(built.program, built.images);
     const Stopwatch watch;
     if (config.run.check != CheckMode::off)
-      outcome.add(built.workload->check_run(machine->memory(), config.run.check, i));
+      outcome.add(built.workload->check_run(
+          machine->memory(), {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
   }
   // SystemC removes modules in quadratic time; the process ends without.

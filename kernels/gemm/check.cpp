@@ -1,76 +1,129 @@
+#include "kernels/check/signs.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/panels.h"
+#include "kernels/gemm/replay.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
 
-Matrix Gemm::read_result(const MemoryReader& memory) const {
-  return geometry_.natural() ? read_rows(memory) : read_blocks(memory);
+namespace {
+
+constexpr double kHalfSmallestF16 = 0x1p-25;
+constexpr double kHalfSmallestF32 = 0x1p-150;
+
+double half_smallest(Type type) { return type == Type::f16 ? kHalfSmallestF16 : kHalfSmallestF32; }
+
+/// A matrix of which element(row, column) is known, row after row.
+template <class Element>
+std::vector<float> rows_of(std::uint64_t rows, std::uint64_t columns, HostThreads& threads,
+                           const Element& element) {
+  std::vector<float> values(rows * columns);
+  threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * columns; i < end * columns; ++i) {
+      values[i] = static_cast<float>(element(i / columns, i % columns));
+    }
+  });
+  return values;
 }
 
-Matrix Gemm::read_rows(const MemoryReader& memory) const {
+}  // namespace
+
+Finished Gemm::finished(const MemoryReader& memory, HostThreads& threads) const {
+  const Roles& its = geometry_.roles();
+  const bool turned = geometry_.plan().stationary == Stationary::a;
+  const Operand& x = turned ? b_ : a_;
+  const Operand& w = turned ? a_ : b_;
+  const auto plain = [](const Operand& o) {
+    return [&o](std::uint64_t i, std::uint64_t j) { return o.element(i, j); };
+  };
+  const auto across = [](const Operand& o) {
+    return [&o](std::uint64_t i, std::uint64_t j) { return o.element(j, i); };
+  };
+  Finished product{its.rows, its.columns, its.depth, {}, {}, {}};
+  product.x = turned ? rows_of(its.rows, its.depth, threads, across(x))
+                     : rows_of(its.rows, its.depth, threads, plain(x));
+  product.w = turned ? rows_of(its.depth, its.columns, threads, across(w))
+                     : rows_of(its.depth, its.columns, threads, plain(w));
+  product.y.resize(product.rows * product.columns);
+  geometry_.natural() ? read_rows(memory, product) : read_blocks(memory, product);
+  return product;
+}
+
+void Gemm::read_rows(const MemoryReader& memory, Finished& product) const {
   const RowMajor stored = RowMajor::of_result(geometry_, machine_.tiles);
-  const Product& p = options_.product;
   const Type type = geometry_.block().input;
   const std::uint64_t element = geometry_.block().input_bytes;
   const std::uint64_t pitch = stored.pitch() / element;
-  Matrix c{p.m, p.n, std::vector<float>(std::size_t{p.m} * p.n)};
   std::vector<std::byte> bytes;
   for (std::uint32_t t = 0; t < machine_.tiles && stored.bytes_on(t) > 0; ++t) {
     bytes.resize(stored.bytes_on(t));
     memory.read({result_buffer(t)}, bytes);
     for (std::uint64_t i = 0; i < bytes.size() / element; ++i) {
       const std::uint64_t place = stored.begin(t) / element + i;
-      if (place % pitch >= p.n) continue;
-      c.values[place / pitch * p.n + place % pitch] =
+      if (place % pitch >= product.columns) continue;
+      product.y[place / pitch * product.columns + place % pitch] =
           static_cast<float>(data::load_element(type, bytes, i));
     }
   }
-  return c;
 }
 
-Matrix Gemm::read_blocks(const MemoryReader& memory) const {
+void Gemm::read_blocks(const MemoryReader& memory, Finished& product) const {
   const BlockShape& block = geometry_.block();
-  const bool transposed = geometry_.plan().stationary == Stationary::a;
-  const Product& p = options_.product;
-  Matrix c{p.m, p.n, std::vector<float>(std::size_t{p.m} * p.n)};
   std::vector<std::byte> bytes;
   for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
     const Cell cell = geometry_.cell(t);
     bytes.resize(geometry_.result_bytes(cell));
     if (bytes.empty()) continue;
     memory.read({result_buffer(t)}, bytes);
-    const Interval rows = geometry_.rows(cell.row);
-    const std::uint64_t first_column = geometry_.column_blocks(cell.column).begin * block.columns;
     const std::uint64_t first = geometry_.y_share(cell).begin / block.partial_bytes;
     for (std::uint64_t i = 0; i < bytes.size() / block.input_bytes; ++i) {
-      const std::uint64_t vector = (first + i) / block.columns;
-      const std::uint64_t row = rows.begin + vector % rows.size();
-      const std::uint64_t column =
-          first_column + vector / rows.size() * block.columns + (first + i) % block.columns;
-      if (column >= geometry_.roles().columns) continue;
-      const std::uint64_t place = transposed ? column * p.n + row : row * p.n + column;
-      c.values[place] = static_cast<float>(data::load_element(block.input, bytes, i));
+      const auto [row, column] = geometry_.y_place(cell, first + i);
+      if (column >= product.columns) continue;
+      product.y[row * product.columns + column] =
+          static_cast<float>(data::load_element(block.input, bytes, i));
     }
   }
-  return c;
 }
 
-CheckResult Gemm::check(const MemoryReader& memory, CheckMode mode) const {
-  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+Rounding Gemm::rounding() const {
   const BlockShape& block = geometry_.block();
-  const bool half = block.partial == Type::f16;
-  // Packed f16 arithmetic rounds every sum to f16, and what is stored no more.
-  const bool narrow = half && !block.on_unit();
-  const Rounding rounding{data::unit_roundoff(narrow ? Type::f16 : Type::f32),
-                          data::unit_roundoff(block.partial),
-                          narrow ? 1 : block.depth,
-                          half && !narrow,
-                          data::unit_roundoff(block.input),
-                          half ? 0x1p-25 : 0x1p-150,
-                          static_cast<double>(geometry_.plan().split_k)};
-  const bool full = compares_all(mode, useful_flops());
-  return compare(read_result(memory), a_, b_, rounding, options_.seed, full);
+  const bool narrow = narrow_sums(block);
+  const Type sums = narrow ? Type::f16 : Type::f32;
+  return {data::unit_roundoff(sums),
+          data::unit_roundoff(block.partial),
+          block.partial == Type::f16 && !narrow,
+          data::unit_roundoff(block.input),
+          half_smallest(sums),
+          half_smallest(block.partial),
+          half_smallest(block.input),
+          narrow ? 1 : block.depth,
+          static_cast<double>(geometry_.plan().split_k)};
+}
+
+/// Every element in double, or sums of them; and either way a block a tile to the bit.
+CheckResult Gemm::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  HostThreads threads(request.threads);
+  const Finished product = finished(memory, threads);
+  const Replay replay(geometry_, product);
+  const BlockShape& block = geometry_.block();
+  const auto exact = [&](std::uint64_t row, std::uint64_t column) {
+    return replay.element(row, column);
+  };
+  kernels::Comparison comparison(
+      {"C", block.input, block.partial, geometry_.plan().stationary == Stationary::a}, exact);
+  compare_blocks(geometry_, product, rounding(), request.seed, threads, comparison);
+  if (compares_all(request.mode, useful_flops())) {
+    compare_all(product, rounding(), threads, comparison);
+    return comparison.result("full");
+  }
+  const SumsFound sums = compare_sums(product, rounding(), request.seed, threads, comparison);
+  CheckResult result = comparison.result("sample");
+  result.max_error = std::max(result.max_error, sums.worst);
+  result.threshold = sums.threshold;
+  result.lone_threshold = sums.lone_threshold;
+  result.missed_probability = kernels::SignVectors::kMissed;
+  return result;
 }
 
 }  // namespace tessera::gemm

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/geometry.h"
 #include "kernels/gemm/reference.h"
+#include "kernels/gemm/storage.h"
 
 /// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
 /// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
@@ -34,12 +35,14 @@ class Gemm : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] Matrix read_result(const MemoryReader& memory) const;
-  [[nodiscard]] Matrix read_rows(const MemoryReader& memory) const;
-  [[nodiscard]] Matrix read_blocks(const MemoryReader& memory) const;
+  [[nodiscard]] Finished finished(const MemoryReader& memory, HostThreads& threads) const;
+  void read_rows(const MemoryReader& memory, Finished& product) const;
+  void read_blocks(const MemoryReader& memory, Finished& product) const;
+  [[nodiscard]] Rounding rounding() const;
 
   Options options_;
   MachineConfig machine_;

@@ -35,6 +35,11 @@ std::uint32_t Geometry::tile(const Cell& cell) const {
   return cell.depth * layer + within;
 }
 
+Cell Geometry::cell_of(std::uint64_t row, std::uint64_t column_block) const {
+  return {static_cast<std::uint32_t>(row_split_.holder(row)),
+          static_cast<std::uint32_t>(column_split_.holder(column_block)), 0};
+}
+
 Interval Geometry::depth_blocks(std::uint32_t part, std::uint32_t cut) const {
   const Interval all = depth_blocks(part);
   const Interval mine = EvenSplit{all.size(), plan_.cuts}.part(cut);
@@ -69,6 +74,34 @@ std::uint64_t Geometry::y_bytes(const Cell& cell) const {
 Interval Geometry::y_share(const Cell& cell) const {
   const Interval grains = EvenSplit{y_bytes(cell) / kShareGrain, plan_.split_k}.part(cell.depth);
   return {grains.begin * kShareGrain, grains.end * kShareGrain};
+}
+
+Geometry::YPlace Geometry::y_place(const Cell& cell, std::uint64_t index) const {
+  const Interval its_rows = rows(cell.row);
+  const Interval blocks = column_blocks(cell.column);
+  const std::uint64_t first = blocks.begin * block_.columns;
+  if (natural()) {
+    const std::uint64_t columns = blocks.size() * block_.columns;
+    return {its_rows.begin + index / columns, first + index % columns};
+  }
+  const std::uint64_t vector = index / block_.columns;
+  return {its_rows.begin + vector % its_rows.size(),
+          first + vector / its_rows.size() * block_.columns + index % block_.columns};
+}
+
+std::uint64_t Geometry::y_index(const Cell& cell, const YPlace& place) const {
+  const Interval its_rows = rows(cell.row);
+  const Interval blocks = column_blocks(cell.column);
+  const std::uint64_t row = place.row - its_rows.begin;
+  const std::uint64_t column = place.column - blocks.begin * block_.columns;
+  if (natural()) return row * blocks.size() * block_.columns + column;
+  return (column / block_.columns * its_rows.size() + row) * block_.columns +
+         column % block_.columns;
+}
+
+std::uint64_t Geometry::adder(const Cell& cell, std::uint64_t index) const {
+  const EvenSplit grains{y_bytes(cell) / kShareGrain, plan_.split_k};
+  return grains.holder(index * block_.partial_bytes / kShareGrain);
 }
 
 std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles) {

@@ -30,6 +30,8 @@ class Geometry {
 
   [[nodiscard]] Cell cell(std::uint32_t tile) const;
   [[nodiscard]] std::uint32_t tile(const Cell& cell) const;
+  /// The first of those that compute these elements of Y.
+  [[nodiscard]] Cell cell_of(std::uint64_t row, std::uint64_t column_block) const;
 
   [[nodiscard]] Interval rows(std::uint32_t part) const { return row_split_.part(part); }
   [[nodiscard]] Interval column_blocks(std::uint32_t part) const {
@@ -51,6 +53,15 @@ class Geometry {
   [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const;
   /// The part of Y's bytes that this tile adds up when the depth is split.
   [[nodiscard]] Interval y_share(const Cell& cell) const;
+  /// Where element `index` of a tile's part of Y lies in Y, and the way back; in layout natural
+  /// parts are rows when they are added up.
+  struct YPlace {
+    std::uint64_t row, column;
+  };
+  [[nodiscard]] YPlace y_place(const Cell& cell, std::uint64_t index) const;
+  [[nodiscard]] std::uint64_t y_index(const Cell& cell, const YPlace& place) const;
+  /// The tile, by its part of the depth, that adds up that element.
+  [[nodiscard]] std::uint64_t adder(const Cell& cell, std::uint64_t index) const;
   /// Bytes of that part as results.
   [[nodiscard]] std::uint64_t result_bytes(const Cell& cell) const {
     return y_share(cell).size() / block_.partial_bytes * block_.input_bytes;

@@ -2,162 +2,107 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "sim/data/random.h"
 
 namespace tessera::gemm {
 
 namespace {
 
-constexpr std::uint64_t kBlock = 16;  // side of the blocks that are sampled
 constexpr double kDeviations = 8;
-constexpr std::uint64_t kSampleStream = 2;
-constexpr std::uint64_t kSignStream = 3;
-
-std::vector<double> row_of(const Operand& operand, std::uint64_t row) {
-  std::vector<double> values(operand.columns());
-  for (std::uint64_t j = 0; j < values.size(); ++j) {
-    values[j] = operand.element(row, j);
-  }
-  return values;
-}
 
 /// What the partial sums of one element say about its error.
 struct PartialSums {
   double value = 0;
   double squares = 0;        ///< of the sums after every depth, added up
-  double block_squares = 0;  ///< of those that are stored
+  double block_squares = 0;  ///< of those after every block
   double largest = 0;        ///< the largest square
 };
 
 double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
-  const double blocks = static_cast<double>(ceil_div(depth, rounding.depth));
+  const auto blocks = static_cast<double>(ceil_div(depth, rounding.block));
   const double stored =
       rounding.parts * sums.largest + (rounding.every_block ? sums.block_squares : 0);
   return kDeviations *
              (rounding.sum * std::sqrt(sums.squares) + rounding.partial * std::sqrt(stored)) +
-         (blocks + rounding.parts) * rounding.smallest + rounding.result * std::abs(sums.value);
+         static_cast<double>(depth) * rounding.smallest_sum +
+         (blocks + rounding.parts) * rounding.smallest_partial + rounding.smallest_result +
+         rounding.result * std::abs(sums.value);
 }
 
-/// One row of the product.
-std::vector<PartialSums> reference_row(const std::vector<double>& a, const std::vector<float>& b,
-                                       std::uint64_t columns, const Rounding& rounding) {
-  std::vector<PartialSums> row(columns);
-  for (std::uint64_t i = 0; i < a.size(); ++i) {
-    const float* b_row = &b[i * columns];
-    const bool block_ends = (i + 1) % rounding.depth == 0 || i + 1 == a.size();
-    for (std::uint64_t j = 0; j < columns; ++j) {
-      PartialSums& sums = row[j];
-      sums.value += a[i] * static_cast<double>(b_row[j]);
-      const double square = sums.value * sums.value;
-      sums.squares += square;
-      sums.largest = std::max(sums.largest, square);
-      if (block_ends) sums.block_squares += square;
+std::vector<PartialSums> reference_row(const Finished& product, std::uint64_t row,
+                                       kernels::Interval columns, std::uint64_t block) {
+  std::vector<PartialSums> sums(columns.size());
+  const float* x = &product.x[row * product.depth];
+  for (std::uint64_t i = 0; i < product.depth; ++i) {
+    const auto input = static_cast<double>(x[i]);
+    const float* w = &product.w[i * product.columns + columns.begin];
+    const bool block_ends = (i + 1) % block == 0 || i + 1 == product.depth;
+    for (std::uint64_t j = 0; j < sums.size(); ++j) {
+      PartialSums& one = sums[j];
+      one.value += input * static_cast<double>(w[j]);
+      const double square = one.value * one.value;
+      one.squares += square;
+      one.largest = std::max(one.largest, square);
+      if (block_ends) one.block_squares += square;
     }
   }
-  return row;
+  return sums;
 }
 
-/// Compares, keeping the worst ratio of error to bound.
-class Comparison {
- public:
-  void add(double error, double allowed) {
-    const double ratio = error == 0 ? 0 : error / allowed;
-    if (!(ratio <= 1)) passed_ = false;
-    worst_ = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(worst_, ratio);
-  }
-  [[nodiscard]] CheckResult result(std::string method) const {
-    return {passed_, worst_, 1, std::move(method)};
-  }
-
- private:
-  bool passed_ = true;
-  double worst_ = 0;
-};
-
-CheckResult compare_all(const Matrix& c, const Operand& a, const Operand& b,
-                        const Rounding& rounding) {
-  std::vector<float> b_values(b.rows() * b.columns());
-  for (std::uint64_t i = 0; i < b_values.size(); ++i) {
-    b_values[i] = static_cast<float>(b.element(i / b.columns(), i % b.columns()));
-  }
-  Comparison comparison;
-  for (std::uint64_t i = 0; i < c.rows; ++i) {
-    const std::vector<PartialSums> row = reference_row(row_of(a, i), b_values, c.columns, rounding);
-    for (std::uint64_t j = 0; j < c.columns; ++j) {
-      const double found = static_cast<double>(c.values[i * c.columns + j]);
-      comparison.add(std::abs(found - row[j].value), bound(row[j], a.columns(), rounding));
+std::vector<float> transposed(const std::vector<float>& matrix, std::uint64_t columns) {
+  constexpr std::uint64_t kSide = 32;  // of the squares that are turned while in cache
+  const std::uint64_t rows = columns == 0 ? 0 : matrix.size() / columns;
+  std::vector<float> result(matrix.size());
+  for (std::uint64_t i0 = 0; i0 < rows; i0 += kSide) {
+    for (std::uint64_t j0 = 0; j0 < columns; j0 += kSide) {
+      for (std::uint64_t i = i0; i < std::min(i0 + kSide, rows); ++i) {
+        for (std::uint64_t j = j0; j < std::min(j0 + kSide, columns); ++j) {
+          result[j * rows + i] = matrix[i * columns + j];
+        }
+      }
     }
   }
-  return comparison.result("full");
-}
-
-/// A random element of each block of C; returns the root mean square of their bounds.
-double compare_sample(const Matrix& c, const Operand& a, const std::vector<float>& b_columns,
-                      const Rounding& rounding, std::uint64_t seed, Comparison& comparison) {
-  double squares = 0;
-  std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < c.rows; i += kBlock) {
-    const std::uint64_t rows = std::min(kBlock, c.rows - i);
-    const std::uint64_t row = i + data::random_below(seed, kSampleStream, 2 * i, rows);
-    const std::vector<double> a_row = row_of(a, row);
-    for (std::uint64_t j = 0; j < c.columns; j += kBlock) {
-      const std::uint64_t columns = std::min(kBlock, c.columns - j);
-      const std::uint64_t key = 2 * (i * c.columns + j) + 1;
-      const std::uint64_t column = j + data::random_below(seed, kSampleStream, key, columns);
-      const auto first = b_columns.begin() + static_cast<std::ptrdiff_t>(column * a.columns());
-      const std::vector<float> b_column(first, first + static_cast<std::ptrdiff_t>(a.columns()));
-      const PartialSums one = reference_row(a_row, b_column, 1, rounding).front();
-      const double allowed = bound(one, a.columns(), rounding);
-      const double found = static_cast<double>(c.values[row * c.columns + column]);
-      comparison.add(std::abs(found - one.value), allowed);
-      squares += allowed * allowed;
-      ++count;
-    }
-  }
-  return std::sqrt(squares / static_cast<double>(count));
-}
-
-/// C r against A (B r) for random signs r.
-void compare_row_sums(const Matrix& c, const Operand& a, const std::vector<float>& b_columns,
-                      double allowed, std::uint64_t seed, Comparison& comparison) {
-  std::vector<double> signs(c.columns);
-  std::vector<double> b_sum(a.columns());
-  for (std::uint64_t j = 0; j < c.columns; ++j) {
-    signs[j] = (data::random_bits(seed, kSignStream, j) & 1) != 0 ? 1 : -1;
-    const float* column = &b_columns[j * a.columns()];
-    for (std::uint64_t k = 0; k < a.columns(); ++k) {
-      b_sum[k] += signs[j] * static_cast<double>(column[k]);
-    }
-  }
-  for (std::uint64_t i = 0; i < c.rows; ++i) {
-    double expected = 0;
-    double found = 0;
-    for (std::uint64_t k = 0; k < a.columns(); ++k) {
-      expected += a.element(i, k) * b_sum[k];
-    }
-    for (std::uint64_t j = 0; j < c.columns; ++j) {
-      found += signs[j] * static_cast<double>(c.values[i * c.columns + j]);
-    }
-    comparison.add(std::abs(found - expected), allowed);
-  }
+  return result;
 }
 
 }  // namespace
 
-CheckResult compare(const Matrix& c, const Operand& a, const Operand& b, const Rounding& rounding,
-                    std::uint64_t seed, bool full) {
-  if (full) return compare_all(c, a, b, rounding);
-  std::vector<float> b_columns(b.rows() * b.columns());
-  for (std::uint64_t i = 0; i < b_columns.size(); ++i) {
-    b_columns[i] = static_cast<float>(b.element(i % b.rows(), i / b.rows()));
+Finished transposed(const Finished& product) {
+  return {product.columns,
+          product.rows,
+          product.depth,
+          transposed(product.w, product.columns),
+          transposed(product.x, product.depth),
+          transposed(product.y, product.columns)};
+}
+
+void compare_row(const Finished& product, const Rounding& rounding, std::uint64_t row,
+                 kernels::Interval columns, bool suspect, kernels::Comparison& comparison) {
+  const auto sums = reference_row(product, row, columns, rounding.block);
+  for (std::uint64_t j = 0; j < sums.size(); ++j) {
+    const std::uint64_t column = columns.begin + j;
+    const auto found = static_cast<double>(product.y[row * product.columns + column]);
+    const kernels::Compared one{
+        row, column, found, sums[j].value, bound(sums[j], product.depth, rounding), 0};
+    suspect ? comparison.add_suspect(one) : comparison.add(one);
   }
-  Comparison comparison;
-  const double element = compare_sample(c, a, b_columns, rounding, seed, comparison);
-  const double row = kDeviations * std::sqrt(static_cast<double>(c.columns)) * element;
-  compare_row_sums(c, a, b_columns, row, seed, comparison);
-  return comparison.result("sample");
+}
+
+void compare_all(const Finished& product, const Rounding& rounding, HostThreads& threads,
+                 kernels::Comparison& comparison) {
+  constexpr std::size_t kGrain = 4;
+  std::vector<kernels::Comparison> pieces(ceil_div<std::size_t>(product.rows, kGrain),
+                                          comparison.fresh());
+  threads.for_ranges(product.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      compare_row(product, rounding, row, {0, product.columns}, false, pieces[begin / kGrain]);
+    }
+  });
+  for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
+  if (!comparison.passed() || !comparison.biased()) return;
+  for (std::uint64_t i = 0; i < product.y.size(); ++i) {
+    comparison.replay(
+        {i / product.columns, i % product.columns, static_cast<double>(product.y[i])});
+  }
 }
 
 }  // namespace tessera::gemm

@@ -52,7 +52,8 @@ class Latency : public Workload {
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
  private:
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;

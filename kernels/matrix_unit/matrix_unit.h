@@ -28,7 +28,8 @@ class MatrixUnit : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
  private:
   enum class Array : std::uint64_t { x, w, y };
@@ -41,7 +42,7 @@ class MatrixUnit : public Workload {
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
   [[nodiscard]] program::BufferId add_array(program::Program& program, Array array,
                                             std::uint32_t tile, std::uint64_t bytes) const;
-  void check_tile(const MemoryReader& memory, std::uint32_t tile, CheckResult& result) const;
+  class TileCheck;
 
   Options options_;
   MachineConfig machine_;

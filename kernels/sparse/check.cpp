@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/check/signs.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
@@ -12,8 +13,10 @@ namespace tessera::sparse {
 
 namespace {
 
-constexpr double kSampleFlops = 1e9;  // of the rows that are compared where not all are
+constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
 constexpr double kDeviations = 8;
+constexpr std::uint64_t kSegment = 512;  // columns whose signed sum is checked
+constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
 /// What `steps` roundings of relative error u may add to a sum of these products.
@@ -24,13 +27,38 @@ double drift(double u, double steps, double value, double magnitudes, double roo
   return std::min(certain, likely);
 }
 
+double half_smallest(program::Type type) { return type == program::Type::f16 ? 0x1p-25 : 0x1p-150; }
+
+double stored_sums(const Rounding& rounding, std::uint64_t products) {
+  return static_cast<double>(ceil_div<std::uint64_t>(products, rounding.depth) + rounding.parts);
+}
+
+double below_normal(const Rounding& rounding, double stored) {
+  return (stored + 2) * half_smallest(rounding.partials) + half_smallest(rounding.type);
+}
+
 double allowed_error(const Rounding& rounding, std::uint64_t products, double value,
                      double magnitudes, double root_squares) {
-  const auto stored =
-      static_cast<double>(ceil_div<std::uint64_t>(products, rounding.depth) + rounding.parts);
+  if (products == 0) return 0;
+  const double stored = stored_sums(rounding, products);
   return drift(rounding.sum, stored + 1, value, magnitudes, root_squares) +
          drift(rounding.inside, static_cast<double>(products), value, magnitudes, root_squares) +
-         rounding.result * std::abs(value) + (stored + 2) * rounding.smallest;
+         rounding.result * std::abs(value) + below_normal(rounding, stored);
+}
+
+/// The standard deviation that roundings give to a sum with random signs of `length` such elements,
+/// of which value and root_squares are root mean squares.
+double deviation(const Rounding& rounding, std::uint64_t products, double value,
+                 double root_squares, double length) {
+  if (products == 0) return 0;
+  const double stored = stored_sums(rounding, products);
+  const double partial = value + root_squares;  // a partial sum on its walk
+  const double squares =
+      rounding.sum * rounding.sum * (stored + 1) * partial * partial +
+      rounding.inside * rounding.inside * static_cast<double>(products) * partial * partial +
+      rounding.result * rounding.result * value * value;
+  const double small = below_normal(rounding, stored);
+  return std::sqrt(length * (squares / 3 + small * small));
 }
 
 /// Elements of block row `row / block` in row `row`: calls visit(column, value).
@@ -52,7 +80,7 @@ class ProductCheck {
                const Rounding& rounding)
       : w_(w), x_(x), n_(n), y_(y), rounding_(rounding), found_(n) {}
 
-  void compare_row(std::uint32_t row) {
+  void compare_row(std::uint32_t row, bool suspect = false) {
     value_.assign(n_, 0);
     magnitude_.assign(n_, 0);
     square_.assign(n_, 0);
@@ -63,33 +91,47 @@ class ProductCheck {
     });
     y_(row, found_);
     for (std::size_t j = 0; j < n_; ++j) {
-      comparison_.add(
-          found_[j], value_[j],
-          allowed_error(rounding_, products, value_[j], magnitude_[j], std::sqrt(square_[j])));
+      const kernels::Compared one{
+          row,
+          j,
+          found_[j],
+          value_[j],
+          allowed_error(rounding_, products, value_[j], magnitude_[j], std::sqrt(square_[j])),
+          magnitude_[j]};
+      suspect ? comparison_.add_suspect(one) : comparison_.add(one);
     }
   }
 
   /// Y s against W (X s) for random signs s.
   void compare_sums(std::uint64_t seed) {
-    std::vector<double> signs(n_);
-    for (std::size_t j = 0; j < n_; ++j) {
-      signs[j] = (data::random_bits(seed, kSignStream, j) & 1) != 0 ? 1 : -1;
-    }
-    std::vector<double> x_sum(w_.columns);
-    std::vector<double> x_square(w_.columns);  // mean over a row
+    const kernels::SignVectors signs(n_, kSegment, seed, kSignStream);
+    const std::size_t segments = signs.segments();
+    std::vector<double> x_sums(w_.columns * signs.sums());
+    std::vector<double> x_squares(w_.columns * segments);
     for (std::uint32_t i = 0; i < w_.columns; ++i) {
-      const std::span<const float> x = x_row(i);
-      for (std::size_t j = 0; j < n_; ++j) {
-        const auto value = static_cast<double>(x[j]);
-        x_sum[i] += signs[j] * value;
-        x_square[i] += value * value / static_cast<double>(n_);
+      signs.add(x_row(i), 1, std::span(x_sums).subspan(i * signs.sums(), signs.sums()));
+      for (std::size_t s = 0; s < segments; ++s) {
+        for (std::uint64_t j = signs.segment(s).begin; j < signs.segment(s).end; ++j) {
+          const auto value = static_cast<double>(x_row(i)[j]);
+          x_squares[i * segments + s] += value * value;
+        }
       }
     }
-    for (std::uint32_t row = 0; row < w_.rows; ++row) compare_sum(row, signs, x_sum, x_square);
+    kernels::Screen screen(signs);
+    for (std::uint32_t row = 0; row < w_.rows; ++row) {
+      look_at_sums(row, signs, x_sums, x_squares, screen);
+    }
+    compare_suspects(screen);
   }
 
+  [[nodiscard]] kernels::Comparison& comparison() { return comparison_; }
   [[nodiscard]] CheckResult result(std::string method) const {
-    return comparison_.result(std::move(method));
+    CheckResult result = comparison_.result(std::move(method));
+    result.max_error = std::max(result.max_error, worst_sum_);
+    result.threshold = threshold_;
+    result.lone_threshold = lone_threshold_;
+    if (threshold_ > 0) result.missed_probability = kernels::SignVectors::kMissed;
+    return result;
   }
 
  private:
@@ -109,28 +151,59 @@ class ProductCheck {
     }
   }
 
-  void compare_sum(std::uint32_t row, const std::vector<double>& signs,
-                   const std::vector<double>& x_sum, const std::vector<double>& x_square) {
-    double expected = 0;
-    double squares = 0;
+  void look_at_sums(std::uint32_t row, const kernels::SignVectors& signs,
+                    const std::vector<double>& x_sums, const std::vector<double>& x_squares,
+                    kernels::Screen& screen) {
+    constexpr std::size_t kVectors = kernels::SignVectors::kVectors;
+    const std::size_t segments = signs.segments();
+    std::vector<double> expected(signs.sums());
+    std::vector<double> squares(segments);
     std::uint64_t products = 0;
     visit_row(w_, row, [&](std::uint32_t column, double value) {
-      expected += value * x_sum[column];
-      squares += value * value * x_square[column];
+      const double* const sums = &x_sums[column * expected.size()];
+      for (std::size_t q = 0; q < expected.size(); ++q) expected[q] += value * sums[q];
+      for (std::size_t s = 0; s < segments; ++s) {
+        squares[s] += value * value * x_squares[column * segments + s];
+      }
       ++products;
     });
     y_(row, found_);
-    double sum = 0;
-    double magnitude = 0;
-    for (std::size_t j = 0; j < found_.size(); ++j) {
-      sum += signs[j] * found_[j];
-      magnitude += found_[j] * found_[j] / static_cast<double>(found_.size());
+    std::vector<double> errors(signs.sums());
+    signs.add(std::span<const double>(found_), 1, errors);
+    std::vector<double> deviations(segments);
+    for (std::size_t s = 0; s < segments; ++s) {
+      const auto length = static_cast<double>(signs.segment(s).size());
+      double sum_squares = 0;
+      for (std::size_t q = s * kVectors; q < (s + 1) * kVectors; ++q) {
+        sum_squares += expected[q] * expected[q] / kVectors;
+        errors[q] -= expected[q];
+      }
+      deviations[s] = deviation(rounding_, products, std::sqrt(sum_squares / length),
+                                std::sqrt(squares[s] / length), length);
     }
-    const double root = std::sqrt(squares);
-    const double element = allowed_error(rounding_, products, std::sqrt(magnitude),
-                                         std::sqrt(static_cast<double>(products)) * root, root);
-    comparison_.add(sum, expected,
-                    kDeviations * std::sqrt(static_cast<double>(found_.size())) * element);
+    screen.look(row, errors, deviations);
+  }
+
+  void compare_suspects(kernels::Screen& screen) {
+    threshold_ = screen.threshold;
+    lone_threshold_ = screen.lone_threshold;
+    worst_sum_ = screen.worst;
+    std::vector<bool> compared(w_.rows);
+    const auto compare = [&](std::vector<kernels::Suspect>& suspects, double& threshold) {
+      kernels::sort_suspects(suspects);
+      std::size_t rows = 0;
+      for (const kernels::Suspect& one : suspects) {
+        if (compared[one.row]) continue;
+        if (++rows > kMostRows) {
+          threshold *= one.ratio;
+          return;
+        }
+        compared[one.row] = true;
+        compare_row(static_cast<std::uint32_t>(one.row), true);
+      }
+    };
+    compare(screen.segments, threshold_);
+    compare(screen.elements, lone_threshold_);
   }
 
   const BlockMatrix& w_;
@@ -139,33 +212,34 @@ class ProductCheck {
   const ResultRow& y_;
   Rounding rounding_;
   std::vector<double> found_, value_, magnitude_, square_;  // of one row
-  Comparison comparison_;
+  kernels::Comparison comparison_{{"Y", rounding_.type, rounding_.partials, false}};
+  double threshold_ = 0;  ///< of signed sums, as Screen's
+  double lone_threshold_ = 0;
+  double worst_sum_ = 0;
 };
 
 }  // namespace
 
 Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth,
                      std::uint32_t parts) {
-  const bool half = result == program::Type::f16 || partials == program::Type::f16;
   const double inside = depth == 1 ? 0 : data::unit_roundoff(program::Type::f32);
-  return {
-      data::unit_roundoff(partials), inside, result == partials ? 0 : data::unit_roundoff(result),
-      half ? 0x1p-25 : 0x1p-150,     depth,  parts};
+  return {data::unit_roundoff(partials),
+          inside,
+          result == partials ? 0 : data::unit_roundoff(result),
+          result,
+          partials,
+          depth,
+          parts};
 }
 
-double ExactSum::allowed(const Rounding& rounding) const {
-  return allowed_error(rounding, products_, value_, magnitudes_, std::sqrt(squares_));
-}
-
-void Comparison::add(double found, double expected, double allowed) {
-  const double error = std::abs(found - expected);
-  const double ratio = error == 0 ? 0 : error / allowed;
-  if (!(ratio <= 1)) passed_ = false;
-  worst_ = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : std::max(worst_, ratio);
-}
-
-CheckResult Comparison::result(std::string method) const {
-  return {passed_, worst_, 1, std::move(method)};
+kernels::Compared ExactSum::compared(std::uint64_t row, std::uint64_t column, double found,
+                                     const Rounding& rounding) const {
+  return {row,
+          column,
+          found,
+          value_,
+          allowed_error(rounding, products_, value_, magnitudes_, std::sqrt(squares_)),
+          magnitudes_};
 }
 
 void StoredRows::read(std::uint32_t row, std::span<double> into) {
@@ -184,35 +258,37 @@ void StoredRows::read(std::uint32_t row, std::span<double> into) {
 }
 
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
-                          const Rounding& rounding, CheckMode mode, std::uint64_t seed) {
-  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+                          const Rounding& rounding, const CheckRequest& request) {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t n = x.columns();
   std::vector<float> values(x.rows() * n);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(x.element(i / n, i % n));
   }
-  return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, mode, seed);
+  return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, request,
+                       values.size());
 }
 
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
-                          const ResultRow& y, const Rounding& rounding, CheckMode mode,
-                          std::uint64_t seed) {
-  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+                          const ResultRow& y, const Rounding& rounding, const CheckRequest& request,
+                          std::uint64_t independent) {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t flops = 2 * w.value.size() * n;
   ProductCheck product(w, x, n, y, rounding);
-  if (compares_all(mode, flops)) {
+  if (compares_all(request.mode, flops)) {
     for (std::uint32_t row = 0; row < w.rows; ++row) product.compare_row(row);
+    if (product.comparison().biased(independent)) product.comparison().blame_bias();
     return product.result("full");
   }
-  const double share = std::min(1.0, kSampleFlops / std::max(static_cast<double>(flops), 1.0));
-  const auto rows = static_cast<std::uint32_t>(std::ceil(share * w.rows));
+  const std::uint32_t rows = ceil_div(w.rows, kRowStep);
   for (std::uint32_t i = 0; i < rows; ++i) {
     const std::uint64_t first = std::uint64_t{w.rows} * i / rows;
     const std::uint64_t end = std::uint64_t{w.rows} * (i + 1) / rows;
     product.compare_row(static_cast<std::uint32_t>(
-        first + data::random_below(seed, kSampleStream, i, end - first)));
+        first + data::random_below(request.seed, kSampleStream, i, end - first)));
   }
-  product.compare_sums(seed);
+  if (product.comparison().biased(independent)) product.comparison().blame_bias();
+  product.compare_sums(request.seed);
   return product.result("sample");
 }
 

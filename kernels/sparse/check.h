@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "kernels/check/comparison.h"
 #include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
 #include "sim/data/dense_operand.h"
@@ -13,7 +14,7 @@
 /// Compares a sparse product with the plain one in double. A sum of L products p in any order may
 /// be off by
 ///   min((S + 1) u sum |p|, 8 u sqrt(S + 1) (|sum p| + 3 sqrt(sum p^2)))
-///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest
+///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest sum + smallest result
 /// where the partial sum is rounded S = ceil(L / depth) + parts times with roundoff u, inside a
 /// block with v, and the result with r: the certain bound (Higham, Accuracy and Stability, 3.1), or
 /// eight standard deviations of independent roundings of partial sums that walk from 0 to their
@@ -26,7 +27,8 @@ struct Rounding {
   double sum;               ///< u: of storing a partial sum
   double inside = 0;        ///< v: of adding two products before the sum is stored
   double result;            ///< r: of rounding a result; 0 if it is the sum itself
-  double smallest;          ///< half the smallest number above zero of the narrowest type
+  program::Type type;       ///< of the result
+  program::Type partials;   ///< of stored sums
   std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
   std::uint32_t parts = 1;  ///< partial sums that are added up at the end
 };
@@ -45,25 +47,14 @@ class ExactSum {
     squares_ += product * product;
     ++products_;
   }
-  [[nodiscard]] double value() const { return value_; }
-  [[nodiscard]] double allowed(const Rounding& rounding) const;
+  [[nodiscard]] kernels::Compared compared(std::uint64_t row, std::uint64_t column, double found,
+                                           const Rounding& rounding) const;
 
  private:
   double value_ = 0;
   double magnitudes_ = 0;
   double squares_ = 0;
   std::uint64_t products_ = 0;
-};
-
-/// Compares results one by one, keeping the worst ratio of error to what is allowed.
-class Comparison {
- public:
-  void add(double found, double expected, double allowed);
-  [[nodiscard]] CheckResult result(std::string method) const;
-
- private:
-  bool passed_ = true;
-  double worst_ = 0;
 };
 
 /// Rows of a finished Y that lies in equal parts, that of tile t in buffer t, in order [chunk of
@@ -89,15 +80,16 @@ class StoredRows {
 /// Writes row `row` of the finished Y[m, n] into n numbers.
 using ResultRow = std::function<void(std::uint32_t row, std::span<double> into)>;
 
-/// Compares Y with W X. Above 10 GFLOP `automatic` is `sample`: full rows, chosen by `seed`, of
-/// together about a GFLOP, and the sum of every row with random signs against W (X signs)
-/// (Freivalds), which may be off by 8 sqrt(n) times what its elements may.
+/// Compares Y with W X. Above 10 GFLOP `automatic` is `sample`: one row of 64, chosen by the
+/// request's seed, and sums with random signs of segments of every row against W (X signs)
+/// (kernels/check/signs.h); rows in which something stands out are compared in full.
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
-                          const Rounding& rounding, CheckMode mode, std::uint64_t seed);
+                          const Rounding& rounding, const CheckRequest& request);
 
-/// The same with X[k, n] given row by row.
+/// The same with X[k, n] given row by row. `independent` elements of it are random: as many
+/// roundings are, whose mean is then known to be small.
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
-                          const ResultRow& y, const Rounding& rounding, CheckMode mode,
-                          std::uint64_t seed);
+                          const ResultRow& y, const Rounding& rounding, const CheckRequest& request,
+                          std::uint64_t independent = 0);
 
 }  // namespace tessera::sparse

@@ -10,8 +10,14 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-constexpr double kFullFlops = 10e9;   // above, a plain reference costs more than the run
-constexpr double kSampleFlops = 1e9;  // of the blocks that are compared instead
+/// Element after element of a row of a matrix, in double.
+std::vector<double> rows_of(const data::DenseOperand& operand) {
+  std::vector<double> values(operand.rows() * operand.columns());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = operand.element(i / operand.columns(), i % operand.columns());
+  }
+  return values;
+}
 
 }  // namespace
 
@@ -70,9 +76,9 @@ class Results {
   std::vector<std::vector<double>> parts_;  ///< of part x_ of the rows, by z
 };
 
-CheckResult SpmmDynamic::check_run(const MemoryReader& memory, CheckMode mode,
+CheckResult SpmmDynamic::check_run(const MemoryReader& memory, const CheckRequest& request,
                                    std::uint32_t run) const {
-  if (problem_.shape.gradient) return check_values(memory, mode, run);
+  if (problem_.shape.gradient) return check_values(memory, request, run);
   const Shape& shape = problem_.shape;
   const Grid& grid = plan_.pool.grid;
   Results results(*this, memory);
@@ -86,26 +92,24 @@ CheckResult SpmmDynamic::check_run(const MemoryReader& memory, CheckMode mode,
       [&](std::uint32_t row, std::span<double> into) {
         shape.natural() ? rows.read(row, into) : results.row(row, into);
       },
-      rounding, mode, options_.weights.seed);
+      rounding, request);
 }
 
-/// Every element of every block inside W; of large products every so many blocks.
-CheckResult SpmmDynamic::check_values(const MemoryReader& memory, CheckMode mode,
+/// Every element of every block inside W.
+CheckResult SpmmDynamic::check_values(const MemoryReader& memory, const CheckRequest& request,
                                       std::uint32_t run) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const sparse::BlockMatrix& w = patterns_[run];
   const PoolShape& shape = plan_.pool;
   const Results results(*this, memory);
   const auto rounding = sparse::rounding_of(options_.weights.dtype, Type::f32, 1, shape.grid.z + 1);
-  const double flops = 2.0 * static_cast<double>(w.nonzeros) * options_.n;
-  const bool sample =
-      mode == CheckMode::sample || (mode == CheckMode::automatic && flops > kFullFlops);
-  const auto every = static_cast<std::uint64_t>(sample ? std::ceil(flops / kSampleFlops) : 1);
-  sparse::Comparison comparison;
+  const std::vector<double> left = rows_of(yg_);
+  const std::vector<double> right = rows_of(x_);
+  kernels::Comparison comparison({"dW", rounding.type, rounding.partials, false});
   for (std::uint32_t i = 0; i < shape.grid.partitions(); ++i) {
     const std::vector<double> found = results.read(i % shape.grid.x, i / shape.grid.x);
     std::uint64_t block_row = 0;
     for_each_unit(shape, packings_[run].pools[i], [&](std::uint32_t unit, std::uint64_t e) {
-      if (e % every != 0) return;
       while (w.row_begin[block_row] > e) block_row = 0;
       while (w.row_begin[block_row + 1] <= e) ++block_row;
       for (std::uint32_t at = 0; at < w.block * w.block; ++at) {
@@ -113,14 +117,15 @@ CheckResult SpmmDynamic::check_values(const MemoryReader& memory, CheckMode mode
         const std::uint64_t column = std::uint64_t{w.column[e]} * w.block + at % w.block;
         if (row >= w.rows || column >= w.columns) continue;
         sparse::ExactSum sum;
-        for (std::uint32_t j = 0; j < options_.n; ++j)
-          sum.add(yg_.element(row, j) * x_.element(column, j));
-        comparison.add(found[std::size_t{unit} * w.block * w.block + at], sum.value(),
-                       sum.allowed(rounding));
+        for (std::size_t j = 0; j < options_.n; ++j)
+          sum.add(left[row * options_.n + j] * right[column * options_.n + j]);
+        comparison.add(
+            sum.compared(row, column, found[std::size_t{unit} * w.block * w.block + at], rounding));
       }
     });
   }
-  return comparison.result(sample ? "sample" : "full");
+  if (comparison.biased(left.size() + right.size())) comparison.blame_bias();
+  return comparison.result("full");
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -58,10 +58,11 @@ class SpmmDynamic : public Workload {
     return static_cast<std::uint32_t>(patterns_.size());
   }
   [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override {
-    return check_run(memory, mode, 0);
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override {
+    return check_run(memory, request, 0);
   }
-  [[nodiscard]] CheckResult check_run(const MemoryReader& memory, CheckMode mode,
+  [[nodiscard]] CheckResult check_run(const MemoryReader& memory, const CheckRequest& request,
                                       std::uint32_t run) const override;
 
   [[nodiscard]] const Packing& packing(std::uint32_t run) const { return packings_[run]; }
@@ -73,7 +74,7 @@ class SpmmDynamic : public Workload {
   /// What the tiles of partition (x, y) hold together before a run: lists and values.
   [[nodiscard]] std::vector<std::byte> pool_bytes(std::uint32_t run, std::uint32_t x,
                                                   std::uint32_t y) const;
-  [[nodiscard]] CheckResult check_values(const MemoryReader& memory, CheckMode mode,
+  [[nodiscard]] CheckResult check_values(const MemoryReader& memory, const CheckRequest& request,
                                          std::uint32_t run) const;
 
   Options options_;

@@ -27,7 +27,7 @@ std::uint32_t most_sources(const Partition& partition) {
 
 }  // namespace
 
-CheckResult SpmmStatic::check(const MemoryReader& memory, CheckMode mode) const {
+CheckResult SpmmStatic::check(const MemoryReader& memory, const CheckRequest& request) const {
   const Partition& partition = plan_.partition;
   sparse::StoredRows rows(partition.shape, partition.y_storage(), partition.columns,
                           partition.relayouts() ? 1 : partition.shape.block, memory);
@@ -35,7 +35,7 @@ CheckResult SpmmStatic::check(const MemoryReader& memory, CheckMode mode) const 
       w_, x_, [&](std::uint32_t row, std::span<double> into) { rows.read(row, into); },
       sparse::rounding_of(partition.shape.type, partition.shape.partials, depth_of(partition.shape),
                           most_sources(partition)),
-      mode, options_.weights.seed);
+      request);
 }
 
 }  // namespace tessera::spmm_static

@@ -36,7 +36,8 @@ class SpmmStatic : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
  private:
   Options options_;

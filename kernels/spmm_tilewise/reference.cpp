@@ -36,8 +36,8 @@ std::vector<float> transposed(const data::DenseOperand& a) {
 
 }  // namespace
 
-CheckResult SpmmTilewise::check(const MemoryReader& memory, CheckMode mode) const {
-  if (mode == CheckMode::off) return {true, 0, 0, "off"};
+CheckResult SpmmTilewise::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   std::vector<std::byte> c(std::size_t{problem_.panels()} * problem_.n * problem_.vector_bytes());
   for (std::uint32_t t = 0; t < machine_.tiles && c_storage_.bytes_on(t) > 0; ++t) {
     memory.read({program::BufferId{t}},
@@ -56,7 +56,7 @@ CheckResult SpmmTilewise::check(const MemoryReader& memory, CheckMode mode) cons
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
       singles ? 1 : problem_.block.depth, plan_.cuts);
   return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
-                               column_of_c, rounding, mode, options_.weights.seed);
+                               column_of_c, rounding, request);
 }
 
 }  // namespace tessera::spmm_tilewise

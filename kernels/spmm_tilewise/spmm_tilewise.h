@@ -36,7 +36,8 @@ class SpmmTilewise : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
   [[nodiscard]] const TilePattern& pattern() const { return pattern_; }
   [[nodiscard]] const Plan& chosen_plan() const { return plan_; }

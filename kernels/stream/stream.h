@@ -9,6 +9,10 @@
 /// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
 /// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c; and, for
 /// i32, PrIM's update: a = a + s. f16 and f32 are packed, i32 goes element by element.
+namespace tessera::kernels {
+class Comparison;
+}
+
 namespace tessera::stream {
 
 enum class Operation { copy, scale, add, triad, update };
@@ -47,7 +51,8 @@ class Stream : public Workload {
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory, CheckMode mode) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
 
  private:
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;
@@ -62,9 +67,11 @@ class Stream : public Workload {
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
   [[nodiscard]] std::uint32_t initial_word(TileId tile, std::uint64_t stream,
                                            std::uint64_t at) const;
-  /// The largest error among what array a holds on a tile after the run.
-  [[nodiscard]] double float_error(TileId tile, std::span<const std::byte> found) const;
-  [[nodiscard]] double integer_error(TileId tile, std::span<const std::byte> found) const;
+  /// What array a holds on a tile after the run, element by element.
+  void compare_floats(TileId tile, std::span<const std::byte> bytes,
+                      kernels::Comparison& comparison) const;
+  void compare_integers(TileId tile, std::span<const std::byte> bytes,
+                        kernels::Comparison& comparison) const;
   [[nodiscard]] std::uint64_t operations() const;
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;

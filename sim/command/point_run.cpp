@@ -28,8 +28,7 @@ sweep::Result run_point(const config::Config& config, const Simulator& simulator
     report::Report report = report::make_report(config, built, outcome);
     if (!report.passed()) {
       result.status = "wrong";
-      result.error = fmt::format("the result is wrong: error {} where {} is allowed",
-                                 outcome.check.max_error, outcome.check.bound);
+      result.error = "the result is wrong: " + outcome.check.problem;
     }
     result.report = std::move(report.json);
   } catch (const std::exception&) {

@@ -107,8 +107,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
                folder);
   }
   if (report.passed()) return ExitCode::done;
-  fmt::print(stderr, "{}: the result is wrong: error {} where {} is allowed\n", request.file,
-             outcome.check.max_error, outcome.check.bound);
+  fmt::print(stderr, "{}: the result is wrong: {}\n", request.file, outcome.check.problem);
   return ExitCode::check_failed;
 }
 

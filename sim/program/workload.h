@@ -21,9 +21,17 @@ class MemoryReader {
 
 struct CheckResult {
   bool passed = false;
-  double max_error = 0;  ///< largest absolute error found over its bound's scale (see bound)
-  double bound = 0;      ///< what max_error may reach
-  std::string method;    ///< full | sample | off
+  double max_error = 0;        ///< largest absolute error found over its bound's scale (see bound)
+  double bound = 0;            ///< what max_error may reach
+  std::string method = {};     ///< full | sample | off
+  std::string problem = {};    ///< the worst element and what is wrong with it; empty if passed
+  std::uint64_t compared = 0;  ///< elements, one by one
+  std::uint64_t replayed = 0;  ///< elements computed again, every rounding in the plan's order
+  double mean = 0;             ///< of their signed errors over what is allowed
+  double rms = 0;              ///< root mean square of the same
+  double threshold = 0;        ///< sample: any element that is off by more ...
+  double lone_threshold = 0;   ///< or, alone among its neighbours, by more than this ...
+  double missed_probability = 0;  ///< ... is missed at most so probably
 };
 
 /// What the planner expects of the measured region.
@@ -36,6 +44,13 @@ struct Prediction {
 
 /// How thoroughly results are compared (`run.check`).
 enum class CheckMode { automatic, full, sample, off };
+
+/// What a check is asked to do.
+struct CheckRequest {
+  CheckMode mode = CheckMode::automatic;
+  std::uint64_t seed = 1;  ///< of what it chooses at random: the run's
+  unsigned threads = 1;    ///< of the host; the result does not depend on them
+};
 
 /// Whether results are compared one by one: `automatic` up to 10 GFLOP, above which a plain
 /// reference costs more than the run.
@@ -68,11 +83,13 @@ class Workload {
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
   /// Compares the finished tensors with the plain reference.
-  [[nodiscard]] virtual CheckResult check(const MemoryReader& memory, CheckMode mode) const = 0;
+  [[nodiscard]] virtual CheckResult check(const MemoryReader& memory,
+                                          const CheckRequest& request) const = 0;
   /// The same for the run that has just ended, where there are several.
-  [[nodiscard]] virtual CheckResult check_run(const MemoryReader& memory, CheckMode mode,
+  [[nodiscard]] virtual CheckResult check_run(const MemoryReader& memory,
+                                              const CheckRequest& request,
                                               std::uint32_t /*run*/) const {
-    return check(memory, mode);
+    return check(memory, request);
   }
 };
 

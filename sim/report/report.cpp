@@ -136,10 +136,17 @@ Json check_section(const CheckResult& check) {
   if (check.method == "off") {
     return {{"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", "off"}};
   }
-  return {{"passed", check.passed},
-          {"max_error", check.max_error},
-          {"bound", check.bound},
-          {"method", check.method}};
+  Json json = {{"passed", check.passed},     {"max_error", check.max_error},
+               {"bound", check.bound},       {"method", check.method},
+               {"compared", check.compared}, {"replayed", check.replayed},
+               {"mean_error", check.mean},   {"rms_error", check.rms}};
+  if (check.threshold > 0) {
+    json["threshold"] = check.threshold;
+    json["lone_threshold"] = check.lone_threshold;
+    json["missed_probability"] = check.missed_probability;
+  }
+  if (!check.problem.empty()) json["problem"] = check.problem;
+  return json;
 }
 
 Json host_section(const config::Config& config, const Built& built, const Outcome& outcome) {

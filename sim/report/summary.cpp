@@ -162,10 +162,17 @@ std::string plan_lines(const Json& report) {
 std::string check_line(const Json& report) {
   const Json& check = report.at("check");
   if (check.at("passed").is_null()) return "  check     off\n";
-  return fmt::format("  check     {} ({}): largest error {:.3g}, allowed {:.3g}\n",
-                     check.at("passed").get<bool>() ? "passed" : "FAILED",
-                     check.at("method").get<std::string>(), check.at("max_error").get<double>(),
-                     check.at("bound").get<double>());
+  std::string line = fmt::format(
+      "  check     {} ({}): largest error {:.3g}, allowed {:.3g}\n",
+      check.at("passed").get<bool>() ? "passed" : "FAILED", check.at("method").get<std::string>(),
+      check.at("max_error").get<double>(), check.at("bound").get<double>());
+  if (check.contains("threshold")) {
+    line += fmt::format(
+        "            an element off by {:.3g}, or alone by {:.3g}, is missed at 1 in {:.2g}\n",
+        check.at("threshold").get<double>(), check.at("lone_threshold").get<double>(),
+        1 / check.at("missed_probability").get<double>());
+  }
+  return line;
 }
 
 std::string host_line(const Json& report) {

@@ -32,8 +32,8 @@ std::string run_workload(
     run_options.check_races = true;
     Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
     const RunResult result = built.run();
-    const CheckResult check = workload.check(built.memory(), CheckMode::full);
-    if (!check.passed) return fmt::format("wrong: {} over {}", check.max_error, check.bound);
+    const CheckResult check = workload.check(built.memory(), {CheckMode::full});
+    if (!check.passed) return "wrong: " + check.problem;
     return "passed" + (view ? view(result, workload) : "");
   });
 }

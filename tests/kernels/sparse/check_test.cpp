@@ -58,7 +58,7 @@ TEST_SUITE("unit") {
         const data::DenseOperand x(90, kColumns, result, 1, 2);
         const Machine y{w, x, partials, result};
         for (const CheckMode mode : {CheckMode::automatic, CheckMode::full, CheckMode::sample}) {
-          const CheckResult check = check_product(w, x, y, rounding_of(result, partials), mode, 1);
+          const CheckResult check = check_product(w, x, y, rounding_of(result, partials), {mode});
           CHECK(check.passed);
           CHECK(check.max_error <= check.bound);
           CHECK(check.method == (mode == CheckMode::sample ? "sample" : "full"));
@@ -73,12 +73,12 @@ TEST_SUITE("unit") {
     const data::DenseOperand x(90, kColumns, Type::f32, 1, 2);
     const Rounding rounding = rounding_of(Type::f32, Type::f32);
     Machine y{w, x, Type::f32, Type::f32, 41, 7, 1e-4};
-    CHECK_FALSE(check_product(w, x, y, rounding, CheckMode::full, 1).passed);
+    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::full}).passed);
     y.offset = 0.01;
-    CHECK_FALSE(check_product(w, x, y, rounding, CheckMode::sample, 1).passed);
+    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::sample}).passed);
     y.offset = std::nan("");
-    CHECK_FALSE(check_product(w, x, y, rounding, CheckMode::full, 1).passed);
-    CHECK_FALSE(check_product(w, x, y, rounding, CheckMode::sample, 1).passed);
+    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::full}).passed);
+    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::sample}).passed);
   }
 
   TEST_CASE("sums in f16 do not pass as sums in f32") {
@@ -86,7 +86,7 @@ TEST_SUITE("unit") {
     const data::DenseOperand x(90, kColumns, Type::f16, 1, 2);
     const Machine y{w, x, Type::f16, Type::f16};
     CHECK_FALSE(
-        check_product(w, x, y, rounding_of(Type::f16, Type::f32), CheckMode::full, 1).passed);
+        check_product(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}).passed);
   }
 
   TEST_CASE("an empty row is exactly zero") {
@@ -96,9 +96,9 @@ TEST_SUITE("unit") {
     const ResultRow y = [&](std::uint32_t row, std::span<double> into) {
       into[0] = row == 0 ? found : 0.5 * x.element(1, 0);
     };
-    CHECK(check_product(w, x, y, rounding_of(Type::f32, Type::f32), CheckMode::full, 1).passed);
+    CHECK(check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
     found = 1e-20;
     CHECK_FALSE(
-        check_product(w, x, y, rounding_of(Type::f32, Type::f32), CheckMode::full, 1).passed);
+        check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
   }
 }

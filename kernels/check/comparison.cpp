@@ -1,0 +1,147 @@
+#include "kernels/check/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/data/element.h"
+
+namespace tessera::kernels {
+
+namespace {
+
+constexpr double kDeviations = 8;
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+/// Its error over what is allowed. What is no number counts as the largest of its type.
+double Comparison::ratio_of(const Compared& one) const {
+  const double largest = data::largest_finite(result_.type);
+  double error = std::abs(one.found - one.expected);
+  if (std::isnan(one.found)) {
+    error = std::abs(one.expected) + largest;
+  } else if (std::isinf(one.found)) {
+    error = std::max(std::abs(std::copysign(largest, one.found) - one.expected), one.allowed * 2);
+  }
+  return error == 0 ? 0 : error / one.allowed;
+}
+
+void Comparison::add(const Compared& one) {
+  ++compared_;
+  const double ratio = ratio_of(one);
+  if (!(ratio <= 1)) return judge(one, ratio);
+  worst_ = std::max(worst_, ratio);
+  const double signed_ratio = one.found < one.expected ? -ratio : ratio;
+  sum_ += signed_ratio;
+  squares_ += ratio * ratio;
+  ++averaged_;
+}
+
+void Comparison::add_suspect(const Compared& one) {
+  ++compared_;
+  const double ratio = ratio_of(one);
+  if (!(ratio <= 1)) return judge(one, ratio);
+  worst_ = std::max(worst_, ratio);
+}
+
+void Comparison::add_replayed(const Compared& one, double exact) {
+  ++replayed_;
+  if (!same(one.found, exact)) blame(one, ratio_of(one), false);
+}
+
+void Comparison::replay(Compared one) {
+  one.expected = replay_(one.row, one.column);
+  one.allowed = data::unit_roundoff(result_.type) * std::abs(one.expected);
+  add_replayed(one, one.expected);
+}
+
+void Comparison::judge(const Compared& one, double ratio) {
+  if (replay_) {
+    ++replayed_;
+    const double exact = replay_(one.row, one.column);
+    const bool right = same(one.found, exact);
+    if (!right || !std::isfinite(exact)) blame(one, ratio, right);
+    return;
+  }
+  const program::Type narrow =
+      result_.partials == program::Type::f16 ? result_.partials : result_.type;
+  const double reach = std::max(one.reach, std::abs(one.expected)) + one.allowed;
+  blame(one, ratio, !std::isfinite(one.found) && reach >= data::largest_finite(narrow));
+}
+
+void Comparison::blame(const Compared& one, double ratio, bool overflow) {
+  ++wrong_;
+  if (std::isnan(ratio)) ratio = HUGE_VAL;
+  worst_ = std::max(worst_, ratio);
+  if (wrong_ > 1 && !(ratio > culprit_ratio_)) return;
+  culprit_ = one;
+  culprit_ratio_ = ratio;
+  overflow_ = overflow;
+}
+
+void Comparison::merge(const Comparison& other) {
+  worst_ = std::max(worst_, other.worst_);
+  compared_ += other.compared_;
+  averaged_ += other.averaged_;
+  sum_ += other.sum_;
+  squares_ += other.squares_;
+  replayed_ += other.replayed_;
+  if (other.wrong_ > 0 && (wrong_ == 0 || other.culprit_ratio_ > culprit_ratio_)) {
+    culprit_ = other.culprit_;
+    culprit_ratio_ = other.culprit_ratio_;
+    overflow_ = other.overflow_;
+  }
+  wrong_ += other.wrong_;
+}
+
+/// Student's t of the signed errors against 0.
+bool Comparison::biased(std::uint64_t independent) const {
+  const auto count = static_cast<double>(std::min(averaged_, independent));
+  const double squares =
+      squares_ * count / static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
+  const double sum = sum_ * count / static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
+  return std::abs(sum) > kDeviations * std::sqrt(squares) && count > kDeviations * kDeviations;
+}
+
+void Comparison::blame_bias() {
+  if (wrong_ == 0) bias_ = true;
+  ++wrong_;
+}
+
+std::string Comparison::problem() const {
+  if (bias_) {
+    return fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
+                       result_.name, sum_ / static_cast<double>(averaged_));
+  }
+  const Compared& one = culprit_;
+  const std::string place =
+      fmt::format("{}[{}, {}]", result_.name, result_.transposed ? one.column : one.row,
+                  result_.transposed ? one.row : one.column);
+  const std::string others = wrong_ > 1 ? fmt::format("; {} such elements found", wrong_) : "";
+  if (overflow_) {
+    const double largest = data::largest_finite(result_.type);
+    const bool itself = std::abs(one.expected) > largest;
+    const program::Type type = itself ? result_.type : result_.partials;
+    return fmt::format("{} = {:.6g} overflows: {} ends at {:g}{}, found {}{}", place, one.expected,
+                       config::name_of(data::kFloatTypes, type), data::largest_finite(type),
+                       itself ? "" : ", which sums on the way go beyond", one.found, others);
+  }
+  return fmt::format("{} is {:.9g} where {:.9g} is right: error {:.3g} where 1 is allowed{}", place,
+                     one.found, one.expected, culprit_ratio_, others);
+}
+
+CheckResult Comparison::result(std::string method) const {
+  CheckResult result{passed(), worst_, 1, std::move(method)};
+  if (!passed()) result.problem = problem();
+  result.compared = compared_;
+  result.replayed = replayed_;
+  const double count = static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
+  result.mean = sum_ / count;
+  result.rms = std::sqrt(squares_ / count);
+  return result;
+}
+
+}  // namespace tessera::kernels

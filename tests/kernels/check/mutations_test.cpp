@@ -1,0 +1,110 @@
+#include "tests/kernels/check/mutations.h"
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "kernels/spmm_static/spmm_static.h"
+#include "kernels/stream/stream.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::test;
+using program::Type;
+
+namespace {
+
+constexpr unsigned kTrials = 20;
+constexpr Rates kAll{20, 20, 20, 20, 20, 20, 20};
+
+struct Types {
+  Type dtype, partials;
+};
+constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
+
+/// Of 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
+/// stale tile, a common bias) the check in this mode must find `least`; "found" or what it found.
+template <class Kernel, class Options>
+std::string finds(const Rates& least, const Options& options, Type type, CheckMode mode) {
+  return after_run<Kernel>(
+      options, small_machine(16), [&](const Kernel& workload, const Results& results) {
+        const Rates found = found_mutations(workload, results, type, mode, kTrials);
+        bool enough = true;
+        for (std::size_t m = 0; m < found.size(); ++m) enough = enough && found[m] >= least[m];
+        return enough ? "found" : text(found);
+      });
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("checks of gemm find wrong elements, stale tiles and a bias") {
+    const auto options_of = [](const Types& types) {
+      gemm::Options options;
+      options.product = {96, 80, 256};
+      options.dtype = types.dtype;
+      options.partials =
+          types.partials == Type::f16 ? gemm::PartialsChoice::f16 : gemm::PartialsChoice::f32;
+      return options;
+    };
+    const Rates sure{20, 20, 20, 0, 20, 20, 20};
+    const auto check = [&](const Types& types, const Rates& full, const Rates& sample) {
+      const gemm::Options options = options_of(types);
+      CHECK(finds<gemm::Gemm>(full, options, types.dtype, CheckMode::full) == "found");
+      CHECK(finds<gemm::Gemm>(sample, options, types.dtype, CheckMode::sample) == "found");
+    };
+    check(kTypes[0], sure, sure);
+    check(kTypes[1], kAll, sure);
+    check(kTypes[2], kAll, kAll);
+  }
+
+  TEST_CASE("checks of matrix_unit and stream find every bit that is wrong") {
+    for (const CheckMode mode : {CheckMode::full, CheckMode::sample}) {
+      CHECK(finds<matrix_unit::MatrixUnit>(kAll, matrix_unit::Options{40}, Type::f16, mode) ==
+            "found");
+      stream::Options options;
+      options.elements_per_worker = 40;
+      CHECK(finds<stream::Stream>(kAll, options, options.dtype, mode) == "found");
+    }
+  }
+
+  TEST_CASE("checks of spmm_static find wrong elements, stale tiles and a bias") {
+    for (const Types& types : kTypes) {
+      spmm_static::Options options;
+      options.weights.m = 256;
+      options.weights.k = 256;
+      options.weights.block = 4;
+      options.weights.density = 0.25;
+      options.weights.dtype = types.dtype;
+      options.partials = types.partials;
+      options.n = 96;
+      const bool half = types.partials == Type::f16;
+      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20};
+      CHECK(finds<spmm_static::SpmmStatic>(sure, options, types.dtype, CheckMode::full) == "found");
+      const Rates sampled{20, 20, 18, 0, 20, 20, 0};
+      CHECK(finds<spmm_static::SpmmStatic>(sampled, options, types.dtype, CheckMode::sample) ==
+            "found");
+    }
+  }
+
+  TEST_CASE("checks of spmm_dynamic find wrong elements, stale tiles and a bias") {
+    for (const auto pass : {spmm_dynamic::Pass::forward, spmm_dynamic::Pass::grad_values}) {
+      for (const Type type : {Type::f16, Type::f32}) {
+        spmm_dynamic::Options options;
+        options.weights.m = 256;
+        options.weights.k = 256;
+        options.weights.block = 4;
+        options.weights.density = 0.25;
+        options.weights.dtype = type;
+        options.n = 96;
+        options.pass = pass;
+        CHECK(finds<spmm_dynamic::SpmmDynamic>(kAll, options, type, CheckMode::full) == "found");
+        const bool values = pass == spmm_dynamic::Pass::grad_values;
+        const Rates sampled = values ? kAll : Rates{20, 20, 18, 0, 20, 20, 0};
+        CHECK(finds<spmm_dynamic::SpmmDynamic>(sampled, options, type, CheckMode::sample) ==
+              "found");
+      }
+    }
+  }
+}

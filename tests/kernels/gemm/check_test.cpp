@@ -1,0 +1,124 @@
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include <doctest/doctest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "tests/kernels/check/mutations.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::gemm;
+using tessera::test::Results;
+using tessera::test::small_machine;
+
+namespace {
+
+struct Types {
+  Type dtype, partials;
+};
+constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
+
+Options options_of(Product product, Types types) {
+  Options options;
+  options.product = product;
+  options.dtype = types.dtype;
+  options.partials = types.partials == Type::f16 ? PartialsChoice::f16 : PartialsChoice::f32;
+  return options;
+}
+
+/// A matrix as a .npy file that goes with it.
+class NumpyFile {
+ public:
+  template <class Element>
+  NumpyFile(const char* name, std::uint64_t rows, std::uint64_t columns, const Element& element)
+      : path_((std::filesystem::temp_directory_path() / fmt::format("{}-{}.npy", name, ::getpid()))
+                  .string()) {
+    std::ofstream file(path_, std::ios::binary);
+    std::string header = fmt::format(
+        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+    header.resize(118, ' ');
+    header += '\n';
+    file << std::string("\x93NUMPY\x01\x00\x77\x00", 10) << header;
+    for (std::uint64_t i = 0; i < rows * columns; ++i) {
+      const auto value = static_cast<float>(element(i / columns, i % columns));
+      file.write(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+  ~NumpyFile() { std::filesystem::remove(path_); }
+  NumpyFile(const NumpyFile&) = delete;
+  NumpyFile& operator=(const NumpyFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+double random(std::uint64_t stream, std::uint64_t i, std::uint64_t j) {
+  return static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
+}
+
+/// What checks of both kinds say of a product of given data.
+template <class A, class B>
+std::string verdict(Options options, const A& a, const B& b) {
+  const Product& p = options.product;
+  const NumpyFile a_file("a", p.m, p.k, a);
+  const NumpyFile b_file("b", p.k, p.n, b);
+  options.a = a_file.path();
+  options.b = b_file.path();
+  return test::after_run<Gemm>(
+      options, small_machine(4), [](const Gemm& gemm, const Results& results) -> std::string {
+        const CheckResult sample = gemm.check(test::Replies(results), {CheckMode::sample});
+        return sample.passed ? "passed" : "sampled: " + sample.problem;
+      });
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
+    for (const Types& types : kTypes) {
+      const Options options = options_of({32, 32, 256}, types);
+      const auto scaled = [](double scale, std::uint64_t stream) {
+        return [=](std::uint64_t i, std::uint64_t j) { return scale * random(stream, i, j); };
+      };
+      CHECK(verdict(options, scaled(2e-3, 1), scaled(2e-3, 2)) == "passed");
+      CHECK(verdict(options, scaled(6e-5, 1), scaled(1, 2)) == "passed");
+      CHECK(verdict(options, scaled(1e-6, 1), scaled(1e-3, 2)) == "passed");
+      if (types.dtype == Type::f32) {
+        CHECK(verdict(options, scaled(1e-20, 1), scaled(1e-20, 2)) == "passed");
+        CHECK(verdict(options, scaled(1e-23, 1), scaled(1e-22, 2)) == "passed");
+      }
+      const auto turning = [](std::uint64_t i, std::uint64_t k) {
+        return (k < 128 ? 1 : -1) * (3 + random(1, i, k % 128));
+      };
+      const auto repeated = [](std::uint64_t k, std::uint64_t j) { return random(2, k % 128, j); };
+      CHECK(verdict(options, turning, repeated) == "passed");
+      const auto constant = [](double value) {
+        return [=](std::uint64_t, std::uint64_t) { return value; };
+      };
+      CHECK(verdict(options, constant(0.1), constant(0.3)) == "passed");
+      CHECK(verdict(options, constant(0), constant(0.3)) == "passed");
+    }
+    const auto tenth = [](std::uint64_t, std::uint64_t) { return 0.1; };
+    CHECK(verdict(options_of({16, 16, 8000}, kTypes[0]), tenth, tenth) == "passed");
+  }
+
+  TEST_CASE("finite data whose product overflows is reported as overflow, with its value") {
+    const auto large = [](std::uint64_t, std::uint64_t) { return 200.0; };
+    CHECK(
+        verdict(options_of({16, 16, 64}, kTypes[1]), large, large)
+            .find(" = 2.56e+06 overflows: f16 ends at 65504, found inf; 256 such elements found") !=
+        std::string::npos);
+    const auto turning = [](std::uint64_t k, std::uint64_t) { return k < 32 ? 200.0 : -200.0; };
+    CHECK(verdict(options_of({16, 16, 64}, kTypes[0]), large, turning)
+              .find(" = 0 overflows: f16 ends at 65504, which sums on the way go beyond") !=
+          std::string::npos);
+    const auto huge = [](std::uint64_t, std::uint64_t) { return 1e20; };
+    CHECK(verdict(options_of({16, 16, 64}, kTypes[2]), huge, huge)
+              .find(" = 6.4e+41 overflows: f32 ends at 3.40282e+38, found inf") !=
+          std::string::npos);
+  }
+}
