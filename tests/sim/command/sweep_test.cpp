@@ -35,7 +35,7 @@ report::Outcome outcome_by_tiles(const config::Config& config, const report::Bui
   if (config.machine.tiles == 5) throw std::runtime_error("out of everything");
   if (config.machine.tiles == 6) ::raise(SIGKILL);
   report::Outcome outcome;
-  outcome.add(CheckResult{config.machine.tiles != 7, 0.5, 0.25, "full", "C[1, 2] is 3"});
+  outcome.add(CheckResult{config.machine.tiles != 7, 0.5, 0.25, "full", "element 12 is 3"});
   return outcome;
 }
 
@@ -85,7 +85,7 @@ TEST_SUITE("unit") {
     CHECK(sweep(folder, "1,7,3") == ExitCode::check_failed);
     auto ends = ends_of(folder);
     CHECK(ends["1"] == "done,");
-    CHECK(ends["7"] == "wrong,the result is wrong: C[1, 2] is 3");
+    CHECK(ends["7"] == "wrong,the result is wrong: element 12 is 3");
     CHECK(ends["3"] == "failed,code has no room");
     // Nothing is left to run, and the verdict stays.
     CHECK(sweep(folder, "1,7,3") == ExitCode::check_failed);
