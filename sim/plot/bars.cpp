@@ -53,7 +53,7 @@ std::vector<std::string> parts_of(const Rows& rows, const std::string& section) 
   if (found == nullptr || !found->is_object()) return paths;
   for (const auto& [key, value] : found->items()) {
     const bool part = section != "time" || key.ends_with("_cycles");
-    if (part && value.is_number()) paths.push_back(section + "." + key);
+    if (part && value.is_number()) paths.push_back(fmt::format("{}.{}", section, key));
   }
   return paths;
 }
