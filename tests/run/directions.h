@@ -92,7 +92,7 @@ inline Metric branches(engine::Role role, const char* issue) {
 }
 
 /// A number of report.json of a shipped config with `sets`, written as for --set.
-inline Metric shipped_run(const std::string& config, std::vector<std::string> sets,
+inline Metric shipped_run(const std::string& config, const std::vector<std::string>& sets,
                           const std::string& path) {
   return [=](const std::string& key, double value) {
     const CommandFolder folder;

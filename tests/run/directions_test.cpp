@@ -178,7 +178,7 @@ void list_numbers(const Json& schema, const std::string& path, std::set<std::str
   if (type != schema.end() && (*type == "integer" || *type == "number")) keys.insert(path);
   if (!schema.contains("properties")) return;
   for (const auto& [key, inner] : schema.at("properties").items())
-    list_numbers(inner, path.empty() ? key : path + "." + key, keys);
+    list_numbers(inner, path.empty() ? key : fmt::format("{}.{}", path, key), keys);
 }
 
 }  // namespace

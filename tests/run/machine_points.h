@@ -26,14 +26,14 @@ inline const std::vector<Factor>& machine_factors() {
         "gemm workload.m=33 workload.n=47 workload.k=60 workload.dtype=f32 workload.layout=natural",
         "gemm workload.m=64 workload.n=100 workload.k=200 workload.partials=f32",
         "matrix_unit workload.n=50", "matrix_unit workload.n=21 workload.dtype=f32",
-        "spmm_static workload.m=75 workload.k=131 workload.n=21 workload.block=1 "
-        "workload.density=0.1",
-        "spmm_static workload.m=80 workload.k=96 workload.n=33 workload.block=16 "
-        "workload.density=0.3 workload.layout=natural",
-        "spmm_dynamic workload.m=160 workload.k=224 workload.n=21 workload.block=8 "
-        "workload.pattern=row_skewed",
-        "spmm_dynamic workload.m=64 workload.k=96 workload.n=20 workload.block=4 "
-        "workload.dtype=f32 workload.pass=grad_values",
+        ("spmm_static workload.m=75 workload.k=131 workload.n=21 workload.block=1 "
+         "workload.density=0.1"),
+        ("spmm_static workload.m=80 workload.k=96 workload.n=33 workload.block=16 "
+         "workload.density=0.3 workload.layout=natural"),
+        ("spmm_dynamic workload.m=160 workload.k=224 workload.n=21 workload.block=8 "
+         "workload.pattern=row_skewed"),
+        ("spmm_dynamic workload.m=64 workload.k=96 workload.n=20 workload.block=4 "
+         "workload.dtype=f32 workload.pass=grad_values"),
         "spmm_tilewise workload.m=75 workload.k=131 workload.n=85 workload.granularity=32"}},
       {"contexts", {"1", "2", "4", "6", "8", "12"}},
       {"issue", {"barrel", "revolver machine.tile.reissue_cycles=11", "interleaved", "single"}},
@@ -99,7 +99,7 @@ inline std::vector<std::string> unit_sets(const std::string& level) {
     return std::vector{fmt::format("machine.tile.matrix_unit.{}.inputs={}", type, inputs),
                        fmt::format("machine.tile.matrix_unit.{}.outputs={}", type, outputs)};
   };
-  const auto all = [&](std::vector<std::vector<std::string>> parts) {
+  const auto all = [](const std::vector<std::vector<std::string>>& parts) {
     std::vector<std::string> sets;
     for (const auto& part : parts) sets.insert(sets.end(), part.begin(), part.end());
     return sets;

@@ -97,6 +97,7 @@ class PathMaker {
     execute(add(i_type(addi, 9, 0, times)), false);
     execute(add(branch_to(rpt, 9, 0, 4 * (body + 1))), false);
     std::vector<std::size_t> all;
+    all.reserve(static_cast<std::size_t>(body));
     for (int i = 0; i < body; ++i) all.push_back(add(straight()));
     for (int i = 0; i < times; ++i) {
       stretch_ = false;
