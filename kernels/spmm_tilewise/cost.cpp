@@ -7,31 +7,6 @@
 
 namespace tessera::spmm_tilewise {
 
-namespace {
-
-/// Adds up what machine tiles have, job by job.
-class PerTile {
- public:
-  explicit PerTile(std::uint32_t tiles) : sums_(tiles, 0) {}
-  void add(const Job& job, std::uint64_t what) { sums_[job.machine] += what; }
-  [[nodiscard]] std::uint64_t largest() const {
-    return *std::max_element(sums_.begin(), sums_.end());
-  }
-  [[nodiscard]] Imbalance imbalance() const {
-    Imbalance all;
-    for (const std::uint64_t sum : sums_) {
-      all.mean += static_cast<double>(sum) / static_cast<double>(sums_.size());
-      all.max = std::max(all.max, static_cast<double>(sum));
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::uint64_t> sums_;
-};
-
-}  // namespace
-
 Cost::Cost(const Problem& problem, MachineCosts& costs)
     : problem_(problem), costs_(costs), steps_(costs), dense_(costs) {
   for (const bool adds : {false, true}) works_[adds ? 1 : 0] = measure_overlay(adds);

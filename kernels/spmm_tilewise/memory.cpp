@@ -16,26 +16,6 @@ using program::kSendBytes;
 constexpr std::uint64_t kCodeBytes = 3072;
 constexpr std::uint64_t kControlBytesPerVertex = 64;
 constexpr std::uint64_t kArgumentBytes = 128;
-/// Adds up what machine tiles have, job by job.
-class PerTile {
- public:
-  explicit PerTile(std::uint32_t tiles) : sums_(tiles, 0) {}
-  void add(const Job& job, std::uint64_t what) { sums_[job.machine] += what; }
-  [[nodiscard]] std::uint64_t largest() const {
-    return *std::max_element(sums_.begin(), sums_.end());
-  }
-  [[nodiscard]] Imbalance imbalance() const {
-    Imbalance all;
-    for (const std::uint64_t sum : sums_) {
-      all.mean += static_cast<double>(sum) / static_cast<double>(sums_.size());
-      all.max = std::max(all.max, static_cast<double>(sum));
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::uint64_t> sums_;
-};
 
 }  // namespace
 
