@@ -112,6 +112,17 @@ TEST_SUITE("cli") {
         {"prune=blocks", "workload.prune: found blocks, allowed none without a matrix file"},
         {"pattern=rmat", "workload.k: found 9, allowed 12 (m): pattern rmat is square"},
         {"pattern=poisson_2d", "workload.k: found 9, allowed 12 (m): pattern poisson_2d is square"},
+        {"factors=2", "workload.factors: is used by pattern butterfly only"},
+        {"pattern=butterfly", "workload.butterfly_size: found 12 x 9, allowed an m and k that 2"},
+        {"pattern=butterfly --set workload.k=20 --set workload.butterfly_size=3",
+         "workload.butterfly_size: found 3, allowed powers of two from 2 to 4, which divide m "
+         "(12)"},
+        {"pattern=butterfly --set workload.k=20 --set workload.butterfly_size=8",
+         "workload.butterfly_size: found 8, allowed powers of two from 2 to 4"},
+        {"pattern=butterfly --set workload.k=20 --set workload.factors=3",
+         "workload.factors: found 3, allowed 0 (all) to 2: log2 of butterfly_size 4"},
+        {"pattern=butterfly --set workload.k=20 --set workload.block=16",
+         "workload.block: found 16, allowed up to 12: W is 12 x 20"},
         {"pattern=n_of_m --set workload.keep=5", "workload.keep: found 5, allowed 0 to 4 (group)"},
     };
     for (const auto& [option, message] : mistakes) {

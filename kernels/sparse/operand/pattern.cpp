@@ -201,4 +201,39 @@ BlockPattern tile_wise_pattern(std::uint32_t rows, std::uint32_t columns, std::u
   return pattern;
 }
 
+std::uint32_t largest_butterfly(std::uint32_t m, std::uint32_t k, std::uint32_t block) {
+  std::uint32_t size = 1;
+  while (m % (2 * size) == 0 && k % (2 * size) == 0 && std::min(m, k) / (2 * size) >= block)
+    size *= 2;
+  return size > 1 ? size : 0;
+}
+
+BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t block,
+                               const Butterfly& butterfly) {
+  BlockPattern pattern = empty_pattern(ceil_div(m, block), ceil_div(k, block));
+  const std::uint32_t height = m / butterfly.size;
+  const std::uint32_t width = k / butterfly.size;
+  std::vector<bool> kept(pattern.columns);
+  const auto keep = [&](std::uint32_t first, std::uint32_t end) {
+    for (std::uint32_t c = first / block; c < ceil_div(end, block); ++c) kept[c] = true;
+  };
+  for (std::uint32_t row = 0; row < pattern.rows; ++row) {
+    std::fill(kept.begin(), kept.end(), row * block < butterfly.global);
+    keep(0, std::min(butterfly.global, k));
+    const std::uint32_t last = std::min((row + 1) * block, m) - 1;
+    for (std::uint32_t i = row * block / height; i <= last / height; ++i) {
+      keep(i * width, (i + 1) * width);
+      for (std::uint32_t factor = 0; factor < butterfly.factors; ++factor) {
+        const std::uint32_t j = i ^ (1U << factor);
+        keep(j * width, (j + 1) * width);
+      }
+    }
+    for (std::uint32_t c = 0; c < pattern.columns; ++c) {
+      if (kept[c]) pattern.column.push_back(c);
+    }
+    end_row(pattern);
+  }
+  return pattern;
+}
+
 }  // namespace tessera::sparse

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-/// Where the blocks of a seeded W lie. Sizes are in blocks. The work grows with the blocks that are
-/// made, never with rows x columns, and nothing depends on host threads.
+/// Where the blocks of a seeded W lie. Sizes are in blocks, where nothing else is said. The work
+/// grows with the blocks that are made, never with rows x columns, and nothing depends on host
+/// threads.
 namespace tessera::sparse {
 
 /// Which blocks of a matrix hold nonzeros, by block rows.
@@ -49,5 +50,23 @@ BlockPattern banded_pattern(std::uint32_t rows, std::uint32_t columns, std::uint
 /// density) of all, anywhere.
 BlockPattern tile_wise_pattern(std::uint32_t rows, std::uint32_t columns, std::uint32_t strip,
                                double density, std::uint64_t seed);
+
+/// The flat butterfly of a `size` x `size` mask, a power of two: entries (i, j) where i and j are
+/// equal or differ in one of their lowest `factors` bits, which are the sum of so many butterfly
+/// factors (pixelated butterfly, arXiv 2112.00029).
+struct Butterfly {
+  std::uint32_t size;
+  std::uint32_t factors;
+  std::uint32_t global;  ///< first rows and columns of the matrix that are kept whole, elements
+};
+
+/// The largest mask that divides a matrix of m x k elements into entries of a block at least; 0 if
+/// there is none of 2 at least.
+std::uint32_t largest_butterfly(std::uint32_t m, std::uint32_t k, std::uint32_t block);
+
+/// All blocks of side `block` of an m x k matrix that touch an entry of the mask, each (m / size) x
+/// (k / size) elements, or a global row or column.
+BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t block,
+                               const Butterfly& butterfly);
 
 }  // namespace tessera::sparse

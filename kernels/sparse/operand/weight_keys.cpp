@@ -11,22 +11,26 @@ namespace tessera::sparse {
 namespace {
 
 constexpr config::Names<Prune, 2> kPrunes{{{"none", Prune::none}, {"blocks", Prune::blocks}}};
-constexpr config::Names<Pattern, 8> kPatterns{{{"uniform", Pattern::uniform},
+constexpr config::Names<Pattern, 9> kPatterns{{{"uniform", Pattern::uniform},
                                                {"row_skewed", Pattern::row_skewed},
                                                {"n_of_m", Pattern::n_of_m},
                                                {"banded", Pattern::banded},
                                                {"tile_wise", Pattern::tile_wise},
+                                               {"butterfly", Pattern::butterfly},
                                                {"poisson_2d", Pattern::poisson_2d},
                                                {"poisson_3d", Pattern::poisson_3d},
                                                {"rmat", Pattern::rmat}}};
 constexpr std::array<std::uint32_t, 4> kBlocks{1, 4, 8, 16};
 
 /// The keys that one pattern only uses.
-constexpr config::Names<Pattern, 5> kParameters{{{"skew", Pattern::row_skewed},
+constexpr config::Names<Pattern, 8> kParameters{{{"skew", Pattern::row_skewed},
                                                  {"keep", Pattern::n_of_m},
                                                  {"group", Pattern::n_of_m},
                                                  {"bandwidth", Pattern::banded},
-                                                 {"granularity", Pattern::tile_wise}}};
+                                                 {"granularity", Pattern::tile_wise},
+                                                 {"butterfly_size", Pattern::butterfly},
+                                                 {"factors", Pattern::butterfly},
+                                                 {"global", Pattern::butterfly}}};
 
 std::string_view name_of(Pattern pattern) { return config::name_of(kPatterns, pattern); }
 
@@ -101,6 +105,17 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
       {"granularity", "tile_wise: rows of W (columns of its transpose) that keep the same columns",
        "elements"},
       weights.granularity, {1, 1u << 24});
+  fields.field({"butterfly_size",
+                "butterfly: rows and columns of the mask, each entry of which stands for as many "
+                "elements of W, a power of two; 0: as many as give an entry a block"},
+               weights.butterfly_size, {0, 1u << 24});
+  fields.field({"factors",
+                "butterfly: factors, of strides 1, 2, 4, ..., of whose sum the mask is where it is "
+                "not zero; 0: all"},
+               weights.factors, {0, 24});
+  fields.field(
+      {"global", "butterfly: first rows and first columns of W that are kept whole", "elements"},
+      weights.global, {0, 1u << 24});
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "kernels/sparse/operand/weights.h"
 
 #include <algorithm>
+#include <bit>
 
-#include "kernels/sparse/operand/block_matrix.h"
-#include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
@@ -28,6 +27,16 @@ std::uint64_t n_of_m_blocks(std::uint32_t rows, std::uint32_t columns,
   return rows * (row + std::min(last, weights.keep));
 }
 
+/// About.
+std::uint64_t butterfly_blocks(std::uint32_t rows, std::uint32_t columns,
+                               const WeightOptions& weights) {
+  const Butterfly mask = butterfly_of(weights);
+  const std::uint64_t entry = ceil_div(columns, mask.size);
+  const std::uint64_t global = ceil_div(mask.global, weights.block);
+  const std::uint64_t row = std::min<std::uint64_t>((1 + mask.factors) * entry + global, columns);
+  return std::max<std::uint64_t>(rows * row, std::min<std::uint64_t>(global, rows) * columns);
+}
+
 /// Blocks of a seeded pattern before it is made: at most, for bands; at least, for graphs, whose
 /// elements may lie together.
 std::uint64_t expected_blocks(const WeightOptions& weights) {
@@ -40,6 +49,8 @@ std::uint64_t expected_blocks(const WeightOptions& weights) {
       return n_of_m_blocks(rows, columns, weights);
     case Pattern::banded:
       return rows * std::min<std::uint64_t>(columns, 2 * std::uint64_t{weights.bandwidth} + 1);
+    case Pattern::butterfly:
+      return butterfly_blocks(rows, columns, weights);
     case Pattern::poisson_2d:
     case Pattern::poisson_3d:
       return std::uint64_t{5} * weights.m / area;
@@ -70,6 +81,8 @@ BlockPattern seeded_pattern(const WeightOptions& weights) {
     case Pattern::tile_wise:
       return tile_wise_pattern(rows, columns, ceil_div(weights.granularity, weights.block),
                                weights.density, seed);
+    case Pattern::butterfly:
+      return butterfly_pattern(weights.m, weights.k, weights.block, butterfly_of(weights));
     default:
       return uniform_pattern(rows, columns, weights.density, seed);
   }
@@ -90,6 +103,34 @@ BlockMatrix seeded(const WeightOptions& weights) {
 }
 
 }  // namespace
+
+Butterfly butterfly_of(const WeightOptions& weights) {
+  const std::uint32_t side = std::min(weights.m, weights.k);
+  if (weights.block > side) {
+    throw KeyError("workload.block", fmt::format("found {}, allowed up to {}: W is {} x {}",
+                                                 weights.block, side, weights.m, weights.k));
+  }
+  const std::uint32_t largest = largest_butterfly(weights.m, weights.k, 1);
+  const std::uint32_t size =
+      weights.butterfly_size != 0
+          ? weights.butterfly_size
+          : std::max(largest_butterfly(weights.m, weights.k, weights.block), 2U);
+  if (largest == 0 || size < 2 || !std::has_single_bit(size) || largest % size != 0) {
+    throw KeyError("workload.butterfly_size",
+                   largest == 0 ? fmt::format("found {} x {}, allowed an m and k that 2 divides",
+                                              weights.m, weights.k)
+                                : fmt::format("found {}, allowed powers of two from 2 to {}, which "
+                                              "divide m ({}) and k ({})",
+                                              size, largest, weights.m, weights.k));
+  }
+  const auto most = static_cast<std::uint32_t>(std::countr_zero(size));
+  if (weights.factors > most) {
+    throw KeyError("workload.factors",
+                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
+                               weights.factors, most, size));
+  }
+  return {size, weights.factors != 0 ? weights.factors : most, weights.global};
+}
 
 BlockMatrix make_weights(const WeightOptions& weights) {
   if (weights.matrix.empty()) return seeded(weights);

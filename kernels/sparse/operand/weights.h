@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/operand/pattern.h"
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
 
@@ -15,6 +16,7 @@ enum class Pattern : std::uint8_t {
   n_of_m,
   banded,
   tile_wise,
+  butterfly,
   poisson_2d,
   poisson_3d,
   rmat
@@ -35,6 +37,9 @@ struct WeightOptions {
   std::uint32_t group = 4;
   std::uint32_t bandwidth = 8;
   std::uint32_t granularity = 128;
+  std::uint32_t butterfly_size = 0;  ///< 0: the largest that m, k and block allow
+  std::uint32_t factors = 0;         ///< 0: all
+  std::uint32_t global = 0;
   std::string matrix;  ///< a file instead of a pattern; its header gives m and k
   Prune prune = Prune::none;
   program::Type dtype = program::Type::f32;
@@ -44,6 +49,9 @@ struct WeightOptions {
 /// The keys of `weights`; they stand flat in `workload`. While reading, m and k become those of the
 /// matrix file, or of a square pattern; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights);
+
+/// The mask of pattern butterfly. Throws KeyError where none fits m, k and block.
+Butterfly butterfly_of(const WeightOptions& weights);
 
 /// W: a file's or seeded values, rounded to dtype. Throws UserError naming the key or file:line; a
 /// W of too many elements is refused before it is made. Its rows and columns are the effective m

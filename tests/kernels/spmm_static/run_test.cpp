@@ -90,7 +90,7 @@ TEST_SUITE("run") {
     using sparse::Pattern;
     for (const Pattern pattern :
          {Pattern::row_skewed, Pattern::n_of_m, Pattern::banded, Pattern::tile_wise,
-          Pattern::poisson_2d, Pattern::poisson_3d, Pattern::rmat}) {
+          Pattern::butterfly, Pattern::poisson_2d, Pattern::poisson_3d, Pattern::rmat}) {
       CAPTURE(static_cast<int>(pattern));
       Options options = seeded(64, 64, 0.2);
       options.weights.pattern = pattern;

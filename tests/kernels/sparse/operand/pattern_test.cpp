@@ -122,4 +122,46 @@ TEST_SUITE("unit") {
     CHECK(units == share_of(5ULL * 90, 0.3));
     CHECK(columns_of(pattern, 0) != columns_of(pattern, 16));
   }
+
+  TEST_CASE("a flat butterfly keeps the blocks that its factors touch") {
+    struct Mask {
+      std::uint32_t m, k, block, size, factors, global;
+    };
+    for (const Mask& mask :
+         {Mask{64, 64, 4, 16, 4, 0}, Mask{64, 128, 16, 16, 2, 0}, Mask{60, 36, 8, 4, 2, 5},
+          Mask{96, 48, 1, 8, 1, 3}, Mask{32, 32, 16, 32, 5, 0}, Mask{32, 32, 4, 8, 3, 100}}) {
+      CAPTURE(mask.m);
+      CAPTURE(mask.block);
+      const BlockPattern pattern =
+          butterfly_pattern(mask.m, mask.k, mask.block, {mask.size, mask.factors, mask.global});
+      row_sizes(pattern);
+      std::set<std::pair<std::uint32_t, std::uint32_t>> touched;
+      for (std::uint32_t i = 0; i < mask.m; ++i) {
+        for (std::uint32_t j = 0; j < mask.k; ++j) {
+          bool kept = i < mask.global || j < mask.global;
+          // Factor f is block diagonal; its blocks, of twice its stride, are four diagonals.
+          for (std::uint32_t f = 0; f < mask.factors; ++f) {
+            const std::uint32_t p = i * mask.size / mask.m;
+            const std::uint32_t q = j * mask.size / mask.k;
+            const std::uint32_t stride = 1U << f;
+            kept = kept || (p / (2 * stride) == q / (2 * stride) && p % stride == q % stride);
+          }
+          if (kept) touched.emplace(i / mask.block, j / mask.block);
+        }
+      }
+      std::set<std::pair<std::uint32_t, std::uint32_t>> found;
+      for (std::uint32_t row = 0; row < pattern.rows; ++row) {
+        for (const std::uint32_t column : columns_of(pattern, row)) found.emplace(row, column);
+      }
+      CHECK(found == touched);
+    }
+  }
+
+  TEST_CASE("a butterfly is as large as gives its entries a block") {
+    CHECK(largest_butterfly(4096, 4096, 16) == 256);
+    CHECK(largest_butterfly(4096, 1024, 16) == 64);
+    CHECK(largest_butterfly(100, 60, 16) == 2);
+    CHECK(largest_butterfly(100, 60, 1) == 4);
+    CHECK(largest_butterfly(75, 131, 1) == 0);
+  }
 }
