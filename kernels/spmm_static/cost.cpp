@@ -32,7 +32,7 @@ std::uint64_t common_count(const std::vector<std::uint32_t>& a,
 sparse::Traffic inputs_moved(const Partition& partition) {
   sparse::Traffic traffic(partition.tiles);
   for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
-    traffic.send(tile, partition.x_storage().bytes_on(tile));
+    for (const DenseRows& rows : partition.x) traffic.send(tile, rows.storage.bytes_on(tile));
     if (partition.shares_values()) traffic.send(tile, partition.value_storage().bytes_on(tile));
   }
   for (const Part& part : partition.parts) {
@@ -191,9 +191,10 @@ std::uint64_t Cost::turning(const Partition& partition, Direction direction) {
     program::ComputeSet set;
     const Place from{buffer(storage.each())};
     const Place to{buffer(storage.each())};
-    sparse::add_transposition(assembly, set, shape_, TileId{0},
-                              partition.chunks(storage, x ? shape_.x_depth() : shape_.block, 0),
-                              from, to, direction);
+    sparse::add_transposition(
+        assembly, set, shape_, TileId{0},
+        chunks_of(storage, shape_, partition.columns, x ? shape_.x_depth() : shape_.block, 0), from,
+        to, direction);
     return set.vertices.front();
   });
   return cycles;
@@ -313,7 +314,7 @@ std::uint64_t Cost::additions(const Partition& partition, const Reduction& reduc
 Prediction Cost::predict(const Partition& partition) {
   const Reduction reduction(partition);
   const bool blocks = partition.deal.blocks() > 0;
-  const bool turns = partition.relayouts() && blocks;
+  const bool turns = partition.shape.relayouts() && blocks;
   Prediction sum;
   const auto add = [&](const sparse::Traffic& traffic, std::uint64_t vertices) {
     steps_.add(sum, {traffic.most(costs_), vertices});

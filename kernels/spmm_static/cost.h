@@ -63,7 +63,8 @@ class Cost {
   std::shared_ptr<const ElementWorks> elements_;
 };
 
-/// What the fullest tile needs, about: tensors that live together, lists, code.
-program::CategoryBytes tile_memory(const Partition& partition);
+/// What the fullest tile needs, about: tensors that live together, with `beside` bytes of others;
+/// lists; code.
+program::CategoryBytes tile_memory(const Partition& partition, std::uint64_t beside = 0);
 
 }  // namespace tessera::spmm_static

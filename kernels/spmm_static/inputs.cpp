@@ -23,10 +23,9 @@ std::vector<std::vector<Taker>> takers_of(const Partition& partition, const Part
   return takers;
 }
 
-void add_dense_rows(program::Exchange& exchange, const Partition& partition,
-                    const std::vector<BufferId>& x, const TilesOfParts& tiles, std::uint32_t p) {
+void add_dense_rows(program::Exchange& exchange, const Partition& partition, const BuffersOfRows& x,
+                    const TilesOfParts& tiles, std::uint32_t p) {
   const sparse::Shape& shape = partition.shape;
-  const EvenStorage storage = partition.x_storage();
   const Part& part = partition.parts[p];
   const auto takers = takers_of(partition, part);
   const std::uint64_t depth = shape.x_depth();
@@ -35,8 +34,12 @@ void add_dense_rows(program::Exchange& exchange, const Partition& partition,
   for (std::uint64_t row = 0; row < takers.size() * halves; ++row) {
     const auto& wanted = takers[row / halves];
     if (wanted.empty()) continue;
-    const std::uint64_t first = (row * partition.columns + part.begin) * depth * shape.bytes();
-    sparse::gather(exchange, storage, x, first, first + bytes, [&](std::uint32_t offset) {
+    std::size_t from = partition.x.size() - 1;
+    while (partition.x[from].first > row * depth) --from;
+    const auto& [before, storage] = partition.x[from];
+    const std::uint64_t first =
+        ((row * depth - before) * partition.columns + part.begin * depth) * shape.bytes();
+    sparse::gather(exchange, storage, x[from], first, first + bytes, [&](std::uint32_t offset) {
       std::vector<Place> to;
       for (const Taker& taker : wanted) {
         const std::uint64_t place = taker.place * halves + row % halves;
@@ -80,7 +83,7 @@ void add_values(program::Exchange& exchange, const Partition& partition,
 
 }  // namespace
 
-program::Exchange inputs(const Partition& partition, const std::vector<BufferId>& x,
+program::Exchange inputs(const Partition& partition, const BuffersOfRows& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles) {
   program::Exchange exchange{partition.shares_values() ? "x and w" : "x", {}};
   for (std::uint32_t p = 0; p < partition.parts.size(); ++p) {

@@ -24,13 +24,14 @@ struct Need {
 
 }  // namespace
 
-program::CategoryBytes tile_memory(const Partition& partition) {
+program::CategoryBytes tile_memory(const Partition& partition, std::uint64_t beside) {
   const Shape& shape = partition.shape;
   const Reduction reduction(partition);
   const std::uint64_t y = partition.y_storage().each();
-  std::uint64_t given = partition.x_storage().each();
+  std::uint64_t given = 0;
+  for (const DenseRows& rows : partition.x) given += rows.storage.each();
   if (partition.shares_values()) given += partition.value_storage().each();
-  Need most{partition.relayouts() ? 2 * std::max(given, y) : 0, 0};
+  Need most{partition.shape.relayouts() ? 2 * std::max(given, y) : 0, 0};
   for (const Destination& to : reduction.destinations()) {
     const std::uint64_t segments = to.segments.size();
     const std::uint64_t sums = to.home ? 0 : to.elements * shape.bytes();
@@ -49,7 +50,7 @@ program::CategoryBytes tile_memory(const Partition& partition) {
   }
   program::CategoryBytes memory{};
   memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
-  memory[static_cast<std::size_t>(program::Category::tensors)] = most.tensors;
+  memory[static_cast<std::size_t>(program::Category::tensors)] = most.tensors + beside;
   memory[static_cast<std::size_t>(program::Category::exchange)] = most.lists;
   return memory;
 }

@@ -4,6 +4,26 @@
 
 namespace tessera::spmm_static {
 
+EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t columns,
+                          std::uint32_t tiles) {
+  // Consecutive elements that stay on one tile.
+  const std::uint64_t lanes = shape.lanes();
+  const std::uint64_t grain =
+      shape.block == 1 ? lanes : lanes * (shape.natural() ? shape.block : lanes);
+  return {rows * columns * shape.bytes(), grain * shape.bytes(), tiles};
+}
+
+sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::uint32_t columns,
+                          std::uint32_t depth, std::uint64_t tile) {
+  const std::uint64_t first = storage.begin(tile) / shape.bytes();
+  return {{first, first + storage.bytes_on(tile) / shape.bytes()},
+          depth,
+          columns,
+          {0, storage.bytes()},
+          0,
+          columns};
+}
+
 std::uint64_t Partition::x_bytes(const Part& part, const Share& share) const {
   return share.columns.size() * std::uint64_t{shape.block} * part.width() * shape.bytes();
 }
@@ -64,11 +84,22 @@ std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::u
 
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                          std::uint32_t tiles, const Cuts& cuts,
-                         std::shared_ptr<const ElementWorks> work) {
+                         std::shared_ptr<const ElementWorks> work, std::vector<DenseRows> x) {
   const bool even_rows = shape.block == 1 && shape.type == Type::f16;
-  Partition partition{
-      shape, w.block_rows(), w.block_columns(), round_up(n, shape.lanes()), tiles, {}, {},
-      {},    std::move(work)};
+  Partition partition{shape,
+                      w.block_rows(),
+                      w.block_columns(),
+                      round_up(n, shape.lanes()),
+                      tiles,
+                      std::move(x),
+                      {},
+                      {},
+                      {},
+                      std::move(work)};
+  if (partition.x.empty()) {
+    const std::uint64_t rows = std::uint64_t{partition.block_columns} * shape.block;
+    partition.x.push_back({0, rows_on_tiles(shape, rows, partition.columns, tiles)});
+  }
   partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
   std::vector<Part> cut =
       cut_columns(partition.columns, cuts.parts, shape.lanes(), tiles, cuts.dealing);

@@ -30,12 +30,29 @@ struct Part {
   [[nodiscard]] std::uint32_t width() const { return end - begin; }
 };
 
+/// Rows of X from row `first` on, in equal parts on all tiles, in order [chunk of x_depth()
+/// rows][column][row of the chunk].
+struct DenseRows {
+  std::uint64_t first;
+  EvenStorage storage;
+};
+
+/// So many rows of X or Y as they are given and wanted: whole words, panels where rows must become
+/// blocks.
+EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t columns,
+                          std::uint32_t tiles);
+
+/// What a tile holds of these, in order [chunk of `depth` rows][column][row of the chunk].
+sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::uint32_t columns,
+                          std::uint32_t depth, std::uint64_t tile);
+
 struct Partition {
   Shape shape;
   std::uint32_t block_rows = 0;     ///< of W
   std::uint32_t block_columns = 0;  ///< of W
   std::uint32_t columns = 0;        ///< of X and Y with padding
   std::uint32_t tiles = 0;          ///< of the machine
+  std::vector<DenseRows> x;         ///< in order: what is given, then what is made before
   Deal deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
@@ -46,40 +63,20 @@ struct Partition {
   [[nodiscard]] const Layer& layer(const Part& part) const { return layers[part.layer]; }
   /// X and Y as they are given and wanted, the values of W where tiles share them: in equal parts
   /// on all tiles of the machine.
-  [[nodiscard]] EvenStorage x_storage() const { return dealt(block_columns); }
-  [[nodiscard]] EvenStorage y_storage() const { return dealt(block_rows); }
+  [[nodiscard]] const EvenStorage& x_storage() const { return x.front().storage; }
+  [[nodiscard]] EvenStorage y_storage() const {
+    return rows_on_tiles(shape, std::uint64_t{block_rows} * shape.block, columns, tiles);
+  }
   [[nodiscard]] EvenStorage value_storage() const {
     return {values() * shape.bytes(), std::uint64_t{8} * shape.bytes(), tiles};
   }
   [[nodiscard]] std::uint64_t y_elements() const { return y_storage().bytes() / shape.bytes(); }
   [[nodiscard]] std::uint64_t values() const { return deal.value_begin.back(); }
-  /// Whether rows must become blocks and blocks rows; rows of single elements are both.
-  [[nodiscard]] bool relayouts() const { return shape.natural() && shape.block > 1; }
-  /// What a tile holds of X or Y, in order [chunk][column][row of the chunk].
-  [[nodiscard]] sparse::Chunked chunks(const EvenStorage& storage, std::uint32_t depth,
-                                       std::uint64_t tile) const {
-    const std::uint64_t first = storage.begin(tile) / shape.bytes();
-    return {{first, first + storage.bytes_on(tile) / shape.bytes()},
-            depth,
-            columns,
-            {0, storage.bytes()},
-            0,
-            columns};
-  }
   /// Bytes of a tile of `part`: X that `share` needs, values of W, partial rows.
   [[nodiscard]] std::uint64_t x_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t value_bytes(const Share& share) const;
   [[nodiscard]] std::uint64_t row_bytes(const Part& part) const;  ///< of one partial block row
   [[nodiscard]] bool shares_values() const { return parts.size() > 1; }
-
- private:
-  [[nodiscard]] EvenStorage dealt(std::uint64_t rows_of_blocks) const {
-    // Consecutive elements that stay on one tile.
-    const std::uint64_t lanes = shape.lanes();
-    const std::uint64_t grain =
-        shape.block == 1 ? lanes : lanes * (relayouts() ? shape.block : lanes);
-    return {rows_of_blocks * shape.block * columns * shape.bytes(), grain * shape.bytes(), tiles};
-  }
 };
 
 /// Tiles of an interval come in pairs, as neighbours share an input bus, where the machine has an
@@ -101,9 +98,10 @@ struct Cuts {
 };
 
 /// The partition into up to so many intervals and bands; without parts if they do not go onto the
-/// tiles. `work`: of single elements.
+/// tiles. `work`: of single elements; `x`: where X lies if not in equal parts as a whole.
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                          std::uint32_t tiles, const Cuts& cuts,
-                         std::shared_ptr<const ElementWorks> work = {});
+                         std::shared_ptr<const ElementWorks> work = {},
+                         std::vector<DenseRows> x = {});
 
 }  // namespace tessera::spmm_static

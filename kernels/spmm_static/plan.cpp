@@ -36,14 +36,21 @@ std::string_view name_of(Algorithm algorithm) {
 class Looks {
  public:
   Looks(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n, Cost& cost,
-        const Pinned& pinned)
-      : w_(w), n_(n), cost_(cost), pinned_(pinned), problem_(make_problem(w, shape, n)) {}
+        const Pinned& pinned, const Surroundings& around)
+      : w_(w),
+        n_(n),
+        cost_(cost),
+        pinned_(pinned),
+        around_(around),
+        problem_(make_problem(w, shape, n)) {}
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Pinned& pinned() const { return pinned_; }
   [[nodiscard]] Cost& cost() const { return cost_; }
-  [[nodiscard]] std::uint64_t capacity() const {
-    return std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+  /// Bytes of a tile, without what others hold.
+  [[nodiscard]] std::uint64_t room() const {
+    const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+    return capacity - std::min(capacity, around_.beside);
   }
   [[nodiscard]] const std::optional<Plan>& best() const { return best_; }
   [[nodiscard]] const std::optional<Cuts>& best_cuts() const { return best_cuts_; }
@@ -51,13 +58,14 @@ class Looks {
   void set_closest(const std::optional<Cuts>& cuts) { closest_ = cuts; }
 
   [[nodiscard]] Partition partition(const Cuts& cuts) const {
-    return make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts, cost_.elements());
+    return make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts, cost_.elements(),
+                          around_.x);
   }
 
   /// Keeps the partition if it fits and is better than what was seen before.
   void look(Partition partition, const Cuts& cuts) {
     if (partition.parts.empty()) return;
-    if (program::total(tile_memory(partition)) > capacity()) {
+    if (program::total(tile_memory(partition)) > room()) {
       if (!closest_) closest_ = cuts;
     } else if (!places_fit(partition)) {
       unnamed_ = cuts;
@@ -72,9 +80,10 @@ class Looks {
   /// The best plan; throws UserError with what `budget` bytes, by whose word, leave no room for.
   Plan take(std::uint64_t budget, const char* whose) {
     if (best_) return *std::move(best_);
-    std::string what = fmt::format("spmm_static: {} x {} with {} of {} times {} does not fit {}",
-                                   w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
-                                   counted(n_, "column"), counted(cost_.machine().tiles, "tile"));
+    std::string what =
+        fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel, w_.rows,
+                    w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),
+                    counted(cost_.machine().tiles, "tile"));
     if (unnamed_) {
       throw UserError(fmt::format(
           "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
@@ -84,8 +93,8 @@ class Looks {
     if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
     what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
                         closest_->bands);
-    const program::CategoryBytes need = tile_memory(partition(*closest_));
-    if (program::total(need) <= capacity()) {
+    const program::CategoryBytes need = tile_memory(partition(*closest_), around_.beside);
+    if (program::total(need) <= room() + around_.beside) {
       throw UserError(fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what,
                                   program::total(need), whose, budget));
     }
@@ -97,6 +106,7 @@ class Looks {
   std::uint32_t n_;
   Cost& cost_;
   const Pinned& pinned_;
+  const Surroundings& around_;
   Problem problem_;
   std::optional<Plan> best_;
   std::optional<Cuts> best_cuts_;
@@ -152,7 +162,7 @@ class Search {
       search();
     }
     if (!looks_.best() && looks_.closest()) look_at_dealings(*looks_.closest());
-    return looks_.take(looks_.capacity(), "the machine has room");
+    return looks_.take(looks_.room(), "the machine has room");
   }
 
  private:
@@ -178,7 +188,7 @@ class Search {
     std::uint64_t least_bytes = ~std::uint64_t{0};
     for_all_cuts(looks_.problem(), looks_.cost().machine().tiles, {pinned_.parts, pinned_.bands},
                  pricing_, [&](const Cuts& cuts, const Expected& expected) {
-                   if (expected.bytes <= looks_.capacity()) all.emplace_back(expected.cycles, cuts);
+                   if (expected.bytes <= looks_.room()) all.emplace_back(expected.cycles, cuts);
                    if (expected.bytes < least_bytes) closest = cuts;
                    least_bytes = std::min(least_bytes, expected.bytes);
                  });
@@ -249,10 +259,10 @@ Plan published_plan(Looks& looks) {
                     "the published planner (plan.algorithm = best does not) keeps");
 }
 
-void require_at_most(const char* key, std::uint32_t found, std::uint32_t most, const char* what) {
+void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most,
+                     const char* what) {
   if (found <= most) return;
-  throw KeyError(fmt::format("workload.plan.{}", key),
-                 fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
+  throw KeyError(key, fmt::format("found {}, allowed 0 to {} ({})", found, most, what));
 }
 
 }  // namespace
@@ -279,18 +289,19 @@ nlohmann::ordered_json to_json(const Plan& plan) {
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
-                 MachineCosts& costs, const Pinned& pinned) {
+                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
   const MachineConfig& machine = costs.machine();
   if (shape.block > 1) kernels::require_fixed_unit(machine, shape.type, shape.partials);
-  require_at_most("parts", pinned.parts, std::min(ceil_div(n, shape.lanes()), machine.tiles),
+  require_at_most(around.keys + ".parts", pinned.parts,
+                  std::min(ceil_div(n, shape.lanes()), machine.tiles),
                   "words of a row of X, tiles");
-  require_at_most("bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
+  require_at_most(around.keys + ".bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
                   "block columns, tiles");
   std::uint64_t most_in_row = 0;
   for (std::size_t row = 0; row + 1 < w.row_begin.size(); ++row)
     most_in_row = std::max(most_in_row, w.row_begin[row + 1] - w.row_begin[row]);
   Cost cost(shape, most_in_row, costs);
-  Looks looks(w, shape, n, cost, pinned);
+  Looks looks(w, shape, n, cost, pinned, around);
   return pinned.algorithm == Algorithm::published ? published_plan(looks) : Search(looks).run();
 }
 

@@ -36,8 +36,16 @@ struct Plan {
 };
 nlohmann::ordered_json to_json(const Plan& plan);
 
+/// What a product has around it in a program that does more.
+struct Surroundings {
+  std::string kernel = "spmm_static";  ///< for messages
+  std::string keys = "workload.plan";  ///< of what is pinned
+  std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
+  std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
+};
+
 /// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range.
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
-                 MachineCosts& costs, const Pinned& pinned);
+                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around = {});
 
 }  // namespace tessera::spmm_static

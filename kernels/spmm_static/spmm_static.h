@@ -5,15 +5,13 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
+#include "kernels/spmm_static/product.h"
 #include "sim/config/fields.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 
 /// The workload `spmm_static`: Y[m,n] = W[m,k] X[k,n], W sparse and known at build.
 namespace tessera::spmm_static {
-
-/// Which steps count as measured; the others run all the same.
-enum class Region : std::uint8_t { all, multiply, add };
 
 struct Options {
   sparse::WeightOptions weights;  ///< and the type and seed of X

@@ -43,9 +43,11 @@ struct TileBuffers {
 };
 using TilesOfParts = std::vector<std::vector<TileBuffers>>;  ///< by part and share
 
+using BuffersOfRows = std::vector<std::vector<BufferId>>;  ///< as Partition::x, by tile
+
 /// Rows of X to the tiles whose blocks name them, and values of W where several tiles take the
 /// same; `x` and `values` are those parts that all tiles are given, by tile.
-program::Exchange inputs(const Partition& partition, const std::vector<BufferId>& x,
+program::Exchange inputs(const Partition& partition, const BuffersOfRows& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles);
 
 /// Each tile's blocks times its rows of X: partial rows.

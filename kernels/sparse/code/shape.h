@@ -40,6 +40,8 @@ struct Shape {
   /// Whether sums become results only when they are packed.
   [[nodiscard]] bool mixed() const { return type != partials; }
   [[nodiscard]] bool natural() const { return layout == Layout::natural; }
+  /// Whether rows must become blocks and blocks rows; rows of single elements are both.
+  [[nodiscard]] bool relayouts() const { return natural() && block > 1; }
   /// Whether blocks go through the matrix unit.
   [[nodiscard]] bool on_unit() const { return block > 1 && !gradient; }
 

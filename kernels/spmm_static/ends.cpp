@@ -1,0 +1,79 @@
+#include "kernels/spmm_static/ends.h"
+
+namespace tessera::spmm_static {
+
+using sparse::Direction;
+
+namespace {
+
+sparse::Chunked part_of(const DenseEnd& end, std::uint32_t depth, std::uint64_t tile) {
+  return chunks_of(end.storage, end.shape, end.columns, depth, tile);
+}
+
+/// Rows to panels, and these to blocks.
+std::vector<BufferId> rows_in(Assembly& assembly, const DenseEnd& end,
+                              std::vector<BufferId> by_rows) {
+  const std::vector<BufferId> panels = assembly.stored(end.storage, "in rows");
+  std::vector<BufferId> blocks = assembly.stored(end.storage, "in blocks");
+  const std::string name = fmt::format("relayout {}", end.name);
+  program::Exchange exchange{name, {}};
+  program::ComputeSet set{name, {}};
+  const sparse::Rows rows{end.shape, end.storage, std::move(by_rows)};
+  for (std::uint32_t t = 0; t < end.storage.tiles(); ++t) {
+    const sparse::Chunked part = part_of(end, end.shape.x_depth(), t);
+    sparse::rows_to_panels(exchange, rows, part, panels[t]);
+    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {panels[t]}, {blocks[t]},
+                              Direction::to_blocks);
+  }
+  assembly.add_step(std::move(exchange), end.measured);
+  assembly.add_step(std::move(set), end.measured);
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
+                            const data::DenseOperand& operand) {
+  std::vector<BufferId> given = assembly.stored(
+      end.storage, end.name, [end, &operand](std::uint64_t first, std::span<std::byte> into) {
+        first /= end.shape.bytes();
+        if (end.shape.relayouts())
+          return sparse::fill_rows(end.shape.type, operand, end.columns, first, into);
+        sparse::fill_chunks(end.shape.type, operand, part_of(end, end.shape.x_depth(), 0), first,
+                            into);
+      });
+  return end.shape.relayouts() ? rows_in(assembly, end, std::move(given)) : given;
+}
+
+Wanted wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows, std::uint64_t columns,
+              bool made) {
+  Wanted wanted;
+  program::Tensor tensor{end.name, end.shape.type, {rows, columns}, {}};
+  for (std::uint32_t t = 0; t < assembly.program().tiles(); ++t) {
+    const std::uint32_t bytes = end.storage.bytes_on(t);
+    wanted.y.push_back(assembly.buffer(t, bytes, end.name, {}, true));
+    if (bytes > 0) tensor.parts.push_back({{wanted.y.back(), 0}, bytes});
+  }
+  assembly.program().add_tensor(std::move(tensor));
+  const bool separate = end.shape.relayouts() && made;
+  wanted.blocks = separate ? assembly.stored(end.storage, "results in blocks") : wanted.y;
+  return wanted;
+}
+
+void add_rows_out(Assembly& assembly, const DenseEnd& end, const Wanted& wanted) {
+  if (wanted.blocks == wanted.y) return;
+  const std::vector<BufferId> panels = assembly.stored(end.storage, "results in rows");
+  const std::string name = fmt::format("relayout {}", end.name);
+  program::ComputeSet set{name, {}};
+  program::Exchange exchange{name, {}};
+  for (std::uint32_t t = 0; t < end.storage.tiles(); ++t) {
+    const sparse::Chunked part = part_of(end, end.shape.block, t);
+    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {wanted.blocks[t]},
+                              {panels[t]}, Direction::to_rows);
+    sparse::panels_to_rows(exchange, {end.shape, end.storage, wanted.y}, part, panels[t]);
+  }
+  assembly.add_step(std::move(set), end.measured);
+  assembly.add_step(std::move(exchange), end.measured);
+}
+
+}  // namespace tessera::spmm_static

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "kernels/spmm_static/steps.h"
+#include "sim/data/dense_operand.h"
+
+/// Both ends of a program of products: dense matrices as they are given and wanted, and the steps
+/// between rows and blocks in layout natural.
+namespace tessera::spmm_static {
+
+/// A dense matrix in equal parts on all tiles.
+struct DenseEnd {
+  sparse::Shape shape;
+  EvenStorage storage;
+  std::uint32_t columns;  ///< with padding
+  const char* name;       ///< a literal
+  bool measured = true;   ///< its steps
+};
+
+/// Buffers that hold `operand`, which outlives the program, in order of blocks, by tile; with the
+/// steps that make them of rows if they are given as rows.
+std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
+                            const data::DenseOperand& operand);
+
+/// Results that the host reads: `y` before all other buffers of the program, `blocks` for the
+/// product that makes them.
+struct Wanted {
+  std::vector<BufferId> y, blocks;
+};
+Wanted wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows, std::uint64_t columns,
+              bool made = true);
+/// The steps from those blocks to rows, if rows are wanted.
+void add_rows_out(Assembly& assembly, const DenseEnd& end, const Wanted& wanted);
+
+}  // namespace tessera::spmm_static

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/spmm_static/steps.h"
+
+/// The steps of one product in a program, which may have others before and after it.
+namespace tessera::spmm_static {
+
+/// Which steps of a product count as measured; the others run all the same.
+enum class Region : std::uint8_t { all, multiply, add };
+
+class Product {
+ public:
+  /// Partition and W outlive the program. Steps are called after `name` and what they do.
+  Product(Assembly& assembly, const Partition& partition, const sparse::BlockMatrix& w,
+          std::string name = "", Region region = Region::all);
+
+  /// W X for the rows of X that stand in `x` into `results`, as Partition::y_storage lays them out.
+  void add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results);
+
+ private:
+  void add_values();
+  void add_tiles();
+  void multiply(const BuffersOfRows& x);
+  void add_up(const std::vector<BufferId>& results);
+  void add_received();
+  [[nodiscard]] std::vector<BufferId> zeros();
+  [[nodiscard]] Assembly::Fill values_from(std::uint64_t first) const;
+  template <class Action>
+  void add_step(Action action, bool measured) {
+    action.name.insert(0, name_);
+    assembly_.add_step(std::move(action), measured);
+  }
+
+  Assembly& assembly_;
+  const Partition& partition_;
+  const sparse::BlockMatrix& w_;
+  std::string name_;
+  Region region_;
+  Reduction reduction_;
+  std::vector<BufferId> values_;           ///< by tile, where several tiles take the same
+  std::vector<BufferId> received_, sums_;  ///< by destination
+  TilesOfParts tiles_;
+};
+
+}  // namespace tessera::spmm_static
