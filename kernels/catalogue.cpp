@@ -1,5 +1,6 @@
 #include "kernels/catalogue.h"
 
+#include "kernels/butterfly/butterfly.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
@@ -24,6 +25,9 @@ std::unique_ptr<Workload> plan(const Options& options, MachineCosts& costs) {
 
 Catalogue catalogue() {
   return {
+      make_kernel<butterfly::Options>("butterfly",
+                                      "product of butterfly factors, and its gradients",
+                                      plan<butterfly::Butterfly>),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  plan<gemm::Gemm>),
       make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",

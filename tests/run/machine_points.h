@@ -34,7 +34,12 @@ inline const std::vector<Factor>& machine_factors() {
          "workload.pattern=row_skewed"),
         ("spmm_dynamic workload.m=64 workload.k=96 workload.n=20 workload.block=4 "
          "workload.dtype=f32 workload.pass=grad_values"),
-        "spmm_tilewise workload.m=75 workload.k=131 workload.n=85 workload.granularity=32"}},
+        "spmm_tilewise workload.m=75 workload.k=131 workload.n=85 workload.granularity=32",
+        "butterfly workload.features=256 workload.n=37",
+        ("butterfly workload.features=64 workload.n=90 workload.dtype=f16 "
+         "workload.parameters=rotation workload.order=decreasing"),
+        ("butterfly workload.features=32 workload.n=60 workload.dtype=complex_f32 "
+         "workload.pass=grad_input")}},
       {"contexts", {"1", "2", "4", "6", "8", "12"}},
       {"issue", {"barrel", "revolver machine.tile.reissue_cycles=11", "interleaved", "single"}},
       {"dual issue", {"true", "false"}},

@@ -62,7 +62,17 @@ std::vector<Case> cases() {
          fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
          fmt::format("workload.pass={}", pass), fmt::format("workload.pattern={}", pattern), more}};
   };
-  return {gemm("workload.dtype=f16"),
+  auto butterfly = [&](const char* type, const char* parameters, const std::string& more) {
+    return Case{
+        "butterfly",
+        {tiles, "workload.features=128", "workload.n=21", fmt::format("workload.dtype={}", type),
+         fmt::format("workload.parameters={}", parameters), more}};
+  };
+  return {butterfly("f16", "free", "workload.order=decreasing"),
+          butterfly("f32", "rotation", "workload.pass=grad_input"),
+          butterfly("complex_f32", "free", "workload.n=1"),
+          butterfly("f32", "free", "machine=hammerblade"),
+          gemm("workload.dtype=f16"),
           gemm("workload.dtype=f32"),
           gemm("workload.partials=f32"),
           gemm("machine=gc2"),

@@ -1,0 +1,94 @@
+#include "kernels/butterfly/butterfly.h"
+
+#include <bit>
+
+#include <nlohmann/json.hpp>
+
+#include "sim/base/errors.h"
+
+namespace tessera::butterfly {
+
+namespace {
+
+constexpr std::uint64_t kXStream = 0;
+constexpr std::uint64_t kGradientStream = 1;
+
+data::DenseOperand operand(const Options& options, const std::string& file, const char* key,
+                           std::uint64_t stream) {
+  const Problem& p = options.problem;
+  const std::uint64_t columns = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1);
+  if (file.empty()) return {p.features, columns, p.type(), options.seed, stream};
+  return {p.features, columns, p.type(), file, std::string(key)};
+}
+
+Twiddles twiddles(const Options& options) {
+  if (options.twiddles.empty()) return {options.problem, options.seed};
+  return {options.problem, options.twiddles};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  Problem& problem = options.problem;
+  fields.field({"features", "rows of X and Y: a power of two"}, problem.features, {2, 1U << 24});
+  fields.require(std::has_single_bit(problem.features), "features",
+                 fmt::format("found {}, allowed a power of two", problem.features));
+  fields.field({"n", "columns of X and Y"}, problem.n, {1, 1U << 24});
+  fields.field({"dtype", "type of X, Y and free twiddles"}, problem.dtype, kNumbers);
+  fields.field({"parameters",
+                "what a 2x2 twiddle is made of: its four elements, or an angle, whose cosine and "
+                "sine tiles hold"},
+               problem.parameters, kParameters);
+  fields.field({"order", "from factor to factor the stride doubles (increasing) or halves"},
+               problem.order, kOrders);
+  fields.field({"pass",
+                "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: of every twiddle, "
+                "summed over columns"},
+               problem.pass, kPasses);
+  fields.file({"x",
+               "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
+               "[features, 2 n]; seeded values if not given"},
+              options.x);
+  fields.file({"twiddles",
+               "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
+               "2, 2, 2], of angles [stages, features / 2]; seeded values if not given"},
+              options.twiddles);
+  fields.field({"seed", "of the values"}, options.seed);
+  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
+                        options.pinned, options.plan);
+}
+
+Butterfly::Butterfly(const Options& options, MachineCosts& costs)
+    : options_(options),
+      machine_(costs.machine()),
+      chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
+                             : choose_plan(options.problem, costs)),
+      geometry_{options.problem, chosen_.plan},
+      operands_{operand(options, options.x, "x", kXStream),
+                operand(options, "", "", kGradientStream), twiddles(options)} {}
+
+nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }
+
+nlohmann::ordered_json Butterfly::facts() const {
+  const Problem& p = options_.problem;
+  const std::uint64_t parameters = std::uint64_t{p.stages()} * p.pairs() * p.twiddle_parameters();
+  const auto dense =
+      static_cast<double>(std::uint64_t{p.features} * p.features * (p.is_complex() ? 2 : 1));
+  return {{"parameters", parameters}, {"compression", 1 - static_cast<double>(parameters) / dense}};
+}
+
+program::Program Butterfly::build() const { return build_program(geometry_, machine_, operands_); }
+
+/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12.
+std::uint64_t Butterfly::useful_flops() const {
+  const Problem& p = options_.problem;
+  const std::uint64_t pairs = std::uint64_t{p.stages()} * p.pairs() * p.n;
+  if (!p.is_complex()) return 6 * pairs;
+  return (p.complex_code() ? 28 : 12) * pairs;
+}
+
+std::string Butterfly::peak_type() const {
+  return options_.problem.dtype == Number::f16 ? "f16" : "f32";
+}
+
+}  // namespace tessera::butterfly

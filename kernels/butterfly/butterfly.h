@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/butterfly/program.h"
+
+/// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the
+/// tiles as the plan has it, feature after feature, columns packed; twiddles on every tile that
+/// applies them; Y takes the place of X, in the order that the swaps leave.
+namespace tessera::butterfly {
+
+struct Options {
+  Problem problem;
+  std::string x;         ///< .npy file; empty: seeded
+  std::string twiddles;  ///< the same
+  std::uint64_t seed = 1;
+  bool pinned = false;
+  Plan plan;
+};
+void describe(config::Fields& fields, Options& options);
+
+class Butterfly : public Workload {
+ public:
+  Butterfly(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  /// Y as found: row after row, imaginary parts behind real ones as in Operands.
+  [[nodiscard]] std::vector<float> found_rows(const MemoryReader& memory) const;
+
+  Options options_;
+  MachineConfig machine_;
+  Candidate chosen_;
+  Geometry geometry_;
+  Operands operands_;
+};
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,141 @@
+#include "kernels/butterfly/plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/butterfly/program.h"
+#include "kernels/sample.h"
+#include "sim/base/counted.h"
+#include "sim/base/errors.h"
+
+namespace tessera::butterfly {
+
+namespace {
+
+std::uint64_t capacity(const MachineConfig& machine) {
+  return std::uint64_t{machine.tile.sram_kib} * 1024;
+}
+
+/// Stages that the tile code can take at once.
+std::uint32_t most_fused(const Problem& problem) {
+  return problem.pass == Pass::grad_twiddles || problem.complex_code() ? 1 : 2;
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, MachineCosts& costs)
+      : problem_(problem), machine_(costs.machine()), costs_(costs) {}
+
+  Candidate run() {
+    const std::uint32_t most = std::min(problem_.features / 2, std::bit_floor(machine_.tiles));
+    for (std::uint32_t parts = 1; parts <= most; parts *= 2) {
+      Plan plan;
+      plan.split_features = parts;
+      // As few parts as give the fullest tile as little.
+      const std::uint32_t units = problem_.units();
+      const std::uint32_t split = std::min(units, machine_.tiles / parts);
+      plan.split_n = ceil_div(units, ceil_div(units, split));
+      try_passes(plan);
+    }
+    if (!best_) fail();
+    return *best_;
+  }
+
+ private:
+  void try_passes(Plan plan) {
+    for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused) {
+      for (plan.workers_n = 1; plan.workers_n <= machine_.tile.contexts; ++plan.workers_n) {
+        if (machine_.tile.contexts % plan.workers_n == 0) try_plan(plan);
+      }
+    }
+  }
+
+  void try_plan(const Plan& plan) {
+    const Geometry geometry{problem_, plan};
+    // More than a tile holds is not worth building.
+    if (geometry.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= machine_.tiles &&
+        plan.split_features * 4 <= problem_.features)
+      return;
+    const program::Program sample = build_sample(geometry, machine_);
+    const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
+    if (program::total(need) > capacity(machine_)) {
+      if (!closest_ || program::total(need) < program::total(closest_need_)) {
+        closest_ = plan;
+        closest_need_ = need;
+      }
+      return;
+    }
+    const Prediction prediction = kernels::predict_sample(sample, geometry.tiles(), costs_);
+    if (!best_ || prediction.cycles < best_->prediction.cycles) best_ = {plan, prediction};
+  }
+
+  [[noreturn]] void fail() const {
+    throw UserError(program::overflow_message(
+        fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
+                    problem_.features, problem_.n, counted(machine_.tiles, "tile"),
+                    to_json(*closest_).dump()),
+        {&closest_need_, 1}, machine_));
+  }
+
+  const Problem& problem_;
+  const MachineConfig& machine_;
+  MachineCosts& costs_;
+  std::optional<Candidate> best_;
+  std::optional<Plan> closest_;  ///< of those that do not fit
+  program::CategoryBytes closest_need_{};
+};
+
+void require(bool holds, const char* key, std::uint64_t found, const std::string& allowed) {
+  if (holds) return;
+  throw KeyError(fmt::format("workload.plan.{}", key),
+                 fmt::format("found {}, allowed {}", found, allowed));
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Plan& plan) {
+  fields.field({"split_features", "parts of the features, a power of two"}, plan.split_features,
+               {1, 1U << 24});
+  fields.field({"split_n", "parts of the columns"}, plan.split_n, {1, 1U << 24});
+  fields.field({"fused", "factors that a tile applies in registers"}, plan.fused, {1, 2});
+  fields.field({"workers_n", "parts of a tile's columns among its workers"}, plan.workers_n,
+               {1, 1024});
+}
+
+nlohmann::ordered_json to_json(const Plan& plan) {
+  return {{"split_features", plan.split_features},
+          {"split_n", plan.split_n},
+          {"fused", plan.fused},
+          {"workers_n", plan.workers_n}};
+}
+
+Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
+  return Search(problem, costs).run();
+}
+
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
+  const MachineConfig& machine = costs.machine();
+  const std::uint32_t contexts = machine.tile.contexts;
+  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.features / 2,
+          "split_features", plan.split_features,
+          fmt::format("a power of two up to {}, half of the features", problem.features / 2));
+  require(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
+          fmt::format("1 to {} (words of n columns)", problem.units()));
+  require(plan.fused <= most_fused(problem), "fused", plan.fused,
+          fmt::format("1 to {}", most_fused(problem)));
+  require(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
+          fmt::format("divisors of {} (machine.tile.contexts)", contexts));
+  const Geometry geometry{problem, plan};
+  if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
+    throw KeyError("workload.plan",
+                   fmt::format("found {} x {} parts, allowed at most one for each of {}",
+                               plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
+  }
+  const program::Program sample = build_sample(geometry, machine);
+  return {plan, kernels::predict_sample(sample, geometry.tiles(), costs)};
+}
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/butterfly/shape.h"
+#include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+namespace tessera::butterfly {
+
+/// How a product is cut over tiles and workers.
+struct Plan {
+  std::uint32_t split_features = 1;  ///< parts of the features: a power of two
+  std::uint32_t split_n = 1;         ///< parts of the columns
+  std::uint32_t fused = 1;           ///< factors that are applied in registers
+  std::uint32_t workers_n = 1;       ///< parts of a tile's columns among its workers
+};
+void describe(config::Fields& fields, Plan& plan);
+nlohmann::ordered_json to_json(const Plan& plan);
+
+struct Candidate {
+  Plan plan;
+  Prediction prediction;
+};
+
+/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
+Candidate choose_plan(const Problem& problem, MachineCosts& costs);
+
+/// A pinned plan with its costs. Throws KeyError if it cannot be carried out.
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,84 @@
+#include "kernels/butterfly/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::butterfly {
+
+namespace {
+
+Complex element(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage,
+                std::uint32_t pair, std::uint32_t row, std::uint32_t column) {
+  if (problem.parameters == Parameters::rotation) {
+    const double cosine = twiddles.number(stage, pair, 0);
+    const double sine = twiddles.number(stage, pair, 1);
+    if (row == column) return cosine;
+    return row == 0 ? -sine : sine;
+  }
+  const std::uint32_t at = 2 * row + column;
+  if (!problem.is_complex()) return twiddles.number(stage, pair, at);
+  return {twiddles.number(stage, pair, 2 * at), twiddles.number(stage, pair, 2 * at + 1)};
+}
+
+/// Factor `stage`: blocks of 2 x `stride` features, element (i, j) of a twiddle on the diagonals of
+/// the block's quarters.
+Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
+  Factor matrix{problem.features, {}};
+  const std::uint32_t stride =
+      problem.order == Order::increasing ? 1U << stage : problem.features >> (stage + 1);
+  for (std::uint32_t pair = 0; pair < problem.features / 2; ++pair) {
+    const std::uint32_t first = pair / stride * 2 * stride + pair % stride;
+    for (std::uint32_t i = 0; i < 2; ++i)
+      for (std::uint32_t j = 0; j < 2; ++j)
+        matrix.elements.push_back({first + i * stride, first + j * stride,
+                                   element(problem, twiddles, stage, pair, i, j)});
+  }
+  return matrix;
+}
+
+}  // namespace
+
+std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles) {
+  std::vector<Factor> all;
+  for (std::uint32_t stage = 0; stage < problem.stages(); ++stage)
+    all.push_back(factor(problem, twiddles, stage));
+  if (problem.pass != Pass::grad_input) return all;
+  std::reverse(all.begin(), all.end());
+  for (Factor& each : all) {
+    for (Element& one : each.elements) {
+      std::swap(one.row, one.column);
+      one.value = std::conj(one.value);
+    }
+  }
+  return all;
+}
+
+std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors) {
+  const std::uint32_t n = factors.front().rows;
+  std::vector<std::vector<Complex>> product(n, std::vector<Complex>(n));
+  for (std::uint32_t i = 0; i < n; ++i) product[i][i] = 1;
+  for (const Factor& each : factors) {
+    std::vector<std::vector<Complex>> next(n, std::vector<Complex>(n));
+    for (const Element& one : each.elements)
+      for (std::uint32_t j = 0; j < n; ++j) next[one.row][j] += one.value * product[one.column][j];
+    product = std::move(next);
+  }
+  return product;
+}
+
+Bounded apply(const Factor& factor, const Bounded& x, double roundoff, double half_smallest) {
+  Bounded y{std::vector<Complex>(factor.rows), std::vector<double>(factor.rows)};
+  for (const Element& one : factor.elements) {
+    const double size = std::abs(one.value.real()) + std::abs(one.value.imag());
+    const Complex& input = x.value[one.column];
+    const double input_size = std::abs(input.real()) + std::abs(input.imag());
+    y.value[one.row] += one.value * input;
+    y.error[one.row] +=
+        size * x.error[one.column] + roundoff * size * input_size + 4 * half_smallest;
+  }
+  for (std::uint32_t i = 0; i < factor.rows; ++i)
+    y.error[i] += roundoff * (std::abs(y.value[i].real()) + std::abs(y.value[i].imag()));
+  return y;
+}
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,102 @@
+#include "kernels/butterfly/twiddles.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/data/dense_operand.h"
+#include "sim/data/element.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/random.h"
+
+namespace tessera::butterfly {
+
+namespace {
+
+constexpr std::uint64_t kStream = 7;  // of seeded twiddles, apart from those of X and Yg
+
+std::vector<std::uint64_t> file_shape(const Problem& problem) {
+  std::vector<std::uint64_t> shape{problem.stages(), problem.pairs()};
+  if (problem.parameters == Parameters::free) shape.insert(shape.end(), {2, 2});
+  if (problem.complex_code()) shape.push_back(2);
+  return shape;
+}
+
+/// The twiddles of a group, in the order in which tile code loads them: {stage, a feature of it}.
+template <class Take>
+void for_twiddles(const Problem& problem, const RowPass& pass, std::uint32_t tile,
+                  std::uint32_t group, const Take& take) {
+  const std::uint32_t row = pass.first_row(problem, group);
+  const std::uint32_t first = 1U << pass.first_place(problem);
+  const std::uint32_t last = 1U << pass.last_place(problem);
+  const auto feature = [&](std::uint32_t leg) { return pass.rows.feature(tile, row + leg); };
+  take(pass.stages.front(), feature(0));
+  if (pass.stages.size() == 1) return;
+  take(pass.stages.front(), feature(last));
+  take(pass.stages.back(), feature(0));
+  take(pass.stages.back(), feature(first));
+}
+
+}  // namespace
+
+Twiddles::Twiddles(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {}
+
+Twiddles::Twiddles(const Problem& problem, const std::string& file) : problem_(problem) {
+  data::NumpyArray array = data::read_numpy(file);
+  const std::vector<std::uint64_t> shape = file_shape(problem);
+  if (array.shape != shape) {
+    throw KeyError("workload.twiddles",
+                   fmt::format("found {} of shape [{}], allowed [{}]", file,
+                               fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+  }
+  data::require_finite(array, problem.type(), file);
+  values_ = std::move(array.values);
+}
+
+double Twiddles::parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {
+  const std::uint64_t place =
+      (std::uint64_t{stage} * problem_.pairs() + pair) * problem_.twiddle_parameters() + at;
+  if (!values_.empty()) return values_[place];
+  return static_cast<double>(
+      data::random_signed(seed_, kStream, place, data::seeded_bits(problem_.type())));
+}
+
+double Twiddles::number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {
+  if (problem_.parameters == Parameters::free)
+    return data::rounded(problem_.type(), parameter(stage, pair, at));
+  const double angle = parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
+  return data::rounded(problem_.type(), at == 0 ? std::cos(angle) : std::sin(angle));
+}
+
+double Twiddles::adjoint_number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {
+  if (problem_.parameters == Parameters::rotation)
+    return (at == 0 ? 1 : -1) * number(stage, pair, at);
+  const std::uint32_t parts = problem_.is_complex() ? 2 : 1;
+  const std::uint32_t element = at / parts;
+  const std::uint32_t part = at % parts;
+  const std::uint32_t turned = element % 2 * 2 + element / 2;
+  return (part == 1 ? -1 : 1) * number(stage, pair, turned * parts + part);
+}
+
+void Twiddles::fill(const RowPass& pass, std::uint32_t tile, bool adjoint,
+                    std::span<std::byte> into) const {
+  std::size_t place = 0;
+  for (std::uint32_t group = 0; group < pass.groups(); ++group) {
+    for_twiddles(problem_, pass, tile, group, [&](std::uint32_t stage, std::uint32_t feature) {
+      const std::uint32_t pair = problem_.pair(stage, feature);
+      for (std::uint32_t at = 0; at < problem_.twiddle_numbers(); ++at) {
+        const double value = adjoint ? adjoint_number(stage, pair, at) : number(stage, pair, at);
+        data::store_element(problem_.type(), into, place++, value);
+      }
+    });
+  }
+}
+
+std::uint32_t twiddle_bytes(const Problem& problem, const RowPass& pass) {
+  const std::uint32_t each = pass.stages.size() == 1 ? 1 : 4;
+  return pass.groups() * each * problem.twiddle_numbers() * data::element_bytes(problem.type());
+}
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/butterfly/schedule.h"
+
+namespace tessera::butterfly {
+
+/// All twiddles of a product: seeded, or read from a file.
+class Twiddles {
+ public:
+  /// Elements uniform in [-1, 1), angles in [-pi, pi).
+  Twiddles(const Problem& problem, std::uint64_t seed);
+  /// A .npy file of shape [stages, features / 2, 2, 2] (of complex numbers [..., 2, 2, 2]), of
+  /// angles [stages, features / 2]. Throws KeyError naming workload.twiddles for another shape,
+  /// UserError for what is no number.
+  Twiddles(const Problem& problem, const std::string& file);
+
+  /// Number `at` of those that a tile holds of a twiddle, as rounded to its type: rows of a 2x2
+  /// matrix (each element's real part, then its imaginary one), or cosine and sine.
+  [[nodiscard]] double number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
+
+  /// The numbers of one tile for a pass, group by group; `adjoint`: of F^H.
+  void fill(const RowPass& pass, std::uint32_t tile, bool adjoint, std::span<std::byte> into) const;
+
+ private:
+  [[nodiscard]] double parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
+  [[nodiscard]] double adjoint_number(std::uint32_t stage, std::uint32_t pair,
+                                      std::uint32_t at) const;
+
+  Problem problem_;
+  std::uint64_t seed_ = 0;
+  std::vector<double> values_;  ///< empty for seeded ones
+};
+
+/// Bytes of what `fill` fills.
+std::uint32_t twiddle_bytes(const Problem& problem, const RowPass& pass);
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,85 @@
+#include <doctest/doctest.h>
+
+#include "kernels/butterfly/butterfly.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::butterfly;
+
+namespace {
+
+using test::small_machine;
+
+/// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for 2 %.
+std::string run(const Options& options, const MachineConfig& machine) {
+  const auto view = [](const RunResult& result, const Butterfly& butterfly) {
+    const auto found = static_cast<double>(result.time.total().count());
+    const auto predicted = static_cast<double>(butterfly.prediction().cycles);
+    return std::abs(predicted / found - 1) <= 0.02
+               ? std::string()
+               : fmt::format(": predicted {}, simulated {}", predicted, found);
+  };
+  return test::run_workload<Butterfly>(options, machine, {view});
+}
+
+Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parameters parameters) {
+  Options options;
+  options.problem.features = features;
+  options.problem.n = n;
+  options.problem.dtype = dtype;
+  options.problem.parameters = parameters;
+  return options;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("every type, kind of twiddle, order and pass is right in the predicted cycles") {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
+        for (const Order order : {Order::increasing, Order::decreasing}) {
+          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
+            Options options = options_of(64, 21, dtype, parameters);
+            options.problem.order = order;
+            options.problem.pass = pass;
+            CAPTURE(config::name_of(kNumbers, dtype));
+            CAPTURE(config::name_of(kParameters, parameters));
+            CAPTURE(config::name_of(kOrders, order));
+            CAPTURE(config::name_of(kPasses, pass));
+            CHECK(run(options, small_machine(6)) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("every plan gives the same product") {
+    for (const Order order : {Order::increasing, Order::decreasing}) {
+      for (const std::uint32_t split_features : {1U, 2U, 8U, 16U}) {
+        for (const std::uint32_t fused : {1U, 2U}) {
+          for (const std::uint32_t workers_n : {1U, 2U, 6U}) {
+            Options options = options_of(32, 13, Number::f32, Parameters::free);
+            options.problem.order = order;
+            options.pinned = true;
+            options.plan = {split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
+            CAPTURE(split_features);
+            CAPTURE(fused);
+            CAPTURE(workers_n);
+            CHECK(run(options, small_machine(48)) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("two features, one column, more tiles than columns and features than rows of a tile") {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
+      CHECK(run(options_of(2, 1, dtype, Parameters::free), small_machine(1)) == "passed");
+      CHECK(run(options_of(2, 1, dtype, Parameters::free), small_machine(7)) == "passed");
+      CHECK(run(options_of(4, 3, dtype, Parameters::rotation), small_machine(7)) == "passed");
+      CHECK(run(options_of(512, 1, dtype, Parameters::free), small_machine(5)) == "passed");
+      CHECK(run(options_of(256, 300, dtype, Parameters::free), small_machine(3)) == "passed");
+    }
+  }
+}
