@@ -13,16 +13,16 @@ const MatrixShape& shape_of(const MatrixUnitConfig& unit, Type input, Type parti
   return partial == Type::f32 ? unit.f16_f32 : unit.f16;
 }
 
-std::string name_of(Type input, Type partial) {
+}  // namespace
+
+const char* type_name(Type input, Type partial) {
   if (input == Type::f32) return "f32";
   return partial == Type::f32 ? "f16_f32" : "f16";
 }
 
-}  // namespace
-
 std::string BlockShape::name() const {
-  if (!on_unit()) return "vector_" + name_of(input, partial);
-  return fmt::format("{}_{}x{}", name_of(input, partial), depth, columns);
+  if (!on_unit()) return fmt::format("vector_{}", type_name(input, partial));
+  return fmt::format("{}_{}x{}", type_name(input, partial), depth, columns);
 }
 
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial) {
@@ -40,29 +40,9 @@ void require_unit(const MachineConfig& machine, Type input, Type partial) {
   if (shape_of(machine.tile.matrix_unit, input, partial).exists()) return;
   const bool f32 = input == Type::f32;
   throw KeyError(
-      fmt::format("machine.tile.matrix_unit.{}.outputs", name_of(input, partial)),
+      fmt::format("machine.tile.matrix_unit.{}.outputs", type_name(input, partial)),
       fmt::format("found 0 for machine {}, allowed 4 and up where it multiplies {} and sums in {}",
                   machine.name, f32 ? "f32" : "f16", partial == Type::f32 ? "f32" : "f16"));
-}
-
-BlockShape fixed_block_shape(Type input, Type partial) {
-  MatrixUnitConfig unit;
-  unit.f16.outputs = 16;
-  unit.f16_f32.outputs = 8;
-  unit.f32.outputs = 16;
-  return block_shape(unit, input, partial);
-}
-
-void require_fixed_unit(const MachineConfig& machine, Type input, Type partial) {
-  require_unit(machine, input, partial);
-  const BlockShape found = block_shape(machine.tile.matrix_unit, input, partial);
-  const BlockShape allowed = fixed_block_shape(input, partial);
-  if (found.name() == allowed.name()) return;
-  throw KeyError(
-      fmt::format("machine.tile.matrix_unit.{}", name_of(input, partial)),
-      fmt::format("found {}x{} for machine {}, allowed {}x{}: this kernel's tile code is "
-                  "made for that shape",
-                  found.depth, found.columns, machine.name, allowed.depth, allowed.columns));
 }
 
 }  // namespace tessera::kernels

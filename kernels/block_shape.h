@@ -37,12 +37,10 @@ struct BlockShape {
 /// have f32 partials.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
 
+/// "f16", "f16_f32", "f32": what tile code for these types is called after.
+const char* type_name(Type input, Type partial);
+
 /// Throws KeyError where the machine has no such unit.
 void require_unit(const MachineConfig& machine, Type input, Type partial);
-/// What tile code counts on that is made for one shape alone: 16x16 (f16), 16x8 (f16 with f32
-/// partials), 8x16 (f32).
-BlockShape fixed_block_shape(Type input, Type partial);
-/// Throws KeyError where the machine's unit has another shape.
-void require_fixed_unit(const MachineConfig& machine, Type input, Type partial);
 
 }  // namespace tessera::kernels

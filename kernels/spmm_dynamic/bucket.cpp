@@ -108,7 +108,7 @@ class Packer {
     return 2 + units * unit_blocks(shape_.shape);
   }
   [[nodiscard]] std::uint32_t value_words(std::uint32_t units) const {
-    return !shape_.shape.on_unit() ? units * (unit_bytes(shape_.shape) / kUnitWord) : 0;
+    return !shape_.shape.in_blocks() ? units * (unit_bytes(shape_.shape) / kUnitWord) : 0;
   }
 
   /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.

@@ -36,7 +36,7 @@ struct PoolShape {
   [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
   [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows
   [[nodiscard]] std::uint32_t group_head_words() const {
-    return !shape.on_unit() ? 4 + 5 * contexts : 5;
+    return !shape.in_blocks() ? 4 + 5 * contexts : 5;
   }
   [[nodiscard]] std::uint32_t pool_head_words() const { return kPoolHeadWords + grid.x; }
   /// Passes of a row that workers may share: of columns; of gradients of values the rows of a

@@ -37,7 +37,7 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
       steps_(costs),
       dense_(costs),
       workers_(costs.machine().tile.contexts),
-      products_({kMeasured, kMeasured, {shape.on_unit() ? workers_ : 1, kSettled}},
+      products_({kMeasured, kMeasured, {shape.in_blocks() ? workers_ : 1, kSettled}},
                 [this](const Sizes& sizes) { return measure_product(sizes); }),
       zeroing_({{1, kSettled}},
                [this](const Sizes& sizes) {
@@ -63,7 +63,7 @@ std::uint64_t Cost::vertex(const Make& make) {
 
 /// Rows (of every worker, where workers share rows), units of each, columns in grains.
 std::uint64_t Cost::measure_product(const Sizes& sizes) {
-  const std::uint32_t rows = word(sizes[0]) * (shape_.on_unit() ? 1 : workers_);
+  const std::uint32_t rows = word(sizes[0]) * (shape_.in_blocks() ? 1 : workers_);
   const std::uint32_t pair = unit_blocks(shape_);
   const std::uint32_t blocks = word(sizes[1]) * pair;
   // Lists name places in 16 bits: wider ones are taken in proportion.
@@ -130,7 +130,7 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
   const auto at = [&](std::uint64_t rows, std::uint64_t units) {
     return static_cast<double>(products_({rows, units, grains}));
   };
-  const double rows = shape_.on_unit() ? 1 : workers_;
+  const double rows = shape_.in_blocks() ? 1 : workers_;
   const double few = at(least, least);
   Line line{};
   const double between = rows * static_cast<double>(most - least);
@@ -145,7 +145,7 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
 /// How much longer than its even share the busiest worker takes, where workers share rows, or rows
 /// and passes: rows are about equal.
 double Cost::imbalance(const PoolShape& pool, double rows) const {
-  if (shape_.on_unit() || rows == 0) return 1;
+  if (shape_.in_blocks() || rows == 0) return 1;
   double most = 0;
   for (std::uint32_t parts = 1; parts <= std::min(workers_, pool.passes()); ++parts) {
     const double busiest = std::ceil(rows / (workers_ / parts)) * ceil_div(pool.passes(), parts);

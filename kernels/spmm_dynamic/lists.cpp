@@ -24,7 +24,7 @@ class GroupWriter {
     put(group_.meta_words);
     put(value_bytes & 0xffff);
     put(value_bytes >> 16);
-    if (!shape_.shape.on_unit()) {
+    if (!shape_.shape.in_blocks()) {
       write_parts();
     } else {
       put(group_.rows.size());

@@ -11,7 +11,7 @@ namespace {
 
 std::string codelet_name(const Shape& shape) {
   const char* type = shape.type == Type::f16 ? "f16" : "f32";
-  if (shape.on_unit()) return "pool_blocks_" + shape.name();
+  if (shape.in_blocks()) return "pool_blocks_" + shape.name();
   return fmt::format("pool_{}_{}", shape.gradient ? "gradient" : "rows", type);
 }
 
@@ -20,14 +20,13 @@ void add_columns(const PoolShape& pool, const Cell& one, Vertex& vertex) {
   const Shape& shape = pool.shape;
   const std::uint32_t unroll = shape.unroll();
   const EvenSplit loops{pool.grid.columns / unroll, pool.contexts};
-  const std::uint32_t half =
-      shape.halves_outputs() ? shape.y_depth() * pool.grid.columns * shape.partial_bytes() : 0;
+  const std::uint32_t next_run = shape.y_depth() * pool.grid.columns * shape.partial_bytes();
   for (std::uint32_t w = 0; w < pool.contexts; ++w) {
     const std::uint32_t first = word(loops.begin(w)) * unroll;
     vertex.arguments.insert(vertex.arguments.end(),
                             {first * shape.x_depth() * shape.bytes(),
                              Place{one.y_rows, first * shape.y_depth() * shape.partial_bytes()},
-                             word(loops.part(w).size()) - (unroll == 1 ? 3U : 2U), half});
+                             word(loops.part(w).size()) - (unroll == 1 ? 3U : 2U), next_run});
   }
 }
 
@@ -38,9 +37,8 @@ Vertex product(sparse::Assembly& assembly, const PoolShape& pool_shape, std::uin
   const Shape& shape = pool_shape.shape;
   const BufferId pool = one.pool[side];
   const std::uint32_t row = pool_shape.grid.columns * shape.bytes();
-  const Argument fourth = !shape.on_unit()
-                              ? Argument{Place{one.y_rows}}
-                              : Argument{shape.halves_inputs() ? shape.x_depth() * row : 0};
+  const Argument fourth =
+      !shape.in_blocks() ? Argument{Place{one.y_rows}} : Argument{shape.x_depth() * row};
   Vertex vertex{one.tile, assembly.codelet(codelet_name(shape)), Executor::supervisor, 0, {}};
   vertex.arguments = {Place{pool, 2 * pool_shape.pool_head_words()},
                       Place{one.x_rows},
@@ -52,7 +50,7 @@ Vertex product(sparse::Assembly& assembly, const PoolShape& pool_shape, std::uin
                       Place{one.flags}};
   if (shape.gradient) {
     vertex.arguments.insert(vertex.arguments.end(), {row / kWord - 1, row, shape.block, 0U});
-  } else if (shape.on_unit()) {
+  } else if (shape.in_blocks()) {
     add_columns(pool_shape, one, vertex);
   }
   return vertex;

@@ -62,11 +62,17 @@ program::Type sums_of(const Options& options) {
   return options.weights.dtype == program::Type::f32 ? program::Type::f32 : options.partials;
 }
 
-Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns) {
+Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns,
+                   const MachineConfig& machine) {
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
-  problem.shape = {w.block, options.weights.dtype, sums_of(options), options.layout,
-                   options.pass == Pass::grad_values};
+  const program::Type type = options.weights.dtype;
+  problem.shape = {w.block,
+                   type,
+                   sums_of(options),
+                   options.layout,
+                   options.pass == Pass::grad_values,
+                   kernels::block_shape(machine.tile.matrix_unit, type, sums_of(options))};
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -162,7 +168,7 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
          sparse::kDenseStream),
       yg_(patterns_.front().rows, options.n, options.weights.dtype, options.weights.seed,
           sparse::kGradientStream),
-      problem_(problem_of(options, patterns_)) {
+      problem_(problem_of(options, patterns_, costs.machine())) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
   Cost cost(problem_.shape, costs);
@@ -185,7 +191,7 @@ std::uint64_t SpmmDynamic::useful_flops() const {
 
 std::string SpmmDynamic::peak_type() const {
   if (options_.weights.dtype == program::Type::f32) return "f32";
-  return !problem_.shape.on_unit() || !problem_.shape.mixed() ? "f16" : "f16_f32";
+  return !problem_.shape.in_blocks() || !problem_.shape.mixed() ? "f16" : "f16_f32";
 }
 
 nlohmann::ordered_json SpmmDynamic::plan() const {

@@ -8,9 +8,10 @@ using program::Argument;
 namespace {
 
 std::string reduce_codelet(const sparse::Shape& shape) {
-  if (shape.halves_outputs()) return "reduce_f16_f32_halves";
-  if (shape.mixed()) return "reduce_f16_f32";
-  return shape.type == Type::f16 ? "reduce_f16" : "reduce_f32";
+  const char* types = kernels::type_name(shape.type, shape.partials);
+  if (shape.output_runs() == 1) return fmt::format("reduce_{}", types);
+  return fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
+                     shape.y_depth() * shape.partial_bytes() / 8);
 }
 
 }  // namespace
@@ -19,7 +20,7 @@ program::Exchange partials_sent(const Partition& partition, const Reduction& red
                                 const TilesOfParts& tiles, const std::vector<BufferId>& received) {
   const sparse::Shape& shape = partition.shape;
   program::Exchange exchange{"partial rows", {}};
-  const std::uint64_t pieces = shape.halves_outputs() ? 2 : 1;
+  const std::uint64_t pieces = shape.output_runs();
   for (std::size_t i = 0; i < reduction.destinations().size(); ++i) {
     for (const Segment& segment : reduction.destinations()[i].segments) {
       const std::uint64_t row_bytes = partition.row_bytes(partition.parts[segment.part]);
@@ -28,9 +29,9 @@ program::Exchange partials_sent(const Partition& partition, const Reduction& red
       std::uint64_t at = segment.received;
       for (const Source& source : reduction.sources(segment)) {
         const BufferId from = tiles[segment.part][source.share].partials;
-        for (std::uint64_t half = 0; half < pieces; ++half) {
+        for (std::uint64_t piece = 0; piece < pieces; ++piece) {
           const std::uint64_t offset =
-              source.row * row_bytes + half * row_bytes / 2 + begin / pieces;
+              source.row * row_bytes + piece * row_bytes / pieces + begin / pieces;
           exchange.copies.push_back(
               {{from, word(offset)}, word(bytes / pieces), {{received[i], word(at)}}});
           at += bytes / pieces;

@@ -173,7 +173,8 @@ std::uint64_t Cost::measure_adding(const FittedCost::Sizes& sizes) {
   const std::uint64_t bytes = chunks * 64 + units * 16;
   ReducingWorker worker;
   for (std::uint64_t s = 0; s < segments; ++s) {
-    worker.parts.push_back({0, bytes, partials, word(chunks), word(units), bytes / 2});
+    worker.parts.push_back(
+        {0, bytes, partials, word(chunks), word(units), bytes / shape_.output_runs()});
   }
   return vertex([&](Assembly& assembly, const auto& buffer) {
     return adding_vertex(assembly, shape_, TileId{0}, {buffer(bytes * (partials + 1))},

@@ -68,8 +68,8 @@ std::uint64_t most_cycles(const std::vector<WorkerShare>& shares) {
 }  // namespace
 
 std::string element_codelet(const sparse::Shape& shape, std::uint32_t words) {
-  const std::string name = shape.name();
-  return (words == 2 ? "rows_" : "narrow_rows_") + name.substr(name.find('_') + 1);
+  return fmt::format("{}rows_{}", words == 2 ? "" : "narrow_",
+                     kernels::type_name(shape.type, shape.partials));
 }
 
 std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,

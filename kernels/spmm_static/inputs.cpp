@@ -30,9 +30,9 @@ void add_dense_rows(program::Exchange& exchange, const Partition& partition, con
   const auto takers = takers_of(partition, part);
   const std::uint64_t depth = shape.x_depth();
   const std::uint64_t bytes = part.width() * depth * shape.bytes();
-  const std::uint64_t halves = shape.block / depth;
-  for (std::uint64_t row = 0; row < takers.size() * halves; ++row) {
-    const auto& wanted = takers[row / halves];
+  const std::uint64_t runs = shape.block / depth;
+  for (std::uint64_t row = 0; row < takers.size() * runs; ++row) {
+    const auto& wanted = takers[row / runs];
     if (wanted.empty()) continue;
     std::size_t from = partition.x.size() - 1;
     while (partition.x[from].first > row * depth) --from;
@@ -42,7 +42,7 @@ void add_dense_rows(program::Exchange& exchange, const Partition& partition, con
     sparse::gather(exchange, storage, x[from], first, first + bytes, [&](std::uint32_t offset) {
       std::vector<Place> to;
       for (const Taker& taker : wanted) {
-        const std::uint64_t place = taker.place * halves + row % halves;
+        const std::uint64_t place = taker.place * runs + row % runs;
         to.push_back({tiles[p][taker.share].x, word(place * bytes + offset)});
       }
       return to;

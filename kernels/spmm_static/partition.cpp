@@ -8,8 +8,8 @@ EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t 
                           std::uint32_t tiles) {
   // Consecutive elements that stay on one tile.
   const std::uint64_t lanes = shape.lanes();
-  const std::uint64_t grain =
-      shape.block == 1 ? lanes : lanes * (shape.natural() ? shape.block : lanes);
+  std::uint64_t grain = shape.block == 1 ? lanes : lanes * (shape.natural() ? shape.block : lanes);
+  if (shape.output_runs() > 1) grain = std::max<std::uint64_t>(grain, shape.block);
   return {rows * columns * shape.bytes(), grain * shape.bytes(), tiles};
 }
 

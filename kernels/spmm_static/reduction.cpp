@@ -15,7 +15,8 @@ std::uint64_t longest_empty(const Destination& destination) {
 Reduction::Reduction(const Partition& partition)
     : partition_(partition), stored_(partition.y_storage().each() / partition.shape.bytes()) {
   find_sources();
-  direct_ = partition.deal.blocks() > 0 && !partition.shape.mixed() && meet_nowhere();
+  direct_ = partition.deal.blocks() > 0 && !partition.shape.mixed() &&
+            partition.shape.output_runs() == 1 && meet_nowhere();
   find_segments();
 }
 
@@ -116,9 +117,10 @@ std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
                                                std::uint32_t count) const {
   const Shape& shape = partition_.shape;
   const std::uint64_t word = 8 / shape.bytes();  // elements of Y a word
-  const bool halves = shape.halves_outputs();
-  // Words of Y of one chunk (two, with halves), which workers do not share if they can help it.
-  const std::uint64_t chunk = halves ? 4 : shape.mixed() ? 2 : 4;
+  const std::uint64_t runs = shape.output_runs();
+  // Words of Y of one chunk, which workers do not share if they can help it; of a column of a block
+  // where that comes from several runs.
+  const std::uint64_t chunk = runs > 1 ? shape.block / word : shape.mixed() ? 2 : 4;
   const std::uint64_t words = destination.elements / word;
   const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
   std::vector<ReducingWorker> workers(count);
@@ -133,10 +135,10 @@ std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
       const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
       const std::uint64_t skipped = (at - first) * word * shape.partial_bytes();
       const std::uint64_t whole = (last - at) / chunk;
-      workers[w].parts.push_back({segment.received + (halves ? skipped / 2 : skipped), bytes,
-                                  segment.sources, static_cast<std::uint32_t>(whole),
+      workers[w].parts.push_back({segment.received + skipped / runs, bytes, segment.sources,
+                                  static_cast<std::uint32_t>(whole),
                                   static_cast<std::uint32_t>(last - at - whole * chunk),
-                                  halves ? bytes / 2 : 0});
+                                  runs > 1 ? bytes / runs : 0});
       at = last;
     }
   }

@@ -41,14 +41,14 @@ struct Destination {
 /// Elements of its longest segment without partial rows.
 std::uint64_t longest_empty(const Destination& destination);
 
-/// A worker's part of a segment, as the reduce codelets reads it.
+/// A worker's part of a segment, as the reduce codelets read it.
 struct SegmentPart {
   std::uint64_t offset;    ///< bytes to its first partial
   std::uint64_t distance;  ///< bytes between partials
   std::uint32_t sources;
-  std::uint32_t chunks;       ///< of four words of partials
-  std::uint32_t units;        ///< of one word of results
-  std::uint64_t second_half;  ///< bytes to the second half of a partial, if it has halves
+  std::uint32_t chunks;    ///< of four words of partials
+  std::uint32_t units;     ///< of one word of results
+  std::uint64_t next_run;  ///< bytes to the outputs of the next run, if there are several
 };
 struct ReducingWorker {
   std::uint64_t first_word = 0;  ///< of results, 64 bit

@@ -14,10 +14,12 @@ constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}
 constexpr config::Names<Region, 3> kRegions{
     {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
 
-sparse::Shape shape_of(const Options& options) {
+sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
   const Type type = options.weights.dtype;
-  return {options.weights.block, type, type == Type::f32 ? Type::f32 : options.partials,
-          options.layout};
+  const Type partials = type == Type::f32 ? Type::f32 : options.partials;
+  return {
+      options.weights.block, type,  partials,
+      options.layout,        false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
 }
 
 }  // namespace
@@ -41,7 +43,8 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       w_(sparse::make_weights(options_.weights)),
       x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
          sparse::kDenseStream),
-      plan_(choose_plan(w_, shape_of(options_), options_.n, costs, options_.plan)) {}
+      plan_(
+          choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan)) {}
 
 nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
 

@@ -13,7 +13,7 @@ struct SegmentEntry {
   std::uint16_t sources;
   std::uint16_t chunks;
   std::uint16_t units;
-  std::uint16_t second_half;
+  std::uint16_t next_run;
 };
 static_assert(sizeof(SegmentEntry) == kSegmentBytes);
 
@@ -58,7 +58,7 @@ std::vector<std::byte> segment_list(const std::vector<SegmentPart>& parts) {
     const SegmentEntry entry{
         static_cast<std::uint32_t>(part.offset),  static_cast<std::uint32_t>(part.distance),
         static_cast<std::uint16_t>(part.sources), static_cast<std::uint16_t>(part.chunks),
-        static_cast<std::uint16_t>(part.units),   static_cast<std::uint16_t>(part.second_half / 8)};
+        static_cast<std::uint16_t>(part.units),   static_cast<std::uint16_t>(part.next_run / 8)};
     std::memcpy(bytes.data() + i * kSegmentBytes, &entry, sizeof entry);
   }
   return bytes;

@@ -253,14 +253,6 @@ TEST_SUITE("cli") {
           {"a.json: machine.tile.matrix_unit.f32.outputs: found 0 for machine bow",
            "allowed 4 and up where it multiplies f32 and sums in f32"});
     }
-    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
-      folder.write("a.json", fmt::format(R"({{"machine": {{"extends": "gc2", "tiles": 4}},
-  "workload": {{"kernel": "{}", "m": 32, "k": 32, "n": 32, "block": 8, "dtype": "f32"}}}})",
-                                         kernel));
-      tessera::test::check_refused(
-          folder, "run a.json",
-          {"machine.tile.matrix_unit.f32: found 8x8 for machine gc2, allowed 8x16"});
-    }
   }
 
   TEST_CASE("a shape that no matrix unit may have is refused with those that are allowed") {

@@ -72,14 +72,13 @@ inline bool exists(const Point& point) {
   };
   const bool alone = level(2) == "single" && level(1) != "1" && !level(1).empty();
   const bool rated = level(7) == "ideal" && level(8) != "4 4" && !level(8).empty();
-  // Blocks of W on the unit are made for the shipped shapes; tile-wise products need one.
-  const std::string unit = level(6);
-  const bool other = !unit.empty() && unit != "shipped";
-  const bool shipped_only = level(0).find("block=16") != std::string::npos ||
-                            level(0).find("block=8") != std::string::npos;
-  const bool needs_unit =
-      level(0).starts_with("matrix_unit") || level(0).starts_with("spmm_tilewise");
-  return !alone && !rated && !(shipped_only && other) && !(needs_unit && unit == "none");
+  // Blocks of W and tile-wise products need a unit, of any shape.
+  const std::string workload = level(0);
+  const bool needs_unit = workload.starts_with("matrix_unit") ||
+                          workload.starts_with("spmm_tilewise") ||
+                          workload.find("block=16") != std::string::npos ||
+                          workload.find("block=8") != std::string::npos;
+  return !alone && !rated && !(needs_unit && level(6) == "none");
 }
 
 /// Options of `tessera run`: the config's file and what is set over it.

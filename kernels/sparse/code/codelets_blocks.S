@@ -1,29 +1,75 @@
 #include "xtile.h"
-#include "kernels/sparse/code/stream.inc"
+#include "kernels/gemm/positions.inc"
 #include "kernels/sparse/code/block_run.inc"
 #include "kernels/sparse/code/walk.inc"
 
-// Y += W X for the blocks of W on one tile: the supervisor loads the weights of one block after the other, the
-// workers send their columns of X past them. `halves`: outputs: a block is two runs for its halves of
-// outputs; inputs: for its halves of inputs.
+// Y += W X for the blocks of W on one tile: the supervisor loads the weights of one run after the other, the
+// workers send their columns of X past them. Inputs and outputs beyond those of the matrix unit are runs of
+// their own.
 
-// A block whose inputs a7 names; `entry`, `half_entry`: what workers run past it and past its second outputs.
-.macro block entry, half_entry, again, step, halves, rows, words, pitch
+// `codelet` BLOCK, NAME, UNIT, INPUTS, OUTPUTS for every block and shape of the unit.
+.macro every_block codelet
+  .irp block, 4, 8, 16
+    .macro \codelet\()_\block shape:vararg
+      \codelet \block, \shape
+    .endm
+    every_shape \codelet\()_\block
+  .endr
+.endm
+
+// A block whose inputs a7 names. What workers run past it: `first` and then t1; past its second outputs
+// `second` and then `again`, past the third and fourth labels `label`2 and 3 and then 52 and 53.
+.macro block first, second, again, label
   xctl 1
-  load_weights \rows, \words, \pitch
+  load_weights
   sh3add a7, a7, a2
+  .if (input_runs > 1) && (output_runs > 1)
+    mv a6, a7
+  .endif
+  run \first, a7, s1
+  further_inputs t1
+  .if output_runs > 1
+    first_inputs \second
+    further_inputs \again
+  .endif
+  .irp group, 2, 3
+    .if output_runs > \group
+      far_outputs \label, \group
+    .endif
+  .endr
+.endm
+.macro first_inputs entry
+  xctl 1
+  load_weights
+  .if input_runs > 1
+    mv a7, a6
+  .endif
   run \entry, a7, s1
-  .ifc \halves, outputs
-    xctl 1
-    load_weights \rows, \words, \pitch
-    run \half_entry, a7, s1
+.endm
+.macro far_outputs label, group
+  lla t6, \label\group\()f
+  first_inputs t6
+  .if input_runs > 1
+    lla t6, 5\group\()f
   .endif
-  .ifc \halves, inputs
-    add a7, a7, \step
+  further_inputs t6
+.endm
+.macro further_inputs entry
+  .rept input_runs - 1
+    add a7, a7, a5
     xctl 1
-    load_weights \rows, \words, \pitch
-    run \again, a7, s1
-  .endif
+    load_weights
+    run \entry, a7, s1
+  .endr
+.endm
+// What workers run past outputs 0, 1, ...
+.macro worker_runs unit, accumulate, label
+  .irp group, 0, 1, 2, 3
+    .if output_runs > \group
+\label\group:
+      worker_run \unit, \accumulate, \group
+    .endif
+  .endr
 .endm
 
 // What each worker keeps from run to run: `bytes` bytes of arguments a worker, from 32 on.
@@ -43,14 +89,20 @@
   splat.h f31, f31
   lw \fourth, 44(t0)
 .endm
+.macro keep_groups
+  .if output_runs > 3
+    sh1add s6, s4, s4
+  .endif
+.endm
 
 // --- block row after block row of a list -----------------------------------------------------------
 // Arguments: weights, X, list, block rows, bytes of X from the first to the second half of a block's
 // inputs, three words of padding; then for each worker 24 bytes: offset in X, results, loops, step of
 // results to the next block row, offset of their second half, padding. The list holds for each
 // block row its blocks less one, then the place in X of each in 64-bit words, u16 each.
-.macro block_rows name, unit, phases, inputs, outputs, unroll, halves, rows, words, pitch
-codelet blocks_\name
+.macro block_rows block, name, unit, inputs, outputs
+codelet blocks_\block\()_\name
+  set_run \block, \unit, \inputs, \outputs
   lla t0, 3f
   run t0, a0, s1
   lw a1, 0(a0)
@@ -58,20 +110,20 @@ codelet blocks_\name
   lw a3, 8(a0)
   lw a4, 12(a0)
   lw a5, 16(a0)
-  lla t2, 4f
-  lla t1, 5f
-  .ifc \halves, outputs
-    lla t3, 6f
-    lla t4, 7f
+  lla t2, 40f
+  lla t1, 50f
+  .if output_runs > 1
+    lla t3, 41f
+    lla t4, 51f
   .endif
 1:// block row
   lhu.p t0, a3, 2
   lhu.p a7, a3, 2
-  block t2, t3, t1, a5, \halves, \rows, \words, \pitch
+  block t2, t3, t4, 4
   beqz t0, 8f
 2:// block
   lhu.p a7, a3, 2
-  block t1, t4, t1, a5, \halves, \rows, \words, \pitch
+  block t1, t4, t4, 5
   bdnz t0, 2b
 8:
   bdnz a4, 1b
@@ -82,22 +134,15 @@ codelet blocks_\name
 3:
   keep_part 24, s1, s3
   lw s4, 48(t0)
+  keep_groups
   sub s1, s1, s3
   xctl 8
   xctl 0
-4:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 0, 0
-5:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 0
-  .ifc \halves, outputs
-6:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 0, 1
-7:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 1
-  .endif
-end_codelet blocks_\name
+  worker_runs \unit, 0, 4
+  worker_runs \unit, 1, 5
+end_codelet blocks_\block\()_\name
 .endm
-for_all_blocks block_rows
+every_block block_rows
 
 // --- the sub-groups of a pool that are this tile's --------------------------------------------------
 // Further arguments (walk.inc): 16 bytes of X from the first to the second half of a block's inputs; from 32 on
@@ -105,17 +150,18 @@ for_all_blocks block_rows
 // its head a sub-group holds its block rows: place of the row's results, blocks, then of each block the
 // place of its rows of X; places in 64-bit words, u16 each. Runs always add to results; s5 is what s1 is in the
 // first block row.
-.macro pool_blocks name, unit, phases, inputs, outputs, unroll, halves, rows, words, pitch
-codelet pool_blocks_\name
+.macro pool_blocks block, name, unit, inputs, outputs
+codelet pool_blocks_\block\()_\name
+  set_run \block, \unit, \inputs, \outputs
   lla t0, 13f
   run t0, a0, s1
   lw a2, 4(a0)
   lw a5, 16(a0)
   walk_begin
-  lla t1, 15f
+  lla t1, 50f
   lla t2, 14f
-  .ifc \halves, outputs
-    lla t3, 16f
+  .if output_runs > 1
+    lla t3, 51f
   .endif
 21:
   next_group 29f
@@ -135,7 +181,7 @@ codelet pool_blocks_\name
   run t2, a6, s1
 23:// block
   lhu.p a7, a3, 2
-  block t1, t3, t1, a5, \halves, \rows, \words, \pitch
+  block t1, t3, t3, 5
   bdnz t5, 23b
   bdnz t0, 22b
   j 21b
@@ -146,17 +192,13 @@ codelet pool_blocks_\name
   .balign 8
 13:
   keep_part 16, s5, s4
+  keep_groups
   xctl 8
   xctl 0
 14:// a block row
   add s1, s5, a0
   xctl 0
-15:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 0
-  .ifc \halves, outputs
-16:
-  worker_run \unit, \phases, \inputs, \outputs, \unroll, 1, 1
-  .endif
-end_codelet pool_blocks_\name
+  worker_runs \unit, 1, 5
+end_codelet pool_blocks_\block\()_\name
 .endm
-for_all_blocks pool_blocks
+every_block pool_blocks

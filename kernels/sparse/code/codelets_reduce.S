@@ -1,13 +1,18 @@
 // Rows of results from the partial rows that their tile received. Arguments: partials, results; then for
 // each worker 16 bytes: its list, its segments, offset of its results, padding. A segment of the list is 16 bytes: offset of its first partial (u32), bytes
-// between partials (u32), partials (u16), whole chunks (u16), single units (u16), bytes from the first to
-// the second half of a partial in 8-byte words (u16). A chunk is four words of partials, a unit as many as
-// make one word of results.
+// between partials (u32), partials (u16), whole chunks (u16), single units (u16), bytes from the outputs of one run
+// to the next in 8-byte words (u16). A chunk is four words of partials, a unit as many as make one word of
+// results. Where a block's outputs are several runs (`runs`, `words` of a column in each), a chunk is a column.
 #include "xtile.h"
 
-// Adds up four words of s5 + 1 partials that lie a7 apart, from t3 on, into f4-f7; none: zeros.
-.macro sum_chunk add
-  addi t4, t3, 16
+// Adds up four words of s5 + 1 partials that lie a7 apart, two from t3 on and two behind them (of the next
+// run), into f4-f7; none: zeros.
+.macro sum_chunk add, words
+  .if \words == 4
+    addi t4, t3, 16
+  .else
+    sh3add t4, s7, t3
+  .endif
   bltz s5, 7f                 // no partial
   ld2 f4, f6, t3, t4
   ld2 f5, f7, t3, t4
@@ -87,7 +92,7 @@
 8:
 .endm
 
-.macro reduce name, add, pack, halves
+.macro reduce name, add, pack, runs=1, words=4
 codelet \name
   csrr t0, 0xcc0
   slli t0, t0, 4
@@ -112,17 +117,24 @@ codelet \name
   addi s5, s5, -1
   addi s4, s5, -1
   addi s6, a7, -16
+  .if \runs == 4
+    slli s8, s7, 1
+  .endif
   beqz s0, 3f
 2:// chunk
   mv t3, a5
-  sum_chunk \add
+  sum_chunk \add, \words
   store_chunk \pack
-  .if \halves
-    sh3add t3, s7, a5
-    sum_chunk \add
+  .if \runs * \words > 4
+    .if \runs == 4
+      sh3add t3, s8, a5
+    .else
+      sh3add t3, s7, a5
+    .endif
+    sum_chunk \add, \words
     store_chunk \pack
   .endif
-  addi a5, a5, 32
+  addi a5, a5, 8 * \words
   bdnz s0, 2b
 3:
   beqz s1, 4f
@@ -144,7 +156,13 @@ codelet \name
 end_codelet \name
 .endm
 
-reduce reduce_f16, add.4h, 0, 0
-reduce reduce_f16_f32, add.2s, 1, 0
-reduce reduce_f16_f32_halves, add.2s, 1, 1
-reduce reduce_f32, add.2s, 0, 0
+reduce reduce_f16, add.4h, 0
+reduce reduce_f16_2x2, add.4h, 0, 2, 2
+reduce reduce_f16_f32, add.2s, 1
+reduce reduce_f16_f32_2x4, add.2s, 1, 2, 4
+reduce reduce_f16_f32_2x2, add.2s, 1, 2, 2
+reduce reduce_f16_f32_4x2, add.2s, 1, 4, 2
+reduce reduce_f32, add.2s, 0
+reduce reduce_f32_2x4, add.2s, 0, 2, 4
+reduce reduce_f32_2x2, add.2s, 0, 2, 2
+reduce reduce_f32_4x2, add.2s, 0, 4, 2

@@ -4,13 +4,6 @@ namespace tessera::sparse {
 
 namespace {
 
-// Slots of codelets_transpose.S; a test measures them.
-constexpr std::uint64_t kWorkerSlots = 8;
-constexpr std::uint64_t kIdleSlots = 7;
-constexpr std::uint64_t kRunSlots = 12;
-constexpr std::uint64_t kSquareSlots4 = 17;
-constexpr std::uint64_t kSquareSlots2 = 9;
-
 // Strides are 16 bits of bytes; whole squares of rows of f32.
 constexpr std::uint64_t kWidest = std::uint64_t{0xffff} / 16 * 4;
 
@@ -99,15 +92,6 @@ std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uin
     }
   }
   return runs;
-}
-
-std::uint64_t transposing_slots(const std::vector<SquareRun>& runs, std::uint32_t bytes) {
-  if (runs.empty()) return kIdleSlots;
-  std::uint64_t slots = kWorkerSlots;
-  for (const SquareRun& run : runs) {
-    slots += kRunSlots + run.squares * (bytes == 2 ? kSquareSlots4 : kSquareSlots2);
-  }
-  return slots;
 }
 
 void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,

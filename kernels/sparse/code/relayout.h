@@ -67,9 +67,6 @@ enum class Direction : std::uint8_t { to_blocks, to_rows };
 std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uint32_t bytes,
                                                    Direction direction, std::uint32_t workers);
 
-/// Slots of a worker of transpose_f16 or _f32, by the bytes of an element.
-std::uint64_t transposing_slots(const std::vector<SquareRun>& runs, std::uint32_t bytes);
-
 /// Rows of a matrix as they are given or wanted: by tile, `shape` says of what type.
 struct Rows {
   const Shape& shape;

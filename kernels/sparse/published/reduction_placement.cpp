@@ -40,8 +40,8 @@ bool ReductionPlacement::at_home(const Shape& shape, const Sum& sum) const {
 std::vector<ReductionPlacement::Piece> ReductionPlacement::spread(const Shape& shape,
                                                                   std::uint64_t elements,
                                                                   std::uint64_t number) const {
-  // As published a word of partials; ours also whole words of results, and both halves of a column.
-  const std::uint64_t grain = shape.halves_outputs() ? shape.block : shape.lanes();
+  // As published a word of partials; ours also whole words of results, or of a block's columns.
+  const std::uint64_t grain = shape.output_runs() > 1 ? shape.block : shape.lanes();
   const std::uint64_t grains = elements / grain;
   const std::uint64_t least = ceil_div(kLeastWords * 8 / shape.partial_bytes(), grain);
   const std::uint64_t most_pieces = std::max(grains / least, std::uint64_t{1});

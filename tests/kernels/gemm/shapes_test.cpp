@@ -4,43 +4,17 @@
 
 #include "kernels/gemm/gemm.h"
 #include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
+#include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
 
 namespace {
 
+using test::kTypes;
+using test::shape_of;
 using test::small_machine;
-
-struct Types {
-  Type input;
-  Type partial;
-};
-constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
-
-MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
-  MatrixUnitConfig& unit = machine.tile.matrix_unit;
-  if (types.input == Type::f32) return unit.f32;
-  return types.partial == Type::f32 ? unit.f16_f32 : unit.f16;
-}
-
-/// Every shape that the type may have, and none.
-std::vector<MachineConfig> machines(const Types& types, std::uint32_t tiles) {
-  std::vector<MachineConfig> made;
-  for (std::uint32_t inputs = 4; inputs <= 64; inputs *= 2) {
-    for (std::uint32_t outputs = 4; outputs <= 64; outputs *= 2) {
-      MachineConfig machine = small_machine(tiles);
-      MatrixShape& shape = shape_of(machine, types);
-      shape.inputs = inputs;
-      shape.outputs = outputs;
-      if (shape.allowed()) made.push_back(machine);
-    }
-  }
-  made.push_back(small_machine(tiles));
-  shape_of(made.back(), types).outputs = 0;
-  return made;
-}
+using test::Types;
 
 Options options_of(const Product& product, const Types& types, Layout layout) {
   Options options;
@@ -78,7 +52,7 @@ double share_of_vector_peak(const Types& types, std::uint32_t macs_per_slot, boo
 TEST_SUITE("run") {
   TEST_CASE("products are right for every shape that a matrix unit may have, and without one") {
     for (const Types& types : kTypes) {
-      for (const MachineConfig& machine : machines(types, 2)) {
+      for (const MachineConfig& machine : test::machines_of_every_shape(types, 2)) {
         const kernels::BlockShape block =
             kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
         CAPTURE(block.name());

@@ -8,6 +8,7 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/reduction.h"
+#include "tests/kernels/sparse/full_shape.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -107,8 +108,8 @@ TEST_SUITE("unit") {
             CAPTURE(parts);
             CAPTURE(bands);
             for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
-              const Partition partition =
-                  make_partition(w, {block, type, Type::f32}, n, 40, {parts, bands, dealing});
+              const Partition partition = make_partition(
+                  w, test::full_shape(block, type, Type::f32), n, 40, {parts, bands, dealing});
               if (!partition.parts.empty()) check_partition(partition, w, n);
             }
           }
@@ -138,7 +139,7 @@ TEST_SUITE("unit") {
     const sparse::BlockMatrix w = random_blocks(40, 60, 1, 0.3, 3);
     for (const Dealing dealing : {Dealing::blocks, Dealing::work}) {
       const Partition partition =
-          make_partition(w, {1, Type::f16, Type::f32}, 8, 24, {1, 3, dealing});
+          make_partition(w, test::full_shape(1, Type::f16, Type::f32), 8, 24, {1, 3, dealing});
       for (const Share& share : partition.layers.front().shares) {
         CHECK(partition.deal.value_begin[share.first] % 2 == 0);
         for (const RowRun& run : share.rows) CHECK(partition.deal.value_begin[run.first] % 2 == 0);
@@ -151,8 +152,8 @@ TEST_SUITE("unit") {
     for (std::size_t row = 0; row < 20; ++row) lengths[row] = 60;
     const sparse::BlockMatrix w = rows_of(lengths, 100);
     const auto most_work = [&](Dealing dealing) {
-      const Partition partition =
-          make_partition(w, {1, Type::f32, Type::f32}, 4, 20, {1, 1, dealing}, works(60));
+      const Partition partition = make_partition(w, test::full_shape(1, Type::f32, Type::f32), 4,
+                                                 20, {1, 1, dealing}, works(60));
       std::uint64_t most = 0;
       for (const Share& share : partition.layers.front().shares) {
         std::uint64_t work = 0;
@@ -170,7 +171,8 @@ TEST_SUITE("unit") {
   TEST_CASE("dealt in whole rows of one band, no two partial rows meet") {
     const sparse::BlockMatrix w = random_blocks(100, 170, 4, 0.1, 5);
     const auto direct = [&](Type type, const Cuts& cuts) {
-      return Reduction(make_partition(w, {4, type, Type::f32}, 36, 40, cuts)).direct();
+      return Reduction(make_partition(w, test::full_shape(4, type, Type::f32), 36, 40, cuts))
+          .direct();
     };
     CHECK(direct(Type::f32, {3, 1, Dealing::rows}));
     CHECK_FALSE(direct(Type::f16, {3, 1, Dealing::rows}));  // their sums are still to be rounded
@@ -180,7 +182,8 @@ TEST_SUITE("unit") {
 
   TEST_CASE("every result is added up once, from all partial rows, and divided over the workers") {
     const sparse::BlockMatrix w = random_blocks(100, 170, 8, 0.1, 5);
-    const Partition partition = make_partition(w, {8, Type::f16, Type::f32}, 36, 40, {3, 4});
+    const Partition partition =
+        make_partition(w, test::full_shape(8, Type::f16, Type::f32), 36, 40, {3, 4});
     const Reduction reduction(partition);
     std::uint64_t elements = 0;
     std::uint64_t partials = 0;

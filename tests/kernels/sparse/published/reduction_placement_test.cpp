@@ -6,6 +6,7 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/reduction.h"
+#include "tests/kernels/sparse/full_shape.h"
 
 using namespace tessera;
 using namespace tessera::spmm_static;
@@ -13,7 +14,7 @@ using sparse::published::ReductionPlacement;
 
 namespace {
 
-constexpr sparse::Shape kHalf{16, Type::f16, Type::f16};
+sparse::Shape half() { return test::full_shape(16, Type::f16, Type::f16); }
 constexpr ReductionPlacement kBow{1472, 4, 90};
 
 }  // namespace
@@ -22,17 +23,17 @@ TEST_SUITE("unit") {
   TEST_CASE("a sum is made at home while few partials meet on few results") {
     // Worked by hand: m = 1024, n = 64 leaves 48 results a tile: 24 + 12 R + 90 cycles at home
     // against 4 R + 2 R + 24 + 180.
-    CHECK(kBow.at_home(kHalf, {1024, 8, 48}));
-    CHECK(kBow.at_home(kHalf, {1024, 14, 48}));
-    CHECK_FALSE(kBow.at_home(kHalf, {1024, 15, 48}));
+    CHECK(kBow.at_home(half(), {1024, 8, 48}));
+    CHECK(kBow.at_home(half(), {1024, 14, 48}));
+    CHECK_FALSE(kBow.at_home(half(), {1024, 15, 48}));
     // n = 1024: 720 a tile.
-    CHECK_FALSE(kBow.at_home(kHalf, {8192, 2, 720}));
+    CHECK_FALSE(kBow.at_home(half(), {8192, 2, 720}));
   }
 
   TEST_CASE("a spread sum goes in pieces of four words at least onto tiles side by side") {
     for (const std::uint64_t elements : {8U, 16U, 40U, 1024U, 65536U}) {
       CAPTURE(elements);
-      const auto pieces = kBow.spread(kHalf, elements, 3);
+      const auto pieces = kBow.spread(half(), elements, 3);
       std::uint64_t at = 0;
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         CHECK(pieces[i].begin == at);
@@ -43,14 +44,14 @@ TEST_SUITE("unit") {
       CHECK(at == elements);
       CHECK(pieces.size() <= kBow.tiles);
     }
-    CHECK(kBow.spread(kHalf, 1024, 3).size() == 64);
-    CHECK(kBow.spread(kHalf, 65536, 3).size() == 1366);  // of 48
+    CHECK(kBow.spread(half(), 1024, 3).size() == 64);
+    CHECK(kBow.spread(half(), 65536, 3).size() == 1366);  // of 48
   }
 
   TEST_CASE("sums begin at tiles of their own, some of them close together") {
     std::set<std::uint32_t> first;
     for (std::uint64_t number = 0; number < 100; ++number) {
-      first.insert(kBow.spread(kHalf, 16, number).front().tile);
+      first.insert(kBow.spread(half(), 16, number).front().tile);
     }
     CHECK(first.size() > 80);
     CHECK(first.size() < 100);
@@ -62,8 +63,8 @@ TEST_SUITE("unit") {
     options.k = 160;
     options.block = 8;
     options.density = 0.08;
-    Partition partition =
-        make_partition(sparse::make_weights(options), {8, Type::f16, Type::f16}, 160, 12, {2, 2});
+    Partition partition = make_partition(
+        sparse::make_weights(options), test::full_shape(8, Type::f16, Type::f16), 160, 12, {2, 2});
     partition.placement = ReductionPlacement{12, 4, 90};
     const Reduction reduction(partition);
     REQUIRE(reduction.spreads());

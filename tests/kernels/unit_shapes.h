@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/kernels/small_machine.h"
+
+namespace tessera::test {
+
+/// What a product multiplies and sums.
+struct Types {
+  program::Type input;
+  program::Type partial;
+};
+constexpr Types kTypes[] = {{program::Type::f16, program::Type::f16},
+                            {program::Type::f16, program::Type::f32},
+                            {program::Type::f32, program::Type::f32}};
+
+inline MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
+  MatrixUnitConfig& unit = machine.tile.matrix_unit;
+  if (types.input == program::Type::f32) return unit.f32;
+  return types.partial == program::Type::f32 ? unit.f16_f32 : unit.f16;
+}
+
+/// Small machines whose unit has, for these types, every shape that it may have, and none.
+inline std::vector<MachineConfig> machines_of_every_shape(const Types& types, std::uint32_t tiles) {
+  std::vector<MachineConfig> made;
+  for (std::uint32_t inputs = 4; inputs <= 64; inputs *= 2) {
+    for (std::uint32_t outputs = 4; outputs <= 64; outputs *= 2) {
+      MachineConfig machine = small_machine(tiles);
+      MatrixShape& shape = shape_of(machine, types);
+      shape.inputs = inputs;
+      shape.outputs = outputs;
+      if (shape.allowed()) made.push_back(machine);
+    }
+  }
+  made.push_back(small_machine(tiles));
+  shape_of(made.back(), types).outputs = 0;
+  return made;
+}
+
+}  // namespace tessera::test
