@@ -30,9 +30,11 @@ class Cost {
   [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
 
  private:
-  /// Of adding up: once, for each segment, and for chunks and units of so many partials.
+  /// Of adding up: a tile once, a worker for each segment, and for chunks and units of so many
+  /// partials.
   struct Adding {
-    std::uint64_t once, segment, chunk, unit;
+    std::uint64_t once;
+    WorkerCycles segment, chunk, unit;
   };
   std::uint64_t measure_blocks(const FittedCost::Sizes& sizes);
   std::uint64_t measure_elements(const FittedCost::Sizes& sizes);

@@ -7,13 +7,14 @@ namespace tessera::spmm_static {
 namespace {
 
 /// Cuts of the rows so that no part has more work than `most`, if it has several rows.
-std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
+std::vector<std::uint32_t> cuts_within(const std::vector<WorkerCycles>& before,
                                        std::uint64_t most) {
   const auto rows = static_cast<std::uint32_t>(before.size()) - 1;
   std::vector<std::uint32_t> cuts{0};
   while (cuts.back() < rows) {
-    const auto after = std::upper_bound(before.begin() + cuts.back() + 1, before.end(),
-                                        before[cuts.back()] + most);
+    const auto after = std::upper_bound(
+        before.begin() + cuts.back() + 1, before.end(), before[cuts.back()].full + most,
+        [](std::uint64_t work, const WorkerCycles& each) { return work < each.full; });
     const auto end = static_cast<std::uint32_t>(after - before.begin()) - 1;
     cuts.push_back(std::max(end, cuts.back() + 1));
   }
@@ -21,12 +22,12 @@ std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
 }
 
 /// `parts` + 1 cuts of the rows, between which the most work is the least possible.
-std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
+std::vector<std::uint32_t> balanced_cuts(const std::vector<WorkerCycles>& before,
                                          std::uint32_t parts) {
-  std::uint64_t enough = before.back();
+  std::uint64_t enough = before.back().full;
   std::uint64_t too_little = 0;
   for (std::size_t row = 1; row < before.size(); ++row) {
-    too_little = std::max(too_little, before[row] - before[row - 1]);
+    too_little = std::max(too_little, before[row].full - before[row - 1].full);
   }
   if (too_little > 0) --too_little;
   while (too_little + 1 < enough) {
@@ -39,7 +40,7 @@ std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& befor
 }
 
 /// `column_parts` parts of the passes, the other workers over rows.
-std::vector<WorkerShare> divided(const std::vector<std::uint64_t>& before, const ElementWork& work,
+std::vector<WorkerShare> divided(const std::vector<WorkerCycles>& before, const ElementWork& work,
                                  std::uint32_t passes, std::uint32_t workers,
                                  std::uint32_t column_parts) {
   const std::uint32_t row_parts = workers / column_parts;
@@ -53,16 +54,12 @@ std::vector<WorkerShare> divided(const std::vector<std::uint64_t>& before, const
     const std::uint32_t first_pass = passes * j / column_parts;
     const std::uint32_t end_pass = passes * (j + 1) / column_parts;
     if (cuts[i] == cuts[i + 1] || first_pass == end_pass) continue;
-    share = {cuts[i], cuts[i + 1] - cuts[i], first_pass, end_pass - first_pass,
-             work.cycles(before[cuts[i + 1]] - before[cuts[i]], end_pass - first_pass)};
+    const WorkerCycles rows{before[cuts[i + 1]].full - before[cuts[i]].full,
+                            before[cuts[i + 1]].alone - before[cuts[i]].alone};
+    const std::uint32_t count = end_pass - first_pass;
+    share = {cuts[i], cuts[i + 1] - cuts[i], first_pass, count, count * (work.pass + rows)};
   }
   return shares;
-}
-
-std::uint64_t most_cycles(const std::vector<WorkerShare>& shares) {
-  std::uint64_t most = 0;
-  for (const WorkerShare& share : shares) most = std::max(most, share.cycles);
-  return most;
 }
 
 }  // namespace
@@ -72,16 +69,26 @@ std::string element_codelet(const sparse::Shape& shape, std::uint32_t words) {
                      kernels::type_name(shape.type, shape.partials));
 }
 
+std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares) {
+  std::vector<WorkerCycles> workers;
+  for (const WorkerShare& share : shares) workers.push_back(share.cycles);
+  return work.once + together(workers);
+}
+
 std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,
                                 std::uint32_t workers) {
-  std::vector<std::uint64_t> before{0};
+  std::vector<WorkerCycles> before{{}};
   for (const RowRun& run : share.rows) {
     before.push_back(before.back() + work.row[run.last - run.first]);
   }
   std::vector<WorkerShare> best;
+  std::uint64_t least = 0;
   for (std::uint32_t column_parts = 1; column_parts <= workers; ++column_parts) {
     std::vector<WorkerShare> shares = divided(before, work, passes, workers, column_parts);
-    if (best.empty() || most_cycles(shares) < most_cycles(best)) best = std::move(shares);
+    const std::uint64_t cycles = tile_cycles(work, shares);
+    if (!best.empty() && cycles >= least) continue;
+    best = std::move(shares);
+    least = cycles;
   }
   return best;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/spmm_static/layer.h"
+#include "kernels/spmm_static/worker_cycles.h"
 
 /// How the workers of a tile divide the rows and columns of an element-wise product.
 namespace tessera::spmm_static {
@@ -12,16 +13,12 @@ namespace tessera::spmm_static {
 /// The element-wise codelet for a pass of one or two 64-bit words of a row of X.
 std::string element_codelet(const sparse::Shape& shape, std::uint32_t words);
 
-/// What that codelet takes, in cycles of a tile all of whose workers do the same: once, for each
-/// pass, and for each row of so many nonzeros in a pass.
+/// What that codelet takes: a tile once, and a worker for each pass and for each row of so many
+/// nonzeros in a pass.
 struct ElementWork {
   std::uint64_t once = 0;
-  std::uint64_t pass = 0;
-  std::vector<std::uint64_t> row = {};  ///< by nonzeros, up to those of the fullest row
-
-  [[nodiscard]] std::uint64_t cycles(std::uint64_t rows, std::uint64_t passes) const {
-    return once + passes * (pass + rows);
-  }
+  WorkerCycles pass = {};
+  std::vector<WorkerCycles> row = {};  ///< by nonzeros, up to those of the fullest row
 };
 
 /// Of passes of one word and of two.
@@ -39,8 +36,11 @@ struct WorkerShare {
   std::uint32_t rows = 0;
   std::uint32_t first_pass = 0;
   std::uint32_t passes = 0;
-  std::uint64_t cycles = 0;
+  WorkerCycles cycles = {};
 };
+
+/// Cycles of a tile whose workers do that.
+std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares);
 
 /// Rectangles of about equal work, `workers` of them; some may be empty.
 std::vector<WorkerShare> divide(const Share& share, const ElementWork& work, std::uint32_t passes,

@@ -77,7 +77,7 @@ namespace {
 /// What a row of so many blocks takes of the tile code, in columns of one pass.
 std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
   if (!partition.work) return blocks;
-  return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks];
+  return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks].full;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint
 /// A row costs 10 and 3 for each of up to `most` nonzeros.
 std::shared_ptr<const ElementWorks> works(std::uint64_t most) {
   ElementWork work;
-  for (std::uint64_t k = 0; k <= most; ++k) work.row.push_back(10 + 3 * k);
+  for (std::uint64_t k = 0; k <= most; ++k) work.row.push_back({10 + 3 * k, 10 + 3 * k});
   return std::make_shared<ElementWorks>(ElementWorks{work, work});
 }
 

@@ -1,0 +1,79 @@
+#include "kernels/spmm_static/moved.h"
+
+namespace tessera::spmm_static {
+
+namespace {
+
+std::uint64_t common_count(const std::vector<std::uint32_t>& a,
+                           const std::vector<std::uint32_t>& b) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] == b[j]) ++count;
+    const bool first = a[i] <= b[j];
+    if (b[j] <= a[i]) ++j;
+    if (first) ++i;
+  }
+  return count;
+}
+
+}  // namespace
+
+sparse::Traffic inputs_moved(const Partition& partition) {
+  sparse::Traffic traffic(partition.tiles);
+  for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
+    for (const DenseRows& rows : partition.x) traffic.send(tile, rows.storage.bytes_on(tile));
+    if (partition.shares_values()) traffic.send(tile, partition.value_storage().bytes_on(tile));
+  }
+  for (const Part& part : partition.parts) {
+    const Layer& layer = partition.layer(part);
+    for (std::size_t s = 0; s < layer.shares.size(); ++s) {
+      const Share& share = layer.shares[s];
+      const std::uint32_t tile = part.first_tile + share.place;
+      traffic.receive(tile, partition.x_bytes(part, share));
+      if (partition.shares_values()) traffic.receive(tile, partition.value_bytes(share));
+      if (s == 0 || tile % 2 == 0 || layer.shares[s - 1].place + 1 != share.place) continue;
+      traffic.share(tile, common_count(share.columns, layer.shares[s - 1].columns) *
+                              partition.shape.block * part.width() * partition.shape.bytes());
+    }
+  }
+  return traffic;
+}
+
+sparse::Traffic partials_moved(const Partition& partition, const Reduction& reduction) {
+  sparse::Traffic traffic(partition.tiles);
+  for (const Destination& to : reduction.destinations()) {
+    traffic.receive(to.tile,
+                    reduction.direct() ? to.elements * partition.shape.bytes() : to.received);
+  }
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      traffic.send(part.first_tile + share.place, share.rows.size() * partition.row_bytes(part));
+    }
+  }
+  return traffic;
+}
+
+sparse::Traffic sums_moved(const Partition& partition, const Reduction& reduction) {
+  sparse::Traffic traffic(partition.tiles);
+  const std::uint64_t size = partition.shape.bytes();
+  for (const Destination& from : reduction.destinations()) {
+    if (from.home) continue;
+    traffic.send(from.tile, from.elements * size);
+    for (const Segment& segment : from.segments) {
+      const std::uint64_t place = reduction.place(segment) * size;
+      for (const auto& piece :
+           partition.y_storage().pieces(place, place + segment.elements() * size))
+        traffic.receive(piece.tile, piece.bytes);
+    }
+  }
+  return traffic;
+}
+
+sparse::Traffic rows_moved(const Partition& partition, const EvenStorage& storage) {
+  sparse::Traffic traffic(partition.tiles);
+  traffic.send(0, storage.each());
+  traffic.receive(0, storage.each());
+  return traffic;
+}
+
+}  // namespace tessera::spmm_static
