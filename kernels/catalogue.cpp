@@ -4,6 +4,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
@@ -35,6 +36,10 @@ Catalogue catalogue() {
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
                                         plan<matrix_unit::MatrixUnit>),
+      make_kernel<pixelfly::Options>("pixelfly",
+                                     "a layer S + U V^T and its gradients, S a flat block "
+                                     "butterfly, U and V of low rank",
+                                     plan<pixelfly::Pixelfly>),
       make_kernel<spmm_dynamic::Options>(
           "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time",
           plan<spmm_dynamic::SpmmDynamic>),

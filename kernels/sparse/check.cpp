@@ -19,12 +19,15 @@ constexpr std::uint64_t kSegment = 512;  // columns whose signed sum is checked
 constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
-/// What `steps` roundings of relative error u may add to a sum of these products.
+/// Eight standard deviations of what `steps` roundings of relative error u add to a sum of such
+/// products.
+double likely_drift(double u, double steps, double value, double root_squares) {
+  return kDeviations * u * std::sqrt(steps) * (std::abs(value) + kWalk * root_squares);
+}
+
+/// What they may add.
 double drift(double u, double steps, double value, double magnitudes, double root_squares) {
-  const double certain = steps * u * magnitudes;
-  const double likely =
-      kDeviations * u * std::sqrt(steps) * (std::abs(value) + kWalk * root_squares);
-  return std::min(certain, likely);
+  return std::min(steps * u * magnitudes, likely_drift(u, steps, value, root_squares));
 }
 
 double half_smallest(program::Type type) { return type == program::Type::f16 ? 0x1p-25 : 0x1p-150; }
@@ -242,13 +245,21 @@ kernels::Compared ExactSum::compared(std::uint64_t row, std::uint64_t column, do
           magnitudes_};
 }
 
+double ExactSum::likely_error(const Rounding& rounding) const {
+  const double stored = stored_sums(rounding, products_);
+  const double root_squares = std::sqrt(squares_);
+  return likely_drift(rounding.sum, stored + 1, value_, root_squares) +
+         likely_drift(rounding.inside, static_cast<double>(products_), value_, root_squares) +
+         kDeviations * rounding.result * std::abs(value_) + below_normal(rounding, stored);
+}
+
 void StoredRows::read(std::uint32_t row, std::span<double> into) {
   if (row / depth_ != held_) {
     held_ = row / depth_;
     bytes_.resize(depth_ * columns_ * data::element_bytes(type_));
     const std::uint64_t first = held_ * bytes_.size();
     for (const auto& piece : storage_.pieces(first, first + bytes_.size())) {
-      memory_.read({program::BufferId{piece.tile}, piece.offset},
+      memory_.read({program::BufferId{first_ + piece.tile}, piece.offset},
                    std::span(bytes_).subspan(piece.at, piece.bytes));
     }
   }

@@ -49,6 +49,9 @@ class ExactSum {
   }
   [[nodiscard]] kernels::Compared compared(std::uint64_t row, std::uint64_t column, double found,
                                            const Rounding& rounding) const;
+  /// Eight standard deviations of the roundings alone, even if they cannot come to so much: for
+  /// sums of several such errors.
+  [[nodiscard]] double likely_error(const Rounding& rounding) const;
 
  private:
   double value_ = 0;
@@ -57,13 +60,18 @@ class ExactSum {
   std::uint64_t products_ = 0;
 };
 
-/// Rows of a finished Y that lies in equal parts, that of tile t in buffer t, in order [chunk of
-/// `depth` rows][column][row of the chunk].
+/// Rows of a finished Y that lies in equal parts, that of tile t in buffer `first` + t, in order
+/// [chunk of `depth` rows][column][row of the chunk].
 class StoredRows {
  public:
   StoredRows(const Shape& shape, const kernels::EvenStorage& storage, std::uint64_t columns,
-             std::uint32_t depth, const MemoryReader& memory)
-      : type_(shape.type), storage_(storage), columns_(columns), depth_(depth), memory_(memory) {}
+             std::uint32_t depth, const MemoryReader& memory, std::uint32_t first = 0)
+      : type_(shape.type),
+        storage_(storage),
+        columns_(columns),
+        depth_(depth),
+        memory_(memory),
+        first_(first) {}
 
   void read(std::uint32_t row, std::span<double> into);
 
@@ -73,6 +81,7 @@ class StoredRows {
   std::uint64_t columns_;
   std::uint32_t depth_;
   const MemoryReader& memory_;
+  std::uint32_t first_;
   std::vector<std::byte> bytes_;            ///< of one chunk
   std::uint64_t held_ = ~std::uint64_t{0};  ///< its number
 };

@@ -65,6 +65,13 @@ class Cost {
   std::shared_ptr<const ElementWorks> elements_;
 };
 
+/// Bytes of a tile that a product holds from the beginning, and to the end, of a program: values of
+/// W; lists.
+struct Resident {
+  std::uint64_t values, lists;
+};
+Resident resident(const Partition& partition);
+
 /// What the fullest tile needs, about: tensors that live together, with `beside` bytes of others;
 /// lists; code.
 program::CategoryBytes tile_memory(const Partition& partition, std::uint64_t beside = 0);

@@ -45,32 +45,36 @@ std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
   return end.shape.relayouts() ? rows_in(assembly, end, std::move(given)) : given;
 }
 
-Wanted wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows, std::uint64_t columns,
-              bool made) {
-  Wanted wanted;
+std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows,
+                             std::uint64_t columns) {
+  std::vector<BufferId> buffers;
   program::Tensor tensor{end.name, end.shape.type, {rows, columns}, {}};
   for (std::uint32_t t = 0; t < assembly.program().tiles(); ++t) {
     const std::uint32_t bytes = end.storage.bytes_on(t);
-    wanted.y.push_back(assembly.buffer(t, bytes, end.name, {}, true));
-    if (bytes > 0) tensor.parts.push_back({{wanted.y.back(), 0}, bytes});
+    buffers.push_back(assembly.buffer(t, bytes, end.name, {}, true));
+    if (bytes > 0) tensor.parts.push_back({{buffers.back(), 0}, bytes});
   }
   assembly.program().add_tensor(std::move(tensor));
-  const bool separate = end.shape.relayouts() && made;
-  wanted.blocks = separate ? assembly.stored(end.storage, "results in blocks") : wanted.y;
-  return wanted;
+  return buffers;
 }
 
-void add_rows_out(Assembly& assembly, const DenseEnd& end, const Wanted& wanted) {
-  if (wanted.blocks == wanted.y) return;
+std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,
+                           const std::vector<BufferId>& wanted) {
+  return end.shape.relayouts() ? assembly.stored(end.storage, "results in blocks") : wanted;
+}
+
+void add_rows_out(Assembly& assembly, const DenseEnd& end, const std::vector<BufferId>& made,
+                  const std::vector<BufferId>& wanted) {
+  if (made == wanted) return;
   const std::vector<BufferId> panels = assembly.stored(end.storage, "results in rows");
   const std::string name = fmt::format("relayout {}", end.name);
   program::ComputeSet set{name, {}};
   program::Exchange exchange{name, {}};
   for (std::uint32_t t = 0; t < end.storage.tiles(); ++t) {
     const sparse::Chunked part = part_of(end, end.shape.block, t);
-    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {wanted.blocks[t]},
-                              {panels[t]}, Direction::to_rows);
-    sparse::panels_to_rows(exchange, {end.shape, end.storage, wanted.y}, part, panels[t]);
+    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {made[t]}, {panels[t]},
+                              Direction::to_rows);
+    sparse::panels_to_rows(exchange, {end.shape, end.storage, wanted}, part, panels[t]);
   }
   assembly.add_step(std::move(set), end.measured);
   assembly.add_step(std::move(exchange), end.measured);

@@ -21,14 +21,15 @@ struct DenseEnd {
 std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
                             const data::DenseOperand& operand);
 
-/// Results that the host reads: `y` before all other buffers of the program, `blocks` for the
-/// product that makes them.
-struct Wanted {
-  std::vector<BufferId> y, blocks;
-};
-Wanted wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows, std::uint64_t columns,
-              bool made = true);
-/// The steps from those blocks to rows, if rows are wanted.
-void add_rows_out(Assembly& assembly, const DenseEnd& end, const Wanted& wanted);
+/// Results that the host reads, by tile: the first buffers of a program, those of one matrix after
+/// those of another.
+std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows,
+                             std::uint64_t columns);
+/// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
+/// makes them.
+std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,
+                           const std::vector<BufferId>& wanted);
+void add_rows_out(Assembly& assembly, const DenseEnd& end, const std::vector<BufferId>& made,
+                  const std::vector<BufferId>& wanted);
 
 }  // namespace tessera::spmm_static

@@ -24,6 +24,24 @@ struct Need {
 
 }  // namespace
 
+Resident resident(const Partition& partition) {
+  Resident most{0, 0};
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      most.values = std::max(most.values, partition.value_bytes(share));
+      most.lists = std::max(most.lists, 2 * (share.rows.size() + share.blocks()) +
+                                            kReceiveBytes * share.columns.size() +
+                                            kSendBytes * share.rows.size());
+    }
+  }
+  if (partition.shares_values()) most.values = partition.value_storage().each();
+  std::uint64_t segments = 0;
+  for (const Destination& to : Reduction(partition).destinations())
+    segments = std::max(segments, std::uint64_t{to.segments.size()});
+  most.lists += segments * (kSegmentBytes + kReceiveBytes);
+  return most;
+}
+
 program::CategoryBytes tile_memory(const Partition& partition, std::uint64_t beside) {
   const Shape& shape = partition.shape;
   const Reduction reduction(partition);

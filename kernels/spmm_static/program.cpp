@@ -6,17 +6,18 @@ namespace tessera::spmm_static {
 program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
                                const data::DenseOperand& x, std::uint32_t contexts, Region region) {
   const bool all = region == Region::all;
-  const bool made = partition.deal.blocks() > 0;  // else zeros, which need no X
+  const bool any = partition.deal.blocks() > 0;  // else zeros, which need no X
   const sparse::TileCode code;
   program::Program program(partition.tiles);
   Assembly assembly(code, program, contexts);
   const DenseEnd to{partition.shape, partition.y_storage(), partition.columns, "y", all};
-  const Wanted results = wanted(assembly, to, w.rows, x.columns(), made);
+  const std::vector<BufferId> y = wanted(assembly, to, w.rows, x.columns());
+  const std::vector<BufferId> results = any ? made(assembly, to, y) : y;
   BuffersOfRows rows(1);
   const DenseEnd from{partition.shape, partition.x_storage(), partition.columns, "x", all};
-  if (made) rows[0] = given(assembly, from, x);
-  Product(assembly, partition, w, "", region).add_steps(rows, results.blocks);
-  add_rows_out(assembly, to, results);
+  if (any) rows[0] = given(assembly, from, x);
+  Product(assembly, partition, w, "", region).add_steps(rows, results);
+  add_rows_out(assembly, to, results, y);
   return program;
 }
 

@@ -27,15 +27,18 @@ std::uint32_t most_sources(const Partition& partition) {
 
 }  // namespace
 
+sparse::Rounding rounding_of(const Partition& partition) {
+  return sparse::rounding_of(partition.shape.type, partition.shape.partials,
+                             depth_of(partition.shape), most_sources(partition));
+}
+
 CheckResult SpmmStatic::check(const MemoryReader& memory, const CheckRequest& request) const {
   const Partition& partition = plan_.partition;
   sparse::StoredRows rows(partition.shape, partition.y_storage(), partition.columns,
                           partition.shape.relayouts() ? 1 : partition.shape.block, memory);
   return sparse::check_product(
       w_, x_, [&](std::uint32_t row, std::span<double> into) { rows.read(row, into); },
-      sparse::rounding_of(partition.shape.type, partition.shape.partials, depth_of(partition.shape),
-                          most_sources(partition)),
-      request);
+      rounding_of(partition), request);
 }
 
 }  // namespace tessera::spmm_static

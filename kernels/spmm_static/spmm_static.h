@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "kernels/sparse/check.h"
 #include "kernels/sparse/operand/weights.h"
 #include "kernels/spmm_static/plan.h"
 #include "kernels/spmm_static/product.h"
@@ -44,6 +45,9 @@ class SpmmStatic : public Workload {
   data::DenseOperand x_;
   Plan plan_;
 };
+
+/// Roundings that a result goes through.
+sparse::Rounding rounding_of(const Partition& partition);
 
 /// The program of a plan. The finished Y of tile t lies in buffer t.
 program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,

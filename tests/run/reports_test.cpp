@@ -62,6 +62,12 @@ std::vector<Case> cases() {
          fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
          fmt::format("workload.pass={}", pass), fmt::format("workload.pattern={}", pattern), more}};
   };
+  auto pixelfly = [&](int block, const char* type, const char* pass, const char* more) {
+    return Case{"pixelfly",
+                {tiles, "workload.m=76", "workload.k=132", "workload.n=20", "workload.rank=11",
+                 fmt::format("workload.block={}", block), fmt::format("workload.dtype={}", type),
+                 fmt::format("workload.pass={}", pass), more}};
+  };
   auto butterfly = [&](const char* type, const char* parameters, const std::string& more) {
     return Case{
         "butterfly",
@@ -112,6 +118,11 @@ std::vector<Case> cases() {
           dynamic(16, "f16", "forward", "row_skewed", "workload.layout=natural"),
           tilewise("tew", "f16"),
           tilewise("tew", "f32"),
+          pixelfly(16, "f16", "forward", "workload.n=21"),
+          pixelfly(16, "f32", "grad_input", "workload.layout=natural"),
+          pixelfly(4, "f16", "grad_input", "workload.n=1"),
+          pixelfly(1, "f32", "forward", "workload.partials=f32"),
+          pixelfly(8, "f32", "forward", "workload.rank=0"),
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

@@ -131,8 +131,8 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
 
 Seeds make_seeds(const Options& options, const fs::path& work) {
   Seeds seeds;
-  for (const char* kernel :
-       {"gemm", "stream", "matrix_unit", "spmm_static", "spmm_dynamic", "spmm_tilewise"}) {
+  for (const char* kernel : {"gemm", "stream", "matrix_unit", "spmm_static", "spmm_dynamic",
+                             "spmm_tilewise", "pixelfly"}) {
     seeds.configs.push_back(Json::parse(
         read(fs::path(options.source) / "configs/runs" / (std::string(kernel) + ".json")), nullptr,
         true, /*ignore_comments=*/true));

@@ -17,6 +17,8 @@ constexpr std::uint64_t kSampleStream = 3;    ///< rows that a check looks at
 constexpr std::uint64_t kSignStream = 4;      ///< of a Freivalds test
 constexpr std::uint64_t kRowStream = 5;       ///< seeds and order of single rows
 constexpr std::uint64_t kGradientStream = 6;  ///< Yg
+constexpr std::uint64_t kLeftStream = 7;      ///< U of a product U V^T
+constexpr std::uint64_t kRightStream = 8;     ///< V
 
 /// Element (i, j) of a seeded W[m, k], the same in every pattern and block size, so that a pattern
 /// is a mask over one dense matrix: uniform in [-1, 1), exact in the type.

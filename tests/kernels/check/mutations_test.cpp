@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/stream/stream.h"
@@ -85,6 +86,29 @@ TEST_SUITE("run") {
       const Rates sampled{20, 20, 18, 0, 20, 20, 0};
       CHECK(finds<spmm_static::SpmmStatic>(sampled, options, types.dtype, CheckMode::sample) ==
             "found");
+    }
+  }
+
+  TEST_CASE("checks of pixelfly find wrong elements, stale tiles and a bias") {
+    for (const auto pass : {pixelfly::Pass::forward, pixelfly::Pass::grad_input}) {
+      for (const Types& types : kTypes) {
+        pixelfly::Options options;
+        options.weights.m = 256;
+        options.weights.k = 128;
+        options.weights.block = 8;
+        options.weights.dtype = types.dtype;
+        options.partials = types.partials;
+        options.rank = 16;
+        options.n = 96;
+        options.pass = pass;
+        const bool half = types.partials == Type::f16;
+        const unsigned small = half ? 0 : types.dtype == Type::f16 ? 15 : 20;
+        const Rates sure{20, 20, half ? 15U : 20U, small, 20, 20, 20};
+        CHECK(finds<pixelfly::Pixelfly>(sure, options, types.dtype, CheckMode::full) == "found");
+        const Rates sampled{20, 20, 18, 0, 20, 20, 0};
+        CHECK(finds<pixelfly::Pixelfly>(sampled, options, types.dtype, CheckMode::sample) ==
+              "found");
+      }
     }
   }
 

@@ -1,0 +1,203 @@
+#include "kernels/sparse/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/check/comparison.h"
+#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/spmm_static.h"
+#include "sim/data/random.h"
+
+namespace tessera::pixelfly {
+
+using spmm_static::rounding_of;
+
+namespace {
+
+constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
+
+std::vector<float> values_of(const data::DenseOperand& operand, std::uint64_t rows) {
+  std::vector<float> values(rows * operand.columns());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(operand.element(i / operand.columns(), i % operand.columns()));
+  return values;
+}
+
+/// W D for the dense W = S + L R^T, row by row in double, and how far the machine's may be off:
+/// what sums of the products of [S | L] with [D ; R^T D] may be (kernels/sparse/check.h), and what
+/// the roundings of R^T D, up to e_q each, come to in them: min(sum |L_q| e_q, sqrt(sum (L_q
+/// d_q)^2)) where d_q is eight of their standard deviations, as they are independent.
+class Reference {
+ public:
+  struct Roundings {
+    sparse::Rounding inner, outer;
+  };
+  Reference(sparse::BlockMatrix s, const data::DenseOperand& left, const data::DenseOperand& right,
+            const data::DenseOperand& dense, const Roundings& roundings)
+      : s_(std::move(s)),
+        left_(left),
+        right_(right),
+        n_(dense.columns()),
+        roundings_(roundings),
+        dense_(values_of(dense, dense.rows())) {
+    find_inner();
+  }
+
+  /// Compares row `row`, found as it is.
+  void compare(std::uint32_t row, std::span<const double> found, kernels::Comparison& into) {
+    weights_.assign(s_.columns, 0);
+    std::vector<sparse::ExactSum> sums(n_);
+    add_sparse(row, sums);
+    std::vector<double> off(n_);
+    std::vector<double> off_squares(n_);
+    for (std::uint32_t q = 0; q < left_.columns(); ++q) {
+      const double factor = left_.element(row, q);
+      for (std::uint32_t j = 0; j < s_.columns; ++j) weights_[j] += factor * right_.element(j, q);
+      for (std::size_t c = 0; c < n_; ++c) {
+        const Inner& inner = inner_[q * n_ + c];
+        sums[c].add(factor * inner.value);
+        off[c] += std::abs(factor) * inner.allowed;
+        off_squares[c] += factor * factor * inner.likely * inner.likely;
+      }
+    }
+    expected_.assign(n_, 0);
+    for (std::uint32_t j = 0; j < s_.columns; ++j) {
+      if (weights_[j] == 0) continue;
+      for (std::size_t c = 0; c < n_; ++c)
+        expected_[c] += weights_[j] * static_cast<double>(dense_[j * n_ + c]);
+    }
+    for (std::size_t c = 0; c < n_; ++c) {
+      kernels::Compared one = sums[c].compared(row, c, found[c], roundings_.outer);
+      one.expected = expected_[c];
+      one.allowed += std::min(off[c], std::sqrt(off_squares[c]));
+      into.add(one);
+    }
+  }
+
+ private:
+  /// An element of R^T D, and how far the machine's may be, and is likely to be, off.
+  struct Inner {
+    double value, allowed, likely;
+  };
+  [[nodiscard]] Inner inner_of(const sparse::ExactSum& sum) const {
+    const kernels::Compared compared = sum.compared(0, 0, 0, roundings_.inner);
+    return {compared.expected, compared.allowed, sum.likely_error(roundings_.inner)};
+  }
+
+  void find_inner() {
+    for (std::uint32_t q = 0; q < right_.columns(); ++q) {
+      std::vector<sparse::ExactSum> sums(n_);
+      for (std::uint32_t j = 0; j < s_.columns; ++j) {
+        const double factor = right_.element(j, q);
+        for (std::size_t c = 0; c < n_; ++c)
+          sums[c].add(factor * static_cast<double>(dense_[j * n_ + c]));
+      }
+      for (const sparse::ExactSum& sum : sums) inner_.push_back(inner_of(sum));
+    }
+  }
+
+  void add_sparse(std::uint32_t row, std::vector<sparse::ExactSum>& sums) {
+    const std::uint32_t block_row = row / s_.block;
+    for (std::uint64_t e = s_.row_begin[block_row]; e < s_.row_begin[block_row + 1]; ++e) {
+      for (std::uint32_t i = 0; i < s_.block; ++i) {
+        const std::uint32_t j = s_.column[e] * s_.block + i;
+        if (j >= s_.columns) break;
+        weights_[j] = static_cast<double>(s_.values(e)[row % s_.block * s_.block + i]);
+        for (std::size_t c = 0; c < n_; ++c)
+          sums[c].add(weights_[j] * static_cast<double>(dense_[j * n_ + c]));
+      }
+    }
+  }
+
+  sparse::BlockMatrix s_;
+  const data::DenseOperand& left_;
+  const data::DenseOperand& right_;
+  std::size_t n_;
+  Roundings roundings_;
+  std::vector<float> dense_;
+  std::vector<Inner> inner_;  ///< R^T D
+  std::vector<double> weights_, expected_;
+};
+
+/// Both, the worse of each.
+CheckResult worse(CheckResult one, const CheckResult& other) {
+  if (one.passed && !other.passed) one.problem = other.problem;
+  one.passed = one.passed && other.passed;
+  one.max_error = std::max(one.max_error, other.max_error);
+  one.compared += other.compared;
+  one.threshold = std::max(one.threshold, other.threshold);
+  one.lone_threshold = std::max(one.lone_threshold, other.lone_threshold);
+  one.missed_probability = std::max(one.missed_probability, other.missed_probability);
+  return one;
+}
+
+}  // namespace
+
+CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  const bool forward = options_.pass == Pass::forward;
+  const spmm_static::Partition& outer = plan_.outer.partition;
+  sparse::StoredRows y(shape_, outer.y_storage(), outer.columns,
+                       shape_.relayouts() ? 1 : shape_.block, memory);
+  const sparse::Rounding rounding = rounding_of(outer);
+  Reference reference(forward ? layer_.s : sparse::transposed(layer_.s),
+                      forward ? layer_.u : layer_.v, forward ? layer_.v : layer_.u, x_,
+                      {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding});
+  kernels::Comparison comparison({forward ? "Y" : "dX", shape_.type, shape_.partials, false});
+  const std::uint32_t rows = chain_.outer.rows;
+  const bool all = compares_all(request.mode, 2 * std::uint64_t{rows} * x_.rows() * options_.n);
+  std::vector<double> found(options_.n);
+  for (std::uint32_t first = 0; first < rows; first += all ? 1 : kRowStep) {
+    const std::uint32_t step = all ? 1 : std::min(kRowStep, rows - first);
+    const std::uint32_t row = first + static_cast<std::uint32_t>(data::random_below(
+                                          request.seed, sparse::kSampleStream, first, step));
+    y.read(row, found);
+    reference.compare(row, found, comparison);
+  }
+  // Errors of Z go into all rows of a column.
+  const std::uint64_t independent = plan_.inner ? layer_.rank() : x_.rows();
+  if (comparison.biased(independent * options_.n)) comparison.blame_bias();
+  const CheckResult compared = comparison.result(all ? "full" : "sample");
+  const CheckResult both = worse(compared, check_inner(memory, request));
+  return all ? both : worse(both, check_outer(memory, request));
+}
+
+sparse::StoredRows Pixelfly::stored_z(const MemoryReader& memory) const {
+  const spmm_static::Partition& inner = plan_.inner->partition;
+  return {inner.shape, inner.y_storage(), inner.columns, inner.shape.block, memory, inner.tiles};
+}
+
+/// Z.
+CheckResult Pixelfly::check_inner(const MemoryReader& memory, const CheckRequest& request) const {
+  if (!plan_.inner) return {true, 0, 1};
+  sparse::StoredRows z = stored_z(memory);
+  CheckResult result = sparse::check_product(
+      chain_.inner, x_, [&](std::uint32_t row, std::span<double> into) { z.read(row, into); },
+      rounding_of(plan_.inner->partition), request);
+  if (!result.passed) result.problem += " (Y is Z here)";
+  return result;
+}
+
+/// The outer product for itself, of the Z that the machine made.
+CheckResult Pixelfly::check_outer(const MemoryReader& memory, const CheckRequest& request) const {
+  const spmm_static::Partition& outer = plan_.outer.partition;
+  std::vector<float> dense =
+      values_of(x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)});
+  if (plan_.inner) {
+    sparse::StoredRows z = stored_z(memory);
+    std::vector<double> row(options_.n);
+    for (std::uint32_t q = 0; q < layer_.rank(); ++q) {
+      z.read(q, row);
+      for (const double value : row) dense.push_back(static_cast<float>(value));
+    }
+  }
+  sparse::StoredRows y(shape_, outer.y_storage(), outer.columns,
+                       shape_.relayouts() ? 1 : shape_.block, memory);
+  return sparse::check_product(
+      chain_.outer, dense, options_.n,
+      [&](std::uint32_t row, std::span<double> into) { y.read(row, into); }, rounding_of(outer),
+      request, x_.rows() * options_.n);
+}
+
+}  // namespace tessera::pixelfly

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "kernels/sparse/operand/weights.h"
+#include "sim/data/dense_operand.h"
+
+/// What a pixelfly layer W = S + U V^T is made of, and the two products that W X comes to.
+namespace tessera::pixelfly {
+
+/// What is computed. The sum over the batch runs along columns of X and dY.
+enum class Pass : std::uint8_t {
+  forward,      ///< Y = W X
+  grad_input,   ///< dX = W^T dY
+  grad_weights  ///< dS = dY X^T where S has blocks, dU = dY (V^T X)^T, dV = X (U^T dY)^T
+};
+
+/// S[m, k] in blocks, U[m, rank], V[k, rank]; rank 0: no U and V.
+struct Layer {
+  sparse::BlockMatrix s;
+  data::DenseOperand u, v;
+
+  [[nodiscard]] std::uint32_t rank() const { return static_cast<std::uint32_t>(u.columns()); }
+};
+
+/// Two products after each other: Z = `inner` D, result = `outer` [D ; Z] for a dense D.
+struct Chain {
+  sparse::BlockMatrix inner;  ///< all blocks; rows up to whole blocks of `outer`, those without
+                              ///< blocks are zero; of no rows if the rank is 0
+  sparse::BlockMatrix outer;  ///< block columns of D, then those of Z
+};
+
+/// forward: inner = V^T, outer = [S | U]; grad_input: inner = U^T, outer = [S^T | V]. `depth`: side
+/// of inner's blocks, so that Z comes as outer wants its rows.
+Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth);
+
+/// `right`^T as a matrix of blocks, all of them: [rank, rows of right], `rows` rows with empty
+/// ones.
+sparse::BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
+                                      std::uint32_t rows);
+
+}  // namespace tessera::pixelfly

@@ -1,0 +1,116 @@
+#include "kernels/pixelfly/pixelfly.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/sparse/operand/sources.h"
+#include "sim/base/errors.h"
+
+namespace tessera::pixelfly {
+
+using program::Type;
+
+namespace {
+
+constexpr config::Names<Pass, 2> kPasses{
+    {{"forward", Pass::forward}, {"grad_input", Pass::grad_input}}};
+
+data::DenseOperand factor(const Options& options, std::uint32_t rows, const std::string& file,
+                          const char* key, std::uint64_t stream) {
+  const sparse::WeightOptions& weights = options.weights;
+  if (file.empty()) return {rows, options.rank, weights.dtype, weights.seed, stream};
+  return {rows, options.rank, weights.dtype, file, key};
+}
+
+Layer make_layer(const Options& options) {
+  sparse::BlockMatrix s = sparse::make_weights(options.weights);
+  const std::uint32_t side = std::min(s.rows, s.columns);
+  if (options.weights.block > side)
+    throw KeyError("workload.block", fmt::format("found {}, allowed up to {}: W is {} x {}",
+                                                 options.weights.block, side, s.rows, s.columns));
+  if (options.rank > side)
+    throw KeyError("workload.rank", fmt::format("found {}, allowed 0 to {}: W is {} x {}",
+                                                options.rank, side, s.rows, s.columns));
+  if (s.blocks() == 0)
+    throw KeyError(options.weights.matrix.empty() ? "workload.pattern" : "workload.matrix",
+                   "found a mask without blocks, allowed one block of S and up");
+  const std::uint32_t rows = s.rows;
+  const std::uint32_t columns = s.columns;
+  return {std::move(s), factor(options, rows, options.u, "u", sparse::kLeftStream),
+          factor(options, columns, options.v, "v", sparse::kRightStream)};
+}
+
+sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
+  const Type type = options.weights.dtype;
+  const Type partials = type == Type::f32 ? Type::f32 : options.partials;
+  return {
+      options.weights.block, type,  partials,
+      options.layout,        false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
+}
+
+data::DenseOperand operand(const Options& options, const Layer& layer) {
+  const bool forward = options.pass == Pass::forward;
+  return {forward ? layer.s.columns : layer.s.rows, options.n, options.weights.dtype,
+          options.weights.seed, forward ? sparse::kDenseStream : sparse::kGradientStream};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  describe(fields, options.weights);
+  fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
+  fields.file({"u", "U[m, rank] from a .npy file instead of a seed"}, options.u);
+  fields.file({"v", "V[k, rank] from a .npy file instead of a seed"}, options.v);
+  fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
+  fields.field({"pass", "forward: Y = (S + U V^T) X; grad_input: dX = (S + U V^T)^T dY"},
+               options.pass, kPasses);
+  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
+               data::kFloatTypes);
+  fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
+               kernels::kLayouts);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+}
+
+Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
+    : options_(options),
+      contexts_(costs.machine().tile.contexts),
+      layer_(make_layer(options)),
+      shape_(shape_of(options, costs.machine())),
+      chain_(make_chain(layer_, options.pass, inner_block(shape_))),
+      x_(operand(options, layer_)),
+      plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {}
+
+std::uint64_t Pixelfly::parameters() const {
+  return layer_.s.nonzeros +
+         std::uint64_t{layer_.rank()} * (layer_.s.rows + std::uint64_t{layer_.s.columns});
+}
+
+nlohmann::ordered_json Pixelfly::plan() const {
+  nlohmann::ordered_json plan;
+  if (plan_.inner) plan["low_rank"] = spmm_static::to_json(*plan_.inner);
+  plan["sparse"] = spmm_static::to_json(plan_.outer);
+  return plan;
+}
+
+nlohmann::ordered_json Pixelfly::facts() const {
+  const double dense = static_cast<double>(layer_.s.rows) * layer_.s.columns;
+  nlohmann::ordered_json facts;
+  if (options_.weights.matrix.empty() && options_.weights.pattern == sparse::Pattern::butterfly) {
+    const sparse::Butterfly mask = butterfly_of(options_.weights);
+    facts["butterfly_size"] = mask.size;
+    facts["factors"] = mask.factors;
+  }
+  facts["blocks"] = layer_.s.blocks();
+  facts["parameters"] = parameters();
+  facts["compression"] = 1 - static_cast<double>(parameters()) / dense;
+  return facts;
+}
+
+std::uint64_t Pixelfly::useful_flops() const { return 2 * parameters() * options_.n; }
+
+std::string Pixelfly::peak_type() const {
+  return options_.weights.dtype == Type::f16 ? "f16" : "f32";
+}
+
+}  // namespace tessera::pixelfly

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/pixelfly/plan.h"
+#include "kernels/sparse/check.h"
+#include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+/// The workload `pixelfly`: products with W = S + U V^T, S block-sparse (a flat block butterfly), U
+/// and V of low rank (pixelated butterfly, arXiv 2112.00029).
+namespace tessera::pixelfly {
+
+struct Options {
+  sparse::WeightOptions weights;  ///< S, and the type and seed of all
+  std::uint32_t rank = 32;
+  std::string u, v;  ///< .npy files; empty: seeded
+  std::uint32_t n = 256;
+  Pass pass = Pass::forward;
+  program::Type partials = program::Type::f32;
+  kernels::Layout layout = kernels::Layout::blocked;
+  Pinned plan;
+
+  Options() { weights.pattern = sparse::Pattern::butterfly; }
+};
+void describe(config::Fields& fields, Options& options);
+
+/// Problem, plan and everything derived from them, fixed at construction.
+class Pixelfly : public Workload {
+ public:
+  /// Throws UserError if a file cannot be read, KeyError for sizes that do not go together or a
+  /// mask without blocks, UserError if no plan fits.
+  Pixelfly(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  /// Blocks of S, parameters and what they are over those of a dense layer.
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  [[nodiscard]] sparse::StoredRows stored_z(const MemoryReader& memory) const;
+  [[nodiscard]] CheckResult check_inner(const MemoryReader& memory,
+                                        const CheckRequest& request) const;
+  [[nodiscard]] CheckResult check_outer(const MemoryReader& memory,
+                                        const CheckRequest& request) const;
+  [[nodiscard]] std::uint64_t parameters() const;
+
+  Options options_;
+  std::uint32_t contexts_;
+  Layer layer_;
+  sparse::Shape shape_;
+  Chain chain_;
+  data::DenseOperand x_;  ///< what is multiplied: X, in pass grad_input dY
+  ChainPlan plan_;
+};
+
+}  // namespace tessera::pixelfly

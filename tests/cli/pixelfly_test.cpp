@@ -1,0 +1,79 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about a pixelfly layer.
+namespace {
+
+constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+  "workload": {"kernel": "pixelfly", "m": 32, "k": 48, "n": 9, "block": 4, "rank": 3}})";
+
+/// A dense .npy file of small whole numbers.
+std::string npy(int rows, int columns) {
+  std::string header =
+      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  for (int i = 0; i < rows * columns; ++i) file += static_cast<char>(i % 5);
+  return file;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("S, U and V come from files; the report counts parameters") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("s.npy", npy(32, 48));
+    folder.write("u.npy", npy(32, 3));
+    folder.write("v.npy", npy(48, 3));
+    const Answer answer = folder.call(
+        "run a.json --out result --set workload.matrix=s.npy --set workload.u=u.npy "
+        "--set workload.v=v.npy");
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    CHECK(report.at("check").at("passed") == true);
+    const int nonzeros = 32 * 48 * 4 / 5 + 1;  // every fifth of them is 0
+    const auto parameters = report.at("workload").at("parameters").get<int>();
+    CHECK(std::abs(parameters - (nonzeros + 3 * (32 + 48))) <= 1);
+    CHECK(report.at("work").at("useful_flops") == 2 * parameters * 9);
+  }
+
+  TEST_CASE("mistakes about a layer are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("u.npy", npy(32, 4));
+    folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n32 48 0\n");
+    const std::vector<std::pair<const char*, const char*>> mistakes{
+        {"rank=33", "workload.rank: found 33, allowed 0 to 32: W is 32 x 48"},
+        {"m=8 --set workload.block=16", "workload.block: found 16, allowed up to 8: W is 8 x 48"},
+        {"butterfly_size=12",
+         "workload.butterfly_size: found 12, allowed powers of two from 2 to 16"},
+        {"butterfly_size=32",
+         "workload.butterfly_size: found 32, allowed powers of two from 2 to 16"},
+        {"factors=9", "workload.factors: found 9, allowed 0 (all) to 3: log2 of butterfly_size 8"},
+        {"m=33", "workload.butterfly_size: found 33 x 48, allowed an m and k that 2 divides"},
+        {"pattern=uniform --set workload.density=0",
+         "workload.pattern: found a mask without blocks, allowed one block of S and up"},
+        {"matrix=zero.mtx",
+         "workload.matrix: found a mask without blocks, allowed one block of S and up"},
+        {"u=u.npy", "workload.u: found u.npy of shape [32, 4], allowed [32, 3]"},
+        {"plan.sparse.parts=99", "workload.plan.sparse.parts: found 99, allowed 0 to"},
+        {"plan.low_rank.bands=99", "workload.plan.low_rank.bands: found 99, allowed 0 to"},
+    };
+    for (const auto& [option, message] : mistakes) {
+      check_refused(folder, std::string("run a.json --set workload.") + option, {message});
+    }
+  }
+}

@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include "kernels/pixelfly/pixelfly.h"
+#include "sim/base/errors.h"
+#include "sim/program/image.h"
+#include "tests/kernels/planned.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::pixelfly;
+using program::Type;
+using test::small_machine;
+
+namespace {
+
+struct Types {
+  Type dtype;
+  Type partials;
+};
+constexpr Types kTypes[] = {{Type::f16, Type::f32}, {Type::f16, Type::f16}, {Type::f32, Type::f32}};
+constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
+constexpr Pass kPasses[] = {Pass::forward, Pass::grad_input};
+
+Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_t n) {
+  Options options;
+  options.weights.m = m;
+  options.weights.k = k;
+  options.rank = rank;
+  options.n = n;
+  return options;
+}
+
+/// Runs the layer in all passes, blocks and types, on an even and an odd number of tiles.
+void check_all(Options options) {
+  for (const Pass pass : kPasses) {
+    for (const std::uint32_t block : kBlocks) {
+      for (const Types& types : kTypes) {
+        options.pass = pass;
+        options.weights.block = block;
+        options.weights.dtype = types.dtype;
+        options.partials = types.partials;
+        CAPTURE(static_cast<int>(pass));
+        CAPTURE(block);
+        CAPTURE(static_cast<int>(types.dtype));
+        CAPTURE(static_cast<int>(types.partials));
+        CHECK(test::run_workload<Pixelfly>(options, small_machine(block > 4 ? 12 : 11, 128)) ==
+              "passed");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("layers of every block and type give the right products") {
+    check_all(layer(64, 64, 16, 20));
+  }
+
+  TEST_CASE("sizes that blocks do not divide, ranks too, and a batch of one do as well") {
+    check_all(layer(100, 44, 5, 1));
+    check_all(layer(36, 92, 19, 7));
+  }
+
+  TEST_CASE("rows in, rows out: layout natural does as well") {
+    Options options = layer(64, 96, 12, 13);
+    options.layout = kernels::Layout::natural;
+    check_all(options);
+  }
+
+  TEST_CASE("a layer without a low-rank term is S alone") { check_all(layer(48, 48, 0, 9)); }
+
+  TEST_CASE("few factors, global rows and columns and pinned cuts give the right products") {
+    Options options = layer(96, 64, 8, 24);
+    options.weights.butterfly_size = 8;
+    options.weights.factors = 1;
+    options.weights.global = 3;
+    options.plan.low_rank.parts = 2;
+    options.plan.low_rank.bands = 3;
+    options.plan.sparse.parts = 3;
+    options.plan.sparse.bands = 2;
+    check_all(options);
+    options.plan.sparse = {};
+    options.plan.low_rank = {};
+    options.plan.sparse.algorithm = spmm_static::Algorithm::published;
+    options.plan.low_rank.algorithm = spmm_static::Algorithm::published;
+    check_all(options);
+  }
+
+  TEST_CASE("cycles are predicted within 15 % of those of the run") {
+    for (const Pass pass : kPasses) {
+      for (const Types& types : kTypes) {
+        Options options = layer(512, 256, 32, 40);
+        options.weights.block = 16;
+        options.pass = pass;
+        options.weights.dtype = types.dtype;
+        options.partials = types.partials;
+        CAPTURE(static_cast<int>(pass));
+        CAPTURE(static_cast<int>(types.dtype));
+        const std::string answer = test::run_workload<Pixelfly>(
+            options, small_machine(24, 256), [](const RunResult& result, const Pixelfly& workload) {
+              return fmt::format(" {:.3f}", static_cast<double>(workload.prediction().cycles) /
+                                                static_cast<double>(result.time.total().count()));
+            });
+        REQUIRE(answer.starts_with("passed "));
+        CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.15));
+      }
+    }
+  }
+
+  TEST_CASE("a plan fits the tiles however small they are, or is refused") {
+    for (const std::uint32_t block : kBlocks) {
+      Options options = layer(192, 128, 24, 40);
+      options.weights.block = block;
+      for (const std::uint32_t sram_kib : {24U, 32U, 64U}) {
+        CAPTURE(block);
+        CAPTURE(sram_kib);
+        const MachineConfig machine = small_machine(30, sram_kib);
+        const auto workload = test::planned<Pixelfly>(options, machine);
+        const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+        CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+      }
+      CHECK_THROWS_AS(test::planned<Pixelfly>(options, small_machine(2, 16)), UserError);
+    }
+  }
+}
