@@ -1,6 +1,7 @@
 #include "kernels/catalogue.h"
 
 #include "kernels/butterfly/butterfly.h"
+#include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
@@ -29,6 +30,8 @@ Catalogue catalogue() {
       make_kernel<butterfly::Options>("butterfly",
                                       "product of butterfly factors, and its gradients",
                                       plan<butterfly::Butterfly>),
+      make_kernel<fft::Options>("fft", "discrete Fourier transform in one or two dimensions",
+                                plan<fft::Fft>),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  plan<gemm::Gemm>),
       make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",

@@ -22,6 +22,7 @@ std::string_view small_sizes(std::string_view kernel) {
   if (kernel == "stream") return R"(, "elements_per_worker": 50)";
   if (kernel == "matrix_unit") return R"(, "n": 20)";
   if (kernel == "butterfly") return R"(, "features": 32, "n": 16)";
+  if (kernel == "fft") return R"(, "points": 256)";
   if (kernel == "latency") return R"(, "steps": 100)";
   return R"(, "m": 32, "n": 16, "k": 32)";
 }

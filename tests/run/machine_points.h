@@ -41,7 +41,10 @@ inline const std::vector<Factor>& machine_factors() {
         ("butterfly workload.features=64 workload.n=90 workload.dtype=f16 "
          "workload.parameters=rotation workload.order=decreasing"),
         ("butterfly workload.features=32 workload.n=60 workload.dtype=complex_f32 "
-         "workload.pass=grad_input")}},
+         "workload.pass=grad_input"),
+        "fft workload.points=1024",
+        ("fft workload.points=128 workload.rows=32 workload.direction=inverse "
+         "workload.layout=blocked")}},
       {"contexts", {"1", "2", "4", "6", "8", "12"}},
       {"issue", {"barrel", "revolver machine.tile.reissue_cycles=11", "interleaved", "single"}},
       {"dual issue", {"true", "false"}},

@@ -1,0 +1,395 @@
+// Passes of a Stockham transform and transpositions. A unit is two complex points of neighbouring columns: a word of
+// real parts, a word of imaginary parts.
+//
+// Arguments of a pass, to all workers: in, out, bytes from leg to leg in, from leg 0 to legs 1, 2 and 3 out, bytes from
+// group to group in and out; then for each worker 32 bytes: offset in, offset out, twiddles, groups, units
+// of a run - 1, three words of padding. A twiddle is its real and its imaginary part, for legs 1, 2, 3 out.
+#include "xtile.h"
+
+.set kZero, 31
+
+// s0, s1: leg 0 in and out of this group; s2: groups left; s3: units of a run - 1; s4: twiddles; a3: from leg to leg in;
+// a4, a5, a6: to legs 1, 2, 3 out; a7, s9: from group to group
+.macro pass_arguments
+  csrr    t0, 0xcc0
+  slli    t0, t0, 5
+  add     t0, t0, a0
+  lw      s2, 44(t0)
+  lw      a1, 0(a0)
+  lw      a2, 4(a0)
+  beqz    s2, 9f
+  lw      a3, 8(a0)
+  lw      a4, 12(a0)
+  lw      a5, 16(a0)
+  lw      a6, 20(a0)
+  lw      a7, 24(a0)
+  lw      s9, 28(a0)
+  lw      s0, 32(t0)
+  lw      s1, 36(t0)
+  lw      s4, 40(t0)
+  lw      s3, 48(t0)
+  add     s0, s0, a1
+  add     s1, s1, a2
+  fmv.w.x f31, x0
+  splat.s kZero, kZero
+.endm
+.macro next_group
+  add     s0, s0, a7
+  add     s1, s1, s9
+  bdnz    s2, 1b
+9:
+  xctl    0
+.endm
+
+// w in `to`: real part, imaginary part, its negative
+.macro load_twiddle to
+  flw.p   (\to), s4, 4
+  flw.p   (\to)+1, s4, 4
+  sub.2s  (\to)+2, kZero, (\to)+1
+.endm
+
+.macro two_legs
+  mv      t3, s0
+  add     t4, s0, a3
+  mv      t5, s1
+  add     t6, s1, a4
+.endm
+.macro four_legs
+  two_legs
+  add     s5, t4, a3
+  add     s6, s5, a3
+  add     s7, s1, a5
+  add     s8, s1, a6
+.endm
+
+.macro nothing first, second, one, other
+  nop
+.endm
+.macro load_two first, second, one, other
+  ld2     \first, \second, \one, \other
+.endm
+.macro store first, to
+  fsd.p   \first, \to, 8
+.endm
+.macro no_store first, to
+  nop
+.endm
+
+// --- radix 2: a in f0, f1, b in f2, f3; sum in f4, f5, difference in f6, f7, turned in f8, f9; eight slots a unit ------
+.macro sums_2 store
+  \store  f4, t5
+  add.2s  f4, f0, f2
+  \store  f5, t5
+  add.2s  f5, f1, f3
+  \store  f8, t6
+  sub.2s  f6, f0, f2
+  \store  f9, t6
+  sub.2s  f7, f1, f3
+.endm
+.macro turn_2 load
+  axpy.2s f8, 20, f6, kZero
+  \load   f0, f2, t3, t4
+  axpy.2s f9, 20, f7, kZero
+  \load   f1, f3, t3, t4
+  axpy.2s f8, 22, f7, f8
+  axpy.2s f9, 21, f6, f9
+.endm
+codelet fft_radix2
+  pass_arguments
+1:
+  load_twiddle 20
+  two_legs
+  ld2     f0, f2, t3, t4
+  ld2     f1, f3, t3, t4
+  .balign 8
+  sums_2  no_store
+  beqz    s3, 2f
+  rpt     s3, 2f
+  turn_2  load_two
+  sums_2  store
+2:
+  turn_2  nothing
+  store   f4, t5
+  store   f5, t5
+  store   f8, t6
+  store   f9, t6
+  next_group
+end_codelet fft_radix2
+
+// The last pass: one group, no twiddles.
+codelet fft_radix2_last
+  pass_arguments
+1:
+  two_legs
+  addi    s3, s3, 1
+  .balign 8
+  nop
+  rpt     s3, 2f
+  ld2     f0, f2, t3, t4
+  ld2     f1, f3, t3, t4
+  add.2s  f4, f0, f2
+  add.2s  f5, f1, f3
+  store   f4, t5
+  sub.2s  f6, f0, f2
+  store   f5, t5
+  sub.2s  f7, f1, f3
+  store   f6, t6
+  store   f7, t6
+2:
+  addi    s3, s3, -1
+  next_group
+end_codelet fft_radix2_last
+
+// --- radix 4: legs in f0-f7; their sums and differences in f8-f15; twiddles in f20-f28 ------------------------------
+// 0 + 2 and 0 - 2 in f8-f11, 1 + 3 and 1 - 3 in f12-f15
+.macro sums_4 memory_0, memory_1, memory_2, memory_3, memory_4, memory_5, memory_6, memory_7
+  \memory_0
+  add.2s  f8, f0, f4
+  \memory_1
+  add.2s  f9, f1, f5
+  \memory_2
+  sub.2s  f10, f0, f4
+  \memory_3
+  sub.2s  f11, f1, f5
+  \memory_4
+  add.2s  f12, f2, f6
+  \memory_5
+  add.2s  f13, f3, f7
+  \memory_6
+  sub.2s  f14, f2, f6
+  \memory_7
+  sub.2s  f15, f3, f7
+.endm
+// Results in f16, f17 (leg 0), f18, f19 (1), f29, f30 (2), f14, f15 (3); twenty slots
+.macro turn_4 load
+  add.2s  f16, f8, f12
+  \load   f0, f2, t3, t4
+  add.2s  f17, f9, f13
+  \load   f1, f3, t3, t4
+  sub.2s  f8, f8, f12
+  store   f16, t5
+  sub.2s  f9, f9, f13
+  store   f17, t5
+  add.2s  f12, f10, f15
+  \load   f4, f6, s5, s6
+  sub.2s  f13, f11, f14
+  \load   f5, f7, s5, s6
+  sub.2s  f10, f10, f15
+  add.2s  f11, f11, f14
+  axpy.2s f18, 20, f12, kZero
+  axpy.2s f19, 20, f13, kZero
+  axpy.2s f29, 23, f8, kZero
+  axpy.2s f30, 23, f9, kZero
+  axpy.2s f18, 22, f13, f18
+  axpy.2s f19, 21, f12, f19
+  axpy.2s f29, 25, f9, f29
+  store   f18, t6
+  axpy.2s f30, 24, f8, f30
+  store   f19, t6
+  axpy.2s f14, 26, f10, kZero
+  store   f29, s7
+  axpy.2s f15, 26, f11, kZero
+  store   f30, s7
+  axpy.2s f14, 28, f11, f14
+  axpy.2s f15, 27, f10, f15
+.endm
+codelet fft_radix4
+  pass_arguments
+1:
+  load_twiddle 20
+  load_twiddle 23
+  load_twiddle 26
+  four_legs
+  ld2     f0, f2, t3, t4
+  ld2     f1, f3, t3, t4
+  ld2     f4, f6, s5, s6
+  ld2     f5, f7, s5, s6
+  .balign 8
+  sums_4
+  .balign 8
+  beqz    s3, 2f
+  rpt     s3, 2f
+  turn_4  load_two
+  sums_4  "store f14, s8", "store f15, s8"
+2:
+  turn_4  nothing
+  store   f14, s8
+  store   f15, s8
+  next_group
+end_codelet fft_radix4
+
+// The last pass: results in f16-f23, sixteen slots a unit
+.macro cross_4 load
+  add.2s  f16, f8, f12
+  \load   f0, f2, t3, t4
+  add.2s  f17, f9, f13
+  \load   f1, f3, t3, t4
+  sub.2s  f20, f8, f12
+  \load   f4, f6, s5, s6
+  sub.2s  f21, f9, f13
+  \load   f5, f7, s5, s6
+  add.2s  f18, f10, f15
+  nop
+  sub.2s  f19, f11, f14
+  nop
+  sub.2s  f22, f10, f15
+  nop
+  add.2s  f23, f11, f14
+  nop
+.endm
+codelet fft_radix4_last
+  pass_arguments
+1:
+  four_legs
+  ld2     f0, f2, t3, t4
+  ld2     f1, f3, t3, t4
+  ld2     f4, f6, s5, s6
+  ld2     f5, f7, s5, s6
+  .balign 8
+  sums_4
+  .balign 8
+  beqz    s3, 2f
+  rpt     s3, 2f
+  cross_4 load_two
+  sums_4  "store f16, t5", "store f17, t5", "store f18, t6", "store f19, t6", "store f20, s7", "store f21, s7", "store f22, s8", "store f23, s8"
+2:
+  cross_4 nothing
+  store   f16, t5
+  store   f17, t5
+  store   f18, t6
+  store   f19, t6
+  store   f20, s7
+  store   f21, s7
+  store   f22, s8
+  store   f23, s8
+  next_group
+end_codelet fft_radix4_last
+
+// --- transpositions: two rows at a time become the two points of a unit -----------------------------------------------
+// Arguments, to all workers: in, out, twiddles (laid out as in), list of pairs of rows (offset out of their first column,
+// bytes out from column to column), bytes of a row, three words of padding; then for each worker 16 bytes: first
+// pair, pairs, first unit of a row, units - 1.
+//
+// s0, s1: rows 0 and 1; s2: pairs left; s3: units - 1; s4, s5: twiddles of the rows; s6: list; a2: out
+.macro transpose_arguments
+  csrr    t0, 0xcc0
+  slli    t0, t0, 4
+  add     t0, t0, a0
+  lw      s2, 36(t0)
+  lw      a1, 0(a0)
+  lw      a2, 4(a0)
+  beqz    s2, 9f
+  lw      a3, 8(a0)
+  lw      s6, 12(a0)
+  lw      a4, 16(a0)
+  lw      t1, 32(t0)
+  lw      s7, 40(t0)
+  lw      s3, 44(t0)
+  sh3add  s6, t1, s6
+  slli    t1, t1, 1
+  mul     t1, t1, a4
+  slli    t2, s7, 4
+  add     t1, t1, t2
+  add     s0, a1, t1
+  add     s4, a3, t1
+.endm
+// The next pair of rows: t3, t4 at them, s8, s9 at their twiddles, t5, t6 two columns before the first two; a7: two
+// columns.
+.macro next_pair
+  lw.p    t1, s6, 4
+  lw.p    a6, s6, 4
+  slli    a7, a6, 1
+  mul     t2, s7, a7
+  add     t5, a2, t1
+  add     t5, t5, t2
+  sub     t5, t5, a7
+  add     t6, t5, a6
+  mv      t3, s0
+  add     t4, s0, a4
+  mv      s8, s4
+  add     s9, s4, a4
+  sh1add  s0, a4, s0
+  sh1add  s4, a4, s4
+.endm
+
+// Row 0 in f0, f1, its twiddle in f4, f5, their product in f8, f10; row 1 in f2, f3, f6, f7, f11, f13. Twelve slots for
+// four points.
+.macro turn_row_0 load, store
+  mul.2s  f8, f0, f4
+  \load   f2, f6, t4, s9
+  mul.2s  f9, f1, f5
+  \store  f18, 0, t6
+  mul.2s  f10, f0, f5
+  \store  f17, 8, t5
+  sub.2s  f8, f8, f9
+  \store  f19, 8, t6
+  fma.2s  f10, f1, f4, f10
+  \load   f3, f7, t4, s9
+.endm
+.macro turn_row_1 load
+  mul.2s  f11, f2, f6
+  \load   f0, f4, t3, s8
+  mul.2s  f12, f3, f7
+  \load   f1, f5, t3, s8
+  mul.2s  f13, f2, f7
+  add     t5, t5, a7
+  sub.2s  f11, f11, f12
+  add     t6, t6, a7
+  fma.2s  f13, f3, f6, f13
+  nop
+  zip.s   f16, f18, f8, f11
+  nop
+  zip.s   f17, f19, f10, f13
+  fsd     f16, 0(t5)
+.endm
+.macro put from, offset, to
+  fsd     \from, \offset(\to)
+.endm
+.macro put_nothing from, offset, to
+  nop
+.endm
+codelet fft_turn
+  transpose_arguments
+1:
+  next_pair
+  ld2     f0, f4, t3, s8
+  ld2     f1, f5, t3, s8
+  .balign 8
+  turn_row_0 load_two, put_nothing
+  beqz    s3, 2f
+  rpt     s3, 2f
+  turn_row_1 load_two
+  turn_row_0 load_two, put
+2:
+  turn_row_1 nothing
+  fsd     f18, 0(t6)
+  fsd     f17, 8(t5)
+  fsd     f19, 8(t6)
+  bdnz    s2, 1b
+9:
+  xctl    0
+end_codelet fft_turn
+
+codelet fft_transpose
+  transpose_arguments
+  addi    s3, s3, 1
+1:
+  next_pair
+  .balign 8
+  nop
+  rpt     s3, 2f
+  ld2     f8, f11, t3, t4
+  ld2     f10, f13, t3, t4
+  zip.s   f16, f18, f8, f11
+  add     t5, t5, a7
+  zip.s   f17, f19, f10, f13
+  add     t6, t6, a7
+  fsd     f16, 0(t5)
+  fsd     f17, 8(t5)
+  fsd     f18, 0(t6)
+  fsd     f19, 8(t6)
+2:
+  bdnz    s2, 1b
+9:
+  xctl    0
+end_codelet fft_transpose

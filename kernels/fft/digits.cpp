@@ -1,0 +1,110 @@
+#include "kernels/fft/digits.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tessera::fft {
+
+namespace {
+
+/// Pairs of values of a digit dealt to `parts` tiles, as values.
+Interval pairs_of(std::uint32_t length, std::uint32_t parts, std::uint32_t part) {
+  const Interval pairs = EvenSplit{length / kUnitPoints, parts}.part(part);
+  return {pairs.begin * kUnitPoints, pairs.end * kUnitPoints};
+}
+
+}  // namespace
+
+Digits::Digits(const Problem& problem, const Plan& plan) : problem_(problem), plan_(plan) {
+  std::uint64_t rows = 1;
+  while (rows < problem.rows) rows *= plan.lengths[row_digits_++];
+}
+
+std::uint32_t Digits::tiles() const {
+  return std::accumulate(plan_.parts.begin(), plan_.parts.end(), 1U, std::multiplies<>());
+}
+
+std::uint32_t Digits::coordinate(std::uint32_t tile, std::uint32_t axis) const {
+  for (std::uint32_t a = 0; a < axis; ++a) tile /= plan_.parts[a];
+  return tile % plan_.parts[axis];
+}
+
+std::uint32_t Digits::neighbour(std::uint32_t tile, std::uint32_t axis, std::uint32_t to) const {
+  std::uint32_t step = 1;
+  for (std::uint32_t a = 0; a < axis; ++a) step *= plan_.parts[a];
+  return tile - coordinate(tile, axis) * step + to * step;
+}
+
+std::vector<std::uint32_t> Digits::order(std::uint32_t phase) const {
+  std::vector<std::uint32_t> digits(phases());
+  for (std::uint32_t d = 0; d < phases(); ++d) digits[d] = (phase + d) % phases();
+  return digits;
+}
+
+/// Digits to come are split along the axis before them, those done along the axis behind them.
+Interval Digits::values(std::uint32_t tile, std::uint32_t phase, std::uint32_t digit) const {
+  if (digit == phase) return {0, length(digit)};
+  if (digit < phase) return part(digit, coordinate(tile, digit));
+  const std::uint32_t parts = plan_.parts[digit - 1];
+  const std::uint32_t own = coordinate(tile, digit - 1);
+  if (digit + 1 == phases()) return pairs_of(length(digit), parts, own);
+  return EvenSplit{length(digit), parts}.part(own);
+}
+
+Interval Digits::part(std::uint32_t phase, std::uint32_t number) const {
+  return pairs_of(length(phase), plan_.parts[phase], number);
+}
+
+std::uint64_t Digits::columns(std::uint32_t tile, std::uint32_t phase) const {
+  if (phases() == 1) return kUnitPoints;
+  std::uint64_t columns = 1;
+  for (std::uint32_t d = 0; d < phases(); ++d)
+    if (d != phase) columns *= values(tile, phase, d).size();
+  return columns;
+}
+
+std::uint64_t Digits::most_held(std::uint32_t tile) const {
+  std::uint64_t most = 0;
+  for (std::uint32_t phase = 0; phase < phases(); ++phase) most = std::max(most, held(tile, phase));
+  return most;
+}
+
+Interval Digits::dimension(std::uint32_t digit) const {
+  if (digit < row_digits_) return {0, row_digits_};
+  return {row_digits_, phases()};
+}
+
+bool Digits::turns_after(std::uint32_t phase) const { return phase + 1 < dimension(phase).end; }
+
+std::uint64_t Digits::turn_whole(std::uint32_t phase) const {
+  std::uint64_t whole = 1;
+  for (std::uint64_t d = phase; d < dimension(phase).end; ++d) whole *= plan_.lengths[d];
+  return whole;
+}
+
+/// Digit `phase` times what the digits behind it stand for: those before divide the circle.
+std::uint64_t Digits::turn(std::uint32_t phase, std::span<const std::uint32_t> values) const {
+  std::uint64_t behind = 0;
+  for (std::uint64_t d = phase + 1; d < dimension(phase).end; ++d)
+    behind = behind * plan_.lengths[d] + values[d];
+  return behind * values[phase];
+}
+
+std::uint64_t Digits::input(std::span<const std::uint32_t> values) const {
+  std::uint64_t number = 0;
+  for (std::uint32_t d = 0; d < phases(); ++d) number = number * plan_.lengths[d] + values[d];
+  return number;
+}
+
+/// The digits of each dimension turned round.
+std::uint64_t Digits::output(std::span<const std::uint32_t> values) const {
+  std::uint64_t number = 0;
+  for (const Interval dimension : {Interval{0, row_digits_}, Interval{row_digits_, phases()}})
+    for (std::uint64_t d = dimension.end; d-- > dimension.begin;)
+      number = number * plan_.lengths[d] + values[d];
+  return number;
+}
+
+std::uint32_t Digits::fastest_output() const { return row_digits_; }
+
+}  // namespace tessera::fft

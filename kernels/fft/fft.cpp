@@ -1,0 +1,146 @@
+#include "kernels/fft/fft.h"
+
+#include <bit>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/check/comparison.h"
+#include "sim/data/element.h"
+
+namespace tessera::fft {
+
+namespace {
+
+constexpr program::Type kType = program::Type::f32;
+
+data::DenseOperand operand(const Options& options) {
+  const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
+  if (options.x.empty()) return {options.problem.rows, columns, kType, options.seed, 0};
+  return {options.problem.rows, columns, kType, options.x, std::string("x")};
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  Problem& problem = options.problem;
+  const auto power = [&](const char* key, std::uint32_t value) {
+    fields.require(std::has_single_bit(value), key,
+                   fmt::format("found {}, allowed a power of two", value));
+  };
+  fields.field({"points", "along the only or the second dimension: a power of two"}, problem.points,
+               {2, 1U << 24});
+  power("points", problem.points);
+  fields.field(
+      {"rows", "points along the first of two dimensions, a power of two; 1: one dimension"},
+      problem.rows, {1, 1U << 23});
+  power("rows", problem.rows);
+  fields.require(problem.total() <= kMostPoints, "rows",
+                 fmt::format("found {} x {} points, allowed {} in all", problem.rows,
+                             problem.points, kMostPoints));
+  fields.field({"direction",
+                "forward: exp(-2 pi i ...); inverse: exp(+2 pi i ...), not divided by "
+                "the number of points"},
+               problem.direction, kDirections);
+  fields.field({"layout",
+                "where points are given and wanted: in their order, in equal stretches on all "
+                "tiles, or as the plan has them"},
+               problem.layout, kernels::kLayouts);
+  fields.file({"x",
+               "the points from a .npy file of shape [rows, 2 points]: real part, imaginary part; "
+               "seeded values if not given"},
+              options.x);
+  fields.field({"seed", "of the values"}, options.seed);
+  fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
+                        options.pinned, options.plan);
+}
+
+Fft::Fft(const Options& options, MachineCosts& costs)
+    : options_(options),
+      machine_(costs.machine()),
+      chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
+                             : choose_plan(options.problem, costs)),
+      digits_(options.problem, chosen_.plan),
+      x_(operand(options)) {}
+
+nlohmann::ordered_json Fft::plan() const { return to_json(chosen_.plan); }
+
+std::uint64_t Fft::useful_flops() const {
+  return 5 * options_.problem.total() * options_.problem.bits();
+}
+
+Complex Fft::point(std::uint64_t number) const {
+  const std::uint64_t row = number / options_.problem.points;
+  const std::uint64_t column = number % options_.problem.points * 2;
+  return {x_.element(row, column), x_.element(row, column + 1)};
+}
+
+program::Program Fft::build() const {
+  const Points points = [this](std::uint64_t number) {
+    const Complex value = point(number);
+    return std::array{static_cast<float>(value.real()), static_cast<float>(value.imag())};
+  };
+  return build_program(digits_, chosen_.unit_parts, machine_, points);
+}
+
+std::vector<Complex> Fft::found(const MemoryReader& memory) const {
+  const std::uint64_t total = options_.problem.total();
+  std::vector<Complex> result(total);
+  std::vector<std::byte> bytes;
+  const auto load = [&](std::uint64_t number, std::uint64_t offset) {
+    result[number] = {data::load_element(kType, bytes, offset / 4),
+                      data::load_element(kType, bytes, offset / 4 + 2)};
+  };
+  if (options_.problem.layout == Layout::blocked) {
+    for (std::uint32_t t = 0; t < digits_.tiles(); ++t) {
+      bytes.resize(digits_.most_held(t) * kPointBytes);
+      memory.read({program::BufferId(t)}, bytes);
+      std::uint64_t at = 0;
+      digits_.for_points(t, digits_.phases() - 1, [&](std::span<const std::uint32_t> values) {
+        load(digits_.output(values), point_offset(digits_, at++));
+      });
+    }
+    return result;
+  }
+  const kernels::EvenStorage stretches(total * kPointBytes, kUnitBytes, machine_.tiles);
+  for (std::uint32_t t = 0; t < stretches.tiles(); ++t) {
+    bytes.resize(stretches.bytes_on(t));
+    memory.read({program::BufferId(t)}, bytes);
+    const std::uint64_t first = stretches.begin(t) / kPointBytes;
+    for (std::uint64_t i = 0; i < bytes.size() / kPointBytes; ++i)
+      load(first + i, i / kUnitPoints * kUnitBytes + i % kUnitPoints * 4);
+  }
+  return result;
+}
+
+/// Each of log2 N levels rounds what it computes: independent roundings add up to about
+/// u sqrt(log2 N) of the result's root mean square, of which 12 times are allowed. Points of a file
+/// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
+/// of Numerical Algorithms, theorem 24.2).
+CheckResult Fft::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  const std::uint64_t total = options_.problem.total();
+  std::vector<Complex> x(total);
+  for (std::uint64_t i = 0; i < total; ++i) x[i] = point(i);
+  const std::vector<Complex> expected = reference(options_.problem, std::move(x));
+  double squares = 0;
+  for (const Complex& one : expected) squares += std::norm(one);
+  const double levels = options_.problem.bits();
+  const double roundoff = data::unit_roundoff(kType);
+  constexpr double kSmallest = 0x1p-126;
+  const double allowed =
+      kSmallest + roundoff * (options_.x.empty()
+                                  ? 12 * std::sqrt(levels * squares / static_cast<double>(total))
+                                  : 7 * levels * std::sqrt(squares));
+  const std::vector<Complex> result = found(memory);
+  kernels::Comparison comparison({"X", kType, kType, false});
+  for (std::uint64_t i = 0; i < total; ++i) {
+    const std::uint64_t row = i / options_.problem.points;
+    const std::uint64_t column = i % options_.problem.points;
+    comparison.add({row, column, result[i].real(), expected[i].real(), allowed});
+    comparison.add({row, column, result[i].imag(), expected[i].imag(), allowed});
+  }
+  return comparison.result("full");
+}
+
+}  // namespace tessera::fft

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/fft/program.h"
+#include "kernels/fft/reference.h"
+#include "sim/data/dense_operand.h"
+
+/// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
+/// dimensions. In layout natural points are given and wanted in their order, in equal stretches on
+/// all tiles (two real parts, then their imaginary parts), and bringing them to where they are
+/// transformed and back is part of the measured region.
+namespace tessera::fft {
+
+struct Options {
+  Problem problem;
+  std::string x;  ///< .npy file; empty: seeded
+  std::uint64_t seed = 1;
+  bool pinned = false;
+  Plan plan;
+};
+void describe(config::Fields& fields, Options& options);
+
+class Fft : public Workload {
+ public:
+  Fft(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
+  /// 5 N log2 N, as everybody counts them.
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override { return "f32"; }
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  [[nodiscard]] Complex point(std::uint64_t number) const;
+  [[nodiscard]] std::vector<Complex> found(const MemoryReader& memory) const;
+
+  Options options_;
+  MachineConfig machine_;
+  Candidate chosen_;
+  Digits digits_;
+  data::DenseOperand x_;
+};
+
+}  // namespace tessera::fft

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/fft/digits.h"
+
+namespace tessera::fft {
+
+/// One pass of a Stockham transform of `length` rows: legs length / radix rows apart come in, legs
+/// `stride` rows apart go out, in order after the last pass.
+struct Pass {
+  std::uint32_t length;
+  std::uint32_t radix;
+  std::uint32_t stride;  ///< the radices before, multiplied
+
+  [[nodiscard]] std::uint32_t groups() const { return length / (radix * stride); }
+  /// The last pass, whose twiddles are 1.
+  [[nodiscard]] bool last() const { return groups() == 1; }
+};
+
+/// The passes of a phase.
+std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase);
+
+/// Transpositions between phases: pairs of rows become units, whose columns go where a list says.
+struct RowPairs {
+  struct Entry {
+    std::uint32_t offset;  ///< bytes, of the unit of column 0
+    std::uint32_t stride;  ///< bytes from column to column
+  };
+  std::vector<Entry> entries;
+  std::uint64_t columns;
+};
+
+/// After a phase: for each taker its part of the digit, [columns][part].
+RowPairs pairs_for_swap(const Digits& digits, std::uint32_t tile, std::uint32_t phase);
+/// After the last phase: rows of the result's fastest digit become columns. No entries where they
+/// lie so already.
+RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile);
+
+/// What is left over points in `order`: runs of the fastest digit of the result, as they then lie.
+struct ResultRun {
+  std::uint64_t point;  ///< number of the first in the result
+  std::uint64_t at;     ///< the same on the tile
+  std::uint64_t points;
+};
+std::vector<ResultRun> result_runs(const Digits& digits, std::uint32_t tile);
+/// Runs of input points that lie together during phase 0.
+std::vector<ResultRun> input_runs(const Digits& digits, std::uint32_t tile);
+
+}  // namespace tessera::fft

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/fft/shape.h"
+#include "sim/config/fields.h"
+#include "sim/program/machine_costs.h"
+#include "sim/program/workload.h"
+
+namespace tessera::fft {
+
+/// How a transform is cut: into phases of shorter ones, over tiles, and a phase into passes.
+struct Plan {
+  std::vector<std::uint32_t> lengths;  ///< of each phase; their product is the points
+  std::vector<std::uint32_t> parts;    ///< tiles along each exchange between phases
+  std::vector<std::uint32_t> radices;  ///< of all passes, phase after phase
+};
+void describe(config::Fields& fields, Plan& plan);
+nlohmann::ordered_json to_json(const Plan& plan);
+
+struct Candidate {
+  Plan plan;
+  Prediction prediction;
+  std::vector<std::uint32_t> unit_parts;  ///< of every vertex among workers, see Vertices
+};
+
+/// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.
+Candidate choose_plan(const Problem& problem, MachineCosts& costs);
+
+/// A pinned plan with its costs. Throws KeyError if it cannot be carried out.
+Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
+
+}  // namespace tessera::fft

@@ -1,0 +1,106 @@
+#include <cmath>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/fft/fft.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::fft;
+
+namespace {
+
+using test::small_machine;
+
+/// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for 10 %.
+std::string run(const Options& options, const MachineConfig& machine) {
+  const auto view = [](const RunResult& result, const Fft& fft) {
+    const auto found = static_cast<double>(result.time.total().count());
+    const auto predicted = static_cast<double>(fft.prediction().cycles);
+    return std::abs(predicted / found - 1) <= 0.10
+               ? std::string()
+               : fmt::format(": predicted {}, simulated {}", predicted, found);
+  };
+  return test::run_workload<Fft>(options, machine, {view});
+}
+
+Options options_of(std::uint32_t rows, std::uint32_t points) {
+  Options options;
+  options.problem.rows = rows;
+  options.problem.points = points;
+  return options;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("every length is transformed both ways, on few tiles and on many") {
+    for (std::uint32_t points = 2; points <= 4096; points *= 2) {
+      for (const Direction direction : {Direction::forward, Direction::inverse}) {
+        for (const std::uint32_t tiles : {1U, 5U, 48U}) {
+          for (const Layout layout : {Layout::natural, Layout::blocked}) {
+            Options options = options_of(1, points);
+            options.problem.direction = direction;
+            options.problem.layout = layout;
+            CAPTURE(points);
+            CAPTURE(tiles);
+            CAPTURE(config::name_of(kDirections, direction));
+            CAPTURE(config::name_of(kernels::kLayouts, layout));
+            CHECK(run(options, small_machine(tiles)) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("arrays of every form are transformed along both dimensions") {
+    for (const std::uint32_t rows : {2U, 4U, 8U, 64U}) {
+      for (const std::uint32_t points : {2U, 4U, 16U, 128U}) {
+        CAPTURE(rows);
+        CAPTURE(points);
+        CHECK(run(options_of(rows, points), small_machine(1, 512)) == "passed");
+        CHECK(run(options_of(rows, points), small_machine(11)) == "passed");
+      }
+    }
+  }
+
+  TEST_CASE("every plan gives the same transform") {
+    struct Cut {
+      std::uint32_t rows, points;
+      Plan plan;
+    };
+    const std::vector<Cut> cuts = {{1, 256, {{256}, {}, {4, 4, 4, 4}}},
+                                   {1, 256, {{16, 16}, {3}, {2, 2, 2, 2, 4, 4}}},
+                                   {1, 256, {{4, 8, 8}, {2, 3}, {4, 2, 4, 4, 2}}},
+                                   {1, 256, {{8, 2, 16}, {1, 1}, {4, 2, 2, 4, 4}}},
+                                   {1, 256, {{4, 4, 4, 4}, {2, 2, 2}, {4, 4, 4, 4}}},
+                                   {16, 16, {{16, 16}, {8}, {4, 4, 4, 4}}},
+                                   {16, 16, {{4, 4, 16}, {2, 2}, {4, 2, 2, 4, 4}}},
+                                   {16, 16, {{16, 4, 4}, {3, 2}, {4, 4, 4, 4}}},
+                                   {16, 64, {{4, 4, 4, 16}, {2, 2, 2}, {4, 4, 4, 4, 4}}},
+                                   {4, 64, {{4, 4, 4, 4}, {2, 2, 2}, {4, 4, 4, 4}}}};
+    for (const Cut& cut : cuts) {
+      Options options = options_of(cut.rows, cut.points);
+      options.pinned = true;
+      options.plan = cut.plan;
+      CAPTURE(to_json(cut.plan).dump());
+      CHECK(run(options, small_machine(9)) == "passed");
+    }
+  }
+
+  TEST_CASE("the reference is the transform by its definition") {
+    for (const std::uint32_t rows : {1U, 8U}) {
+      for (const Direction direction : {Direction::forward, Direction::inverse}) {
+        const Problem problem{32, rows, direction, Layout::natural};
+        std::vector<fft::Complex> x(problem.total());
+        for (std::size_t i = 0; i < x.size(); ++i)
+          x[i] = {std::sin(static_cast<double>(i * i)), std::cos(static_cast<double>(3 * i))};
+        const auto found = reference(problem, x);
+        const auto expected = definition(problem, x);
+        for (std::size_t k = 0; k < x.size(); ++k) CHECK(std::abs(found[k] - expected[k]) < 1e-12);
+      }
+    }
+  }
+}
