@@ -3,13 +3,15 @@
 //
 // Arguments of a pass, to all workers: in, out, bytes from leg to leg in, from leg 0 to legs 1, 2 and 3 out, bytes from
 // group to group in and out; then for each worker 32 bytes: offset in, offset out, twiddles, groups, units
-// of a run - 1, three words of padding. A twiddle is its real and its imaginary part, for legs 1, 2, 3 out.
+// of a run - 1, three words of padding. A twiddle is its real part, its imaginary part and the negative of that, for legs
+// 1, 2, 3 out. Where one group ends the next begins without a break: its first unit is loaded, and its twiddles, while
+// the last unit of the group before is finished.
 #include "xtile.h"
 
 .set kZero, 31
 
-// s0, s1: leg 0 in and out of this group; s2: groups left; s3: units of a run - 1; s4: twiddles; a3: from leg to leg in;
-// a4, a5, a6: to legs 1, 2, 3 out; a7, s9: from group to group
+// t3, t4, s5, s6: legs in; t5, t6, s7, s8: legs out; s2: groups left; s3: units of a run - 1; s4: twiddles; a3: from leg to
+// leg in; a4, a5, a6: to legs 1, 2, 3 out; a7, s9: from the end of a run to the next, in and out
 .macro pass_arguments
   csrr    t0, 0xcc0
   slli    t0, t0, 5
@@ -24,42 +26,33 @@
   lw      a6, 20(a0)
   lw      a7, 24(a0)
   lw      s9, 28(a0)
-  lw      s0, 32(t0)
-  lw      s1, 36(t0)
+  lw      t3, 32(t0)
+  lw      t5, 36(t0)
   lw      s4, 40(t0)
   lw      s3, 48(t0)
-  add     s0, s0, a1
-  add     s1, s1, a2
+  add     t3, t3, a1
+  add     t5, t5, a2
+  addi    t1, s3, 1
+  slli    t1, t1, 4
+  sub     a7, a7, t1
+  sub     s9, s9, t1
   fmv.w.x f31, x0
   splat.s kZero, kZero
 .endm
-.macro next_group
-  add     s0, s0, a7
-  add     s1, s1, s9
-  bdnz    s2, 1b
-9:
-  xctl    0
-.endm
 
-// w in `to`: real part, imaginary part, its negative
-.macro load_twiddle to
-  flw.p   (\to), s4, 4
-  flw.p   (\to)+1, s4, 4
-  sub.2s  (\to)+2, kZero, (\to)+1
+.macro twiddle_part number
+  flw.p   20+(\number), s4, 4
 .endm
-
 .macro two_legs
-  mv      t3, s0
-  add     t4, s0, a3
-  mv      t5, s1
-  add     t6, s1, a4
+  add     t4, t3, a3
+  add     t6, t5, a4
 .endm
 .macro four_legs
   two_legs
   add     s5, t4, a3
   add     s6, s5, a3
-  add     s7, s1, a5
-  add     s8, s1, a6
+  add     s7, t5, a5
+  add     s8, t5, a6
 .endm
 
 .macro nothing first, second, one, other
@@ -86,40 +79,60 @@
   \store  f9, t6
   sub.2s  f7, f1, f3
 .endm
-.macro turn_2 load
+.macro turn_2 load, next
   axpy.2s f8, 20, f6, kZero
   \load   f0, f2, t3, t4
   axpy.2s f9, 20, f7, kZero
   \load   f1, f3, t3, t4
   axpy.2s f8, 22, f7, f8
+  \next   0
   axpy.2s f9, 21, f6, f9
+  \next   1
+.endm
+.macro no_part number
+  nop
 .endm
 codelet fft_radix2
   pass_arguments
-1:
-  load_twiddle 20
   two_legs
+  twiddle_part 0
+  twiddle_part 1
+  twiddle_part 2
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
   .balign 8
   sums_2  no_store
   beqz    s3, 2f
+1:
   rpt     s3, 2f
-  turn_2  load_two
+  turn_2  load_two, no_part
   sums_2  store
 2:
-  turn_2  nothing
+  bdnz    s2, 4f
+  nop
+  turn_2  nothing, no_part
   store   f4, t5
   store   f5, t5
   store   f8, t6
   store   f9, t6
-  next_group
+9:
+  xctl    0
+  .balign 8
+4:
+  add     t3, t3, a7
+  add     t4, t4, a7
+  turn_2  load_two, twiddle_part
+  sums_2  store
+  twiddle_part 2
+  add     t5, t5, s9
+  add     t6, t6, s9
+  bnez    s3, 1b
+  j       2b
 end_codelet fft_radix2
 
 // The last pass: one group, no twiddles.
 codelet fft_radix2_last
   pass_arguments
-1:
   two_legs
   addi    s3, s3, 1
   .balign 8
@@ -136,8 +149,8 @@ codelet fft_radix2_last
   store   f6, t6
   store   f7, t6
 2:
-  addi    s3, s3, -1
-  next_group
+9:
+  xctl    0
 end_codelet fft_radix2_last
 
 // --- radix 4: legs in f0-f7; their sums and differences in f8-f15; twiddles in f20-f28 ------------------------------
@@ -193,13 +206,55 @@ end_codelet fft_radix2_last
   axpy.2s f14, 28, f11, f14
   axpy.2s f15, 27, f10, f15
 .endm
+// The same at the end of a group: on to the next in, and to its twiddles.
+.macro turn_4_next
+  add.2s  f16, f8, f12
+  add     t3, t3, a7
+  add.2s  f17, f9, f13
+  add     t4, t4, a7
+  sub.2s  f8, f8, f12
+  store   f16, t5
+  sub.2s  f9, f9, f13
+  store   f17, t5
+  add.2s  f12, f10, f15
+  add     s5, s5, a7
+  sub.2s  f13, f11, f14
+  add     s6, s6, a7
+  sub.2s  f10, f10, f15
+  load_two f0, f2, t3, t4
+  add.2s  f11, f11, f14
+  load_two f1, f3, t3, t4
+  axpy.2s f18, 20, f12, kZero
+  load_two f4, f6, s5, s6
+  axpy.2s f19, 20, f13, kZero
+  load_two f5, f7, s5, s6
+  axpy.2s f29, 23, f8, kZero
+  add     t5, t5, s9
+  axpy.2s f30, 23, f9, kZero
+  twiddle_part 0
+  axpy.2s f18, 22, f13, f18
+  nop
+  axpy.2s f19, 21, f12, f19
+  store   f18, t6
+  axpy.2s f29, 25, f9, f29
+  store   f19, t6
+  axpy.2s f30, 24, f8, f30
+  add     t6, t6, s9
+  axpy.2s f14, 26, f10, kZero
+  twiddle_part 1
+  axpy.2s f15, 26, f11, kZero
+  twiddle_part 2
+  axpy.2s f14, 28, f11, f14
+  twiddle_part 3
+  axpy.2s f15, 27, f10, f15
+  twiddle_part 4
+.endm
 codelet fft_radix4
   pass_arguments
-1:
-  load_twiddle 20
-  load_twiddle 23
-  load_twiddle 26
   four_legs
+  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8
+    twiddle_part \n
+  .endr
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
   ld2     f4, f6, s5, s6
@@ -208,14 +263,26 @@ codelet fft_radix4
   sums_4
   .balign 8
   beqz    s3, 2f
+1:
   rpt     s3, 2f
   turn_4  load_two
   sums_4  "store f14, s8", "store f15, s8"
 2:
+  bdnz    s2, 4f
+  nop
   turn_4  nothing
   store   f14, s8
   store   f15, s8
-  next_group
+9:
+  xctl    0
+  .balign 8
+4:
+  turn_4_next
+  sums_4  "twiddle_part 5", "twiddle_part 6", "twiddle_part 7", "twiddle_part 8", "store f29, s7", "store f30, s7", "store f14, s8", "store f15, s8"
+  add     s7, s7, s9
+  add     s8, s8, s9
+  bnez    s3, 1b
+  j       2b
 end_codelet fft_radix4
 
 // The last pass: results in f16-f23, sixteen slots a unit
@@ -239,7 +306,6 @@ end_codelet fft_radix4
 .endm
 codelet fft_radix4_last
   pass_arguments
-1:
   four_legs
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
@@ -262,7 +328,8 @@ codelet fft_radix4_last
   store   f21, s7
   store   f22, s8
   store   f23, s8
-  next_group
+9:
+  xctl    0
 end_codelet fft_radix4_last
 
 // --- transpositions: two rows at a time become the two points of a unit -----------------------------------------------

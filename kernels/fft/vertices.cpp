@@ -13,6 +13,8 @@ namespace {
 
 std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
+constexpr std::uint32_t kTwiddleBytes = 12;  // real part, imaginary part, its negative
+
 /// The leg that tile code's result number `slot` is: it computes 0 - 2 -+ i (1 - 3) in this order.
 std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction direction) {
   return radix == 4 && direction == Direction::inverse && slot != 0 ? 4 - slot : slot;
@@ -90,14 +92,14 @@ void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> i
       const std::uint64_t turn =
           std::uint64_t{group} * leg_of(slot, pass.radix, direction) * pass.stride % pass.length;
       const double angle = sign * 2 * std::numbers::pi * static_cast<double>(turn) / pass.length;
-      data::store_element(program::Type::f32, into, at++, std::cos(angle));
-      data::store_element(program::Type::f32, into, at++, std::sin(angle));
+      for (const double part : {std::cos(angle), std::sin(angle), -std::sin(angle)})
+        data::store_element(program::Type::f32, into, at++, part);
     }
   }
 }
 
 std::uint32_t twiddle_bytes(const Pass& pass) {
-  return pass.last() ? 0 : word(pass.groups() * (pass.radix - 1) * kPointBytes);
+  return pass.last() ? 0 : word(pass.groups() * (pass.radix - 1) * kTwiddleBytes);
 }
 
 }  // namespace tessera::fft
