@@ -1,9 +1,9 @@
 // Passes of a Stockham transform and transpositions. A unit is two complex points of neighbouring columns: a word of
 // real parts, a word of imaginary parts.
 //
-// Arguments of a pass, to all workers: in, out, bytes from leg to leg in, from leg 0 to legs 1, 2 and 3 out, bytes from
-// group to group in and out; then for each worker 32 bytes: offset in, offset out, twiddles, groups, units
-// of a run - 1, three words of padding. A twiddle is its real part, its imaginary part and the negative of that, for legs
+// Arguments of a pass, to all workers: bytes from leg to leg in, from leg 0 to legs 1, 2 and 3 out; then for each worker
+// 32 bytes: leg 0 in and out, twiddles, groups, units of a run - 1, bytes from the end of a run to the next in
+// and out, a word of padding. A twiddle is its real part, its imaginary part and the negative of that, for legs
 // 1, 2, 3 out. Where one group ends the next begins without a break: its first unit is loaded, and its twiddles, while
 // the last unit of the group before is finished.
 #include "xtile.h"
@@ -16,26 +16,16 @@
   csrr    t0, 0xcc0
   slli    t0, t0, 5
   add     t0, t0, a0
-  lw      s2, 44(t0)
-  lw      a1, 0(a0)
-  lw      a2, 4(a0)
+  lw      s2, 28(t0)
+  lw      t3, 16(t0)
+  lw      t5, 20(t0)
   beqz    s2, 9f
-  lw      a3, 8(a0)
-  lw      a4, 12(a0)
-  lw      a5, 16(a0)
-  lw      a6, 20(a0)
-  lw      a7, 24(a0)
-  lw      s9, 28(a0)
-  lw      t3, 32(t0)
-  lw      t5, 36(t0)
-  lw      s4, 40(t0)
-  lw      s3, 48(t0)
-  add     t3, t3, a1
-  add     t5, t5, a2
-  addi    t1, s3, 1
-  slli    t1, t1, 4
-  sub     a7, a7, t1
-  sub     s9, s9, t1
+  lw      s4, 24(t0)
+  lw      s3, 32(t0)
+  lw      a7, 36(t0)
+  lw      s9, 40(t0)
+  lw      a3, 0(a0)
+  lw      a4, 4(a0)
   fmv.w.x f31, x0
   splat.s kZero, kZero
 .endm
@@ -48,6 +38,8 @@
   add     t6, t5, a4
 .endm
 .macro four_legs
+  lw      a5, 8(a0)
+  lw      a6, 12(a0)
   two_legs
   add     s5, t4, a3
   add     s6, s5, a3
@@ -63,9 +55,6 @@
 .endm
 .macro store first, to
   fsd.p   \first, \to, 8
-.endm
-.macro no_store first, to
-  nop
 .endm
 
 // --- radix 2: a in f0, f1, b in f2, f3; sum in f4, f5, difference in f6, f7, turned in f8, f9; eight slots a unit ------
@@ -95,13 +84,17 @@
 codelet fft_radix2
   pass_arguments
   two_legs
-  twiddle_part 0
-  twiddle_part 1
-  twiddle_part 2
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
   .balign 8
-  sums_2  no_store
+  twiddle_part 0
+  add.2s  f4, f0, f2
+  twiddle_part 1
+  add.2s  f5, f1, f3
+  twiddle_part 2
+  sub.2s  f6, f0, f2
+  nop
+  sub.2s  f7, f1, f3
   beqz    s3, 2f
 1:
   rpt     s3, 2f
@@ -252,16 +245,13 @@ end_codelet fft_radix2_last
 codelet fft_radix4
   pass_arguments
   four_legs
-  .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8
-    twiddle_part \n
-  .endr
   ld2     f0, f2, t3, t4
   ld2     f1, f3, t3, t4
   ld2     f4, f6, s5, s6
   ld2     f5, f7, s5, s6
+  twiddle_part 0
   .balign 8
-  sums_4
-  .balign 8
+  sums_4  "twiddle_part 1", "twiddle_part 2", "twiddle_part 3", "twiddle_part 4", "twiddle_part 5", "twiddle_part 6", "twiddle_part 7", "twiddle_part 8"
   beqz    s3, 2f
 1:
   rpt     s3, 2f
@@ -337,7 +327,8 @@ end_codelet fft_radix4_last
 // bytes out from column to column), bytes of a row, three words of padding; then for each worker 16 bytes: first
 // pair, pairs, first unit of a row, units - 1.
 //
-// s0, s1: rows 0 and 1; s2: pairs left; s3: units - 1; s4, s5: twiddles of the rows; s6: list; a2: out
+// t3, t4: rows 0 and 1; s8, s9: their twiddles; t5, t6: two columns before those to be stored next; a7: two columns; s2: pairs
+// left; s3: units - 1; s6: list; s7: first unit - 1; a2: out; a4: a row; a5: from the end of a row's units to the next pair
 .macro transpose_arguments
   csrr    t0, 0xcc0
   slli    t0, t0, 4
@@ -357,26 +348,27 @@ end_codelet fft_radix4_last
   mul     t1, t1, a4
   slli    t2, s7, 4
   add     t1, t1, t2
-  add     s0, a1, t1
-  add     s4, a3, t1
+  add     t3, a1, t1
+  add     s8, a3, t1
+  add     t4, t3, a4
+  add     s9, s8, a4
+  addi    t1, s3, 1
+  slli    t1, t1, 4
+  slli    a5, a4, 1
+  sub     a5, a5, t1
+  addi    s7, s7, -1
 .endm
-// The next pair of rows: t3, t4 at them, s8, s9 at their twiddles, t5, t6 two columns before the first two; a7: two
-// columns.
-.macro next_pair
+// Where the columns of the next pair of rows go.
+.macro next_columns
   lw.p    t1, s6, 4
   lw.p    a6, s6, 4
   slli    a7, a6, 1
   mul     t2, s7, a7
+.endm
+.macro first_columns
+  add     t1, t1, t2
   add     t5, a2, t1
-  add     t5, t5, t2
-  sub     t5, t5, a7
   add     t6, t5, a6
-  mv      t3, s0
-  add     t4, s0, a4
-  mv      s8, s4
-  add     s9, s4, a4
-  sh1add  s0, a4, s0
-  sh1add  s4, a4, s4
 .endm
 
 // Row 0 in f0, f1, its twiddle in f4, f5, their product in f8, f10; row 1 in f2, f3, f6, f7, f11, f13. Twelve slots for
@@ -417,31 +409,47 @@ end_codelet fft_radix4_last
 .endm
 codelet fft_turn
   transpose_arguments
-1:
-  next_pair
+  next_columns
+  first_columns
   ld2     f0, f4, t3, s8
   ld2     f1, f5, t3, s8
   .balign 8
   turn_row_0 load_two, put_nothing
   beqz    s3, 2f
+1:
   rpt     s3, 2f
   turn_row_1 load_two
   turn_row_0 load_two, put
 2:
+  bdnz    s2, 4f
+  nop
   turn_row_1 nothing
   fsd     f18, 0(t6)
   fsd     f17, 8(t5)
   fsd     f19, 8(t6)
-  bdnz    s2, 1b
 9:
   xctl    0
+  .balign 8
+4:
+  add     t3, t3, a5
+  add     s8, s8, a5
+  turn_row_1 load_two
+  next_columns
+  add     t4, t4, a5
+  add     s9, s9, a5
+  turn_row_0 load_two, put
+  first_columns
+  bnez    s3, 1b
+  j       2b
+  nop
 end_codelet fft_turn
 
 codelet fft_transpose
   transpose_arguments
   addi    s3, s3, 1
 1:
-  next_pair
+  next_columns
+  first_columns
   .balign 8
   nop
   rpt     s3, 2f
@@ -456,6 +464,8 @@ codelet fft_transpose
   fsd     f18, 0(t6)
   fsd     f19, 8(t6)
 2:
+  add     t3, t3, a5
+  add     t4, t4, a5
   bdnz    s2, 1b
 9:
   xctl    0

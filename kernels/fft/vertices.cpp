@@ -40,8 +40,7 @@ program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t colu
       codelet(fmt::format("fft_radix{}{}", pass.radix, pass.last() ? "_last" : "")),
       program::Executor::all_workers,
       0,
-      {Place{in}, Place{out}, word(run * pass.groups()), leg(1), leg(2), leg(3), word(run),
-       word(run * pass.radix)}};
+      {word(run * pass.groups()), leg(1), leg(2), leg(3)}};
   const EvenSplit units{run / kUnitBytes, unit_parts};
   const EvenSplit groups{pass.groups(), contexts_ / unit_parts};
   const std::uint32_t group_bytes = twiddle_bytes(pass) / pass.groups();
@@ -51,11 +50,13 @@ program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t colu
     const bool idle = mine.size() == 0 || part.size() == 0;
     const std::uint64_t first = idle ? 0 : mine.begin;
     const std::uint64_t at = idle ? 0 : part.begin * kUnitBytes;
+    const std::uint64_t mine_bytes = part.size() * kUnitBytes;
     vertex.arguments.insert(
         vertex.arguments.end(),
-        {word(first * run + at), word(first * run * pass.radix + at),
+        {Place{in, word(first * run + at)}, Place{out, word(first * run * pass.radix + at)},
          pass.last() ? program::Argument{0U} : Place{twiddles, word(first * group_bytes)},
-         idle ? 0U : word(mine.size()), word(part.size()) - 1, 0U, 0U, 0U});
+         idle ? 0U : word(mine.size()), word(part.size()) - 1, word(run - mine_bytes),
+         word(run * pass.radix - mine_bytes), 0U});
   }
   return vertex;
 }
