@@ -21,8 +21,8 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr std::size_t kFinalists = 4;
-constexpr std::uint32_t kMostDigits = 3;     // of one dimension
+constexpr std::size_t kFinalists = 6;
+constexpr std::uint32_t kMostDigits = 4;     // of one dimension
 constexpr std::uint32_t kMostDigitsOf2 = 2;  // of each of two
 
 std::uint64_t product(const Numbers& numbers) {
@@ -101,7 +101,19 @@ class Search {
     }
   }
 
+  /// Work of tile 0: its points, once for each bit that is transformed. A plan of much more than
+  /// the least is not worth asking for its cost.
+  [[nodiscard]] bool take(const Digits& digits) {
+    std::uint64_t work = 0;
+    for (std::uint32_t phase = 0; phase < digits.phases(); ++phase)
+      work += digits.held(0, phase) * (bits_of(digits.length(phase)) + 1);
+    if (work > least_work_ + least_work_ / 4) return false;
+    least_work_ = std::min(least_work_, work);
+    return true;
+  }
+
   void try_plan(Plan plan) {
+    if (!take(Digits(problem_, plan))) return;
     for (std::uint32_t phase = 0; phase < plan.lengths.size(); ++phase) {
       const Numbers& radices = best_radices(plan, phase);
       plan.radices.insert(plan.radices.end(), radices.begin(), radices.end());
@@ -182,6 +194,7 @@ class Search {
   std::map<std::pair<std::uint32_t, std::uint64_t>, Numbers> radices_;
   std::vector<std::pair<std::uint64_t, Plan>> estimates_;  ///< least cycles first
   std::uint64_t least_points_ = ~std::uint64_t{0};
+  std::uint64_t least_work_ = ~std::uint64_t{0} / 2;
   std::optional<Plan> closest_;  ///< of those that do not fit
   program::CategoryBytes closest_need_{};
 };
