@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "kernels/butterfly/butterfly.h"
+#include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/pixelfly/pixelfly.h"
@@ -68,6 +70,21 @@ TEST_SUITE("run") {
       options.elements_per_worker = 40;
       CHECK(finds<stream::Stream>(kAll, options, options.dtype, mode) == "found");
     }
+  }
+
+  TEST_CASE("checks of butterfly and fft find wrong elements and stale tiles") {
+    const Rates sure{20, 20, 20, 0, 20, 20, 0};
+    for (const Type type : {Type::f16, Type::f32}) {
+      butterfly::Options options;
+      options.problem.features = 64;
+      options.problem.n = 80;
+      options.problem.dtype = type == Type::f16 ? butterfly::Number::f16 : butterfly::Number::f32;
+      CHECK(finds<butterfly::Butterfly>(sure, options, type, CheckMode::full) == "found");
+    }
+    fft::Options options;
+    options.problem.points = 4096;
+    CHECK(finds<fft::Fft>({20, 20, 20, 20, 20, 20, 0}, options, Type::f32, CheckMode::full) ==
+          "found");
   }
 
   TEST_CASE("checks of spmm_static find wrong elements, stale tiles and a bias") {
