@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "sim/program/exchange_compiler.h"
+#include "sim/program/placement.h"
 
 namespace tessera::kernels {
 
@@ -17,6 +18,19 @@ std::uint64_t bytes_of(const program::Exchange& exchange) {
   std::uint64_t bytes = 0;
   for (const program::Copy& copy : exchange.copies) bytes += copy.bytes;
   return bytes;
+}
+
+/// Buffers placed as the program's are.
+std::uint64_t tensor_bytes(const program::Program& sample) {
+  const program::Flow flow = program::flatten(sample);
+  const std::vector<program::Lifetime> lives = program::lifetimes(sample, flow);
+  std::vector<program::Block> blocks;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    const program::Buffer& buffer = sample.buffers()[i];
+    if (lives[i].used() && buffer.bytes > 0)
+      blocks.push_back({buffer.bytes, buffer.align, lives[i], buffer.category});
+  }
+  return program::place(blocks, 0, static_cast<std::uint32_t>(flow.steps.size())).end;
 }
 
 }  // namespace
@@ -44,8 +58,7 @@ program::CategoryBytes sample_memory(const program::Program& sample, const TileC
   };
   for (const program::Codelet& codelet : sample.codelets())
     of(program::Category::code) += round_up<std::uint64_t>(codelet.code.size(), kAlign);
-  for (const program::Buffer& buffer : sample.buffers())
-    of(program::Category::tensors) += round_up<std::uint64_t>(buffer.bytes, kAlign);
+  of(program::Category::tensors) = tensor_bytes(sample);
   of(program::Category::control) = kControlBytes;
   for (const program::Step& step : sample.main().steps) {
     of(program::Category::control) += kControlBytesPerStep;

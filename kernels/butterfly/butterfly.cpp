@@ -49,6 +49,10 @@ void describe(config::Fields& fields, Options& options) {
                "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
                "[features, 2 n]; seeded values if not given"},
               options.x);
+  fields.file({"gradient", "Yg of pass grad_twiddles, as x"}, options.gradient);
+  fields.require(options.gradient.empty() || problem.pass == Pass::grad_twiddles, "gradient",
+                 fmt::format("is used by pass grad_twiddles only, found {}",
+                             config::name_of(kPasses, problem.pass)));
   fields.file({"twiddles",
                "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
                "2, 2, 2], of angles [stages, features / 2]; seeded values if not given"},
@@ -65,7 +69,8 @@ Butterfly::Butterfly(const Options& options, MachineCosts& costs)
                              : choose_plan(options.problem, costs)),
       geometry_{options.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
-                operand(options, "", "", kGradientStream), twiddles(options)} {}
+                operand(options, options.gradient, "gradient", kGradientStream),
+                twiddles(options)} {}
 
 nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }
 
@@ -79,12 +84,17 @@ nlohmann::ordered_json Butterfly::facts() const {
 
 program::Program Butterfly::build() const { return build_program(geometry_, machine_, operands_); }
 
-/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12.
+/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The
+/// gradient of twiddles goes through all factors but one there and back, and multiplies and adds
+/// each of four elements once.
 std::uint64_t Butterfly::useful_flops() const {
   const Problem& p = options_.problem;
-  const std::uint64_t pairs = std::uint64_t{p.stages()} * p.pairs() * p.n;
-  if (!p.is_complex()) return 6 * pairs;
-  return (p.complex_code() ? 28 : 12) * pairs;
+  const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
+  const std::uint64_t real = p.is_complex() && !p.complex_code() ? 2 : 1;
+  const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
+  const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;
+  if (p.pass != Pass::grad_twiddles) return p.stages() * pairs * factor;
+  return pairs * (2 * (p.stages() - 1) * factor + p.stages() * outer);
 }
 
 std::string Butterfly::peak_type() const {

@@ -13,6 +13,7 @@ namespace tessera::butterfly {
 struct Options {
   Problem problem;
   std::string x;         ///< .npy file; empty: seeded
+  std::string gradient;  ///< the same, of Yg
   std::string twiddles;  ///< the same
   std::uint64_t seed = 1;
   bool pinned = false;
@@ -34,6 +35,10 @@ class Butterfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  [[nodiscard]] CheckResult check_product(const MemoryReader& memory,
+                                          const CheckRequest& request) const;
+  [[nodiscard]] CheckResult check_gradient(const MemoryReader& memory,
+                                           const CheckRequest& request) const;
   /// Y as found: row after row, imaginary parts behind real ones as in Operands.
   [[nodiscard]] std::vector<float> found_rows(const MemoryReader& memory) const;
 

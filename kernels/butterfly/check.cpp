@@ -12,17 +12,11 @@ namespace tessera::butterfly {
 
 namespace {
 
-constexpr double kHalfSmallestF16 = 0x1p-25;
-constexpr double kHalfSmallestF32 = 0x1p-150;
 /// Errors of errors: what the bound leaves out is of second order.
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
 constexpr std::uint64_t kSampleStream = 11;
-
-double half_smallest(program::Type type) {
-  return type == program::Type::f16 ? kHalfSmallestF16 : kHalfSmallestF32;
-}
 
 /// All columns, or some, at least one of every part of the plan.
 std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all,
@@ -74,8 +68,8 @@ std::vector<float> Butterfly::found_rows(const MemoryReader& memory) const {
 
 /// Column by column: the factors applied to X in double with a running bound, and, where it is
 /// small, the dense matrix times X.
-CheckResult Butterfly::check(const MemoryReader& memory, const CheckRequest& request) const {
-  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+CheckResult Butterfly::check_product(const MemoryReader& memory,
+                                     const CheckRequest& request) const {
   const Problem& p = options_.problem;
   const std::uint32_t parts = p.is_complex() ? 2 : 1;
   const bool all = compares_all(request.mode, useful_flops());
@@ -87,13 +81,9 @@ CheckResult Butterfly::check(const MemoryReader& memory, const CheckRequest& req
   const kernels::Comparison empty({"Y", p.type(), p.type(), false});
   std::vector<kernels::Comparison> pieces(columns.size(), empty);
   const auto compare_column = [&](std::uint32_t column, kernels::Comparison& comparison) {
-    Bounded y{std::vector<Complex>(p.features), std::vector<double>(p.features)};
-    for (std::uint32_t i = 0; i < p.features; ++i)
-      y.value[i] = {operands_.x.element(i, std::uint64_t{column} * parts),
-                    parts == 2 ? operands_.x.element(i, std::uint64_t{column} * parts + 1) : 0};
+    Bounded y = exact_column(p, operands_.x, column);
     const std::vector<Complex> x = y.value;
-    for (const Factor& each : matrices)
-      y = apply(each, y, data::unit_roundoff(p.type()), half_smallest(p.type()));
+    for (const Factor& each : matrices) y = apply(each, y, p.type());
     for (std::uint32_t i = 0; i < p.features; ++i) {
       Complex expected = y.value[i];
       if (!dense.empty()) {
@@ -114,6 +104,12 @@ CheckResult Butterfly::check(const MemoryReader& memory, const CheckRequest& req
   kernels::Comparison comparison = empty;
   for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
   return comparison.result(all ? "full" : "sample");
+}
+
+CheckResult Butterfly::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  return options_.problem.pass == Pass::grad_twiddles ? check_gradient(memory, request)
+                                                      : check_product(memory, request);
 }
 
 }  // namespace tessera::butterfly

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "sim/data/element.h"
 
 namespace tessera::butterfly {
 
@@ -44,13 +47,26 @@ std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles) {
     all.push_back(factor(problem, twiddles, stage));
   if (problem.pass != Pass::grad_input) return all;
   std::reverse(all.begin(), all.end());
-  for (Factor& each : all) {
-    for (Element& one : each.elements) {
-      std::swap(one.row, one.column);
-      one.value = std::conj(one.value);
-    }
-  }
+  for (Factor& each : all) each = adjoint(std::move(each));
   return all;
+}
+
+Factor adjoint(Factor factor) {
+  for (Element& one : factor.elements) {
+    std::swap(one.row, one.column);
+    one.value = std::conj(one.value);
+  }
+  return factor;
+}
+
+Bounded exact_column(const Problem& problem, const data::DenseOperand& operand,
+                     std::uint64_t column) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  Bounded x{std::vector<Complex>(problem.features), std::vector<double>(problem.features)};
+  for (std::uint32_t i = 0; i < problem.features; ++i)
+    x.value[i] = {operand.element(i, column * parts),
+                  parts == 2 ? operand.element(i, column * parts + 1) : 0};
+  return x;
 }
 
 std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors) {
@@ -66,7 +82,9 @@ std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& facto
   return product;
 }
 
-Bounded apply(const Factor& factor, const Bounded& x, double roundoff, double half_smallest) {
+Bounded apply(const Factor& factor, const Bounded& x, program::Type type) {
+  const double roundoff = data::unit_roundoff(type);
+  const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
   Bounded y{std::vector<Complex>(factor.rows), std::vector<double>(factor.rows)};
   for (const Element& one : factor.elements) {
     const double size = std::abs(one.value.real()) + std::abs(one.value.imag());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/butterfly/twiddles.h"
+#include "sim/data/dense_operand.h"
 
 /// The product of the explicit factors in double, written without regard to tiles.
 namespace tessera::butterfly {
@@ -35,6 +36,13 @@ struct Bounded {
   std::vector<Complex> value;
   std::vector<double> error;
 };
-Bounded apply(const Factor& factor, const Bounded& x, double roundoff, double half_smallest);
+Bounded apply(const Factor& factor, const Bounded& x, program::Type type);
+
+/// A column of an operand, which has no error yet.
+Bounded exact_column(const Problem& problem, const data::DenseOperand& operand,
+                     std::uint64_t column);
+
+/// The conjugate transpose.
+Factor adjoint(Factor factor);
 
 }  // namespace tessera::butterfly

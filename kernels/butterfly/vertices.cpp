@@ -18,15 +18,17 @@ std::uint32_t Vertices::codelet(const std::string& name) {
   return entry->second;
 }
 
-program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t units,
-                               Place twiddles, BufferId in, BufferId out) {
-  const bool complex_code = problem_.complex_code();
-  const Number number = problem_.is_complex() ? Number::f32 : problem_.dtype;
-  const std::string name = fmt::format(
-      "butterfly_{}_{}_{}", complex_code ? "complex" : config::name_of(kNumbers, number),
-      config::name_of(kParameters, problem_.parameters), pass.stages.size());
+std::string Vertices::number_name() const {
+  if (problem_.complex_code()) return "complex";
+  return std::string(
+      config::name_of(kNumbers, problem_.is_complex() ? Number::f32 : problem_.dtype));
+}
+
+program::Vertex Vertices::rows_vertex(TileId tile, const std::string& name, const RowPass& pass,
+                                      std::uint64_t units, BufferId in, BufferId out, Place second,
+                                      std::uint64_t group_bytes, std::uint64_t array_bytes) {
   const std::uint64_t row = units * problem_.unit_bytes();
-  const std::uint32_t unit = complex_code ? problem_.unit_bytes() : kWordBytes;
+  const std::uint32_t unit = problem_.complex_code() ? problem_.unit_bytes() : kWordBytes;
   const std::uint32_t low = std::min(pass.first_place(problem_), pass.last_place(problem_));
   const std::uint32_t between = 1U << low;
   const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
@@ -39,18 +41,51 @@ program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t u
        word(row << pass.last_place(problem_)), between, word(row * jump), word(row), 0U}};
   const EvenSplit runs{row / unit, workers_n_};
   const EvenSplit groups{pass.groups(), contexts_ / workers_n_};
-  const std::uint32_t group_bytes = twiddle_bytes(problem_, pass) / pass.groups();
   for (std::uint32_t w = 0; w < contexts_; ++w) {
-    const Interval run = runs.part(w % workers_n_);
+    const std::uint32_t part = w % workers_n_;
+    const Interval run = runs.part(part);
     const Interval mine = groups.part(w / workers_n_);
-    const auto first = word(mine.begin);
-    const std::uint64_t offset = pass.first_row(problem_, first) * row + run.begin * unit;
-    const std::uint32_t count = run.size() == 0 ? 0 : word(mine.size());
+    const bool idle = mine.size() == 0 || run.size() == 0;
+    const std::uint32_t first = idle ? 0 : word(mine.begin);
     vertex.arguments.insert(
         vertex.arguments.end(),
-        {count == 0 ? 0U : word(offset),
-         count == 0 ? twiddles : Place{twiddles.buffer, twiddles.offset + first * group_bytes},
-         count, word(run.size()) - 1, between - first % between, 0U, 0U, 0U});
+        {word(pass.first_row(problem_, first) * row + (idle ? 0 : run.begin * unit)),
+         Place{second.buffer,
+               second.offset + word(idle ? 0 : first * group_bytes + part * array_bytes)},
+         idle ? 0U : word(mine.size()), word(run.size()) - 1, between - first % between, 0U, 0U,
+         0U});
+  }
+  return vertex;
+}
+
+program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t units,
+                               Place twiddles, BufferId in, BufferId out) {
+  const std::string name =
+      fmt::format("butterfly_{}_{}_{}", number_name(),
+                  config::name_of(kParameters, problem_.parameters), pass.stages.size());
+  return rows_vertex(tile, name, pass, units, in, out, twiddles,
+                     twiddle_bytes(problem_, pass) / pass.groups(), 0);
+}
+
+program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64_t units,
+                                   Place sums, std::uint64_t array_bytes, BufferId gradient,
+                                   BufferId x) {
+  return rows_vertex(tile, fmt::format("butterfly_products_{}", number_name()), pass, units,
+                     gradient, x, sums, problem_.complex_code() ? 32 : 16, array_bytes);
+}
+
+program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
+                                 BufferId result) {
+  program::Vertex vertex{tile,
+                         codelet("butterfly_angles"),
+                         program::Executor::all_workers,
+                         0,
+                         {sums, Place{angles}, Place{result}, 0U}};
+  const EvenSplit split{pairs, contexts_};
+  for (std::uint32_t w = 0; w < contexts_; ++w) {
+    const Interval mine = split.part(w);
+    vertex.arguments.insert(vertex.arguments.end(),
+                            {mine.size() == 0 ? 0U : word(mine.begin), word(mine.size())});
   }
   return vertex;
 }

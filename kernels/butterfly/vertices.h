@@ -25,9 +25,24 @@ class Vertices {
   /// `pass` on rows of `units` in `in`, to those in `out` (the same or others).
   program::Vertex pass(TileId tile, const RowPass& pass, std::uint64_t units, Place twiddles,
                        BufferId in, BufferId out);
+  /// The outer products of two rows of `gradient` with two of `x` for every group of a pass of one
+  /// factor, summed over their columns: four f32 numbers a group (of complex ones eight) at `sums`,
+  /// for each part of the columns an array of `array_bytes`.
+  program::Vertex products(TileId tile, const RowPass& pass, std::uint64_t units, Place sums,
+                           std::uint64_t array_bytes, BufferId gradient, BufferId x);
+  /// Gradients of `pairs` angles from such sums, given their cosines and sines.
+  program::Vertex angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
+                         BufferId result);
 
  private:
   std::uint32_t codelet(const std::string& name);
+  /// What tile code calls the problem's numbers: of complex ones it may see the parts alone.
+  [[nodiscard]] std::string number_name() const;
+  /// A call whose groups and runs are divided among workers; each group has `group_bytes` at
+  /// `second` and each part of the columns an array of `array_bytes` there.
+  program::Vertex rows_vertex(TileId tile, const std::string& name, const RowPass& pass,
+                              std::uint64_t units, BufferId in, BufferId out, Place second,
+                              std::uint64_t group_bytes, std::uint64_t array_bytes);
 
   const elf::KernelCode& code_;
   program::Program& program_;

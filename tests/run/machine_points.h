@@ -42,6 +42,7 @@ inline const std::vector<Factor>& machine_factors() {
          "workload.parameters=rotation workload.order=decreasing"),
         ("butterfly workload.features=32 workload.n=60 workload.dtype=complex_f32 "
          "workload.pass=grad_input"),
+        "butterfly workload.features=64 workload.n=50 workload.pass=grad_twiddles",
         "fft workload.points=1024",
         ("fft workload.points=128 workload.rows=32 workload.direction=inverse "
          "workload.layout=blocked")}},

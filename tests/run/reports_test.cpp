@@ -78,6 +78,8 @@ std::vector<Case> cases() {
           butterfly("f32", "rotation", "workload.pass=grad_input"),
           butterfly("complex_f32", "free", "workload.n=1"),
           butterfly("f32", "free", "machine=hammerblade"),
+          butterfly("f16", "free", "workload.pass=grad_twiddles"),
+          butterfly("complex_f32", "rotation", "workload.pass=grad_twiddles"),
           {"fft", {tiles, "workload.points=2048"}},
           {"fft", {tiles, "workload.points=64", "workload.rows=16"}},
           {"fft",

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "kernels/butterfly/butterfly.h"
 #include "tests/kernels/run_workload.h"
@@ -39,7 +40,7 @@ TEST_SUITE("run") {
     for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
       for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
         for (const Order order : {Order::increasing, Order::decreasing}) {
-          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
+          for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
             Options options = options_of(64, 21, dtype, parameters);
             options.problem.order = order;
             options.problem.pass = pass;
@@ -67,6 +68,27 @@ TEST_SUITE("run") {
             CAPTURE(fused);
             CAPTURE(workers_n);
             CHECK(run(options, small_machine(48)) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("gradients of twiddles are added up over every division of columns") {
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
+        for (const std::uint32_t split_features : {1U, 4U, 8U}) {
+          for (const std::uint32_t split_n : {1U, 4U}) {
+            for (const std::uint32_t workers_n : {1U, 3U}) {
+              Options options = options_of(16, 29, dtype, parameters);
+              options.problem.pass = Pass::grad_twiddles;
+              options.pinned = true;
+              options.plan = {split_features, split_n, 1, workers_n};
+              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::name_of(kNumbers, dtype));
+              CAPTURE(config::name_of(kParameters, parameters));
+              CHECK(run(options, small_machine(32)) == "passed");
+            }
           }
         }
       }

@@ -1,0 +1,188 @@
+#include "kernels/butterfly/gradient.h"
+
+#include <algorithm>
+
+#include "kernels/butterfly/assembly.h"
+#include "kernels/gemm/vertices.h"
+#include "sim/data/element.h"
+
+namespace tessera::butterfly {
+
+namespace {
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+/// X goes forward and every factor's input stays; then Yg goes back, and each factor's twiddles get
+/// the outer products of what comes back and what went in, added up over columns.
+class Builder {
+ public:
+  Builder(Assembly& assembly, std::uint32_t contexts)
+      : assembly_(assembly),
+        geometry_(assembly.geometry),
+        layout_(geometry_),
+        gemm_code_("gemm"),
+        gemm_(gemm_code_, assembly.program, contexts) {}
+
+  program::Program build() {
+    add_buffers();
+    for (std::uint32_t stage = 0; stage < stages(); ++stage) {
+      const RowPass& pass = layout_.passes()[stage];
+      if (pass.before) assembly_.add_swap(*pass.before, x_[stage]);
+      if (stage + 1 < stages()) apply(pass, false, x_[stage], x_[stage + 1]);
+    }
+    for (std::uint32_t stage = stages(); stage-- > 0;) {
+      const RowPass& pass = layout_.passes()[stage];
+      add_products(stage);
+      if (stage == 0) break;
+      apply(pass, true, gradient_, gradient_);
+      if (pass.before) assembly_.add_swap(*pass.before, gradient_);
+    }
+    add_up();
+    return assembly_.take();
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t stages() const { return geometry_.problem.stages(); }
+  [[nodiscard]] bool rotates() const {
+    return geometry_.problem.parameters == Parameters::rotation;
+  }
+  [[nodiscard]] std::uint32_t arrays() const { return geometry_.plan.workers_n; }
+
+  void add_buffers() {
+    const Operands* operands = assembly_.operands;
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
+      const std::uint64_t bytes = layout_.share(t).size();
+      results_.push_back(assembly_.add_buffer(
+          t, std::max<std::uint64_t>(rotates() ? bytes / 4 : bytes, 16), "result", true));
+    }
+    x_.resize(stages());
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
+      for (std::uint32_t stage = 0; stage < stages(); ++stage)
+        x_[stage].push_back(assembly_.add_rows(
+            t, "x", false, stage == 0 && operands != nullptr ? &operands->x : nullptr,
+            layout_.passes().front().rows));
+      gradient_.push_back(assembly_.add_rows(t, "gradient", false,
+                                             operands == nullptr ? nullptr : &operands->gradient,
+                                             layout_.passes().back().rows));
+      // What nothing is added to is the result.
+      sums_.push_back(arrays() == 1 && geometry_.plan.split_n == 1 && !rotates()
+                          ? results_[t]
+                          : assembly_.add_buffer(t, layout_.bytes() * arrays(), "sums"));
+    }
+  }
+
+  void apply(const RowPass& pass, bool adjoint, const std::vector<BufferId>& in,
+             const std::vector<BufferId>& out) {
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t)
+      assembly_.add(assembly_.vertices.pass(TileId(t), pass, geometry_.units(t).size(),
+                                            {assembly_.add_twiddles(t, pass, adjoint)}, in[t],
+                                            out[t]));
+  }
+
+  void add_products(std::uint32_t stage) {
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t)
+      assembly_.add(assembly_.vertices.products(TileId(t), layout_.passes()[stage],
+                                                geometry_.units(t).size(),
+                                                {sums_[t], word(layout_.stage_begin(stage))},
+                                                layout_.bytes(), gradient_[t], x_[stage][t]));
+  }
+
+  /// Over the parts of a tile's columns, then over tiles.
+  void add_up() {
+    const std::uint32_t parts = geometry_.plan.split_n;
+    const auto add = [&](std::uint32_t tile, std::uint64_t bytes, std::uint32_t count, Place first,
+                         Place further, Place sum) {
+      assembly_.add(
+          gemm_.adding(TileId(tile), program::Type::f32, bytes, count, first, further, sum));
+    };
+    for (std::uint32_t t = 0; t < assembly_.tiles && arrays() > 1; ++t)
+      add(t, layout_.bytes(), arrays() - 1, {sums_[t]}, {sums_[t], word(layout_.bytes())},
+          {parts == 1 && !rotates() ? results_[t] : sums_[t]});
+    std::vector<BufferId> received;
+    if (parts > 1) received = exchange_shares();
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
+      const Interval share = layout_.share(t);
+      if (share.size() == 0) continue;
+      const Place own{sums_[t], word(share.begin)};
+      if (parts > 1)
+        add(t, share.size(), parts - 1, own, {received[t]}, rotates() ? own : Place{results_[t]});
+      if (rotates())
+        assembly_.add(assembly_.vertices.angles(TileId(t), share.size() / layout_.pair_bytes(), own,
+                                                add_angles(t), results_[t]));
+    }
+  }
+
+  std::vector<BufferId> exchange_shares() {
+    const std::uint32_t parts = geometry_.plan.split_n;
+    const std::uint32_t step = geometry_.plan.split_features;
+    std::vector<BufferId> received;
+    program::Exchange exchange{"shares", {}};
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
+      const Interval share = layout_.share(t);
+      received.push_back(assembly_.add_buffer(
+          t, std::max<std::uint64_t>(share.size() * (parts - 1), 16), "received"));
+      std::uint64_t at = 0;
+      for (std::uint32_t part = 0; part < parts && share.size() > 0; ++part) {
+        const std::uint32_t from = t % step + part * step;
+        if (from == t) continue;
+        exchange.copies.push_back(
+            {{sums_[assembly_.operands == nullptr ? t : from], word(share.begin)},
+             word(share.size()),
+             {{received[t], word(at)}}});
+        at += share.size();
+      }
+    }
+    assembly_.add(std::move(exchange));
+    return received;
+  }
+
+  /// Cosine and sine of every pair of the share, in f32.
+  BufferId add_angles(std::uint32_t tile) {
+    const auto fill = [layout = layout_, tile,
+                       operands = assembly_.operands](std::span<std::byte> into) {
+      std::size_t at = 0;
+      layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
+        for (const std::uint32_t part : {0U, 1U})
+          data::store_element(program::Type::f32, into, at++,
+                              operands->twiddles.number(stage, pair, part));
+      });
+    };
+    return assembly_.add_buffer(tile, layout_.share(tile).size() / 2, "angles", false, fill);
+  }
+
+  Assembly& assembly_;
+  const Geometry& geometry_;
+  GradientLayout layout_;
+  elf::KernelCode gemm_code_;
+  gemm::Vertices gemm_;                              ///< adding up is the same for all
+  std::vector<BufferId> results_, gradient_, sums_;  // by tile
+  std::vector<std::vector<BufferId>> x_;             // by factor whose input it is, by tile
+};
+
+}  // namespace
+
+GradientLayout::GradientLayout(const Geometry& geometry)
+    : geometry_(geometry),
+      pair_bytes_(geometry.problem.complex_code() ? 32 : 16),
+      passes_(schedule(geometry.problem, geometry.plan.split_features, 1, false)) {}
+
+std::uint64_t GradientLayout::bytes() const {
+  return geometry_.problem.stages() * groups() * pair_bytes_;
+}
+
+std::uint64_t GradientLayout::stage_begin(std::uint32_t stage) const {
+  return stage * groups() * pair_bytes_;
+}
+
+Interval GradientLayout::share(std::uint32_t tile) const {
+  const Interval pairs =
+      EvenSplit{geometry_.problem.stages() * groups(), geometry_.plan.split_n}.part(
+          tile / geometry_.plan.split_features);
+  return {pairs.begin * pair_bytes_, pairs.end * pair_bytes_};
+}
+
+program::Program build_gradient(Assembly& assembly, std::uint32_t contexts) {
+  return Builder(assembly, contexts).build();
+}
+
+}  // namespace tessera::butterfly
