@@ -76,12 +76,12 @@ std::vector<std::uint16_t> overlay_list(const Problem& problem, const OverlayPar
 program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
                                 const OverlayPart& part, const OverlayWork& work,
                                 std::uint64_t panels, bool adds, const OverlayBuffers& buffers) {
-  constexpr std::uint32_t kPass = 16;  // bytes of each vector that the tile code takes at once
   const std::uint32_t vector = problem.vector_bytes();
+  const std::uint32_t pass = std::min(vector, 16U);  // bytes of it that the tile code takes at once
   std::vector<program::Argument> arguments{Place{buffers.a},
                                            Place{buffers.result},
                                            word(panels),
-                                           vector / kPass,
+                                           vector / pass,
                                            word((part.rows.size() - 1) * vector),
                                            word((part.begin.size() - 2) * vector),
                                            vector,
@@ -94,8 +94,9 @@ program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& probl
     arguments.emplace_back(word(mine.size()));
     arguments.emplace_back(none ? 0U : word(mine.begin * vector));
   }
-  const std::string name = fmt::format("overlay_{}{}", adds ? "add_" : "",
-                                       problem.block.input == program::Type::f16 ? "f16" : "f32");
+  const std::string name =
+      fmt::format("{}overlay_{}{}", pass < 16 ? "narrow_" : "", adds ? "add_" : "",
+                  problem.block.input == program::Type::f16 ? "f16" : "f32");
   return {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
 }
 

@@ -21,7 +21,6 @@ Problem problem_of(const Options& options, const DenseWeights& w, const MachineC
     throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
   }
   const Type partials = options.partials == PartialsChoice::f32 ? Type::f32 : dtype;
-  kernels::require_unit(machine, dtype, partials);
   return {options.m, w.rows, w.columns,
           kernels::block_shape(machine.tile.matrix_unit, dtype, partials)};
 }

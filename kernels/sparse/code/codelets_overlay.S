@@ -1,5 +1,5 @@
 // The overlay of single elements: C^T += S^T A^T, S^T by columns of W. In each panel, for each pass of 16
-// bytes of its vectors, a worker walks its columns. Arguments: A^T, C^T, panels, passes of a vector,
+// bytes of its vectors (narrow: 8), a worker walks its columns. Arguments: A^T, C^T, panels, passes of a vector,
 // bytes from the end of a panel's first vector to the next panel in A^T and in C^T, bytes of a vector,
 // padding; then for each worker 16 bytes: list, values, columns, offset of its first column in C^T. The
 // list holds for each column its elements, then the place of each one's row of A^T in the panel in
@@ -7,7 +7,7 @@
 #include "xtile.h"
 #include "kernels/sparse/code/gather.inc"
 
-.macro overlay name, load, axpy, bytes, accumulate
+.macro overlay name, load, axpy, bytes, accumulate, words=2
 codelet \name
   csrr    t0, 0xcc0
   slli    t0, t0, 4
@@ -39,20 +39,24 @@ codelet \name
   lhu.p   s2, t4, 2
   .if \accumulate
     fld   f4, 0(t6)
-    fld   f5, 8(t6)
+    .if \words == 2
+      fld f5, 8(t6)
+    .endif
   .else
     fsgnj.d f4, f6, f6
     fsgnj.d f5, f6, f6
   .endif
   beqz    s2, 5f
-  add_nonzeros 2, s1, s2, \load, \axpy, \bytes
+  add_nonzeros \words, s1, s2, \load, \axpy, \bytes
 5:
   fsd     f4, 0(t6)
-  fsd     f5, 8(t6)
+  .if \words == 2
+    fsd   f5, 8(t6)
+  .endif
   add     t6, t6, s4
   bdnz    s0, 3b
-  addi    t2, t2, 16
-  addi    t3, t3, 16
+  addi    t2, t2, 8 * \words
+  addi    t3, t3, 8 * \words
   bdnz    s5, 2b
   add     t2, t2, a6
   add     t3, t3, a7
@@ -66,3 +70,5 @@ overlay overlay_f16, flh.p, axpy.4h, 2, 0
 overlay overlay_f32, flw.p, axpy.2s, 4, 0
 overlay overlay_add_f16, flh.p, axpy.4h, 2, 1
 overlay overlay_add_f32, flw.p, axpy.2s, 4, 1
+overlay narrow_overlay_f16, flh.p, axpy.4h, 2, 0, 1
+overlay narrow_overlay_add_f16, flh.p, axpy.4h, 2, 1, 1
