@@ -37,7 +37,9 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
       steps_(costs),
       dense_(costs),
       workers_(costs.machine().tile.contexts),
-      products_({kMeasured, kMeasured, {shape.in_blocks() ? workers_ : 1, kSettled}},
+      products_({kMeasured,
+                 kMeasured,
+                 {shape.in_blocks() ? workers_ * shape.unit.positions_at_once() : 1, kSettled}},
                 [this](const Sizes& sizes) { return measure_product(sizes); }),
       zeroing_({{1, kSettled}},
                [this](const Sizes& sizes) {

@@ -144,7 +144,6 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Cost& cost,
                const std::vector<sparse::BlockMatrix>& patterns) {
   const MachineConfig& machine = cost.machine();
   const Shape& shape = problem.shape;
-  if (shape.in_blocks()) kernels::require_unit(machine, shape.type, shape.partials);
   require_at_most("x", pinned.x, std::min(machine.tiles, problem.block_rows));
   require_at_most("y", pinned.y,
                   std::min(machine.tiles / std::max(1U, pinned.x), problem.block_columns));

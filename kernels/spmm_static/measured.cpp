@@ -19,7 +19,7 @@ Cost::Cost(const sparse::Shape& shape, std::uint64_t most_in_row, MachineCosts& 
       costs_(costs),
       steps_(costs),
       workers_(costs.machine().tile.contexts),
-      blocks_({kMeasured, kMeasured, {workers_, kSettled}},
+      blocks_({kMeasured, kMeasured, {workers_ * shape.unit.positions_at_once(), kSettled}},
               [this](const auto& sizes) { return measure_blocks(sizes); }),
       rows_({kMeasured, kMeasured, {2, kUnrolled}, kMeasured, kMeasured},
             [this](const auto& sizes) { return measure_elements(sizes); }),

@@ -29,7 +29,8 @@ program::Vertex block_product(Assembly& assembly, const sparse::Shape& shape, Ti
     arguments.emplace_back(width * y_bytes);
     arguments.emplace_back(0U);
   }
-  return {tile, assembly.codelet("blocks_" + shape.name()), program::Executor::supervisor, 0,
+  return {tile, assembly.codelet("blocks_" + shape.name()),
+          shape.on_unit() ? program::Executor::supervisor : program::Executor::all_workers, 0,
           std::move(arguments)};
 }
 

@@ -291,7 +291,6 @@ nlohmann::ordered_json to_json(const Plan& plan) {
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
                  MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
   const MachineConfig& machine = costs.machine();
-  if (shape.block > 1) kernels::require_unit(machine, shape.type, shape.partials);
   require_at_most(around.keys + ".parts", pinned.parts,
                   std::min(ceil_div(n, shape.lanes()), machine.tiles),
                   "words of a row of X, tiles");

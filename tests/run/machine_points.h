@@ -78,13 +78,8 @@ inline bool exists(const Point& point) {
   };
   const bool alone = level(2) == "single" && level(1) != "1" && !level(1).empty();
   const bool rated = level(7) == "ideal" && level(8) != "4 4" && !level(8).empty();
-  // Blocks of W and tile-wise products need a unit, of any shape.
-  const std::string workload = level(0);
-  const bool needs_unit = workload.starts_with("matrix_unit") ||
-                          workload.starts_with("spmm_tilewise") ||
-                          workload.find("block=16") != std::string::npos ||
-                          workload.find("block=8") != std::string::npos;
-  return !alone && !rated && !(needs_unit && level(6) == "none");
+  const bool without_unit = level(0).starts_with("matrix_unit") && level(6) == "none";
+  return !alone && !rated && !without_unit;
 }
 
 /// Options of `tessera run`: the config's file and what is set over it.

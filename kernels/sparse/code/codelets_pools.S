@@ -9,25 +9,6 @@
 
 .set kParts, 8
 
-// The supervisor: runs the workers on one sub-group after the other.
-.macro share_out
-  lla t0, 13f
-  run t0, a0, s1
-  walk_begin
-  lla t1, 14f
-21:
-  next_group 29f
-  xctl 1
-  run t1, a3, s1
-  lhu t4, kNext(a3)
-  nop
-  sh1add a3, t4, a3
-  j 21b
-29:
-  xctl 1
-  walk_end
-.endm
-
 // A worker's part: s3 rows, a2 list, a1 values, t2 first pass, s6 passes; ends the worker if it is empty.
 .macro worker_part
   add t0, a0, s4

@@ -8,6 +8,7 @@
 
 using namespace tessera;
 using kernels::Layout;
+using program::Type;
 using test::kTypes;
 using test::Types;
 
@@ -20,7 +21,6 @@ void check_shapes(const OptionsOf& options_of, std::initializer_list<std::uint32
     for (const MachineConfig& machine : test::machines_of_every_shape(types, 3)) {
       const kernels::BlockShape unit =
           kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
-      if (!unit.on_unit()) continue;
       CAPTURE(unit.name());
       for (const std::uint32_t block : blocks) {
         CAPTURE(block);
@@ -46,7 +46,7 @@ Options blocks_of(const Types& types, std::uint32_t block) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("spmm_static is right in blocks for every shape of the unit") {
+  TEST_CASE("spmm_static is right in blocks for every shape of the unit, and without one") {
     for (const Layout layout : {Layout::blocked, Layout::natural}) {
       check_shapes<spmm_static::SpmmStatic>(
           [&](const Types& types, std::uint32_t block) {
@@ -59,7 +59,7 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("spmm_dynamic is right in blocks for every shape of the unit") {
+  TEST_CASE("spmm_dynamic is right in blocks for every shape of the unit, and without one") {
     using spmm_dynamic::Pass;
     for (const Pass pass : {Pass::forward, Pass::grad_input}) {
       check_shapes<spmm_dynamic::SpmmDynamic>(
@@ -70,6 +70,43 @@ TEST_SUITE("run") {
             return options;
           },
           {4, 8, 16});
+    }
+  }
+
+  TEST_CASE("spmm_tilewise is right for every shape of the unit, and without one") {
+    using spmm_tilewise::PartialsChoice;
+    check_shapes<spmm_tilewise::SpmmTilewise>(
+        [&](const Types& types, std::uint32_t granularity) {
+          spmm_tilewise::Options options;
+          options.m = 53;
+          options.weights.k = 71;
+          options.weights.n = 77;
+          options.weights.dtype = types.input;
+          options.weights.pruning.sparsity = 0.6;
+          options.weights.pruning.granularity = granularity;
+          options.weights.pruning.method = spmm_tilewise::Method::tew;
+          options.partials =
+              types.partial == Type::f16 ? PartialsChoice::automatic : PartialsChoice::f32;
+          return options;
+        },
+        {24});
+  }
+
+  TEST_CASE("every number of columns is right on vector code") {
+    for (const Types& types : kTypes) {
+      MachineConfig machine = test::small_machine(1);
+      test::shape_of(machine, types).outputs = 0;
+      for (const std::uint32_t block : {4U, 8U, 16U}) {
+        for (const std::uint32_t n : {1U, 4U, 6U, 13U, 18U, 24U, 31U, 44U}) {
+          CAPTURE(block);
+          CAPTURE(n);
+          auto known = blocks_of<spmm_static::Options>(types, block);
+          auto given = blocks_of<spmm_dynamic::Options>(types, block);
+          known.n = given.n = n;
+          CHECK(test::run_workload<spmm_static::SpmmStatic>(known, machine) == "passed");
+          CHECK(test::run_workload<spmm_dynamic::SpmmDynamic>(given, machine) == "passed");
+        }
+      }
     }
   }
 }
