@@ -73,6 +73,8 @@ program::CategoryBytes sample_memory(const program::Program& sample, const TileC
             round_up<std::uint64_t>(vertex.arguments.size() * sizeof(std::uint32_t), kAlign);
     }
   }
+  // Stretches begin within runs, and schedules cut streams.
+  of(program::Category::exchange) += of(program::Category::exchange) / 4;
   of(program::Category::stack) =
       tile.supervisor_stack_bytes + std::uint64_t{tile.worker_stack_bytes} * tile.contexts;
   return memory;

@@ -22,7 +22,9 @@ std::string made_small(std::string text) {
       {R"("m": 4096, "k": 4096)", R"("m": 128, "k": 128)"},
       {"512..4096*2", "64..128*2"},
       {"256..4096*4", "16..64*4"},
-      {"32..2048*2", "32..128*2"}};
+      {"32..2048*2", "32..128*2"},
+      {"128..16384*2", "16..64*2"},
+      {"256..1048576*4", "64..256*4"}};
   for (const auto& [from, to] : changes) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
       text.replace(at, from.size(), to);
