@@ -73,8 +73,9 @@ class Builder {
       std::vector<BufferId>& rows = swapped == other ? from_ : to_;
       for (std::uint32_t t = 0; t < used_; ++t) {
         const bool given = !natural_ && swapped == other;
-        rows.push_back(add_buffer(t, digits_->most_held(t) * kPointBytes, "points",
-                                  !natural_ && !other,
+        // As large as the fullest tile's, so that all are packed as the plan expects.
+        const std::uint64_t held = digits_->most_held(natural_ ? 0 : t);
+        rows.push_back(add_buffer(t, held * kPointBytes, "points", !natural_ && !other,
                                   given ? blocked_input(t) : decltype(blocked_input(t)){}));
       }
     }

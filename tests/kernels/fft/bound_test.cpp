@@ -1,0 +1,66 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/table.h"
+#include "tests/cli/command.h"
+
+using nlohmann::json;
+using tessera::test::CommandFolder;
+
+namespace {
+
+/// Floating-point instructions of tile code for two points, counted in codelets.S: a butterfly's
+/// over its legs, a twiddle between phases, two rows becoming columns.
+double pass_slots(std::uint64_t radix, bool last) {
+  if (radix == 2) return (last ? 4 : 8) / 2.0;
+  return (last ? 16 : 28) / 4.0;
+}
+constexpr double kTurnSlots = 12 / 2.0;
+constexpr double kTransposeSlots = 2 / 2.0;
+
+/// Slots for two points in all phases of a plan of one dimension.
+double plan_slots(const json& plan) {
+  const auto lengths = plan.at("lengths").get<std::vector<std::uint64_t>>();
+  const auto radices = plan.at("radices").get<std::vector<std::uint64_t>>();
+  double slots = kTurnSlots * static_cast<double>(lengths.size() - 1);
+  if (lengths.size() > 2) slots += kTransposeSlots;
+  std::size_t at = 0;
+  for (const std::uint64_t length : lengths) {
+    for (std::uint64_t done = 1; done < length;) {
+      done *= radices[at];
+      slots += pass_slots(radices[at++], done == length);
+    }
+  }
+  return slots;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("2^20 points take at most half as much again as slots and exchanges must") {
+    for (const char* machine : {"bow", "gc200"}) {
+      const CommandFolder folder;
+      const auto answer = folder.call(fmt::format(
+          "run {}/configs/runs/fft.json --set machine={} --out result", TESSERA_SOURCE, machine));
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      const json report = json::parse(folder.read("result/report.json"));
+      const json& plan = report.at("plan");
+      std::uint64_t tiles = 1;
+      for (const json& parts : plan.at("parts")) tiles *= parts.get<std::uint64_t>();
+      double bound = plan_slots(plan) * (1U << 20) / 2 / static_cast<double>(tiles);
+      const auto steps = tessera::report::parse_table(folder.read("result/steps.csv"), "steps.csv",
+                                                      {"exchange_bound_cycles"});
+      const auto fixed =
+          report.at("config").at("machine").at("fabric").at("fixed_cycles").get<double>();
+      for (const double cycles : steps.at("exchange_bound_cycles").values)
+        bound += cycles > 0 ? cycles + fixed : 0;
+      const auto cycles = report.at("time").at("cycles").get<double>();
+      CAPTURE(cycles);
+      CAPTURE(bound);
+      CHECK(cycles >= bound);
+      CHECK(cycles <= 1.5 * bound);
+    }
+  }
+}
