@@ -60,6 +60,9 @@ class Assembly {
   program::ComputeSet set_{"factors", {}};
 };
 
+/// The program of factors whose twiddles are blocks.
+program::Program build_block_product(Assembly& assembly, std::uint32_t contexts);
+
 /// The program of pass grad_twiddles.
 program::Program build_gradient(Assembly& assembly, std::uint32_t contexts);
 

@@ -21,6 +21,12 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
   return {p.features, columns, p.type(), file, std::string(key)};
 }
 
+Options for_machine(Options options, const MachineConfig& machine) {
+  const program::Type type = options.problem.type();
+  options.problem.shape = kernels::block_shape(machine.tile.matrix_unit, type, type);
+  return options;
+}
+
 Twiddles twiddles(const Options& options) {
   if (options.twiddles.empty()) return {options.problem, options.seed};
   return {options.problem, options.twiddles};
@@ -33,6 +39,15 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"features", "rows of X and Y: a power of two"}, problem.features, {2, 1U << 24});
   fields.require(std::has_single_bit(problem.features), "features",
                  fmt::format("found {}, allowed a power of two", problem.features));
+  fields.field(
+      {"block",
+       "features that a factor takes together: its twiddles are 2x2 blocks of so many rows "
+       "and columns, multiplied on the matrix unit if there is one"},
+      problem.block, {1, 1U << 23});
+  fields.require(std::has_single_bit(problem.block) && problem.block <= problem.features / 2,
+                 "block",
+                 fmt::format("found {}, allowed a power of two up to {}, half of the features",
+                             problem.block, problem.features / 2));
   fields.field({"n", "columns of X and Y"}, problem.n, {1, 1U << 24});
   fields.field({"dtype", "type of X, Y and free twiddles"}, problem.dtype, kNumbers);
   fields.field({"parameters",
@@ -45,6 +60,13 @@ void describe(config::Fields& fields, Options& options) {
                 "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: of every twiddle, "
                 "summed over columns"},
                problem.pass, kPasses);
+  fields.require(
+      !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex() &&
+                             problem.pass != Pass::grad_twiddles),
+      "block",
+      fmt::format("found {}, allowed 1 with rotations, complex numbers and pass "
+                  "grad_twiddles",
+                  problem.block));
   fields.file({"x",
                "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
                "[features, 2 n]; seeded values if not given"},
@@ -55,7 +77,8 @@ void describe(config::Fields& fields, Options& options) {
                              config::name_of(kPasses, problem.pass)));
   fields.file({"twiddles",
                "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
-               "2, 2, 2], of angles [stages, features / 2]; seeded values if not given"},
+               "2, 2, 2], of blocks [stages, features / (2 block), 2, 2, block, block], of angles "
+               "[stages, features / 2]; seeded values if not given"},
               options.twiddles);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
@@ -63,14 +86,14 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)
-    : options_(options),
+    : options_(for_machine(options, costs.machine())),
       machine_(costs.machine()),
-      chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
-                             : choose_plan(options.problem, costs)),
-      geometry_{options.problem, chosen_.plan},
+      chosen_(options.pinned ? pinned_plan(options.plan, options_.problem, costs)
+                             : choose_plan(options_.problem, costs)),
+      geometry_{options_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(options)} {}
+                twiddles(options_)} {}
 
 nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }
 
@@ -90,6 +113,7 @@ program::Program Butterfly::build() const { return build_program(geometry_, mach
 std::uint64_t Butterfly::useful_flops() const {
   const Problem& p = options_.problem;
   const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
+  if (p.blocked()) return p.stages() * pairs * 8 * p.block * p.block;
   const std::uint64_t real = p.is_complex() && !p.complex_code() ? 2 : 1;
   const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
   const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;

@@ -12,7 +12,7 @@ struct Geometry {
   Plan plan;
 
   [[nodiscard]] std::uint32_t tiles() const { return plan.split_features * plan.split_n; }
-  [[nodiscard]] std::uint32_t rows() const { return problem.features / plan.split_features; }
+  [[nodiscard]] std::uint32_t rows() const { return problem.blocks() / plan.split_features; }
   [[nodiscard]] std::uint32_t feature_part(std::uint32_t tile) const {
     return tile % plan.split_features;
   }
@@ -25,18 +25,27 @@ struct Geometry {
     return units(tile).size() * problem.unit_bytes() * rows();
   }
 
-  /// Calls take(row, column, part, at) for every real number of a tile, `at` counting them; part 1
-  /// is imaginary. Columns beyond n are padding.
+  /// Calls take(row, inner, column, part, at) for every real number of a tile, `at` counting them;
+  /// `inner` is the feature's number in its block, part 1 is imaginary. Columns beyond n and inner
+  /// ones beyond the block are padding.
   template <class Take>
   void for_numbers(std::uint32_t tile, const Take& take) const {
     const std::uint32_t columns = problem.unit_columns();
     const std::uint32_t parts = problem.is_complex() ? 2 : 1;
     const Interval mine = units(tile);
     std::size_t at = 0;
+    if (problem.blocked()) {
+      const std::uint32_t depth = problem.shape.depth;
+      for (std::uint32_t row = 0; row < rows(); ++row)
+        for (std::uint32_t first = 0; first < problem.padded(); first += depth)
+          for (std::uint64_t column = mine.begin; column < mine.end; ++column)
+            for (std::uint32_t i = 0; i < depth; ++i) take(row, first + i, column, 0U, at++);
+      return;
+    }
     for (std::uint32_t row = 0; row < rows(); ++row)
       for (std::uint64_t unit = mine.begin; unit < mine.end; ++unit)
         for (std::uint32_t part = 0; part < parts; ++part)
-          for (std::uint32_t i = 0; i < columns; ++i) take(row, unit * columns + i, part, at++);
+          for (std::uint32_t i = 0; i < columns; ++i) take(row, 0U, unit * columns + i, part, at++);
   }
 };
 

@@ -21,7 +21,14 @@ std::uint64_t capacity(const MachineConfig& machine) {
 
 /// Stages that the tile code can take at once.
 std::uint32_t most_fused(const Problem& problem) {
-  return problem.pass == Pass::grad_twiddles || problem.complex_code() ? 1 : 2;
+  const bool one =
+      problem.pass == Pass::grad_twiddles || problem.complex_code() || problem.blocked();
+  return one ? 1 : 2;
+}
+
+/// Parts of the columns among workers; products of blocks divide them themselves.
+std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machine) {
+  return problem.blocked() ? 1 : machine.tile.contexts;
 }
 
 class Search {
@@ -30,7 +37,7 @@ class Search {
       : problem_(problem), machine_(costs.machine()), costs_(costs) {}
 
   Candidate run() {
-    const std::uint32_t most = std::min(problem_.features / 2, std::bit_floor(machine_.tiles));
+    const std::uint32_t most = std::min(problem_.pairs(), std::bit_floor(machine_.tiles));
     for (std::uint32_t parts = 1; parts <= most; parts *= 2) {
       Plan plan;
       plan.split_features = parts;
@@ -47,7 +54,8 @@ class Search {
  private:
   void try_passes(Plan plan) {
     for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused) {
-      for (plan.workers_n = 1; plan.workers_n <= machine_.tile.contexts; ++plan.workers_n) {
+      for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem_, machine_);
+           ++plan.workers_n) {
         if (machine_.tile.contexts % plan.workers_n == 0) try_plan(plan);
       }
     }
@@ -57,7 +65,7 @@ class Search {
     const Geometry geometry{problem_, plan};
     // More than a tile holds is not worth building.
     if (geometry.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= machine_.tiles &&
-        plan.split_features * 4 <= problem_.features)
+        plan.split_features * 2 <= problem_.pairs())
       return;
     const program::Program sample = build_sample(geometry, machine_);
     const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
@@ -119,15 +127,17 @@ Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
 Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
   const std::uint32_t contexts = machine.tile.contexts;
-  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.features / 2,
+  require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
           "split_features", plan.split_features,
-          fmt::format("a power of two up to {}, half of the features", problem.features / 2));
+          fmt::format("a power of two up to {}, the pairs of a factor", problem.pairs()));
   require(plan.split_n >= 1 && plan.split_n <= problem.units(), "split_n", plan.split_n,
           fmt::format("1 to {} (words of n columns)", problem.units()));
   require(plan.fused <= most_fused(problem), "fused", plan.fused,
           fmt::format("1 to {}", most_fused(problem)));
   require(contexts % plan.workers_n == 0, "workers_n", plan.workers_n,
           fmt::format("divisors of {} (machine.tile.contexts)", contexts));
+  require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
+          "1 with workload.block above 1");
   const Geometry geometry{problem, plan};
   if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
     throw KeyError("workload.plan",

@@ -34,6 +34,7 @@ program::Program build(const Geometry& geometry, const MachineConfig& machine,
   Assembly assembly(geometry, machine, operands);
   if (geometry.problem.pass == Pass::grad_twiddles)
     return build_gradient(assembly, machine.tile.contexts);
+  if (geometry.problem.blocked()) return build_block_product(assembly, machine.tile.contexts);
   return build_product(assembly);
 }
 
@@ -45,12 +46,15 @@ BufferId Assembly::add_rows(std::uint32_t tile, std::string_view name, bool keep
   if (values != nullptr) {
     contents = [this_ = geometry, rows, values, tile](std::span<std::byte> into) {
       const std::uint32_t parts = this_.problem.is_complex() ? 2 : 1;
-      this_.for_numbers(
-          tile, [&](std::uint32_t row, std::uint64_t column, std::uint32_t part, std::size_t at) {
-            const std::uint32_t feature = rows.feature(this_.feature_part(tile), row);
-            data::store_element(this_.problem.type(), into, at,
-                                values->element(feature, column * parts + part));
-          });
+      const std::uint32_t block = this_.problem.block;
+      this_.for_numbers(tile, [&](std::uint32_t row, std::uint32_t inner, std::uint64_t column,
+                                  std::uint32_t part, std::size_t at) {
+        const std::uint32_t number = rows.feature(this_.feature_part(tile), row);
+        const double value = inner < block ? values->element(std::uint64_t{number} * block + inner,
+                                                             column * parts + part)
+                                           : 0;
+        data::store_element(this_.problem.type(), into, at, value);
+      });
     };
   }
   return add_buffer(tile, geometry.bytes(tile), name, keep, std::move(contents));

@@ -23,9 +23,30 @@ Complex element(const Problem& problem, const Twiddles& twiddles, std::uint32_t 
   return {twiddles.number(stage, pair, 2 * at), twiddles.number(stage, pair, 2 * at + 1)};
 }
 
+/// The same of blocks, which are added up in f32 and rounded after every block of the matrix unit;
+/// or after every product.
+Factor block_factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
+  const std::uint32_t b = problem.block;
+  const std::uint32_t blocks = problem.features / b;
+  const std::uint32_t stride =
+      problem.order == Order::increasing ? 1U << stage : blocks >> (stage + 1);
+  const bool narrow = problem.dtype == Number::f16 && problem.shape.on_unit();
+  const std::uint32_t sums = narrow ? problem.padded() / problem.shape.depth + 1 : problem.padded();
+  Factor matrix{problem.features, {}, 2.0 * sums};
+  for (std::uint32_t pair = 0; pair < blocks / 2; ++pair) {
+    const std::uint32_t first = (pair / stride * 2 * stride + pair % stride) * b;
+    const auto feature = [&](std::uint32_t at) { return first + at / b * stride * b + at % b; };
+    for (std::uint32_t i = 0; i < 2 * b; ++i)
+      for (std::uint32_t j = 0; j < 2 * b; ++j)
+        matrix.elements.push_back({feature(i), feature(j), twiddles.element(stage, pair, i, j)});
+  }
+  return matrix;
+}
+
 /// Factor `stage`: blocks of 2 x `stride` features, element (i, j) of a twiddle on the diagonals of
 /// the block's quarters.
 Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
+  if (problem.blocked()) return block_factor(problem, twiddles, stage);
   Factor matrix{problem.features, {}};
   const std::uint32_t stride =
       problem.order == Order::increasing ? 1U << stage : problem.features >> (stage + 1);
@@ -82,7 +103,9 @@ std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& facto
   return product;
 }
 
-Bounded apply(const Factor& factor, const Bounded& x, program::Type type) {
+Bounded apply(const Factor& factor, const Bounded& x, program::Type type, Roundings roundings) {
+  constexpr double kDeviations = 8;
+  const bool independent = roundings == Roundings::independent;
   const double roundoff = data::unit_roundoff(type);
   const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
   Bounded y{std::vector<Complex>(factor.rows), std::vector<double>(factor.rows)};
@@ -91,11 +114,16 @@ Bounded apply(const Factor& factor, const Bounded& x, program::Type type) {
     const Complex& input = x.value[one.column];
     const double input_size = std::abs(input.real()) + std::abs(input.imag());
     y.value[one.row] += one.value * input;
-    y.error[one.row] +=
-        size * x.error[one.column] + roundoff * size * input_size + 4 * half_smallest;
+    const double before = size * x.error[one.column];
+    const double rounded = roundoff * size * input_size;
+    y.error[one.row] += independent ? before * before + kDeviations * kDeviations *
+                                                            factor.roundings * rounded * rounded
+                                    : before + factor.roundings * rounded;
   }
+  const double products = static_cast<double>(factor.elements.size()) / factor.rows;
   for (std::uint32_t i = 0; i < factor.rows; ++i)
-    y.error[i] += roundoff * (std::abs(y.value[i].real()) + std::abs(y.value[i].imag()));
+    y.error[i] = (independent ? std::sqrt(y.error[i]) : y.error[i]) + 4 * products * half_smallest +
+                 roundoff * (std::abs(y.value[i].real()) + std::abs(y.value[i].imag()));
   return y;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
+#include "kernels/block_shape.h"
 #include "kernels/layout.h"
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
@@ -47,18 +49,28 @@ constexpr std::uint32_t kWordBytes = 8;
 
 struct Problem {
   std::uint32_t features = 1024;  ///< a power of two
+  std::uint32_t block = 1;        ///< features that a factor takes together: twiddles of blocks
   std::uint32_t n = 256;          ///< columns of X and Y
   Number dtype = Number::f32;
   Parameters parameters = Parameters::free;
   Order order = Order::increasing;
   Pass pass = Pass::forward;
 
-  /// Factors, and bits of a feature's number.
+  kernels::BlockShape shape = {};  ///< of the products of blocks, from the machine
+
+  /// What factors join two by two: blocks of features.
+  [[nodiscard]] std::uint32_t blocks() const { return features / block; }
+  [[nodiscard]] bool blocked() const { return block > 1; }
+  /// Features of a block with padding.
+  [[nodiscard]] std::uint32_t padded() const {
+    return blocked() ? round_up(block, std::max(shape.depth, shape.columns)) : 1;
+  }
+  /// Factors, and bits of a block's number.
   [[nodiscard]] std::uint32_t stages() const {
-    return static_cast<std::uint32_t>(std::countr_zero(features));
+    return static_cast<std::uint32_t>(std::countr_zero(blocks()));
   }
   /// Twiddles of a factor.
-  [[nodiscard]] std::uint32_t pairs() const { return features / 2; }
+  [[nodiscard]] std::uint32_t pairs() const { return blocks() / 2; }
   [[nodiscard]] bool is_complex() const { return dtype == Number::complex_f32; }
   /// Of real numbers, and of real and imaginary parts.
   [[nodiscard]] program::Type type() const {
@@ -68,22 +80,29 @@ struct Problem {
   [[nodiscard]] std::uint32_t bit(std::uint32_t stage) const {
     return order == Order::increasing ? stage : stages() - 1 - stage;
   }
-  /// The twiddle of `stage` that joins `feature` and the one that differs from it in the stage's
-  /// bit.
-  [[nodiscard]] std::uint32_t pair(std::uint32_t stage, std::uint32_t feature) const {
+  /// The twiddle of `stage` that joins block `number` and the one that differs from it in the
+  /// stage's bit.
+  [[nodiscard]] std::uint32_t pair(std::uint32_t stage, std::uint32_t number) const {
     const std::uint32_t b = bit(stage);
-    return (feature >> (b + 1) << b) | (feature & ((1U << b) - 1));
+    return (number >> (b + 1) << b) | (number & ((1U << b) - 1));
   }
-  /// Columns in a unit: a word, of complex numbers one of real and one of imaginary parts.
-  [[nodiscard]] std::uint32_t unit_columns() const { return dtype == Number::f16 ? 4 : 2; }
-  [[nodiscard]] std::uint32_t unit_bytes() const { return is_complex() ? 16 : kWordBytes; }
+  /// Columns in a unit: a word, of complex numbers one of real and one of imaginary parts; of a
+  /// block one column of all its features.
+  [[nodiscard]] std::uint32_t unit_columns() const {
+    if (blocked()) return 1;
+    return dtype == Number::f16 ? 4 : 2;
+  }
+  [[nodiscard]] std::uint32_t unit_bytes() const {
+    if (blocked()) return padded() * shape.input_bytes;
+    return is_complex() ? 16 : kWordBytes;
+  }
   [[nodiscard]] std::uint32_t units() const { return ceil_div(n, unit_columns()); }
   /// Whether tile code sees complex numbers: rotations turn both parts alike, as real ones.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
   /// Numbers that a tile holds of a twiddle.
   [[nodiscard]] std::uint32_t twiddle_numbers() const {
     if (parameters == Parameters::rotation) return 2;
-    return is_complex() ? 8 : 4;
+    return is_complex() ? 8 : 4 * block * block;
   }
   /// Numbers that a twiddle has in files and counts as parameters.
   [[nodiscard]] std::uint32_t twiddle_parameters() const {

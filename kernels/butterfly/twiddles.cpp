@@ -1,5 +1,6 @@
 #include "kernels/butterfly/twiddles.h"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -21,6 +22,7 @@ std::vector<std::uint64_t> file_shape(const Problem& problem) {
   std::vector<std::uint64_t> shape{problem.stages(), problem.pairs()};
   if (problem.parameters == Parameters::free) shape.insert(shape.end(), {2, 2});
   if (problem.complex_code()) shape.push_back(2);
+  if (problem.blocked()) shape.insert(shape.end(), {problem.block, problem.block});
   return shape;
 }
 
@@ -68,6 +70,17 @@ double Twiddles::number(std::uint32_t stage, std::uint32_t pair, std::uint32_t a
     return data::rounded(problem_.type(), parameter(stage, pair, at));
   const double angle = parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
   return data::rounded(problem_.type(), at == 0 ? std::cos(angle) : std::sin(angle));
+}
+
+/// Seeded ones are divided by about the root of what is added up, so that sums stay as large.
+double Twiddles::element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
+                         std::uint32_t column) const {
+  const std::uint32_t block = problem_.block;
+  const std::uint32_t quarter = row / block * 2 + column / block;
+  const double value =
+      parameter(stage, pair, (quarter * block + row % block) * block + column % block);
+  const int half_bits = std::countr_zero(block) / 2;
+  return data::rounded(problem_.type(), values_.empty() ? std::ldexp(value, -half_bits) : value);
 }
 
 double Twiddles::adjoint_number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {

@@ -13,14 +13,18 @@ class Twiddles {
  public:
   /// Elements uniform in [-1, 1), angles in [-pi, pi).
   Twiddles(const Problem& problem, std::uint64_t seed);
-  /// A .npy file of shape [stages, features / 2, 2, 2] (of complex numbers [..., 2, 2, 2]), of
-  /// angles [stages, features / 2]. Throws KeyError naming workload.twiddles for another shape,
-  /// UserError for what is no number.
+  /// A .npy file of shape [stages, features / 2, 2, 2] (of complex numbers [..., 2, 2, 2], of
+  /// blocks [stages, features / (2 block), 2, 2, block, block]), of angles [stages, features / 2].
+  /// Throws KeyError naming workload.twiddles for another shape, UserError for what is no number.
   Twiddles(const Problem& problem, const std::string& file);
 
   /// Number `at` of those that a tile holds of a twiddle, as rounded to its type: rows of a 2x2
   /// matrix (each element's real part, then its imaginary one), or cosine and sine.
   [[nodiscard]] double number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
+
+  /// Of a twiddle of blocks: row and column of its 2 x block features.
+  [[nodiscard]] double element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
+                               std::uint32_t column) const;
 
   /// The numbers of one tile for a pass, group by group; `adjoint`: of F^H.
   void fill(const RowPass& pass, std::uint32_t tile, bool adjoint, std::span<std::byte> into) const;

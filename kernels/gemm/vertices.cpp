@@ -20,20 +20,26 @@ std::uint32_t Vertices::codelet(const std::string& name) {
 
 program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Part& part,
                                   BufferId w, BufferId x, BufferId y) {
-  Vertex vertex{tile,
-                codelet("gemm_" + block.name()),
-                block.on_unit() ? Executor::supervisor : Executor::all_workers,
-                0,
-                {Place{w}, Place{x}, word(part.rows * block.x_bytes()), word(part.depth),
-                 word(part.columns), part.adds ? 1U : 0U, 0U, 0U}};
+  return product(tile, block, part, {part.rows * block.x_bytes(), part.rows * block.y_bytes()},
+                 Place{w}, Place{x}, Place{y});
+}
+
+program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Part& part,
+                                  const Steps& steps, Place w, Place x, Place y) {
+  Vertex vertex{
+      tile,
+      codelet("gemm_" + block.name()),
+      block.on_unit() ? Executor::supervisor : Executor::all_workers,
+      0,
+      {w, x, word(steps.x), word(part.depth), word(part.columns), part.adds ? 1U : 0U, 0U, 0U}};
   const EvenSplit positions{part.rows, contexts_};
   for (std::uint32_t i = 0; i < contexts_; ++i) {
     const Interval mine = positions.part(i);
     const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
     vertex.arguments.emplace_back(word(first * block.x_bytes()));
-    vertex.arguments.emplace_back(Place{y, word(first * block.y_bytes())});
+    vertex.arguments.emplace_back(Place{y.buffer, y.offset + word(first * block.y_bytes())});
     vertex.arguments.emplace_back(word(mine.size()) - 3);
-    vertex.arguments.emplace_back(word(part.rows * block.y_bytes()));
+    vertex.arguments.emplace_back(word(steps.y));
   }
   return vertex;
 }

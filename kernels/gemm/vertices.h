@@ -32,6 +32,12 @@ class Vertices {
   };
   Vertex product(TileId tile, const BlockShape& block, const Part& part, BufferId w, BufferId x,
                  BufferId y);
+  /// The same with depth blocks of X and column blocks of Y this many bytes apart.
+  struct Steps {
+    std::uint64_t x, y;
+  };
+  Vertex product(TileId tile, const BlockShape& block, const Part& part, const Steps& steps,
+                 Place w, Place x, Place y);
 
   /// sum = first + `arrays` further ones of `bytes` each, one behind the other.
   Vertex adding(TileId tile, Type type, std::uint64_t bytes, std::uint32_t arrays, Place first,

@@ -25,7 +25,8 @@ inline const std::vector<Factor>& machine_factors() {
         "gemm workload.m=90 workload.n=70 workload.k=130",
         "gemm workload.m=33 workload.n=47 workload.k=60 workload.dtype=f32 workload.layout=natural",
         "gemm workload.m=64 workload.n=100 workload.k=200 workload.partials=f32",
-        "matrix_unit workload.n=50", "matrix_unit workload.n=21 workload.dtype=f32",
+        "matrix_unit workload.n=50",
+        "matrix_unit workload.n=21 workload.dtype=f32",
         ("spmm_static workload.m=75 workload.k=131 workload.n=21 workload.block=1 "
          "workload.density=0.1"),
         ("spmm_static workload.m=80 workload.k=96 workload.n=33 workload.block=16 "
@@ -43,6 +44,7 @@ inline const std::vector<Factor>& machine_factors() {
         ("butterfly workload.features=32 workload.n=60 workload.dtype=complex_f32 "
          "workload.pass=grad_input"),
         "butterfly workload.features=64 workload.n=50 workload.pass=grad_twiddles",
+        "butterfly workload.features=128 workload.block=32 workload.n=40 workload.dtype=f16",
         "fft workload.points=1024",
         ("fft workload.points=128 workload.rows=32 workload.direction=inverse "
          "workload.layout=blocked")}},

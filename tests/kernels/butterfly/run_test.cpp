@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -89,6 +92,32 @@ TEST_SUITE("run") {
               CAPTURE(config::name_of(kParameters, parameters));
               CHECK(run(options, small_machine(32)) == "passed");
             }
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("blocks of every size are multiplied, on matrix units of every shape and without one") {
+    for (const Number dtype : {Number::f16, Number::f32}) {
+      for (const std::uint32_t block : {2U, 8U, 16U, 32U}) {
+        for (const std::uint32_t unit : {0U, 8U, 16U, 32U}) {
+          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
+            Options options = options_of(8 * block, 11, dtype, Parameters::free);
+            options.problem.block = block;
+            options.problem.pass = pass;
+            options.problem.order = unit == 8 ? Order::decreasing : Order::increasing;
+            MachineConfig machine = small_machine(6);
+            if (unit != 16) {
+              machine.tile.matrix_unit.f16.inputs = machine.tile.matrix_unit.f32.inputs =
+                  std::max(unit, 8U);
+              machine.tile.matrix_unit.f16.outputs = machine.tile.matrix_unit.f32.outputs = unit;
+            }
+            CAPTURE(config::name_of(kNumbers, dtype));
+            CAPTURE(config::name_of(kPasses, pass));
+            CAPTURE(block);
+            CAPTURE(unit);
+            CHECK(run(options, machine) == "passed");
           }
         }
       }

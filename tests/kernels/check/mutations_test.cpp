@@ -80,6 +80,9 @@ TEST_SUITE("run") {
       options.problem.n = 80;
       options.problem.dtype = type == Type::f16 ? butterfly::Number::f16 : butterfly::Number::f32;
       CHECK(finds<butterfly::Butterfly>(sure, options, type, CheckMode::full) == "found");
+      options.problem.features = 256;
+      options.problem.block = 16;
+      CHECK(finds<butterfly::Butterfly>(sure, options, type, CheckMode::full) == "found");
     }
     fft::Options options;
     options.problem.points = 4096;
