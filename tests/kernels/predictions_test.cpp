@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "kernels/butterfly/butterfly.h"
+#include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
@@ -88,6 +90,27 @@ void draw(test::MachinePoints& points, MachineConfig& machine, spmm_tilewise::Op
   options.weights.pruning.granularity = points.one_of({16U, 64U});
 }
 
+void draw(test::MachinePoints& points, MachineConfig& machine, butterfly::Options& options) {
+  using namespace butterfly;
+  draw_unit(points, {0U, 8U, 16U}, machine.tile.matrix_unit);
+  Problem& problem = options.problem;
+  problem.features = points.one_of({8U, 64U, 256U});
+  problem.n = points.one_of({1U, 30U, 90U});
+  problem.dtype = points.one_of({Number::f16, Number::f32, Number::complex_f32});
+  problem.parameters = points.one_of({Parameters::free, Parameters::rotation});
+  problem.order = points.one_of({Order::increasing, Order::decreasing});
+  problem.pass = points.one_of({Pass::forward, Pass::grad_input, Pass::grad_twiddles});
+  const bool plain = problem.parameters == Parameters::rotation || problem.is_complex() ||
+                     problem.pass == Pass::grad_twiddles;
+  problem.block = plain ? 1 : points.one_of({1U, 1U, 4U});
+}
+
+void draw(test::MachinePoints& points, MachineConfig& /*machine*/, fft::Options& options) {
+  options.problem.points = points.one_of({4U, 64U, 512U, 4096U});
+  options.problem.rows = points.one_of({1U, 1U, 8U});
+  options.problem.layout = points.one_of({fft::Layout::blocked, fft::Layout::natural});
+}
+
 /// By how much predicted cycles miss the simulated ones at random points, least first.
 template <class Kernel, class Options>
 std::vector<std::pair<double, int>> misses(std::uint64_t seed) {
@@ -139,6 +162,14 @@ TEST_SUITE("run") {
 
   TEST_CASE("spmm_tilewise takes the predicted cycles on machines of every kind") {
     check_predictions<spmm_tilewise::SpmmTilewise, spmm_tilewise::Options>(6);
+  }
+
+  TEST_CASE("butterfly takes the predicted cycles on machines of every kind") {
+    check_predictions<butterfly::Butterfly, butterfly::Options>(4);
+  }
+
+  TEST_CASE("fft takes the predicted cycles on machines of every kind") {
+    check_predictions<fft::Fft, fft::Options>(5);
   }
 
   TEST_CASE("stream takes the predicted cycles on machines of every kind") {
