@@ -27,13 +27,15 @@ class Assembly {
 
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                       bool keep = false, Contents contents = {}) {
-    if (operands == nullptr) contents = {};
+    // What is given before the run lies there from the start, in a sample too.
+    if (operands == nullptr && contents) contents = [](std::span<std::byte>) {};
     return program.add_buffer({TileId(tile), static_cast<std::uint32_t>(bytes), 8, keep,
                                program::Category::tensors, std::move(contents), name});
   }
-  /// A tile's rows of `values` (or undefined ones) as they lie in `rows`.
-  BufferId add_rows(std::uint32_t tile, std::string_view name, bool keep,
-                    const data::DenseOperand* values, const Rows& rows);
+  using Values = data::DenseOperand Operands::*;
+  /// A tile's rows of `values` (null: undefined ones) as they lie in `rows`.
+  BufferId add_rows(std::uint32_t tile, std::string_view name, bool keep, Values values,
+                    const Rows& rows);
   BufferId add_twiddles(std::uint32_t tile, const RowPass& pass, bool adjoint);
 
   void add(program::Vertex vertex) { set_.vertices.push_back(std::move(vertex)); }

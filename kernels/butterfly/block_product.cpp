@@ -66,9 +66,7 @@ class Builder {
  private:
   BufferId add_rows(std::uint32_t tile, bool given, const Rows& rows) {
     const bool first = x_.size() < assembly_.tiles;
-    const Operands* operands = assembly_.operands;
-    return assembly_.add_rows(tile, "x", first,
-                              given && operands != nullptr ? &operands->x : nullptr, rows);
+    return assembly_.add_rows(tile, "x", first, given ? &Operands::x : nullptr, rows);
   }
 
   [[nodiscard]] std::uint64_t row_bytes(std::uint32_t tile) const {

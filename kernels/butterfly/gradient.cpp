@@ -49,7 +49,6 @@ class Builder {
   [[nodiscard]] std::uint32_t arrays() const { return geometry_.plan.workers_n; }
 
   void add_buffers() {
-    const Operands* operands = assembly_.operands;
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
       const std::uint64_t bytes = layout_.share(t).size();
       results_.push_back(assembly_.add_buffer(
@@ -58,11 +57,9 @@ class Builder {
     x_.resize(stages());
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
       for (std::uint32_t stage = 0; stage < stages(); ++stage)
-        x_[stage].push_back(assembly_.add_rows(
-            t, "x", false, stage == 0 && operands != nullptr ? &operands->x : nullptr,
-            layout_.passes().front().rows));
-      gradient_.push_back(assembly_.add_rows(t, "gradient", false,
-                                             operands == nullptr ? nullptr : &operands->gradient,
+        x_[stage].push_back(assembly_.add_rows(t, "x", false, stage == 0 ? &Operands::x : nullptr,
+                                               layout_.passes().front().rows));
+      gradient_.push_back(assembly_.add_rows(t, "gradient", false, &Operands::gradient,
                                              layout_.passes().back().rows));
       // What nothing is added to is the result.
       sums_.push_back(arrays() == 1 && geometry_.plan.split_n == 1 && !rotates()

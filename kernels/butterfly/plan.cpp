@@ -77,7 +77,8 @@ class Search {
       return;
     }
     const Prediction prediction = kernels::predict_sample(sample, geometry.tiles(), costs_);
-    if (!best_ || prediction.cycles < best_->prediction.cycles) best_ = {plan, prediction};
+    if (!best_ || prediction.cycles < best_->prediction.cycles)
+      best_ = {plan, prediction, program::total(need)};
   }
 
   [[noreturn]] void fail() const {
@@ -145,7 +146,8 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
                                plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
   }
   const program::Program sample = build_sample(geometry, machine);
-  return {plan, kernels::predict_sample(sample, geometry.tiles(), costs)};
+  return {plan, kernels::predict_sample(sample, geometry.tiles(), costs),
+          program::total(kernels::sample_memory(sample, machine.tile))};
 }
 
 }  // namespace tessera::butterfly

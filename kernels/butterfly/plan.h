@@ -22,6 +22,7 @@ nlohmann::ordered_json to_json(const Plan& plan);
 struct Candidate {
   Plan plan;
   Prediction prediction;
+  std::uint64_t tile_bytes = 0;  ///< that the fullest tile needs
 };
 
 /// The plan of least predicted cycles that fits the machine's SRAM. Throws UserError if none does.

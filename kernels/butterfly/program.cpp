@@ -17,9 +17,7 @@ program::Program build_product(Assembly& assembly) {
       schedule(geometry.problem, geometry.plan.split_features, geometry.plan.fused, adjoint);
   std::vector<BufferId> x;
   for (std::uint32_t t = 0; t < assembly.tiles; ++t)
-    x.push_back(assembly.add_rows(t, "x", true,
-                                  assembly.operands == nullptr ? nullptr : &assembly.operands->x,
-                                  passes.front().rows));
+    x.push_back(assembly.add_rows(t, "x", true, &Operands::x, passes.front().rows));
   for (const RowPass& pass : passes) {
     if (pass.before) assembly.add_swap(*pass.before, x);
     for (std::uint32_t t = 0; t < assembly.tiles; ++t)
@@ -40,18 +38,19 @@ program::Program build(const Geometry& geometry, const MachineConfig& machine,
 
 }  // namespace
 
-BufferId Assembly::add_rows(std::uint32_t tile, std::string_view name, bool keep,
-                            const data::DenseOperand* values, const Rows& rows) {
+BufferId Assembly::add_rows(std::uint32_t tile, std::string_view name, bool keep, Values values,
+                            const Rows& rows) {
   Contents contents;
   if (values != nullptr) {
-    contents = [this_ = geometry, rows, values, tile](std::span<std::byte> into) {
+    contents = [this_ = geometry, rows, values, its = operands, tile](std::span<std::byte> into) {
       const std::uint32_t parts = this_.problem.is_complex() ? 2 : 1;
       const std::uint32_t block = this_.problem.block;
       this_.for_numbers(tile, [&](std::uint32_t row, std::uint32_t inner, std::uint64_t column,
                                   std::uint32_t part, std::size_t at) {
         const std::uint32_t number = rows.feature(this_.feature_part(tile), row);
-        const double value = inner < block ? values->element(std::uint64_t{number} * block + inner,
-                                                             column * parts + part)
+        const double value = inner < block ? (its->*values)
+                                                 .element(std::uint64_t{number} * block + inner,
+                                                          column * parts + part)
                                            : 0;
         data::store_element(this_.problem.type(), into, at, value);
       });

@@ -124,6 +124,27 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a sample needs as much memory as the program, or a little more") {
+    const MachineConfig machine = small_machine(16);
+    for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {
+      for (const std::uint32_t block : {1U, 16U}) {
+        if (block > 1 && pass == Pass::grad_twiddles) continue;
+        Options options = options_of(512, 100, Number::f32, Parameters::free);
+        options.problem.pass = pass;
+        options.problem.block = block;
+        MeasuredCosts costs(machine);
+        const Butterfly butterfly(options, costs);
+        const auto images = costs.compile(butterfly.build());
+        const auto needed = static_cast<double>(program::summarise_memory(images).max_bytes);
+        CAPTURE(config::name_of(kPasses, pass));
+        CAPTURE(block);
+        const auto expected = static_cast<double>(butterfly.tile_bytes());
+        CHECK(expected >= needed);
+        CHECK(expected <= 1.1 * needed);
+      }
+    }
+  }
+
   TEST_CASE("two features, one column, more tiles than columns and features than rows of a tile") {
     for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
       CHECK(run(options_of(2, 1, dtype, Parameters::free), small_machine(1)) == "passed");
