@@ -42,7 +42,7 @@ Catalogue catalogue() {
       make_kernel<pixelfly::Options>("pixelfly",
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",
-                                     plan<pixelfly::Pixelfly>),
+                                     pixelfly::make_pixelfly),
       make_kernel<spmm_dynamic::Options>(
           "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time",
           plan<spmm_dynamic::SpmmDynamic>),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/check/comparison.h"
+#include "kernels/pixelfly/inner_sums.h"
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/spmm_static.h"
@@ -16,13 +17,6 @@ using spmm_static::rounding_of;
 namespace {
 
 constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
-
-std::vector<float> values_of(const data::DenseOperand& operand, std::uint64_t rows) {
-  std::vector<float> values(rows * operand.columns());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(operand.element(i / operand.columns(), i % operand.columns()));
-  return values;
-}
 
 /// W D for the dense W = S + L R^T, row by row in double, and how far the machine's may be off:
 /// what sums of the products of [S | L] with [D ; R^T D] may be (kernels/sparse/check.h), and what
@@ -40,9 +34,8 @@ class Reference {
         right_(right),
         n_(dense.columns()),
         roundings_(roundings),
-        dense_(values_of(dense, dense.rows())) {
-    find_inner();
-  }
+        dense_(values_of(dense, dense.rows())),
+        inner_(inner_sums(right, dense_, n_, roundings.inner)) {}
 
   /// Compares row `row`, found as it is.
   void compare(std::uint32_t row, std::span<const double> found, kernels::Comparison& into) {
@@ -55,7 +48,7 @@ class Reference {
       const double factor = left_.element(row, q);
       for (std::uint32_t j = 0; j < s_.columns; ++j) weights_[j] += factor * right_.element(j, q);
       for (std::size_t c = 0; c < n_; ++c) {
-        const Inner& inner = inner_[q * n_ + c];
+        const InnerSum& inner = inner_[q * n_ + c];
         sums[c].add(factor * inner.value);
         off[c] += std::abs(factor) * inner.allowed;
         off_squares[c] += factor * factor * inner.likely * inner.likely;
@@ -76,27 +69,6 @@ class Reference {
   }
 
  private:
-  /// An element of R^T D, and how far the machine's may be, and is likely to be, off.
-  struct Inner {
-    double value, allowed, likely;
-  };
-  [[nodiscard]] Inner inner_of(const sparse::ExactSum& sum) const {
-    const kernels::Compared compared = sum.compared(0, 0, 0, roundings_.inner);
-    return {compared.expected, compared.allowed, sum.likely_error(roundings_.inner)};
-  }
-
-  void find_inner() {
-    for (std::uint32_t q = 0; q < right_.columns(); ++q) {
-      std::vector<sparse::ExactSum> sums(n_);
-      for (std::uint32_t j = 0; j < s_.columns; ++j) {
-        const double factor = right_.element(j, q);
-        for (std::size_t c = 0; c < n_; ++c)
-          sums[c].add(factor * static_cast<double>(dense_[j * n_ + c]));
-      }
-      for (const sparse::ExactSum& sum : sums) inner_.push_back(inner_of(sum));
-    }
-  }
-
   void add_sparse(std::uint32_t row, std::vector<sparse::ExactSum>& sums) {
     const std::uint32_t block_row = row / s_.block;
     for (std::uint64_t e = s_.row_begin[block_row]; e < s_.row_begin[block_row + 1]; ++e) {
@@ -116,7 +88,7 @@ class Reference {
   std::size_t n_;
   Roundings roundings_;
   std::vector<float> dense_;
-  std::vector<Inner> inner_;  ///< R^T D
+  std::vector<InnerSum> inner_;  ///< R^T D
   std::vector<double> weights_, expected_;
 };
 

@@ -56,6 +56,12 @@ BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t blo
   return w;
 }
 
+BlockMatrix all_blocks(const data::DenseOperand& left, std::uint32_t block) {
+  BlockMatrix none{static_cast<std::uint32_t>(left.rows()), 0, block, {}, {}, {}, 0};
+  none.row_begin.assign(none.block_rows() + std::size_t{1}, 0);
+  return beside(none, left);
+}
+
 Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth) {
   const bool forward = pass == Pass::forward;
   const std::uint32_t rows = round_up(layer.rank(), layer.s.block);

@@ -19,6 +19,9 @@ struct Layer {
   data::DenseOperand u, v;
 
   [[nodiscard]] std::uint32_t rank() const { return static_cast<std::uint32_t>(u.columns()); }
+  [[nodiscard]] std::uint64_t parameters() const {
+    return s.nonzeros + (u.rows() + v.rows()) * rank();
+  }
 };
 
 /// Two products after each other: Z = `inner` D, result = `outer` [D ; Z] for a dense D.
@@ -36,5 +39,8 @@ Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth);
 /// ones.
 sparse::BlockMatrix transposed_blocks(const data::DenseOperand& right, std::uint32_t block,
                                       std::uint32_t rows);
+
+/// `left` as a matrix of blocks, all of them.
+sparse::BlockMatrix all_blocks(const data::DenseOperand& left, std::uint32_t block);
 
 }  // namespace tessera::pixelfly

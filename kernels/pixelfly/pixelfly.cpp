@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
@@ -13,8 +14,9 @@ using program::Type;
 
 namespace {
 
-constexpr config::Names<Pass, 2> kPasses{
-    {{"forward", Pass::forward}, {"grad_input", Pass::grad_input}}};
+constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
+                                          {"grad_input", Pass::grad_input},
+                                          {"grad_weights", Pass::grad_weights}}};
 
 data::DenseOperand factor(const Options& options, std::uint32_t rows, const std::string& file,
                           const char* key, std::uint64_t stream) {
@@ -22,6 +24,14 @@ data::DenseOperand factor(const Options& options, std::uint32_t rows, const std:
   if (file.empty()) return {rows, options.rank, weights.dtype, weights.seed, stream};
   return {rows, options.rank, weights.dtype, file, key};
 }
+
+data::DenseOperand operand(const Options& options, const Layer& layer) {
+  const bool forward = options.pass == Pass::forward;
+  return {forward ? layer.s.columns : layer.s.rows, options.n, options.weights.dtype,
+          options.weights.seed, forward ? sparse::kDenseStream : sparse::kGradientStream};
+}
+
+}  // namespace
 
 Layer make_layer(const Options& options) {
   sparse::BlockMatrix s = sparse::make_weights(options.weights);
@@ -49,22 +59,16 @@ sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
       options.layout,        false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
 }
 
-data::DenseOperand operand(const Options& options, const Layer& layer) {
-  const bool forward = options.pass == Pass::forward;
-  return {forward ? layer.s.columns : layer.s.rows, options.n, options.weights.dtype,
-          options.weights.seed, forward ? sparse::kDenseStream : sparse::kGradientStream};
-}
-
-}  // namespace
-
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
   fields.file({"u", "U[m, rank] from a .npy file instead of a seed"}, options.u);
   fields.file({"v", "V[k, rank] from a .npy file instead of a seed"}, options.v);
   fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
-  fields.field({"pass", "forward: Y = (S + U V^T) X; grad_input: dX = (S + U V^T)^T dY"},
-               options.pass, kPasses);
+  fields.field(
+      {"pass",
+       "forward: Y = (S + U V^T) X; grad_input: dX = (S + U V^T)^T dY; grad_weights: dS, dU, dV"},
+      options.pass, kPasses);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
@@ -81,11 +85,6 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
       x_(operand(options, layer_)),
       plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {}
 
-std::uint64_t Pixelfly::parameters() const {
-  return layer_.s.nonzeros +
-         std::uint64_t{layer_.rank()} * (layer_.s.rows + std::uint64_t{layer_.s.columns});
-}
-
 nlohmann::ordered_json Pixelfly::plan() const {
   nlohmann::ordered_json plan;
   if (plan_.inner) plan["low_rank"] = spmm_static::to_json(*plan_.inner);
@@ -93,24 +92,29 @@ nlohmann::ordered_json Pixelfly::plan() const {
   return plan;
 }
 
-nlohmann::ordered_json Pixelfly::facts() const {
-  const double dense = static_cast<double>(layer_.s.rows) * layer_.s.columns;
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
+  const double dense = static_cast<double>(layer.s.rows) * layer.s.columns;
   nlohmann::ordered_json facts;
-  if (options_.weights.matrix.empty() && options_.weights.pattern == sparse::Pattern::butterfly) {
-    const sparse::Butterfly mask = butterfly_of(options_.weights);
+  if (options.weights.matrix.empty() && options.weights.pattern == sparse::Pattern::butterfly) {
+    const sparse::Butterfly mask = butterfly_of(options.weights);
     facts["butterfly_size"] = mask.size;
     facts["factors"] = mask.factors;
   }
-  facts["blocks"] = layer_.s.blocks();
-  facts["parameters"] = parameters();
-  facts["compression"] = 1 - static_cast<double>(parameters()) / dense;
+  facts["blocks"] = layer.s.blocks();
+  facts["parameters"] = layer.parameters();
+  facts["compression"] = 1 - static_cast<double>(layer.parameters()) / dense;
   return facts;
 }
 
-std::uint64_t Pixelfly::useful_flops() const { return 2 * parameters() * options_.n; }
+std::uint64_t Pixelfly::useful_flops() const { return 2 * layer_.parameters() * options_.n; }
 
 std::string Pixelfly::peak_type() const {
   return options_.weights.dtype == Type::f16 ? "f16" : "f32";
+}
+
+std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
+  if (options.pass == Pass::grad_weights) return std::make_unique<WeightGradient>(options, costs);
+  return std::make_unique<Pixelfly>(options, costs);
 }
 
 }  // namespace tessera::pixelfly

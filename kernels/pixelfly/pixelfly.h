@@ -1,6 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "kernels/pixelfly/plan.h"
 #include "kernels/sparse/check.h"
@@ -26,16 +29,25 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
+/// S, U and V, and how blocks are multiplied. Throws UserError if a file cannot be read, KeyError
+/// for sizes that do not go together or a mask without blocks.
+Layer make_layer(const Options& options);
+sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
+/// Blocks of S, parameters and what they are over those of a dense layer.
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer);
+
+/// The workload of the pass: a Pixelfly or a WeightGradient.
+std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs);
+
+/// Passes forward and grad_input.
 /// Problem, plan and everything derived from them, fixed at construction.
 class Pixelfly : public Workload {
  public:
-  /// Throws UserError if a file cannot be read, KeyError for sizes that do not go together or a
-  /// mask without blocks, UserError if no plan fits.
+  /// Throws as make_layer(), and UserError if no plan fits.
   Pixelfly(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// Blocks of S, parameters and what they are over those of a dense layer.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
@@ -49,8 +61,6 @@ class Pixelfly : public Workload {
                                         const CheckRequest& request) const;
   [[nodiscard]] CheckResult check_outer(const MemoryReader& memory,
                                         const CheckRequest& request) const;
-  [[nodiscard]] std::uint64_t parameters() const;
-
   Options options_;
   std::uint32_t contexts_;
   Layer layer_;

@@ -10,10 +10,17 @@ namespace tessera::pixelfly {
 using spmm_static::DenseRows;
 using spmm_static::Surroundings;
 
+void describe(config::Fields& fields, PinnedCuts& cuts) {
+  fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
+  fields.field({"bands", "bands of block columns; 0: chosen"}, cuts.bands);
+}
+
 void describe(config::Fields& fields, Pinned& plan) {
-  fields.group({"low_rank", "the products with U and V that come first: V^T X, U^T dY"},
-               plan.low_rank);
-  fields.group({"sparse", "the product with [S | U], or of the gradients of both"}, plan.sparse);
+  fields.group({"low_rank", "the products that come first: V^T X, U^T dY"}, plan.low_rank);
+  fields.group({"sparse", "passes forward and grad_input: the product with [S | U] or [S^T | V]"},
+               plan.sparse);
+  fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);
+  fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
 }
 
 void add(Prediction& sum, const Prediction& more) {

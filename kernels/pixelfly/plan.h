@@ -8,10 +8,17 @@
 /// The plans of the products of a chain, which live in one program.
 namespace tessera::pixelfly {
 
-struct Pinned {
-  spmm_static::Pinned low_rank;  ///< Z = V^T X (U^T dY)
-  spmm_static::Pinned sparse;    ///< [S | U] [X ; Z], or its gradient's
+/// Cuts of a product of the gradients of weights; 0: chosen.
+struct PinnedCuts {
+  std::uint32_t parts = 0;
+  std::uint32_t bands = 0;
 };
+struct Pinned {
+  spmm_static::Pinned low_rank;  ///< V^T X, U^T dY
+  spmm_static::Pinned sparse;    ///< [S | U] [X ; Z]
+  PinnedCuts dw, dv;
+};
+void describe(config::Fields& fields, PinnedCuts& cuts);
 void describe(config::Fields& fields, Pinned& plan);
 
 struct ChainPlan {

@@ -113,6 +113,11 @@ std::uint64_t Cost::additions(const Partition& partition, const Reduction& reduc
   return *std::max_element(cycles.begin(), cycles.end());
 }
 
+void Cost::add_rows_in(Prediction& sum, const Partition& partition, const EvenStorage& storage) {
+  steps_.add(sum, {rows_moved(partition, storage).most(costs_),
+                   turning(partition, storage, Direction::to_blocks)});
+}
+
 Prediction Cost::predict(const Partition& partition) {
   const Reduction reduction(partition);
   const bool blocks = partition.deal.blocks() > 0;
@@ -121,16 +126,16 @@ Prediction Cost::predict(const Partition& partition) {
   const auto add = [&](const sparse::Traffic& traffic, std::uint64_t vertices) {
     steps_.add(sum, {traffic.most(costs_), vertices});
   };
-  if (turns)
-    add(rows_moved(partition, partition.x_storage()), turning(partition, Direction::to_blocks));
+  if (turns) add_rows_in(sum, partition, partition.x_storage());
   if (blocks) add(inputs_moved(partition), products(partition));
   const std::uint64_t added = reduction.direct() ? 0 : additions(partition, reduction);
   if (blocks) add(partials_moved(partition, reduction), added);
   if (!blocks) steps_.add(sum, {std::nullopt, added});
   if (reduction.spreads()) add(sums_moved(partition, reduction), 0);
   if (turns) {
-    steps_.add(sum, {std::nullopt, turning(partition, Direction::to_rows)});
-    add(rows_moved(partition, partition.y_storage()), 0);
+    const EvenStorage y = partition.y_storage();
+    steps_.add(sum, {std::nullopt, turning(partition, y, Direction::to_rows)});
+    add(rows_moved(partition, y), 0);
   }
   return sum;
 }

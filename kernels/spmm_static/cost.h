@@ -24,6 +24,8 @@ class Cost {
 
   /// What the program of this partition takes.
   Prediction predict(const Partition& partition);
+  /// What making blocks of given rows adds to that, of X or of another operand of as many columns.
+  void add_rows_in(Prediction& sum, const Partition& partition, const EvenStorage& storage);
 
   [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
   [[nodiscard]] const MachineCosts& costs() const { return costs_; }
@@ -44,7 +46,8 @@ class Cost {
   std::uint64_t product(const Part& part, const Share& share);
   std::uint64_t products(const Partition& partition);
   std::uint64_t additions(const Partition& partition, const Reduction& reduction);
-  std::uint64_t turning(const Partition& partition, sparse::Direction direction);
+  std::uint64_t turning(const Partition& partition, const EvenStorage& storage,
+                        sparse::Direction direction);
   /// Of a vertex on a tile of its own.
   template <class Make>
   std::uint64_t vertex(const Make& make);
@@ -61,7 +64,7 @@ class Cost {
   };
   std::map<std::uint32_t, BlockCost> by_width_;
   std::map<std::uint64_t, Adding> by_partials_;
-  std::map<sparse::Direction, std::uint64_t> turning_;
+  std::map<std::pair<sparse::Direction, std::uint64_t>, std::uint64_t> turning_;  ///< by bytes
   std::shared_ptr<const ElementWorks> elements_;
 };
 

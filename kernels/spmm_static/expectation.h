@@ -74,8 +74,10 @@ Cuts most_cuts(const Problem& problem, const Pricing& pricing);
 template <class Visit>
 void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned, Pricing& pricing,
                   const Visit& visit) {
+  constexpr std::uint32_t kAllUpTo = 128;  // beyond, neighbours are alike
   const Cuts most = most_cuts(problem, pricing);
-  for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts); ++parts) {
+  for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts);
+       parts += parts < kAllUpTo ? 1 : parts / 16) {
     for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
       const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
                       pinned.bands != 0 ? pinned.bands : bands};

@@ -6,48 +6,16 @@ namespace tessera::spmm_static {
 
 namespace {
 
-/// Tiles of a part (by share) that need a block column, and where it lies in what they need.
-struct Taker {
-  std::uint32_t share;
-  std::uint32_t place;
-};
-
-/// By block column.
-std::vector<std::vector<Taker>> takers_of(const Partition& partition, const Part& part) {
+Takers takers_of(const Partition& partition, const Part& part,
+                 const std::vector<TileBuffers>& tiles) {
   const Layer& layer = partition.layer(part);
-  std::vector<std::vector<Taker>> takers(partition.block_columns);
+  Takers takers(partition.block_columns);
   for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
     const auto& columns = layer.shares[s].columns;
-    for (std::uint32_t i = 0; i < columns.size(); ++i) takers[columns[i]].push_back({s, i});
+    for (std::uint32_t i = 0; i < columns.size(); ++i)
+      takers[columns[i]].push_back({tiles[s].x, i});
   }
   return takers;
-}
-
-void add_dense_rows(program::Exchange& exchange, const Partition& partition, const BuffersOfRows& x,
-                    const TilesOfParts& tiles, std::uint32_t p) {
-  const sparse::Shape& shape = partition.shape;
-  const Part& part = partition.parts[p];
-  const auto takers = takers_of(partition, part);
-  const std::uint64_t depth = shape.x_depth();
-  const std::uint64_t bytes = part.width() * depth * shape.bytes();
-  const std::uint64_t runs = shape.block / depth;
-  for (std::uint64_t row = 0; row < takers.size() * runs; ++row) {
-    const auto& wanted = takers[row / runs];
-    if (wanted.empty()) continue;
-    std::size_t from = partition.x.size() - 1;
-    while (partition.x[from].first > row * depth) --from;
-    const auto& [before, storage] = partition.x[from];
-    const std::uint64_t first =
-        ((row * depth - before) * partition.columns + part.begin * depth) * shape.bytes();
-    sparse::gather(exchange, storage, x[from], first, first + bytes, [&](std::uint32_t offset) {
-      std::vector<Place> to;
-      for (const Taker& taker : wanted) {
-        const std::uint64_t place = taker.place * runs + row % runs;
-        to.push_back({tiles[p][taker.share].x, word(place * bytes + offset)});
-      }
-      return to;
-    });
-  }
 }
 
 /// The values of W go to the tiles of all parts; where parts have layers of their own they are cut
@@ -83,11 +51,38 @@ void add_values(program::Exchange& exchange, const Partition& partition,
 
 }  // namespace
 
+void add_dense_rows(program::Exchange& exchange, const Partition& partition, const Part& part,
+                    const std::vector<DenseRows>& from, const BuffersOfRows& x,
+                    const Takers& takers) {
+  const sparse::Shape& shape = partition.shape;
+  const std::uint64_t depth = shape.x_depth();
+  const std::uint64_t bytes = part.width() * depth * shape.bytes();
+  const std::uint64_t runs = shape.block / depth;
+  for (std::uint64_t row = 0; row < takers.size() * runs; ++row) {
+    const auto& wanted = takers[row / runs];
+    if (wanted.empty()) continue;
+    std::size_t operand = from.size() - 1;
+    while (from[operand].first > row * depth) --operand;
+    const auto& [before, storage] = from[operand];
+    const std::uint64_t first =
+        ((row * depth - before) * partition.columns + part.begin * depth) * shape.bytes();
+    sparse::gather(exchange, storage, x[operand], first, first + bytes, [&](std::uint32_t offset) {
+      std::vector<Place> to;
+      for (const Taker& taker : wanted) {
+        const std::uint64_t place = taker.place * runs + row % runs;
+        to.push_back({taker.buffer, word(place * bytes + offset)});
+      }
+      return to;
+    });
+  }
+}
+
 program::Exchange inputs(const Partition& partition, const BuffersOfRows& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles) {
   program::Exchange exchange{partition.shares_values() ? "x and w" : "x", {}};
   for (std::uint32_t p = 0; p < partition.parts.size(); ++p) {
-    add_dense_rows(exchange, partition, x, tiles, p);
+    const Part& part = partition.parts[p];
+    add_dense_rows(exchange, partition, part, partition.x, x, takers_of(partition, part, tiles[p]));
   }
   if (partition.shares_values()) add_values(exchange, partition, values, tiles);
   return exchange;

@@ -108,11 +108,11 @@ std::uint64_t Cost::measure_adding(const FittedCost::Sizes& sizes) {
 }
 
 /// One tile's squares of X or Y, whatever the cuts.
-std::uint64_t Cost::turning(const Partition& partition, Direction direction) {
-  std::uint64_t& cycles = turning_[direction];
+std::uint64_t Cost::turning(const Partition& partition, const EvenStorage& storage,
+                            Direction direction) {
+  std::uint64_t& cycles = turning_[{direction, storage.each()}];
   if (cycles > 0) return cycles;
   const bool x = direction == Direction::to_blocks;
-  const EvenStorage storage = x ? partition.x_storage() : partition.y_storage();
   cycles = vertex([&](Assembly& assembly, const auto& buffer) {
     program::ComputeSet set;
     const Place from{buffer(storage.each())};

@@ -132,7 +132,7 @@ class OurPricing final : public Pricing {
     return {cycles, std::max(work.x_bytes() + work.value_bytes() + work.q_bytes() + lists,
                              work.partial_bytes() + work.q_bytes())};
   }
-  [[nodiscard]] std::uint32_t most_parts() const override { return 128; }
+  [[nodiscard]] std::uint32_t most_parts() const override { return cost_.machine().tiles; }
   [[nodiscard]] std::uint32_t meeting(std::uint32_t /*asked*/, std::uint32_t made) const override {
     return made;
   }

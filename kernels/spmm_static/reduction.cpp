@@ -12,6 +12,26 @@ std::uint64_t longest_empty(const Destination& destination) {
   return most;
 }
 
+std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
+                                         std::uint64_t sources, std::uint32_t count) {
+  const std::uint64_t word = shape.lanes();
+  const std::uint64_t chunk = shape.mixed() ? 2 : 4;
+  const std::uint64_t words = elements / word;
+  const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
+  std::vector<ReducingWorker> workers(count);
+  for (std::uint32_t w = 0; w < count; ++w) {
+    const std::uint64_t first = std::min(w * each, words);
+    const std::uint64_t own = std::min(first + each, words) - first;
+    workers[w].first_word = first;
+    if (own == 0) continue;
+    workers[w].parts.push_back(
+        {first * word * shape.partial_bytes(), elements * shape.partial_bytes(),
+         static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(own / chunk),
+         static_cast<std::uint32_t>(own % chunk), 0});
+  }
+  return workers;
+}
+
 Reduction::Reduction(const Partition& partition)
     : partition_(partition), stored_(partition.y_storage().each() / partition.shape.bytes()) {
   find_sources();

@@ -55,6 +55,10 @@ struct ReducingWorker {
   std::vector<SegmentPart> parts;
 };
 
+/// Workers that add up `sources` times `elements` elements, which lie one after the other.
+std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
+                                         std::uint64_t sources, std::uint32_t count);
+
 class Reduction {
  public:
   explicit Reduction(const Partition& partition);

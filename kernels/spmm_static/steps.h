@@ -45,6 +45,18 @@ using TilesOfParts = std::vector<std::vector<TileBuffers>>;  ///< by part and sh
 
 using BuffersOfRows = std::vector<std::vector<BufferId>>;  ///< as Partition::x, by tile
 
+/// Who needs the rows of a block, and where among the blocks in that buffer.
+struct Taker {
+  BufferId buffer;
+  std::uint32_t place;
+};
+using Takers = std::vector<std::vector<Taker>>;  ///< by block of rows
+/// The columns of `part` of the rows of X that `from` says where to find, in `x`, to who takes
+/// them.
+void add_dense_rows(program::Exchange& exchange, const Partition& partition, const Part& part,
+                    const std::vector<DenseRows>& from, const BuffersOfRows& x,
+                    const Takers& takers);
+
 /// Rows of X to the tiles whose blocks name them, and values of W where several tiles take the
 /// same; `x` and `values` are those parts that all tiles are given, by tile.
 program::Exchange inputs(const Partition& partition, const BuffersOfRows& x,

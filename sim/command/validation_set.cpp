@@ -182,9 +182,10 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
     const std::string path = config::join("points", i);
     ValidationPoint point;
     point.metric = set.metric;
-    Reader(layers, points[i], path).read(point, {"set", "context", "best"});
+    Reader(layers, points[i], path).read(point, {"set", "baseline", "context", "best"});
     const Part part(layers, points[i], path);
     point.set = part.object("set");
+    point.baseline = part.object("baseline");
     point.context = part.object("context");
     if (points[i].contains("best")) point.best = read_best(layers, points[i].at("best"), path);
     set.points.push_back(std::move(point));
@@ -209,6 +210,7 @@ Json baseline_of(const ValidationSet& set, const ValidationPoint& point) {
   for (const std::string& key : set.baseline.same) {
     config::set_at(config, key, value_of(set, point, key));
   }
+  for (const auto& [key, value] : point.baseline.items()) config::set_at(config, key, value);
   return config;
 }
 

@@ -37,7 +37,8 @@ struct ValidationPoint {
   double published_speedup = 0;  ///< over the set's baseline; 0: none
   std::string why;               ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
-  config::Json set;  ///< key path to value, on top of the set's base
+  config::Json set;       ///< key path to value, on top of the set's base
+  config::Json baseline;  ///< the same, on top of the set's baseline
   BestOf best;
   config::Json context;  ///< further published numbers by name, for the table only
 };

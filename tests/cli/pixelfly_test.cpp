@@ -70,6 +70,8 @@ TEST_SUITE("cli") {
          "workload.matrix: found a mask without blocks, allowed one block of S and up"},
         {"u=u.npy", "workload.u: found u.npy of shape [32, 4], allowed [32, 3]"},
         {"plan.sparse.parts=99", "workload.plan.sparse.parts: found 99, allowed 0 to"},
+        {"pass=grad_weights --set workload.plan.dv.parts=99",
+         "workload.plan.dv.parts: found 99, allowed 0 to"},
         {"plan.low_rank.bands=99", "workload.plan.low_rank.bands: found 99, allowed 0 to"},
     };
     for (const auto& [option, message] : mistakes) {

@@ -130,6 +130,8 @@ std::vector<Case> cases() {
           pixelfly(4, "f16", "grad_input", "workload.n=1"),
           pixelfly(1, "f32", "forward", "workload.partials=f32"),
           pixelfly(8, "f32", "forward", "workload.rank=0"),
+          pixelfly(16, "f16", "grad_weights", "workload.layout=natural"),
+          pixelfly(8, "f32", "grad_weights", "workload.n=1"),
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

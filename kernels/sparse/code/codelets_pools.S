@@ -1,6 +1,7 @@
 #include "xtile.h"
 #include "kernels/sparse/code/walk.inc"
 #include "kernels/sparse/code/gather.inc"
+#include "kernels/sparse/code/gradient.inc"
 
 // Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
 // its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
@@ -97,8 +98,7 @@ pool_rows pool_rows_f32, 0
 
 // --- the gradient of the values: rows of Yg times rows of X ----------------------------------------
 // Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
-// block of values, f32, row after row; every element is a dot product over this tile's columns: a slot for
-// 8 bytes of each row. A pass is a row of the blocks.
+// block of values (gradient.inc). A pass is a row of the blocks.
 .macro pool_gradient name, multiply
 codelet \name
   share_out
@@ -116,46 +116,7 @@ codelet \name
   xctl 0
 14:
   worker_part
-  mul t0, t2, s9
-  mul a6, t2, s8              // from the first row of a block to the worker's
-  sh2add a1, t0, a1
-  sub t0, s9, s6
-  mul t0, t0, s9
-  slli a7, t0, 2              // values of other workers' rows
-1:// row
-  lhu.p a3, a2, 2
-  lhu.p a4, a2, 2
-  sh3add a3, a3, s1
-  add a3, a3, a6
-2:// block
-  lhu.p a5, a2, 2
-  mv t6, a3
-  sh3add a5, a5, s0
-  mv s5, s6
-3:// row of Yg
-  mv t5, a5
-  mv s10, s9
-4:// row of X
-  mv t3, t6
-  mv t4, t5
-  fsgnj.d f4, f31, f31
-  ld2 f0, f1, t3, t4
-  .balign 8
-  beqz s7, 5f
-  rpt s7, 5f
-  \multiply f4, f0, f1, f4
-  ld2 f0, f1, t3, t4
-5:
-  \multiply f4, f0, f1, f4
-  add t5, t5, s8
-  sum.2s f4, f4
-  fsw.p f4, a1, 4
-  bdnz s10, 4b
-  add t6, t6, s8
-  bdnz s5, 3b
-  add a1, a1, a7
-  bdnz a4, 2b
-  bdnz s3, 1b
+  gradient_rows \multiply
 19:
   xctl 0
 end_codelet \name

@@ -6,7 +6,7 @@
 #include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
-#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/stream/stream.h"
@@ -129,6 +129,24 @@ TEST_SUITE("run") {
         CHECK(finds<pixelfly::Pixelfly>(sampled, options, types.dtype, CheckMode::sample) ==
               "found");
       }
+    }
+  }
+
+  TEST_CASE("checks of gradients of a pixelfly find wrong elements, stale tiles and a bias") {
+    for (const Types& types : kTypes) {
+      pixelfly::Options options;
+      options.weights.m = 128;
+      options.weights.k = 64;
+      options.weights.block = 8;
+      options.weights.dtype = types.dtype;
+      options.partials = types.partials;
+      options.rank = 16;
+      options.n = 96;
+      options.pass = pixelfly::Pass::grad_weights;
+      const unsigned small = types.partials == Type::f16 ? 5 : types.dtype == Type::f16 ? 12 : 20;
+      const Rates sure{20, 20, 20, small, 20, 20, 20};
+      CHECK(finds<pixelfly::WeightGradient>(sure, options, types.dtype, CheckMode::full) ==
+            "found");
     }
   }
 

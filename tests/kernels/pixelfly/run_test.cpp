@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/pixelfly/weight_gradient.h"
 #include "sim/base/errors.h"
 #include "sim/program/image.h"
 #include "tests/kernels/planned.h"
@@ -20,7 +20,7 @@ struct Types {
 };
 constexpr Types kTypes[] = {{Type::f16, Type::f32}, {Type::f16, Type::f16}, {Type::f32, Type::f32}};
 constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
-constexpr Pass kPasses[] = {Pass::forward, Pass::grad_input};
+constexpr Pass kPasses[] = {Pass::forward, Pass::grad_input, Pass::grad_weights};
 
 Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_t n) {
   Options options;
@@ -29,6 +29,17 @@ Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_
   options.rank = rank;
   options.n = n;
   return options;
+}
+
+/// Runs one pass; "passed" and its predicted over its simulated cycles.
+std::string run(const Options& options, const MachineConfig& machine) {
+  const auto ratio = [](const RunResult& result, const auto& workload) {
+    return fmt::format(" {:.3f}", static_cast<double>(workload.prediction().cycles) /
+                                      static_cast<double>(result.time.total().count()));
+  };
+  if (options.pass == Pass::grad_weights)
+    return test::run_workload<WeightGradient>(options, machine, {ratio});
+  return test::run_workload<Pixelfly>(options, machine, {ratio});
 }
 
 /// Runs the layer in all passes, blocks and types, on an even and an odd number of tiles.
@@ -44,8 +55,9 @@ void check_all(Options options) {
         CAPTURE(block);
         CAPTURE(static_cast<int>(types.dtype));
         CAPTURE(static_cast<int>(types.partials));
-        CHECK(test::run_workload<Pixelfly>(options, small_machine(block > 4 ? 12 : 11, 128)) ==
-              "passed");
+        const std::string answer = run(options, small_machine(block > 4 ? 12 : 11, 128));
+        CAPTURE(answer);
+        CHECK(answer.starts_with("passed "));
       }
     }
   }
@@ -80,6 +92,8 @@ TEST_SUITE("run") {
     options.plan.low_rank.bands = 3;
     options.plan.sparse.parts = 3;
     options.plan.sparse.bands = 2;
+    options.plan.dw = {3, 2};
+    options.plan.dv = {2, 1};
     check_all(options);
     options.plan.sparse = {};
     options.plan.low_rank = {};
@@ -98,11 +112,7 @@ TEST_SUITE("run") {
         options.partials = types.partials;
         CAPTURE(static_cast<int>(pass));
         CAPTURE(static_cast<int>(types.dtype));
-        const std::string answer = test::run_workload<Pixelfly>(
-            options, small_machine(24, 256), [](const RunResult& result, const Pixelfly& workload) {
-              return fmt::format(" {:.3f}", static_cast<double>(workload.prediction().cycles) /
-                                                static_cast<double>(result.time.total().count()));
-            });
+        const std::string answer = run(options, small_machine(24, 256));
         REQUIRE(answer.starts_with("passed "));
         CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.15));
       }
@@ -117,11 +127,15 @@ TEST_SUITE("run") {
         CAPTURE(block);
         CAPTURE(sram_kib);
         const MachineConfig machine = small_machine(30, sram_kib);
-        const auto workload = test::planned<Pixelfly>(options, machine);
         const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
-        CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+        const auto fits = [&](const auto& workload) {
+          CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
+        };
+        fits(test::planned<Pixelfly>(options, machine));
+        if (sram_kib >= 64) fits(test::planned<WeightGradient>(options, machine));
       }
       CHECK_THROWS_AS(test::planned<Pixelfly>(options, small_machine(2, 16)), UserError);
+      CHECK_THROWS_AS(test::planned<WeightGradient>(options, small_machine(2, 16)), UserError);
     }
   }
 }

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "kernels/pixelfly/plan.h"
+#include "kernels/sparse/plan/traffic.h"
+#include "kernels/spmm_static/plan.h"
+#include "kernels/spmm_static/product.h"
+#include "sim/program/fitted_cost.h"
+#include "sim/program/step_costs.h"
+
+/// Sampled products: the blocks of A B^T that a pattern has, for A[m,n] and B[k,n] which lie in
+/// blocks on tiles: gradients of weights, the sum over the batch n. Columns of A and B are cut into
+/// intervals; the tiles of each share the blocks, turn the rows that these name into rows of words,
+/// multiply them row by row, and send their partial blocks to where they are wanted and added up.
+namespace tessera::pixelfly {
+
+using spmm_static::DenseRows;
+using spmm_static::Part;
+using spmm_static::Partition;
+using spmm_static::Share;
+
+/// Of one sampled product.
+struct Sampled {
+  Partition partition;       ///< of the pattern; x: where B lies
+  std::vector<DenseRows> a;  ///< where A lies
+  Prediction prediction = {};
+
+  [[nodiscard]] std::uint64_t area() const {
+    return std::uint64_t{partition.shape.block} * partition.shape.block;
+  }
+  /// Results: all blocks in the order of their deal, each row by row.
+  [[nodiscard]] kernels::EvenStorage results() const;
+  /// Bytes of a tile: rows of A and of B that `share` needs, its partial blocks.
+  [[nodiscard]] std::uint64_t a_bytes(const Part& part, const Share& share) const;
+  [[nodiscard]] std::uint64_t b_bytes(const Part& part, const Share& share) const {
+    return partition.x_bytes(part, share);
+  }
+  [[nodiscard]] std::uint64_t partial_bytes(const Share& share) const;
+  /// Whether rows must be made of blocks on the tiles.
+  [[nodiscard]] bool turns() const { return partition.shape.x_depth() > 1; }
+  /// Of the fullest tile, about; `beside` of it others hold.
+  [[nodiscard]] program::CategoryBytes memory(std::uint64_t beside) const;
+};
+
+/// Where a sampled product's operands lie, and what else is in a tile's memory.
+struct SampledOperands {
+  std::vector<DenseRows> a, b;
+  std::uint64_t beside = 0;
+};
+
+/// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range (named
+/// below `keys`).
+Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& shape,
+                     std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
+                     const SampledOperands& operands, const std::string& keys);
+
+/// Adds the steps of the product to a program; their names begin with `name`. `a` and `b` by
+/// operand and tile; `results` by tile. The plan outlives the program.
+void add_sampled(sparse::Assembly& assembly, const Sampled& plan, const std::string& name,
+                 const spmm_static::BuffersOfRows& a, const spmm_static::BuffersOfRows& b,
+                 const std::vector<program::BufferId>& results);
+
+/// What both planning and building need.
+struct SampledTile {
+  program::BufferId a_blocks, b_blocks, a_rows, b_rows, partial;
+};
+/// Of `bytes` bytes of rows of `width` columns in blocks, to rows of words.
+void add_turning(sparse::Assembly& assembly, program::ComputeSet& set, const Sampled& plan,
+                 TileId tile, std::uint32_t width, std::uint64_t bytes, program::BufferId from,
+                 program::BufferId to);
+/// A worker's block rows, the rows of each block, what lies before them in the list (u16) and in
+/// the values (blocks), and its own blocks.
+struct SampledWorker {
+  std::uint32_t rows, first, passes, list, blocks, own;
+};
+program::Vertex gradient_vertex(sparse::Assembly& assembly, const sparse::Shape& shape, TileId tile,
+                                const SampledTile& buffers, program::BufferId list,
+                                std::uint32_t width, const std::vector<SampledWorker>& workers);
+/// Workers share block rows, and rows of blocks where there are few.
+std::vector<SampledWorker> divide(const Sampled& plan, const Share& share, std::uint32_t contexts);
+
+/// Shape of the sums of partial blocks.
+sparse::Shape summing(const sparse::Shape& shape);
+
+}  // namespace tessera::pixelfly

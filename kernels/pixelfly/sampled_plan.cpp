@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <set>
+
+#include "kernels/pixelfly/sampled.h"
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/work_list.h"
+#include "kernels/spmm_static/worker_cycles.h"
+#include "sim/base/errors.h"
+
+namespace tessera::pixelfly {
+
+using program::BufferId;
+using sparse::Assembly;
+using sparse::word;
+
+namespace {
+
+// Bytes of a descriptor list: send and receive entries; code, stacks, argument blocks.
+constexpr std::uint64_t kReceiveBytes = 16, kSendBytes = 12, kControlBytes = 4096;
+
+constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
+
+/// Cycles of a sampled product on a machine, which is asked what the tile code takes.
+class SampledCost {
+ public:
+  SampledCost(const sparse::Shape& shape, MachineCosts& costs)
+      : shape_(shape),
+        costs_(costs),
+        steps_(costs),
+        workers_(costs.machine().tile.contexts),
+        products_({{1, 1}, {1, 1}, {1, 1}, {1, 2}, kMeasured},
+                  [this](const auto& sizes) { return measure_product(sizes); }),
+        turning_({{shape.lanes(), 4}, {1, 1}},
+                 [this](const auto& sizes) { return measure_turning(sizes); }) {}
+
+  [[nodiscard]] const MachineCosts& costs() const { return costs_; }
+
+  Prediction predict(const Sampled& plan) {
+    Prediction sum;
+    const Partition& partition = plan.partition;
+    sparse::Traffic in(partition.tiles), out(partition.tiles);
+    std::uint64_t most = 0;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> done;  // layer and width
+    for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
+      for (const auto* rows : {&plan.a, &partition.x})
+        for (const DenseRows& of : *rows) in.send(tile, of.storage.bytes_on(tile));
+      out.receive(tile, plan.results().bytes_on(tile) / shape_.bytes() * sizeof(float) *
+                            partition.parts.size());
+    }
+    for (const Part& part : partition.parts) {
+      const bool fresh = done.insert({part.layer, part.width()}).second;
+      for (const Share& share : partition.layer(part).shares) {
+        const std::uint32_t tile = part.first_tile + share.place;
+        in.receive(tile, plan.a_bytes(part, share) + plan.b_bytes(part, share));
+        out.send(tile, plan.partial_bytes(share));
+        if (fresh) most = std::max(most, product(plan, part, share));
+      }
+    }
+    steps_.add(sum, {in.most(costs_), most});
+    steps_.add(sum, {out.most(costs_), adding(plan)});
+    return sum;
+  }
+
+ private:
+  std::uint64_t product(const Sampled& plan, const Part& part, const Share& share) {
+    const std::uint64_t words = part.width() * shape_.bytes() / 8;
+    std::vector<spmm_static::WorkerCycles> workers;
+    for (const SampledWorker& worker : divide(plan, share, workers_))
+      workers.push_back({worker_cycles(worker, words, workers_), worker_cycles(worker, words, 1)});
+    std::uint64_t cycles = together(workers);
+    if (plan.turns()) {
+      cycles += turning_({part.width(), share.rows.size()});
+      cycles += turning_({part.width(), share.columns.size()});
+    }
+    return cycles;
+  }
+
+  /// Of a worker, so many of which do the same.
+  std::uint64_t worker_cycles(const SampledWorker& worker, std::uint64_t words,
+                              std::uint64_t busy) {
+    if (worker.rows == 0 || worker.passes == 0) return 0;
+    const std::uint64_t rows = worker.rows;
+    return products_({rows, std::max<std::uint64_t>(ceil_div<std::uint64_t>(worker.own, rows), 1),
+                      worker.passes, words, busy});
+  }
+
+  std::uint64_t adding(const Sampled& plan) {
+    const std::uint64_t elements = plan.results().each() / shape_.bytes();
+    const std::uint64_t parts = plan.partition.parts.size();
+    std::uint64_t& cycles = adding_[{elements, parts}];
+    if (cycles == 0) {
+      const sparse::Shape shape = summing(shape_);
+      cycles = vertex([&](Assembly& assembly, const auto& buffer) {
+        return adding_vertex(assembly, shape, TileId{0}, {buffer(elements * parts * sizeof(float))},
+                             {buffer(elements * shape_.bytes())},
+                             spmm_static::even_workers(shape, elements, parts, workers_));
+      });
+    }
+    return cycles;
+  }
+
+  /// Block rows of a worker, blocks of each, rows of a block, words of a row, workers that do so.
+  std::uint64_t measure_product(const FittedCost::Sizes& sizes) {
+    const auto rows = word(sizes[0]);
+    const auto blocks = word(sizes[1]);
+    std::vector<std::uint16_t> list;
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      list.push_back(0);
+      list.push_back(static_cast<std::uint16_t>(blocks));
+      list.insert(list.end(), blocks, 0);
+    }
+    const std::uint64_t row = sizes[3] * 8;
+    const std::uint64_t values =
+        std::uint64_t{rows} * blocks * shape_.block * shape_.block * sizeof(float);
+    // All write the same: what they take is asked, not what comes out.
+    std::vector<SampledWorker> workers(sizes[4], {rows, 0, word(sizes[2]), 0, 0, 0});
+    workers.resize(workers_);
+    return vertex([&](Assembly& assembly, const auto& buffer) {
+      SampledTile buffers{};
+      buffers.a_rows = buffer(row * shape_.block);
+      buffers.b_rows = buffer(row * shape_.block);
+      buffers.partial = buffer(values);
+      return gradient_vertex(assembly, shape_, TileId{0}, buffers,
+                             assembly.list(0, std::move(list), "list"), word(row / shape_.bytes()),
+                             workers);
+    });
+  }
+
+  /// Columns, blocks of rows.
+  std::uint64_t measure_turning(const FittedCost::Sizes& sizes) {
+    const std::uint64_t bytes = sizes[0] * sizes[1] * shape_.block * shape_.bytes();
+    Sampled plan;
+    plan.partition.shape = shape_;
+    return vertex([&](Assembly& assembly, const auto& buffer) {
+      program::ComputeSet set;
+      add_turning(assembly, set, plan, TileId{0}, word(sizes[0]), bytes, buffer(bytes),
+                  buffer(bytes));
+      return set.vertices.front();
+    });
+  }
+
+  template <class Make>
+  std::uint64_t vertex(const Make& make) {
+    return steps_.vertex([&](program::Program& program) {
+      Assembly assembly(code_, program, workers_);
+      return make(assembly, [&](std::uint64_t bytes) {
+        return assembly.buffer(0, std::max<std::uint64_t>(bytes, 8), "sample");
+      });
+    });
+  }
+
+  const sparse::Shape shape_;
+  MachineCosts& costs_;
+  StepCosts steps_;
+  sparse::TileCode code_;
+  std::uint32_t workers_;
+  FittedCost products_, turning_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> adding_;
+};
+
+class SampledSearch {
+ public:
+  SampledSearch(const sparse::BlockMatrix& pattern, const sparse::Shape& shape, std::uint32_t n,
+                MachineCosts& costs, const SampledOperands& operands)
+      : pattern_(pattern),
+        shape_(shape),
+        n_(n),
+        tiles_(costs.machine().tiles),
+        room_(std::uint64_t{costs.machine().tile.sram_kib} * 1024),
+        operands_(operands),
+        cost_(shape, costs) {}
+
+  void look(std::uint32_t parts, std::uint32_t bands) {
+    Sampled plan{make_partition(pattern_, shape_, n_, tiles_, {parts, bands}, {}, operands_.b),
+                 operands_.a};
+    if (plan.partition.parts.empty() || !named(plan)) return;
+    const program::CategoryBytes need = plan.memory(operands_.beside);
+    if (program::total(need) > room_) {
+      if (!closest_ || program::total(need) < program::total(*closest_)) closest_ = need;
+      return;
+    }
+    plan.prediction = cost_.predict(plan);
+    if (best_ && best_->prediction.cycles <= plan.prediction.cycles) return;
+    best_ = std::move(plan);
+  }
+
+  [[nodiscard]] Sampled take() {
+    if (best_) return *std::move(best_);
+    const std::string what = fmt::format(
+        "pixelfly: the gradient of {} blocks of {} over {} columns does not fit {} tiles",
+        pattern_.blocks(), pattern_.block, n_, tiles_);
+    if (!closest_) throw UserError(what + ": its intervals need more tiles");
+    throw UserError(program::overflow_message(what, {&*closest_, 1}, cost_.costs().machine()));
+  }
+
+ private:
+  /// Whether lists of 16 bits can name all places, and strides of 16 bits reach.
+  [[nodiscard]] static bool named(const Sampled& plan) {
+    for (const Part& part : plan.partition.parts) {
+      const std::uint64_t step = place_step(plan.partition, part);
+      if (part.width() * plan.partition.shape.bytes() > 0x8000) return false;
+      for (const Share& share : plan.partition.layer(part).shares)
+        if (std::max(share.rows.size(), share.columns.size()) * step > 0xffff) return false;
+    }
+    return true;
+  }
+
+  const sparse::BlockMatrix& pattern_;
+  const sparse::Shape& shape_;
+  std::uint32_t n_, tiles_;
+  std::uint64_t room_;
+  const SampledOperands& operands_;
+  SampledCost cost_;
+  std::optional<Sampled> best_;
+  std::optional<program::CategoryBytes> closest_;
+};
+
+void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most) {
+  if (found > most) throw KeyError(key, fmt::format("found {}, allowed 0 to {}", found, most));
+}
+
+}  // namespace
+
+program::CategoryBytes Sampled::memory(std::uint64_t beside) const {
+  const std::uint64_t size = partition.shape.bytes();
+  const std::uint64_t wanted = results().each();
+  std::uint64_t given = 0;
+  for (const auto* rows : {&a, &partition.x})
+    for (const DenseRows& of : *rows) given += of.storage.each();
+  std::uint64_t tensors = wanted + wanted / size * sizeof(float) * partition.parts.size();
+  std::uint64_t lists = 0;
+  for (const Part& part : partition.parts) {
+    for (const Share& share : partition.layer(part).shares) {
+      const std::uint64_t held = a_bytes(part, share) + b_bytes(part, share);
+      const std::uint64_t list =
+          4 * (share.rows.size() + share.blocks()) + (turns() ? 20 * 2 * 16 : 0);
+      tensors = std::max(tensors, given + held * (turns() ? 2 : 1) + partial_bytes(share) + list);
+      lists = std::max(lists, kReceiveBytes * (share.rows.size() + share.columns.size()) +
+                                  kSendBytes * share.blocks());
+    }
+  }
+  program::CategoryBytes memory{};
+  memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
+  memory[static_cast<std::size_t>(program::Category::tensors)] = tensors + beside;
+  memory[static_cast<std::size_t>(program::Category::exchange)] =
+      lists + kReceiveBytes * partition.parts.size();
+  return memory;
+}
+
+Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& shape,
+                     std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
+                     const SampledOperands& operands, const std::string& keys) {
+  const std::uint32_t tiles = costs.machine().tiles;
+  const std::uint32_t most = std::min(ceil_div(n, shape.lanes()), tiles);
+  require_at_most(keys + ".parts", pinned.parts, most);
+  require_at_most(keys + ".bands", pinned.bands, std::min(pattern.block_columns(), tiles));
+  SampledSearch search(pattern, shape, n, costs, operands);
+  for (std::uint32_t parts = 1; parts <= most; parts += std::max(1U, parts / 4))
+    for (const std::uint32_t bands : {1U, 2U, 4U, 8U}) {
+      if (pinned.parts != 0 && parts > 1) break;
+      if (pinned.bands != 0 && bands > 1) break;
+      if (bands > pattern.block_columns()) break;
+      search.look(pinned.parts != 0 ? pinned.parts : parts,
+                  pinned.bands != 0 ? pinned.bands : bands);
+    }
+  return search.take();
+}
+
+}  // namespace tessera::pixelfly

@@ -1,0 +1,202 @@
+#include "kernels/pixelfly/weight_gradient.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/ends.h"
+#include "sim/base/errors.h"
+
+namespace tessera::pixelfly {
+
+using program::BufferId;
+using sparse::BlockMatrix;
+using spmm_static::DenseEnd;
+
+namespace {
+
+/// The masks and factors that are planned for.
+struct Matrices {
+  const BlockMatrix& z;
+  const BlockMatrix& t;
+  const BlockMatrix& dw;
+  const BlockMatrix& dv;
+};
+
+class GradientPlanner {
+ public:
+  GradientPlanner(const Matrices& of, const sparse::Shape& shape, std::uint32_t n,
+                  MachineCosts& costs, const Pinned& pinned)
+      : of_(of),
+        shape_(shape),
+        n_(n),
+        costs_(costs),
+        pinned_(pinned),
+        capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {
+    inner_shape_.layout = kernels::Layout::blocked;
+    inner_shape_.block = inner_block(shape);
+    const std::uint64_t made = of.z.rows;
+    const std::uint64_t given = std::uint64_t{of.dw.block_columns()} * shape.block - made;
+    x_ = rows(shape, 0, given);
+    dy_ = rows(shape, 0, std::uint64_t{of.dw.block_rows()} * shape.block);
+    made_ = rows(inner_shape_, 0, made);
+    b_ = {x_};
+    if (made > 0) b_.push_back(rows(inner_shape_, given, made));
+  }
+
+  /// With less and less of a tile for each product, until all lists go in beside it.
+  GradientPlan run() {
+    constexpr std::uint64_t kSteps = 4;
+    for (std::uint64_t step = 0;; ++step) {
+      try {
+        GradientPlan plan = planned(capacity_ * step / (2 * kSteps));
+        if (fits(plan) || step == kSteps) return plan;
+      } catch (const UserError&) {
+        if (step == kSteps) throw;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] DenseRows rows(const sparse::Shape& shape, std::uint64_t first,
+                               std::uint64_t count) const {
+    return {first, spmm_static::rows_on_tiles(shape, count, round_up(n_, shape.lanes()),
+                                              costs_.machine().tiles)};
+  }
+  [[nodiscard]] std::uint64_t given() const { return x_.storage.each() + dy_.storage.each(); }
+
+  GradientPlan planned(std::uint64_t slack) {
+    const bool low_rank = of_.z.rows > 0;
+    const std::uint64_t made = low_rank ? made_.storage.each() : 0;
+    GradientPlan plan{{},
+                      {},
+                      plan_sampled(of_.dw, shape_, n_, costs_, pinned_.dw,
+                                   {{dy_}, b_, slack + made}, "workload.plan.dw"),
+                      {}};
+    if (shape_.relayouts()) add_rows_in(plan.dw);
+    if (!low_rank) return plan;
+    plan.dv = plan_sampled(of_.dv, shape_, n_, costs_, pinned_.dv,
+                           {{x_}, {made_}, slack + results(plan)}, "workload.plan.dv");
+    plan.z = product(of_.z, x_, slack);
+    plan.t = product(of_.t, dy_, slack + made);
+    return plan;
+  }
+  void add_rows_in(Sampled& first) {
+    spmm_static::Cost cost(shape_, 0, costs_);
+    for (const DenseRows* of : {&x_, &dy_})
+      cost.add_rows_in(first.prediction, first.partition, of->storage);
+  }
+  [[nodiscard]] static std::uint64_t results(const GradientPlan& plan) {
+    return plan.dw.results().each();
+  }
+  spmm_static::Plan product(const BlockMatrix& w, const DenseRows& of, std::uint64_t beside) {
+    return spmm_static::choose_plan(w, inner_shape_, n_, costs_, pinned_.low_rank,
+                                    {"pixelfly", "workload.plan.low_rank", {of}, beside + given()});
+  }
+
+  /// Whether each sampled product has room beside the lists of the others.
+  [[nodiscard]] bool fits(const GradientPlan& plan) const {
+    if (!plan.z) return true;
+    const std::uint64_t lists = spmm_static::resident(plan.z->partition).lists +
+                                spmm_static::resident(plan.t->partition).lists;
+    const auto more = [](const Sampled& of) {
+      return of.memory(0)[static_cast<std::size_t>(program::Category::exchange)];
+    };
+    const std::uint64_t made = made_.storage.each();
+    return program::total(plan.dw.memory(lists + more(*plan.dv) + made)) <= capacity_ &&
+           program::total(plan.dv->memory(lists + more(plan.dw) + results(plan))) <= capacity_;
+  }
+
+  const Matrices& of_;
+  const sparse::Shape shape_;
+  std::uint32_t n_;
+  MachineCosts& costs_;
+  const Pinned& pinned_;
+  std::uint64_t capacity_;
+  sparse::Shape inner_shape_ = shape_;
+  DenseRows x_, dy_, made_;
+  std::vector<DenseRows> b_;  ///< X and Z
+};
+
+}  // namespace
+
+Prediction GradientPlan::prediction() const {
+  Prediction sum = dw.prediction;
+  for (const auto* product : {&z, &t})
+    if (*product) add(sum, (*product)->prediction);
+  if (dv) add(sum, dv->prediction);
+  return sum;
+}
+
+WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
+    : options_(options),
+      contexts_(costs.machine().tile.contexts),
+      layer_(make_layer(options)),
+      shape_(shape_of(options, costs.machine())),
+      z_(make_chain(layer_, Pass::forward, inner_block(shape_)).inner),
+      t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),
+      dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
+      dv_(all_blocks(layer_.v, shape_.block)),
+      x_(layer_.s.columns, options.n, options.weights.dtype, options.weights.seed,
+         sparse::kDenseStream),
+      dy_(layer_.s.rows, options.n, options.weights.dtype, options.weights.seed,
+          sparse::kGradientStream),
+      plan_(GradientPlanner({z_, t_, dw_, dv_}, shape_, options.n, costs, options_.plan).run()) {}
+
+std::uint64_t WeightGradient::useful_flops() const {
+  const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
+  return 2 * (layer_.parameters() + inner) * options_.n;
+}
+
+std::string WeightGradient::peak_type() const {
+  return options_.weights.dtype == program::Type::f16 ? "f16" : "f32";
+}
+
+nlohmann::ordered_json WeightGradient::plan() const {
+  const auto cuts = [](const Sampled& of) {
+    return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
+                                  {"bands", of.partition.deal.bands.count()}};
+  };
+  nlohmann::ordered_json plan;
+  if (plan_.z) plan["low_rank"] = spmm_static::to_json(*plan_.z);
+  plan["dw"] = cuts(plan_.dw);
+  if (plan_.dv) plan["dv"] = cuts(*plan_.dv);
+  return plan;
+}
+
+program::Program WeightGradient::build() const {
+  const Partition& partition = plan_.dw.partition;
+  const sparse::TileCode code;
+  program::Program program(partition.tiles);
+  sparse::Assembly assembly(code, program, contexts_);
+  const auto results = [&](const Sampled& of, const char* name) {
+    const std::uint64_t side = shape_.block;
+    return spmm_static::wanted(assembly, {shape_, of.results(), partition.columns, name},
+                               of.partition.deal.blocks() * side, side);
+  };
+  const std::vector<BufferId> dw = results(plan_.dw, "dw");
+  const std::vector<BufferId> dv = plan_.dv ? results(*plan_.dv, "dv") : dw;
+  const DenseEnd x{shape_, partition.x_storage(), partition.columns, "x"};
+  const DenseEnd dy{shape_, plan_.dw.a.front().storage, partition.columns, "dy"};
+  spmm_static::BuffersOfRows right{given(assembly, x, x_)};
+  const spmm_static::BuffersOfRows left{given(assembly, dy, dy_)};
+  spmm_static::BuffersOfRows t;
+  const auto product = [&](const spmm_static::Plan& of, const BlockMatrix& w, const char* name,
+                           const std::vector<BufferId>& rows) {
+    std::vector<BufferId> made = assembly.stored(of.partition.y_storage(), "low rank");
+    made.resize(partition.tiles, made.back());
+    spmm_static::Product(assembly, of.partition, w, name).add_steps({rows}, made);
+    return made;
+  };
+  if (plan_.z) {
+    right.push_back(product(*plan_.z, z_, "z ", right.front()));
+    t.push_back(product(*plan_.t, t_, "t ", left.front()));
+  }
+  add_sampled(assembly, plan_.dw, "dw ", left, right, dw);
+  if (plan_.dv) add_sampled(assembly, *plan_.dv, "dv ", {right.front()}, t, dv);
+  return program;
+}
+
+}  // namespace tessera::pixelfly

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/pixelfly/sampled.h"
+
+/// Pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T where [S | U] has
+/// blocks, and dV = X T^T.
+namespace tessera::pixelfly {
+
+/// The plans of its products, which live in one program.
+struct GradientPlan {
+  std::optional<spmm_static::Plan> z, t;  ///< none if the rank is 0, nor dv
+  Sampled dw;
+  std::optional<Sampled> dv;
+
+  [[nodiscard]] Prediction prediction() const;
+};
+
+class WeightGradient : public Workload {
+ public:
+  /// Throws as make_layer(), and UserError if no plan fits.
+  WeightGradient(const Options& options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
+  [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override;
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  Options options_;
+  std::uint32_t contexts_;
+  Layer layer_;
+  sparse::Shape shape_;
+  sparse::BlockMatrix z_, t_;    ///< V^T and U^T
+  sparse::BlockMatrix dw_, dv_;  ///< whose blocks are wanted: [S | U] and V
+  data::DenseOperand x_, dy_;
+  GradientPlan plan_;
+};
+
+}  // namespace tessera::pixelfly

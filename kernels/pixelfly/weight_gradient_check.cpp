@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/check/comparison.h"
+#include "kernels/pixelfly/inner_sums.h"
+#include "kernels/pixelfly/weight_gradient.h"
+#include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/spmm_static.h"
+#include "sim/data/element.h"
+#include "sim/data/random.h"
+
+namespace tessera::pixelfly {
+
+namespace {
+
+constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
+
+/// Rows of a right-hand side: given ones, then products that come first, with padding between.
+struct RightRows {
+  const std::vector<float>& given;
+  std::uint64_t rows;       ///< that are given
+  std::uint64_t made_from;  ///< the first that is made
+  const std::vector<InnerSum>& made;
+};
+
+/// An element of A B^T over n columns and how far the machine's may be off (see check.cpp).
+kernels::Compared element(const float* left, const RightRows& right, std::uint64_t column,
+                          std::size_t n, double found, const sparse::Rounding& rounding) {
+  sparse::ExactSum sum;
+  double off = 0;
+  double squares = 0;
+  for (std::size_t c = 0; c < n; ++c) {
+    const auto factor = static_cast<double>(left[c]);
+    if (column < right.rows) {
+      sum.add(factor * static_cast<double>(right.given[column * n + c]));
+      continue;
+    }
+    const InnerSum& inner = right.made[(column - right.made_from) * n + c];
+    sum.add(factor * inner.value);
+    off += std::abs(factor) * inner.allowed;
+    squares += factor * factor * inner.likely * inner.likely;
+  }
+  kernels::Compared one = sum.compared(0, column, found, rounding);
+  one.allowed += std::min(off, std::sqrt(squares));
+  return one;
+}
+
+class BlockCheck {
+ public:
+  BlockCheck(const Sampled& plan, const sparse::BlockMatrix& pattern, const MemoryReader& memory,
+             std::uint32_t first_buffer)
+      : plan_(plan), pattern_(pattern), memory_(memory), first_(first_buffer) {}
+
+  void compare(const std::vector<float>& left, const RightRows& right, std::size_t n, bool all,
+               std::uint64_t seed, kernels::Comparison& into) {
+    const spmm_static::Deal& deal = plan_.partition.deal;
+    const program::Type type = plan_.partition.shape.type;
+    const auto rounding = sparse::rounding_of(
+        type, program::Type::f32, 1, static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
+    const std::uint64_t step = all ? 1 : kBlockStep;
+    for (std::uint64_t first = 0; first < deal.blocks(); first += step) {
+      const std::uint64_t e = first + data::random_below(seed, sparse::kSampleStream, first,
+                                                         std::min(step, deal.blocks() - first));
+      read(e);
+      for (std::uint64_t at = 0; at < plan_.area(); ++at) {
+        const std::uint64_t row = std::uint64_t{deal.row[e]} * pattern_.block + at / pattern_.block;
+        const std::uint64_t column =
+            std::uint64_t{deal.column[e]} * pattern_.block + at % pattern_.block;
+        const bool padding = column >= right.rows && column < right.made_from;
+        if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
+        kernels::Compared one = element(&left[row * n], right, column, n,
+                                        data::load_element(type, bytes_, at), rounding);
+        one.row = row;
+        into.add(one);
+      }
+    }
+  }
+
+ private:
+  void read(std::uint64_t block) {
+    bytes_.resize(plan_.area() * plan_.partition.shape.bytes());
+    const std::uint64_t begin = block * bytes_.size();
+    for (const auto& piece : plan_.results().pieces(begin, begin + bytes_.size()))
+      memory_.read({program::BufferId{first_ + piece.tile}, piece.offset},
+                   std::span(bytes_).subspan(piece.at, piece.bytes));
+  }
+
+  const Sampled& plan_;
+  const sparse::BlockMatrix& pattern_;
+  const MemoryReader& memory_;
+  std::uint32_t first_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+CheckResult WeightGradient::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  const bool all = compares_all(request.mode, useful_flops());
+  const std::size_t n = options_.n;
+  const std::vector<float> x = values_of(x_, x_.rows());
+  const std::vector<float> dy = values_of(dy_, dy_.rows());
+  std::vector<InnerSum> z, t;
+  if (plan_.z) {
+    z = inner_sums(layer_.v, x, n, rounding_of(plan_.z->partition));
+    t = inner_sums(layer_.u, dy, n, rounding_of(plan_.t->partition));
+  }
+  const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
+  kernels::Comparison weights({"[dS | dU]", shape_.type, program::Type::f32, false});
+  BlockCheck(plan_.dw, dw_, memory, 0)
+      .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
+  kernels::Comparison factors({"dV", shape_.type, program::Type::f32, false});
+  if (plan_.dv)
+    BlockCheck(*plan_.dv, dv_, memory, plan_.dw.partition.tiles)
+        .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
+  const std::uint64_t independent = n * (plan_.z ? layer_.rank() : x_.rows());
+  for (kernels::Comparison* one : {&weights, &factors})
+    if (one->biased(independent)) one->blame_bias();
+  CheckResult result = weights.result(all ? "full" : "sample");
+  if (!plan_.dv) return result;
+  const CheckResult other = factors.result(result.method);
+  if (result.passed && !other.passed) result.problem = other.problem;
+  result.passed = result.passed && other.passed;
+  result.max_error = std::max(result.max_error, other.max_error);
+  result.compared += other.compared;
+  return result;
+}
+
+}  // namespace tessera::pixelfly
