@@ -41,6 +41,7 @@ class Tile {
     bring(&supervisor_.pc);
     bring(&settings_);
     bring(&instructions_before_);
+    bring(&record_.instructions);
     bring(&arrival_);
   }
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
@@ -101,7 +102,8 @@ class Tile {
   void wait_until(Cycle time);
   void spend(std::uint64_t cycles) { supervisor_.slots += cycles; }
 
-  // What an empty superstep touches lies in few lines of the host's cache: prefetch().
+  // What a superstep without exchange and workers touches lies in few lines of the host's cache, in
+  // this order: prefetch().
   engine::Context supervisor_;
   const TileSettings* settings_;
   const TileProgram* program_;
@@ -115,15 +117,16 @@ class Tile {
   // The supervisor's own at the span's start, less what workers have done since.
   std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;
-  TileRecord record_;
-  Bytes sent_, received_;  ///< in this span
-  Cycle exchange_begin_, exchange_done_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<SharedPipeline> pipeline_;  ///< null: a worker's slots are its own
-  std::vector<std::size_t> open_spans_;       ///< of log_, by worker: to be ended; kNoSpan
   trace::TileLog* log_ = nullptr;             ///< null: no trace
   ActivityAccount* activity_ = nullptr;       ///< null: not counted
-  alignas(64) Arrival arrival_;               ///< its step and span are kept from run to run
+  TileRecord record_;
+  alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
+  // Of exchanges and traces:
+  Bytes sent_, received_;  ///< in this span
+  Cycle exchange_begin_, exchange_done_;
+  std::vector<std::size_t> open_spans_;  ///< of log_, by worker: to be ended; kNoSpan
 };
 
 }  // namespace tessera
