@@ -23,6 +23,18 @@ double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
          unit.f32.macs_per_slot() * area.f32_mac_um2 + unit.i8.macs_per_slot() * area.i8_mac_um2;
 }
 
+/// W, as wide as the type that fills it most.
+double weight_store_um2(const MachineConfig& machine) {
+  return machine.tile.matrix_unit.weight_words() * 64.0 * machine.energy.area.register_bit_um2;
+}
+
+/// Of all contexts, the workers' accumulators and those they exchange with included.
+double registers_um2(const MachineConfig& machine) {
+  const TileConfig& tile = machine.tile;
+  const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
+  return ((tile.contexts + 1) * kRegisterBits + sums * 32) * machine.energy.area.register_bit_um2;
+}
+
 double memory_ports_um2(const MachineConfig& machine) {
   const TileConfig& tile = machine.tile;
   const double banks = std::ceil(tile.sram_kib / bank_kib(machine));
@@ -45,10 +57,10 @@ EnergyResult::Parts chip_area(const MachineConfig& machine) {
   const AreaConfig& area = machine.energy.area;
   const auto all = [&](double um2) { return machine.tiles * um2 * kMm2PerUm2; };
   return {{"sram", machine.tiles * tile_sram_mm2(machine)},
-          {"matrix_unit", all(matrix_um2(tile.matrix_unit, area))},
+          {"matrix_unit", all(matrix_um2(tile.matrix_unit, area) + weight_store_um2(machine))},
           {"arithmetic", all(area.vector_um2 + area.integer_um2)},
           {"control", all(area.control_um2 * (tile.dual_issue ? 2 : 1))},
-          {"registers", all((tile.contexts + 1) * kRegisterBits * area.register_bit_um2)},
+          {"registers", all(registers_um2(machine))},
           {"memory_ports", all(memory_ports_um2(machine))},
           {"exchange", all(exchange_um2(machine))},
           {"rest", machine.tiles * area.rest_mm2_per_tile}};

@@ -14,10 +14,10 @@ constexpr double kKibPerMib = 1024;
 
 /// mm2 of the whole chip by part:
 ///   sram          tiles' memory
-///   matrix_unit   multiply-adds a slot by input type, and the weights that it holds
+///   matrix_unit   multiply-adds a slot by input type, and the weights that it holds (W)
 ///   arithmetic    vector and integer units
 ///   control       fetch, decoding, control; twice with dual issue
-///   registers     of the workers and the supervisor
+///   registers     of the workers and the supervisor; accumulators (ACC, EXC) of the workers
 ///   memory_ports  every byte of loads and stores chooses among the banks
 ///   exchange      every byte that tiles receive chooses among all that tiles send
 ///   rest          of the chip, by tile

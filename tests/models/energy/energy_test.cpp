@@ -1,6 +1,7 @@
 #include "models/energy/energy.h"
 
 #include <cmath>
+#include <map>
 
 #include <doctest/doctest.h>
 
@@ -174,6 +175,9 @@ TEST_SUITE("unit") {
     const double before = sram();
     config.energy.sram_bank_kib = 128;  // the root of four
     CHECK(sram() == near(before * (2 * array + wire) / (array + wire)));
+    config.energy.sram_array_kib = 512;  // the number holds for an array of four times the bank
+    CHECK(sram() == near(before * (array / 2 + wire) / (array + wire)));
+    config.energy.sram_array_kib = 32;
     config.energy.sram_bank_kib = 32;
     config.tile.sram_kib = 4096;
     CHECK(sram() == near(before * (array + 2 * wire) / (array + wire)));
@@ -184,32 +188,34 @@ TEST_SUITE("unit") {
   TEST_CASE("sizes of the machine move the parts of its area as the hardware grows") {
     using M = MachineConfig;
     struct Growth {
-      const char* part;
-      double um2;  ///< of a tile
+      std::map<std::string, double> um2;  ///< of a tile, by part
       void (*change)(M&);
     };
+    const double bit = 0.3;
     const Growth growths[] = {
-        {"registers", 6 * 3072 * 0.3, [](M& c) { c.tile.contexts = 12; }},
-        {"matrix_unit", 64 * 300,
+        {{{"registers", 6 * (3072 + 2 * 16 * 32) * bit}}, [](M& c) { c.tile.contexts = 12; }},
+        {{{"matrix_unit", 64 * 300 + (32 * 32 - 16 * 16) * 16 * bit},
+          {"registers", 6 * 2 * (32 - 16) * 32 * bit}},
          [](M& c) { c.tile.matrix_unit.f16.inputs = c.tile.matrix_unit.f16.outputs = 32; }},
-        {"matrix_unit", -8 * 700, [](M& c) { c.tile.matrix_unit.f32.interval = 2; }},
-        {"matrix_unit", -256 * 20, [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
-        {"matrix_unit", 0, [](M& c) { c.tile.matrix_unit.f16_f32.outputs = 0; }},
-        {"control", -400, [](M& c) { c.tile.dual_issue = false; }},
-        {"memory_ports", -32 * 8 * 2, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
-        {"memory_ports", 32 * 8 * 2, [](M& c) { c.tile.store_bytes_per_slot = 16; }},
-        {"memory_ports", 32 * 24 * 2, [](M& c) { c.energy.sram_bank_kib = 16; }},
-        {"exchange", 2 * 4 * 2, [](M& c) { c.fabric.receive_bytes_per_cycle = 8; }},
-        {"exchange", 2 * 4 * 2, [](M& c) { c.fabric.send_bytes_per_cycle = 8; }},
-        {"exchange", -2 * 4 * 2, [](M& c) { c.fabric.kind = "ideal"; }}};
+        {{{"matrix_unit", -8 * 700}}, [](M& c) { c.tile.matrix_unit.f32.interval = 2; }},
+        {{{"matrix_unit", -256 * 20}}, [](M& c) { c.tile.matrix_unit.i8.outputs = 0; }},
+        {{{"matrix_unit", 0}}, [](M& c) { c.tile.matrix_unit.f16_f32.outputs = 0; }},
+        {{{"control", -400}}, [](M& c) { c.tile.dual_issue = false; }},
+        {{{"memory_ports", -32 * 8 * 2}}, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
+        {{{"memory_ports", 32 * 8 * 2}}, [](M& c) { c.tile.store_bytes_per_slot = 16; }},
+        {{{"memory_ports", 32 * 24 * 2}}, [](M& c) { c.energy.sram_bank_kib = 16; }},
+        {{{"exchange", 2 * 4 * 2}}, [](M& c) { c.fabric.receive_bytes_per_cycle = 8; }},
+        {{{"exchange", 2 * 4 * 2}}, [](M& c) { c.fabric.send_bytes_per_cycle = 8; }},
+        {{{"exchange", -2 * 4 * 2}}, [](M& c) { c.fabric.kind = "ideal"; }}};
     const EnergyResult::Parts before = chip_area(machine());
     for (const Growth& growth : growths) {
       MachineConfig config = machine();
       growth.change(config);
       for (const auto& part : before) {
-        CAPTURE(growth.part);
+        CAPTURE(growth.um2.begin()->first);
         CAPTURE(part.first);
-        const double more = part.first == growth.part ? 2e-6 * growth.um2 : 0;
+        const auto found = growth.um2.find(part.first);
+        const double more = found == growth.um2.end() ? 0 : 2e-6 * found->second;
         CHECK(part_of(chip_area(config), part.first) == near(part.second + more));
       }
     }
@@ -269,7 +275,7 @@ TEST_SUITE("unit") {
       doubles(key, "matrix_unit");
     for (const auto key : {&A::vector_um2, &A::integer_um2}) doubles(key, "arithmetic");
     doubles(&A::control_um2, "control");
-    doubles(&A::register_bit_um2, "registers");
+    for (const auto* const part : {"registers", "matrix_unit"}) doubles(&A::register_bit_um2, part);
     for (const auto* const part : {"memory_ports", "exchange"})
       doubles(&A::crosspoint_um2_per_byte, part);
     doubles(&A::rest_mm2_per_tile, "rest");
