@@ -1,14 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "sim/base/types.h"
-#include "sim/engine/issue_trace.h"
-#include "sim/engine/pipeline.h"
+#include "models/tile/issue_period.h"
+#include "models/tile/pipeline_lane.h"
 #include "sim/machine/machine_config.h"
-#include "sim/report/run_result.h"
 
 namespace tessera {
 
@@ -16,11 +15,13 @@ namespace tessera {
 /// when (workers share no data until `join`), so each has run ahead and left a trace of what it
 /// executed; here the traces are merged in the order of issue, no further than somebody needs.
 /// Leaves out: bank contention, instruction fetch.
-/// Timing: a cycle issues one instruction or pair. `revolver`: the first ready context after the
-/// one that issued last, round by round; a context is ready again reissue_cycles after its last
-/// issue. `interleaved`: the context that has been ready longest, of equals the one of least
-/// number. The supervisor comes after the workers. Units with an initiation interval are the
-/// tile's. Source: cores.md 2 (UPMEM: 11 cycles from an issue of a tasklet to its next).
+/// Timing: a cycle issues one instruction or pair, or one step of an instruction of several slots:
+/// its next step waits for the context's turn as the next instruction would. `revolver`: the first
+/// ready context after the one that issued last, round by round; a context is ready again
+/// reissue_cycles after its last issue. `interleaved`: the context that has been ready longest, of
+/// equals the one of least number. The supervisor comes after the workers. Units with an initiation
+/// interval are the tile's. Source: cores.md 2 (UPMEM: 11 cycles from an issue of a tasklet to its
+/// next).
 class SharedPipeline {
  public:
   using Context = std::uint32_t;  ///< a worker's number; the supervisor's is that of the workers
@@ -40,44 +41,39 @@ class SharedPipeline {
   Cycle finish(Context context, const More& more);
   /// Merges all that issues before `time`; whether any worker then still runs.
   bool busy_at(Cycle time, const More& more);
-  /// When the context issued last.
+  /// When the context last began to issue an instruction.
   [[nodiscard]] Cycle last_issue(Context context) const { return lanes_[context].last_issue; }
   /// Where the context's cycles went since this was last asked.
   Stalls take_stalls(Context context);
 
  private:
-  /// One context.
-  struct Lane {
-    engine::IssueTrace trace;
-    engine::Scoreboard board;
-    std::size_t issued = 0;  ///< demands of the trace's front
-    bool running = false;
-    Cycle last_issue, end;
-    std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
-    Stalls stalls;
-    // Of what comes next:
-    std::span<const engine::Demand> group;
-    engine::Scoreboard::Ready ready;  ///< but for units
-    bool unit = false;                ///< whether it takes one that may be busy
+  /// When a context that runs is ready, and the units that its next issue takes.
+  struct Next {
+    std::uint64_t at = kNever;
+    std::array<engine::Unit, 2> units{};
   };
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Pick {
     Context context;
     std::uint64_t at;
   };
 
+  [[nodiscard]] std::uint64_t eligible(const Next& next) const;
   [[nodiscard]] Pick pick() const;
-  [[nodiscard]] bool before(Context a, Context b) const;
   void issue(const Pick& pick, const More& more);
   void look(Context context, const More& more);
-  void leave_stretch(Lane& lane);
+  void leave_stretch(PipelineLane& lane);
+  void merge(const Pick& pick, std::uint64_t limit, const More& more);
 
   bool revolver_;
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
-  std::vector<Lane> lanes_;
+  std::vector<PipelineLane> lanes_;
+  std::vector<Next> next_;  ///< by lane
   engine::UnitTimes units_{};
   std::uint64_t port_free_ = 0;
   Context last_ = 0;  ///< that issued
+  IssuePeriod period_;
 };
 
 }  // namespace tessera

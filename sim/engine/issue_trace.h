@@ -25,13 +25,20 @@ class IssueTrace {
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] const Entry& front() const { return entries_.front(); }
+  /// Of the front entry, in the order in which entries were added.
+  [[nodiscard]] std::uint64_t number() const { return popped_; }
   /// The front stretch has been issued once.
   void pop() {
-    if (--entries_.front().times == 0) entries_.pop_front();
+    if (--entries_.front().times > 0) return;
+    entries_.pop_front();
+    ++popped_;
   }
+  /// The front stretch has been issued so often, and is to be issued again.
+  void skip(std::uint64_t times) { entries_.front().times -= times; }
 
  private:
   std::deque<Entry> entries_;
+  std::uint64_t popped_ = 0;
 };
 
 /// The one that begins with `from`; every edge knows few.

@@ -34,20 +34,35 @@ Scoreboard::Ready Scoreboard::ready(std::span<const Demand> group, const UnitTim
 }
 
 void Scoreboard::issue(std::span<const Demand> group, Time at, UnitTimes& units) {
-  std::uint32_t slots = 0;
+  issue(group, 0, at, units);
+  for (std::uint32_t step = 1; step < issues_of(group); ++step) issue(group, step, slot_, units);
+}
+
+void Scoreboard::issue(std::span<const Demand> group, std::uint32_t step, Time at,
+                       UnitTimes& units) {
+  const auto each = [&](std::uint64_t registers, Time time, Cause cause) {
+    for (; registers != 0; registers &= registers - 1)
+      expect(static_cast<unsigned>(std::countr_zero(registers)), time, cause);
+  };
+  end_ = slot_ = next_ = at;
   for (const Demand& demand : group) {
-    slots = std::max(slots, demand.slots);
-    const Time last = at + demand.slots - 1;
-    for (std::uint64_t left = demand.makes; left != 0; left &= left - 1)
-      expect(static_cast<unsigned>(std::countr_zero(left)), last + demand.latency, demand.cause);
-    for (std::uint64_t left = demand.loads; left != 0; left &= left - 1)
-      expect(static_cast<unsigned>(std::countr_zero(left)), last + demand.load_latency,
-             Cause::load);
-    if (demand.interval > 1) units[index(demand.unit)] = at + demand.interval;
+    if (step == 0 && demand.interval > 1) units[index(demand.unit)] = at + demand.interval;
+    // What takes no slot, such as `run`, puts nothing off.
+    if (demand.slots > 0) {
+      end_ = at + 1;
+      slot_ = next_ = at + distance_;
+    }
+    if (step + 1 != demand.slots) continue;
+    each(demand.makes, at + demand.latency, demand.cause);
+    each(demand.loads, at + demand.load_latency, Cause::load);
   }
-  end_ = at + slots;
-  // What takes no slot, such as `run`, puts nothing off.
-  slot_ = next_ = slots == 0 ? at : std::max<Time>(end_, at + distance_);
+}
+
+void Scoreboard::delay(Time cycles) {
+  end_ += cycles;
+  slot_ += cycles;
+  next_ += cycles;
+  for (Time& time : times_) time += cycles;
 }
 
 void Scoreboard::expect(unsigned number, Time time, Cause cause) {

@@ -12,8 +12,10 @@
 /// Leaves out: bank contention, instruction fetch, results that come early (every result takes the
 /// whole latency of its class), write ports.
 /// Timing: an instruction issues when its slot has come, every register that it reads or writes has
-/// its result, and its unit takes operands again; a pair issues together. Times are slots of the
-/// context under a barrel, else cycles.
+/// its result, and its unit takes operands again; a pair issues together. One of several slots (an
+/// access wider than its port, a multiply in steps, arithmetic in software) issues so many times, a
+/// turn of the context each; an iterative unit that takes one issue has an interval instead. Times
+/// are slots of the context under a barrel, else cycles.
 namespace tessera::engine {
 
 /// What an instruction may wait for.
@@ -39,7 +41,7 @@ struct Demand {
   std::uint64_t uses = 0;                    ///< registers that it reads or writes, a bit each
   std::uint64_t loads = 0;                   ///< those that it writes from memory
   std::uint64_t makes = 0;                   ///< those that it computes
-  std::uint32_t slots = 1;                   ///< that it occupies
+  std::uint32_t slots = 1;                   ///< in each of which it issues
   std::uint32_t load_latency = 1;
   std::uint32_t latency = 1;
   std::uint32_t interval = 1;
@@ -69,8 +71,11 @@ class Scoreboard {
   [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;
   /// The same, whatever the units do.
   [[nodiscard]] Ready ready(std::span<const Demand> group) const;
-  /// It issues at `at`, not before it is ready.
+  /// It issues at `at`, not before it is ready, then as often as it must, each time when the
+  /// context's next slot has come.
   void issue(std::span<const Demand> group, Time at, UnitTimes& units);
+  /// Its issue of number `step` alone: at `at`, not before the context's slot.
+  void issue(std::span<const Demand> group, std::uint32_t step, Time at, UnitTimes& units);
   /// What issued last goes elsewhere: what follows comes no earlier than `latency` after its slot.
   void branch(std::uint32_t latency) { next_ = std::max(next_, end_ - 1 + latency); }
   /// Nothing issues before `time`.
@@ -79,6 +84,9 @@ class Scoreboard {
   [[nodiscard]] Time slot() const { return slot_; }  ///< the context's next
   [[nodiscard]] Time next() const { return next_; }  ///< the same, or later behind a taken branch
   [[nodiscard]] Time end() const { return end_; }    ///< after the last slot that was occupied
+
+  /// All that is to come comes so much later.
+  void delay(Time cycles);
 
   /// A result is under way until `time`.
   void expect(unsigned number, Time time, Cause cause);
@@ -100,6 +108,13 @@ class Scoreboard {
   std::array<Time, kRegisters> times_{};
   std::array<Cause, kRegisters> causes_{};
 };
+
+/// How often a group issues, once at least: `run` and its like take no slot.
+inline std::uint32_t issues_of(std::span<const Demand> group) {
+  std::uint32_t slots = 1;
+  for (const Demand& demand : group) slots = std::max(slots, demand.slots);
+  return slots;
+}
 
 /// The instruction or pair at the front of `demands`.
 inline std::span<const Demand> front_group(std::span<const Demand> demands) {

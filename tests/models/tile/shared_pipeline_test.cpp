@@ -1,5 +1,7 @@
 #include "models/tile/shared_pipeline.h"
 
+#include <numeric>
+
 #include <doctest/doctest.h>
 
 #include "sim/isa/registers.h"
@@ -34,10 +36,13 @@ class PlainTile {
       const std::uint64_t slots =
           chosen < contexts_.size() ? contexts_[chosen]->issue(now_, units_) : 1;
       now_ += slots;
+      if (chosen + 1 < contexts_.size()) issued_ += slots;
       if (chosen < contexts_.size() && slots > 0) last_ = chosen;
     }
     return who.end();
   }
+  /// Slots of workers.
+  [[nodiscard]] std::uint64_t issued() const { return issued_; }
 
  private:
   [[nodiscard]] std::size_t choose() const {
@@ -57,8 +62,17 @@ class PlainTile {
   std::vector<std::unique_ptr<PlainContext>> contexts_;
   std::vector<std::uint64_t> units_;
   std::uint64_t now_ = 0;
+  std::uint64_t issued_ = 0;
   std::size_t last_ = 0;
 };
+
+/// Where the cycles of all workers went.
+Stalls stalls_of(LoneTile& lone) {
+  lone.loaded().finish(true);
+  Stalls sum;
+  for (const Workers::CodeletStalls& each : lone.loaded().workers()->stalls()) sum += each.measured;
+  return sum;
+}
 
 /// What a supervisor executes of its code in [begin, end).
 std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::uint32_t end) {
@@ -69,7 +83,8 @@ std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::
 }
 
 /// A tile whose supervisor starts random workers one after the other, with nops between, and joins.
-void compare(std::uint32_t seed, const std::string& kind) {
+/// Loops go round up to `most` times.
+void compare(std::uint32_t seed, const std::string& kind, int most = 40) {
   std::mt19937 random(seed);
   TileConfig tile = engine::test::random_pipeline(seed);
   tile.issue = kind;
@@ -81,7 +96,7 @@ void compare(std::uint32_t seed, const std::string& kind) {
   std::vector<RandomPath> paths;
   std::vector<std::uint32_t> entries;
   for (std::uint32_t w = 0; w < tile.contexts; ++w) {
-    paths.push_back(PathMaker(seed * 100 + w).make(5 + static_cast<int>(random() % 40)));
+    paths.push_back(PathMaker(seed * 100 + w, most).make(5 + static_cast<int>(random() % 40)));
     entries.push_back(lone.worker(paths.back().code));
   }
   lone.supervisor();
@@ -100,16 +115,25 @@ void compare(std::uint32_t seed, const std::string& kind) {
   PlainContext& supervisor = plain.start(tile.contexts, {}, 0);
   std::vector<const PlainContext*> workers;
   std::uint64_t now = 0;
+  std::uint64_t running = 0;  // cycles of all workers
   for (std::uint32_t w = 0; w <= tile.contexts; ++w) {
     supervisor.extend(supervisor_path(lone, pieces[w], pieces[w + 1]));
     now = plain.finish(supervisor);
     if (w == tile.contexts) break;
     now += tile.supervisor.launch_cycles;
     workers.push_back(&plain.start(w, paths[w].path, now));
+    running -= now;
     supervisor.start(now);
   }
-  for (const PlainContext* worker : workers) now = std::max(now, plain.finish(*worker));
-  CHECK(lone.cycles() == now + tile.supervisor.join_cycles + tile.slots.plain);
+  for (const PlainContext* worker : workers) {
+    running += plain.finish(*worker);
+    now = std::max(now, worker->end());
+  }
+  const std::uint64_t end = (tile.slots.plain - 1) * std::max(1U, tile.reissue_cycles) + 1;
+  CHECK(lone.cycles() == now + tile.supervisor.join_cycles + end);
+  const Stalls stalls = stalls_of(lone);
+  CHECK(std::accumulate(stalls.cycles.begin(), stalls.cycles.end(), std::uint64_t{0}) == running);
+  CHECK(stalls.cycles[Stalls::issued] + stalls.cycles[Stalls::paired] == plain.issued());
 }
 
 /// A worker of `slots` plain instructions, its end included, in each of `contexts`.
@@ -148,6 +172,45 @@ TEST_SUITE("timing") {
     CHECK(cycles(11) == 100 * 11);
     CHECK(cycles(12) == 100 * 12);
     CHECK(cycles(24) == 100 * 24);
+  }
+
+  TEST_CASE("an instruction of several slots issues turn by turn with the other contexts") {
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.slots.integer_multiply = 29;
+    const auto multiplies = [&](const char* kind, std::uint32_t contexts) {
+      tile.issue = kind;
+      tile.reissue_cycles = std::string(kind) == "revolver" ? 11 : 0;
+      tile.contexts = contexts;
+      const auto cycles = [&](std::size_t count) {
+        LoneTile lone;
+        lone.config() = tile;
+        std::vector<engine::test::Instruction> code(
+            count, engine::test::r_type(engine::test::mul, 5, 6, 7));
+        code.push_back(engine::test::end());
+        const std::uint32_t entry = lone.worker(code);
+        lone.supervisor();
+        lone.run(entry, kAll);
+        lone.join();
+        lone.end();
+        return lone.cycles();
+      };
+      return cycles(30) - cycles(10);
+    };
+    CHECK(multiplies("revolver", 1) == 20 * 29 * 11);
+    CHECK(multiplies("revolver", 4) == 20 * 29 * 11);
+    CHECK(multiplies("revolver", 22) == 20 * 29 * 22);
+    CHECK(multiplies("interleaved", 1) == 20 * 29);
+    CHECK(multiplies("interleaved", 4) == 20 * 29 * 4);
+  }
+
+  TEST_CASE("a steady pattern of issues takes as long as its parts, however long it is") {
+    for (const char* kind : {"revolver", "interleaved"})
+      for (std::uint32_t seed = 0; seed < 40; ++seed) {
+        CAPTURE(kind);
+        CAPTURE(seed);
+        compare(seed, kind, 2000);
+      }
   }
 
   TEST_CASE("where a worker's cycles went makes up all of them") {

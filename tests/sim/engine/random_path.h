@@ -25,7 +25,8 @@ struct RandomPath {
 
 class PathMaker {
  public:
-  explicit PathMaker(std::uint32_t seed) : random_(seed) {}
+  explicit PathMaker(std::uint32_t seed, int most_times = 40)
+      : random_(seed), most_times_(most_times) {}
 
   /// About `length` instructions that load from 64 bytes at x10.
   RandomPath make(int length) {
@@ -92,7 +93,7 @@ class PathMaker {
     }
   }
   void loop() {
-    const int times = pick(1, 40);
+    const int times = pick(1, most_times_);
     const int body = pick(1, 6);
     execute(add(i_type(addi, 9, 0, times)), false);
     execute(add(branch_to(rpt, 9, 0, 4 * (body + 1))), false);
@@ -107,6 +108,7 @@ class PathMaker {
   }
 
   std::mt19937 random_;
+  int most_times_;  ///< that a loop goes round
   RandomPath made_;
   bool stretch_ = false;
 };
@@ -123,9 +125,11 @@ class PlainContext {
   }
   [[nodiscard]] bool done() const { return at_ == path_.size(); }
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// When the next instruction or pair is ready, but for units.
+  /// When the next instruction or pair is ready, or the next slot of one that takes several, but
+  /// for units.
   [[nodiscard]] std::uint64_t ready() const {
     std::uint64_t time = slot_;
+    if (taken_ > 0) return time;
     for (std::size_t i = at_; i < at_ + group(); ++i) {
       const isa::RegisterSets sets = isa::registers(path_[i].instruction);
       for (int r = 0; r < 32; ++r) {
@@ -138,35 +142,47 @@ class PlainContext {
   /// The same with them.
   [[nodiscard]] std::uint64_t ready(const std::vector<std::uint64_t>& units) const {
     std::uint64_t time = ready();
+    if (taken_ > 0) return time;
     for (std::size_t i = at_; i < at_ + group(); ++i)
       time = std::max(time, units[static_cast<std::size_t>(unit(path_[i]))]);
     return time;
   }
-  /// Issues at `now`; how many slots that takes.
+  /// Issues at `now`: one slot; none if the instruction takes none.
   std::uint64_t issue(std::uint64_t now, std::vector<std::uint64_t>& units) {
     const std::size_t count = group();
     std::uint64_t slots = 0;
     bool branched = false;
-    for (std::size_t i = 0; i < count; ++i, ++at_) {
-      const Executed& done = path_[at_];
+    for (std::size_t i = at_; i < at_ + count; ++i) {
+      const Executed& done = path_[i];
       const std::uint64_t own = slots_of(done);
       slots = std::max(slots, own);
-      const std::uint64_t ready = now + own - 1 + paced(latency(done));
-      const isa::RegisterSets sets = isa::registers(done.instruction);
-      for (int r = 0; r < 32; ++r) {
-        if ((sets.writes_x >> r & 1U) != 0) x_[r] = ready;
-        if ((sets.writes_f >> r & 1U) != 0) f_[r] = ready;
-      }
-      if (interval(done) > 1) units[static_cast<std::size_t>(unit(done))] = now + interval(done);
+      if (taken_ == 0 && interval(done) > 1)
+        units[static_cast<std::size_t>(unit(done))] = now + interval(done);
+      if (taken_ + 1 == own) results(done, now + paced(latency(done)));
       branched |= done.branches;
     }
-    end_ = now + slots;
-    slot_ = slots == 0 ? now : std::max(end_, now + std::max(1U, tile_.reissue_cycles));
-    if (branched) slot_ = std::max(slot_, end_ - 1 + paced(tile_.latency.branch_taken));
-    return slots;
+    if (slots == 0) {
+      slot_ = end_ = now;
+      at_ += count;
+      return 0;
+    }
+    end_ = now + 1;
+    slot_ = now + std::max(1U, tile_.reissue_cycles);
+    if (++taken_ < slots) return 1;
+    taken_ = 0;
+    at_ += count;
+    if (branched) slot_ = std::max(slot_, now + paced(tile_.latency.branch_taken));
+    return 1;
   }
 
  private:
+  void results(const Executed& done, std::uint64_t ready) {
+    const isa::RegisterSets sets = isa::registers(done.instruction);
+    for (int r = 0; r < 32; ++r) {
+      if ((sets.writes_x >> r & 1U) != 0) x_[r] = ready;
+      if ((sets.writes_f >> r & 1U) != 0) f_[r] = ready;
+    }
+  }
   [[nodiscard]] std::size_t group() const {
     if (!tile_.dual_issue || at_ + 1 >= path_.size()) return 1;
     const Executed& first = path_[at_];
@@ -247,6 +263,7 @@ class PlainContext {
   TileConfig tile_;
   std::uint64_t pace_;
   std::size_t at_ = 0;
+  std::uint64_t taken_ = 0;  ///< slots of the next instruction or pair
   std::uint64_t slot_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t x_[32] = {};

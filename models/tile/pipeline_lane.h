@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "sim/base/types.h"
+#include "sim/engine/issue_trace.h"
+#include "sim/engine/pipeline.h"
+#include "sim/report/run_result.h"
+
+namespace tessera {
+
+/// One context of a shared pipeline.
+struct PipelineLane {
+  engine::IssueTrace trace;
+  engine::Scoreboard board;
+  std::size_t issued = 0;  ///< demands of the trace's front
+  bool running = false;
+  Cycle last_issue, end;
+  std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
+  Stalls stalls;
+  // Of what comes next:
+  std::span<const engine::Demand> group;
+  std::uint32_t step = 0, steps = 1;  ///< of the group, which takes so many slots
+  engine::Scoreboard::Ready ready;    ///< but for units
+
+  /// The step of the group at which something next happens but that a slot passes.
+  [[nodiscard]] std::uint32_t eventful_step() const {
+    if (step == 0) return 0;
+    std::uint32_t first = steps - 1;
+    for (const engine::Demand& demand : group)
+      if (demand.slots > step) first = std::min(first, demand.slots - 1);
+    return first;
+  }
+};
+
+}  // namespace tessera
