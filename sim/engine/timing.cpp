@@ -97,7 +97,8 @@ std::uint32_t Timing::alone(const Instruction& instruction) const {
     case CostClass::plain:
       break;
   }
-  return std::max(tile_.slots.plain, memory_slots(instruction));
+  return std::max(
+      {tile_.slots.plain, memory_slots(instruction), arithmetic_slots(instruction.mnemonic)});
 }
 
 std::uint32_t Timing::branch_extra() const {
@@ -228,6 +229,22 @@ std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
   const isa::InstructionInfo& info = isa::info(instruction.mnemonic);
   return std::max(ceil_div<std::uint32_t>(info.bytes_loaded, tile_.load_bytes_per_slot),
                   ceil_div<std::uint32_t>(info.bytes_stored, tile_.store_bytes_per_slot));
+}
+
+/// Of floating-point adds and multiplies.
+std::uint32_t Timing::arithmetic_slots(Mnemonic mnemonic) const {
+  const std::uint32_t times = ceil_div(isa::arithmetic_lanes(mnemonic), tile_.slots.float_lanes);
+  switch (isa::arithmetic_of(mnemonic)) {
+    case isa::Arithmetic::add:
+      return times * tile_.slots.float_add;
+    case isa::Arithmetic::multiply:
+      return times * tile_.slots.float_multiply;
+    case isa::Arithmetic::fused:
+      return times * tile_.slots.float_fma;
+    case isa::Arithmetic::none:
+      break;
+  }
+  return 0;
 }
 
 const MatrixShape& Timing::matrix_shape(Mnemonic mnemonic) const {

@@ -56,6 +56,7 @@ class Timing {
   [[nodiscard]] std::uint32_t slots_of(std::uint32_t latency_cycles) const;
   [[nodiscard]] std::uint32_t result_latency(isa::Mnemonic mnemonic) const;
   [[nodiscard]] std::uint32_t memory_slots(const isa::Instruction& instruction) const;
+  [[nodiscard]] std::uint32_t arithmetic_slots(isa::Mnemonic mnemonic) const;
   [[nodiscard]] const MatrixShape& matrix_shape(isa::Mnemonic mnemonic) const;
 
   Role role_;

@@ -35,7 +35,7 @@ void count_lanes(Mnemonic mnemonic, Counts& counts) {
   if (arithmetic == Arithmetic::none) return;
   const bool f16 = info(mnemonic).mnemonic.ends_with("h");
   const bool widens = mnemonic == Mnemonic::dot2_s_h;  // products of f16, sums in f32
-  const std::uint32_t lanes = info(mnemonic).flops / (arithmetic == Arithmetic::fused ? 2U : 1U);
+  const std::uint32_t lanes = arithmetic_lanes(mnemonic);
   const auto add = f16 && !widens ? Activity::f16_adds : Activity::f32_adds;
   const auto multiply = f16 ? Activity::f16_multiplies : Activity::f32_multiplies;
   if (arithmetic != Arithmetic::multiply) counts[index(add)] = lanes;

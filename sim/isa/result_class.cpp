@@ -30,6 +30,12 @@ Arithmetic arithmetic_of(Mnemonic mnemonic) {
   return fused ? Arithmetic::fused : Arithmetic::none;
 }
 
+std::uint32_t arithmetic_lanes(Mnemonic mnemonic) {
+  const Arithmetic arithmetic = arithmetic_of(mnemonic);
+  if (arithmetic == Arithmetic::none) return 0;
+  return info(mnemonic).flops / (arithmetic == Arithmetic::fused ? 2U : 1U);
+}
+
 namespace {
 
 ResultClass arithmetic_class(Mnemonic mnemonic) {

@@ -30,5 +30,7 @@ ResultClass result_class(Mnemonic mnemonic);
 /// Adds and multiplies in its lanes, as far as they are plain floating-point arithmetic.
 enum class Arithmetic : std::uint8_t { none, add, multiply, fused };
 Arithmetic arithmetic_of(Mnemonic mnemonic);
+/// How many such lanes.
+std::uint32_t arithmetic_lanes(Mnemonic mnemonic);
 
 }  // namespace tessera::isa

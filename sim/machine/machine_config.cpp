@@ -15,6 +15,7 @@ using config::Range;
 namespace {
 
 constexpr Range<std::uint32_t> kSlotRange{1, 1000};
+constexpr Range<std::uint32_t> kSoftwareRange{1, 4000};  // slots of a routine
 constexpr Range<std::uint32_t> kCycleRange{0, 1'000'000};
 constexpr Range<std::uint32_t> kWidthRange{1, 1024};
 /// Lanes that one stream may be cut into, and those of a tile's port: what schedules stay quick
@@ -25,19 +26,23 @@ constexpr std::uint32_t kPortLanes = 64;
 }  // namespace
 
 void describe(Fields& fields, SlotCosts& slots) {
-  fields.field({"plain",
-                "integer, branch, one memory access, f32 or f16 add, multiply, fused "
-                "multiply-add",
-                "slots"},
+  fields.field({"plain", "an instruction that none of the others makes longer", "slots"},
                slots.plain, kSlotRange);
-  fields.field({"integer_multiply", "integer multiply", "slots"}, slots.integer_multiply,
-               kSlotRange);
-  fields.field({"integer_divide", "integer divide and remainder", "slots"}, slots.integer_divide,
-               kSlotRange);
-  fields.field({"float_divide", "f32 and f16 divide and square root", "slots"}, slots.float_divide,
-               kSlotRange);
-  fields.field({"activation", "exp2, log2, tanh, sigmoid, reciprocal square root", "slots"},
-               slots.activation, kSlotRange);
+  const auto routine = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
+    fields.field({key, sentence, "slots"}, value, kSoftwareRange);
+  };
+  routine("integer_multiply", "integer multiply", slots.integer_multiply);
+  routine("integer_divide", "integer divide and remainder", slots.integer_divide);
+  routine("float_add", "f32 or f16 add, of float_lanes lanes", slots.float_add);
+  routine("float_multiply", "f32 or f16 multiply, of float_lanes lanes", slots.float_multiply);
+  routine("float_fma", "f32 or f16 fused multiply-add, of float_lanes lanes", slots.float_fma);
+  fields.field({"float_lanes",
+                "lanes of packed floating-point arithmetic that are computed together; the others "
+                "take as many slots again",
+                "lanes"},
+               slots.float_lanes, {1, 4});
+  routine("float_divide", "f32 and f16 divide and square root", slots.float_divide);
+  routine("activation", "exp2, log2, tanh, sigmoid, reciprocal square root", slots.activation);
 }
 
 void describe(Fields& fields, LatencyConfig& latency) {

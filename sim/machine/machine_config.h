@@ -15,12 +15,17 @@ class Fields;
 
 namespace tessera {
 
-/// Issue slots that an instruction of each class occupies; its context issues nothing else
-/// meanwhile.
+/// Issue slots that an instruction of each class takes: it issues so many times, as one that is
+/// done in steps or in software, a turn of its context each; its context issues nothing else
+/// meanwhile, other contexts do. A unit that is busy for long after one issue has an interval.
 struct SlotCosts {
-  std::uint32_t plain = 1;  ///< integer, branch, single memory access, f32/f16 add, mul, fma
+  std::uint32_t plain = 1;  ///< any that no other number makes longer
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
+  std::uint32_t float_add = 1;  ///< this and the next two: f32 and f16, of as many lanes as below
+  std::uint32_t float_multiply = 1;
+  std::uint32_t float_fma = 1;
+  std::uint32_t float_lanes = 4;   ///< of packed arithmetic; with more it takes as often the slots
   std::uint32_t float_divide = 1;  ///< f32 and f16 divide, square root
   std::uint32_t activation = 1;    ///< act.s: exp2, log2, tanh, sigmoid, rsqrt
 };

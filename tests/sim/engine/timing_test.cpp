@@ -130,6 +130,20 @@ TEST_SUITE("timing") {
     CHECK(program.context.slots == 1 + 4 * 2 + 3 * 5 + 1);
   }
 
+  TEST_CASE("arithmetic takes its slots once for every so many lanes") {
+    TileConfig tile;
+    tile.dual_issue = false;
+    tile.slots.float_add = 3;
+    tile.slots.float_multiply = 5;
+    tile.slots.float_fma = 7;
+    CHECK(slots_of({r_type(fma_4h, 1, 2, 3, 4), r_type(add_2s, 1, 2, 3)}, tile) == 7 + 3);
+    tile.slots.float_lanes = 2;
+    CHECK(slots_of({r_type(fma_4h, 1, 2, 3, 4), r_type(mul_2s, 1, 2, 3)}, tile) == 14 + 5);
+    tile.slots.float_lanes = 1;
+    CHECK(slots_of({r_type(mul_4h, 1, 2, 3), r_type(fmadd_s, 1, 2, 3, 4)}, tile) == 20 + 7);
+    CHECK(slots_of({r_type(fsgnj_s, 1, 2, 3), kInteger}, tile) == 2);
+  }
+
   TEST_CASE("what the machine does itself costs nothing here") {
     Assembled program({i_type(xctl, 0, 0, 1)}, Role::supervisor);
     CHECK(program.run().stop == Stop::join);
