@@ -25,5 +25,7 @@ class PlanCosts : private VertexCosts {
 /// SRAM that the fullest tile, number 0, needs at least: tensors live together, argument blocks,
 /// descriptor lists (sized as the scheduled fabric's) and code.
 program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig& machine);
+/// What of it no number of supersteps above one makes less: operands as they wait, and partials.
+std::uint64_t lasting_bytes(const Geometry& geometry, const MachineConfig& machine);
 
 }  // namespace tessera::gemm

@@ -66,8 +66,9 @@ struct Timetable {
   std::int32_t adding, result, end;
 };
 
+/// More supersteps than two change no order.
 Timetable timetable(const Geometry& geometry) {
-  const auto cuts = static_cast<std::int32_t>(geometry.plan().cuts);
+  const auto cuts = static_cast<std::int32_t>(std::min(geometry.plan().cuts, 2U));
   Timetable t{};
   t.inputs = geometry.natural() ? 2 : 0;
   t.product = t.inputs + 1;
@@ -158,6 +159,11 @@ Entries relayout_entries(const Geometry& geometry, const MachineConfig& machine)
 }
 
 }  // namespace
+
+std::uint64_t lasting_bytes(const Geometry& geometry, const MachineConfig& machine) {
+  const Holdings h = holdings(geometry, machine);
+  return h.x_ready + h.w_ready + h.y;
+}
 
 program::CategoryBytes tile_memory(const Geometry& geometry, const MachineConfig& machine) {
   const Plan& plan = geometry.plan();

@@ -107,7 +107,9 @@ class Search {
   }
 
   [[nodiscard]] std::optional<std::uint32_t> fewest_cuts(const Plan& plan, std::uint32_t most) {
-    for (std::uint32_t cuts = 1; cuts <= most; cuts = std::max(cuts + 1, cuts + cuts / 8)) {
+    if (fits(plan, 1)) return 1;
+    if (lasting_bytes(Geometry(problem_, plan), machine_) > capacity(machine_)) return std::nullopt;
+    for (std::uint32_t cuts = 2; cuts <= most; cuts = std::max(cuts + 1, cuts + cuts / 8)) {
       if (fits(plan, cuts)) return cuts;
     }
     return std::nullopt;

@@ -29,15 +29,16 @@ Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wante
 Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   Deal deal;
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
-  std::vector<std::uint64_t> next(w.row_begin.begin(), w.row_begin.end() - 1);
+  const std::vector<std::uint32_t> rows = sparse::filled_rows(w);
+  std::vector<std::uint64_t> next;  // block of each of them
+  for (const std::uint32_t row : rows) next.push_back(w.row_begin[row]);
   std::uint64_t values = 0;
   deal.band_begin.push_back(0);
   for (std::uint32_t band = 0; band < bands.count(); ++band) {
-    for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
-      for (; next[row] < w.row_begin[row + 1]; ++next[row]) {
-        const std::uint64_t e = next[row];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::uint64_t& e = next[i]; e < w.row_begin[rows[i] + 1]; ++e) {
         if (w.column[e] >= bands.column[band + 1]) break;
-        deal.row.push_back(row);
+        deal.row.push_back(rows[i]);
         deal.column.push_back(w.column[e]);
         deal.source.push_back(e);
         deal.value_begin.push_back(values);

@@ -4,6 +4,13 @@
 
 namespace tessera::spmm_static {
 
+namespace {
+
+/// Elements of segments without sources; where results are copied, so many zeros are kept.
+constexpr std::uint64_t kLongestEmpty = 512;
+
+}  // namespace
+
 std::uint64_t longest_empty(const Destination& destination) {
   std::uint64_t most = 0;
   for (const Segment& segment : destination.segments) {
@@ -50,15 +57,23 @@ bool Reduction::meet_nowhere() const {
 }
 
 void Reduction::find_sources() {
+  rows_ = partition_.deal.row;
+  std::sort(rows_.begin(), rows_.end());
+  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   for (const Layer& layer : partition_.layers) {
-    auto& rows = sources_.emplace_back(partition_.block_rows);
+    auto& rows = sources_.emplace_back(rows_.size());
     for (std::uint32_t s = 0; s < layer.shares.size(); ++s) {
       const Share& share = layer.shares[s];
       for (std::uint32_t r = 0; r < share.rows.size(); ++r) {
-        rows[share.rows[r].row].push_back({s, r});
+        rows[filled(share.rows[r].row)].push_back({s, r});
       }
     }
   }
+}
+
+std::size_t Reduction::filled(std::uint32_t row) const {
+  return static_cast<std::size_t>(std::lower_bound(rows_.begin(), rows_.end(), row) -
+                                  rows_.begin());
 }
 
 std::uint64_t Reduction::place(const Segment& segment) const {
@@ -67,22 +82,36 @@ std::uint64_t Reduction::place(const Segment& segment) const {
          segment.begin;
 }
 
+/// All of these rows, in few segments.
+void Reduction::add_empty(std::uint32_t first, std::uint32_t end) {
+  const std::uint64_t row = std::uint64_t{partition_.shape.block} * partition_.columns;
+  const std::uint64_t together = std::max<std::uint64_t>(kLongestEmpty / row, 1);
+  for (std::uint64_t at = first; at < end; at += together) {
+    const Segment rows{0, static_cast<std::uint32_t>(at), 0, std::min(together, end - at) * row, 0,
+                       0};
+    add_at_home(rows, place(rows));
+  }
+}
+
 void Reduction::find_segments() {
   std::uint64_t number = 0;
-  for (std::uint32_t row = 0; row < partition_.block_rows; ++row) {
-    for (std::uint32_t p = 0; p < partition_.parts.size(); ++p) {
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    add_empty(next, rows_[i]);
+    next = rows_[i] + 1;
+    for (std::uint32_t p = 0; p < partition_.parts.size(); ++p, ++number) {
       const Part& part = partition_.parts[p];
-      const auto sources = static_cast<std::uint32_t>(sources_[part.layer][row].size());
-      const Segment whole{p,       row, 0, std::uint64_t{part.width()} * partition_.shape.block,
-                          sources, 0};
+      const auto sources = static_cast<std::uint32_t>(sources_[part.layer][i].size());
+      const Segment whole{
+          p, rows_[i], 0, std::uint64_t{part.width()} * partition_.shape.block, sources, 0};
       if (at_home(whole, place(whole))) {
         add_at_home(whole, place(whole));
       } else {
         add_spread(whole, number);
       }
-      if (sources > 0) ++number;
     }
   }
+  add_empty(next, partition_.block_rows);
   for (std::uint32_t tile = 0; tile < spread_.size(); ++tile) {
     if (spread_[tile].empty()) continue;
     destinations_.push_back({tile, false, 0});

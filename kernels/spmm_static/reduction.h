@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/spmm_static/partition.h"
@@ -15,7 +16,8 @@ struct Source {
   std::uint32_t row;
 };
 
-/// Consecutive results of one block row and part on one tile.
+/// Consecutive results of one block row and part on one tile; without sources, of any number of
+/// whole rows.
 struct Segment {
   std::uint32_t part;
   std::uint32_t row;    ///< block row
@@ -70,8 +72,9 @@ class Reduction {
   /// Those at home by tile, then others by tile; they receive no partials where partial rows are
   /// results.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
-  [[nodiscard]] const std::vector<Source>& sources(const Segment& segment) const {
-    return sources_[partition_.parts[segment.part].layer][segment.row];
+  [[nodiscard]] std::span<const Source> sources(const Segment& segment) const {
+    if (segment.sources == 0) return {};
+    return sources_[partition_.parts[segment.part].layer][filled(segment.row)];
   }
   /// Element of Y, as it lies over all tiles, of a segment's first result.
   [[nodiscard]] std::uint64_t place(const Segment& segment) const;
@@ -82,6 +85,9 @@ class Reduction {
  private:
   void find_sources();
   void find_segments();
+  void add_empty(std::uint32_t first, std::uint32_t end);
+  /// The number of this block row among those with blocks.
+  [[nodiscard]] std::size_t filled(std::uint32_t row) const;
   void add_at_home(Segment segment, std::uint64_t at);
   void add_spread(const Segment& whole, std::uint64_t number);
   void append(Destination& to, Segment segment) const;
@@ -90,7 +96,8 @@ class Reduction {
 
   const Partition& partition_;
   std::uint64_t stored_;                                   ///< elements of Y that a tile is to hold
-  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row
+  std::vector<std::uint32_t> rows_;                        ///< block rows with blocks, ascending
+  std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and number in rows_
   bool direct_ = false;
   bool spreads_ = false;
   std::vector<std::vector<Segment>> spread_;  ///< by tile

@@ -1,4 +1,6 @@
+#include <csignal>
 #include <string>
+#include <unistd.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -82,6 +84,28 @@ TEST_SUITE("cli") {
         folder.call(limited("-n 5", "sweep stream.json machine.tiles=1..4 --out r"));
     CHECK(files.code == kHostLimit);
     CHECK(files.err.find("Too many open files") != std::string::npos);
+  }
+
+  TEST_CASE("planning costs what is there: one nonzero among 16.7 million rows takes no 8 s") {
+    const CommandFolder folder;
+    folder.write("one.mtx",
+                 "%%MatrixMarket matrix coordinate real general\n16777216 16 1\n5 3 2.5\n");
+    for (const char* block : {"1", "8"}) {
+      folder.write("one.json", fmt::format(R"({{"machine": "bow", "workload":
+        {{"kernel": "spmm_static", "matrix": "one.mtx", "block": {}, "n": 1}}}})",
+                                           block));
+      const Answer answer = folder.call(limited("-S -t 8", "check one.json"));
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+    }
+  }
+
+  TEST_CASE("a plan that is being looked for ends at an interruption") {
+    const CommandFolder folder;
+    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+    const int code = folder.interrupt({"check", gemm, "--set", "workload.layout=natural"}, SIGINT,
+                                      [] { return ::usleep(50000) == 0; });
+    CHECK((code == 130 || code == -1));  // -1: the signal came before its handler
   }
 
   TEST_CASE("more time than the host gives is exit code 5") {

@@ -29,6 +29,21 @@ std::uint64_t count_blocks(const data::SparseMatrix& w, std::uint32_t block) {
   return blocks;
 }
 
+std::vector<std::uint32_t> filled_rows(const BlockMatrix& w) {
+  std::vector<std::uint32_t> rows;
+  const auto begin = w.row_begin.begin();
+  // In doubling steps to the next row that ends later than this one begins.
+  for (auto at = begin; *at < w.blocks();) {
+    const std::uint64_t first = *at;
+    std::ptrdiff_t step = 1;
+    while (w.row_begin.end() - at > step && at[step] == first) step *= 2;
+    const auto last = w.row_begin.end() - at > step ? at + step + 1 : w.row_begin.end();
+    at = std::upper_bound(at + step / 2, last, first);
+    rows.push_back(static_cast<std::uint32_t>(at - begin - 1));
+  }
+  return rows;
+}
+
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
   BlockMatrix blocks{w.rows, w.columns, block, {0}, {}, {}, w.entries()};
   for (std::uint32_t first = 0; first < w.rows; first += block) {

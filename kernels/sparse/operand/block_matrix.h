@@ -33,6 +33,10 @@ struct BlockMatrix {
 /// How many blocks of side `block` hold entries of `w`.
 std::uint64_t count_blocks(const data::SparseMatrix& w, std::uint32_t block);
 
+/// The block rows that hold blocks, ascending. The work grows with their number (times its
+/// logarithm), not with that of all rows.
+std::vector<std::uint32_t> filled_rows(const BlockMatrix& w);
+
 /// The blocks of side `block` that hold entries of `w`; all entries count as nonzeros.
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block);
 

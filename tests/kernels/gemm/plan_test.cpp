@@ -228,4 +228,12 @@ TEST_SUITE("unit") {
     CHECK(std::clock() - begin < CLOCKS_PER_SEC);
     CHECK(chosen.prediction.cycles > 0);
   }
+
+  TEST_CASE("operands that no plan has room for are refused within seconds of the processor") {
+    const std::clock_t begin = std::clock();
+    CHECK_THROWS_WITH_AS(choose_plan(problem_of(4096, 4096, 16777215), machine_of(1472)),
+                         doctest::Contains("no plan of gemm for m=4096 n=4096 k=16777215 fits"),
+                         UserError);
+    CHECK(std::clock() - begin < 5 * CLOCKS_PER_SEC);
+  }
 }

@@ -67,6 +67,19 @@ Dense swapped(const Dense& all) {
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("rows with blocks are those of the offsets, few or all of them") {
+    for (const std::uint32_t draws : {0U, 1U, 3U, 40U, 2000U}) {
+      for (const std::uint32_t rows : {1U, 7U, 500U}) {
+        const BlockMatrix w = to_blocks(random_matrix(rows, 9, draws), 2);
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
+          if (w.row_begin[row + 1] > w.row_begin[row]) expected.push_back(row);
+        }
+        CHECK(filled_rows(w) == expected);
+      }
+    }
+  }
+
   TEST_CASE("blocks hold the entries of the matrix that they are made of and no others") {
     for (const auto& [rows, columns, draws] : {std::tuple{37U, 53U, 200U},
                                                {1U, 1U, 1U},
