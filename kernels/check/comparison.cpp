@@ -38,6 +38,10 @@ void Comparison::add(const Compared& one) {
   sum_ += signed_ratio;
   squares_ += ratio * ratio;
   ++averaged_;
+  if (one.deviation == 0) return;
+  const double error = (one.found - one.expected) / one.deviation;
+  judged_squares_ += error * error;
+  ++judged_;
 }
 
 void Comparison::add_suspect(const Compared& one) {
@@ -88,6 +92,8 @@ void Comparison::merge(const Comparison& other) {
   averaged_ += other.averaged_;
   sum_ += other.sum_;
   squares_ += other.squares_;
+  judged_ += other.judged_;
+  judged_squares_ += other.judged_squares_;
   replayed_ += other.replayed_;
   if (other.wrong_ > 0 && (wrong_ == 0 || other.culprit_ratio_ > culprit_ratio_)) {
     culprit_ = other.culprit_;
@@ -106,16 +112,32 @@ bool Comparison::biased(std::uint64_t independent) const {
   return std::abs(sum) > kDeviations * std::sqrt(squares) && count > kDeviations * kDeviations;
 }
 
-void Comparison::blame_bias() {
-  if (wrong_ == 0) bias_ = true;
+/// A mean square of few errors strays.
+bool Comparison::noisy(double squares, std::uint64_t count, std::uint64_t independent) {
+  constexpr double kMost = 1.5;
+  const auto effective = static_cast<double>(std::min(count, independent));
+  if (!(effective > kDeviations * kDeviations)) return false;
+  const double strays = kDeviations * std::sqrt(2 / effective);
+  return squares > (kMost + strays) * static_cast<double>(count);
+}
+
+void Comparison::judge_all(std::uint64_t independent) {
+  if (biased(independent)) {
+    blame_all(fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
+                          result_.name, sum_ / static_cast<double>(averaged_)));
+  } else if (noisy(judged_squares_, judged_, independent)) {
+    blame_all(fmt::format("errors of all of {} are together {:.3g} times what roundings give",
+                          result_.name, std::sqrt(judged_squares_ / static_cast<double>(judged_))));
+  }
+}
+
+void Comparison::blame_all(std::string problem) {
+  if (wrong_ == 0) of_all_ = std::move(problem);
   ++wrong_;
 }
 
 std::string Comparison::problem() const {
-  if (bias_) {
-    return fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
-                       result_.name, sum_ / static_cast<double>(averaged_));
-  }
+  if (!of_all_.empty()) return of_all_;
   const Compared& one = culprit_;
   const std::string place =
       fmt::format("{}[{}, {}]", result_.name, result_.transposed ? one.column : one.row,

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/check/register_tile.h"
 #include "kernels/layout.h"
 
 namespace tessera::kernels {
@@ -19,26 +20,36 @@ class SignVectors {
 
   SignVectors(std::uint64_t length, std::uint64_t longest, std::uint64_t seed,
               std::uint64_t stream);
+  /// The signs of one segment alone.
+  [[nodiscard]] SignVectors only(std::uint64_t segment) const;
 
   [[nodiscard]] std::uint64_t length() const { return split_.total; }
   [[nodiscard]] std::uint64_t segments() const { return split_.parts; }
   [[nodiscard]] Interval segment(std::uint64_t number) const { return split_.part(number); }
   [[nodiscard]] std::size_t sums() const { return segments() * kVectors; }
-
-  /// sums[20 segment + vector] += scale times the sums of `row`.
-  void add(std::span<const float> row, double scale, std::span<double> sums) const;
-  void add(std::span<const double> row, double scale, std::span<double> sums) const;
-  /// Of a sum's error in each vector to what each element of the segment would be off by: the
-  /// element's own error plus sqrt(length / 20) times that of one of its neighbours.
-  void estimate(std::uint64_t segment, std::span<const double> errors,
-                std::span<double> elements) const;
+  /// 1 or -1 for each element of the row.
+  [[nodiscard]] std::span<const float> vector(std::size_t number) const {
+    return std::span(signs_).subspan(number * length(), length());
+  }
 
  private:
-  template <class Number>
-  void add_signed(std::span<const Number> row, double scale, std::span<double> sums) const;
+  explicit SignVectors(EvenSplit split) : split_(split) {}
 
   EvenSplit split_;
-  std::vector<double> signs_;  ///< [element][vector]
+  std::vector<float> signs_;  ///< [vector][element]
+};
+
+/// Sums with signs of the rows of a matrix, in `Number`, element after element.
+template <class Number>
+class SignedSums {
+ public:
+  explicit SignedSums(const SignVectors& signs);
+  /// sums[row * step + 20 segment + vector] of the first `rows` rows of `matrix`.
+  void add(const MatrixView& matrix, std::uint64_t rows, Number* sums, std::uint64_t step) const;
+
+ private:
+  const SignVectors& signs_;
+  std::vector<Number> panels_;  ///< [segment][kTileColumns of vectors][element]
 };
 
 /// Where sums with signs stand out.
@@ -54,22 +65,37 @@ void sort_suspects(std::vector<Suspect>& suspects);
 /// give to a sum of each segment.
 class Screen {
  public:
-  static constexpr double kDeviations = 8;      ///< of a sum that count
-  static constexpr double kLoneDeviations = 6;  ///< of an estimate that do
+  static constexpr double kDeviations = 8;        ///< of a sum that count
+  static constexpr double kLoneDeviations = 4.5;  ///< of an estimate that do
+  static constexpr double kMissedDeviations = 5;  ///< beyond which chance goes with kMissed
 
-  explicit Screen(const SignVectors& signs) : signs_(signs), estimates_(signs.length()) {}
+  explicit Screen(const SignVectors& signs) : signs_(&signs) {}
   void look(std::uint64_t row, std::span<const double> errors, std::span<const double> deviations);
   void merge(const Screen& other);
 
+  /// The largest of something, and where.
+  struct Largest {
+    double value = 0;
+    std::uint64_t row = 0;
+    std::uint64_t segment = 0;
+
+    void take(const Largest& other) {
+      if (other.value > value) *this = other;
+    }
+  };
+
   std::vector<Suspect> elements;
   std::vector<Suspect> segments;
-  double worst = 0;           ///< ratio of the sums that do not stand out
-  double threshold = 0;       ///< errors of one element above are seen, but for kMissed
-  double lone_threshold = 0;  ///< the same of one that is wrong alone
+  Largest worst;           ///< ratio of the sums that do not stand out
+  Largest threshold;       ///< errors of one element above are seen, but for kMissed
+  Largest lone_threshold;  ///< the same of one that is wrong alone
 
  private:
-  const SignVectors& signs_;
-  std::vector<double> estimates_;
+  void estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
+                double lone);
+
+  const SignVectors* signs_;
+  std::vector<float> estimates_;
 };
 
 }  // namespace tessera::kernels

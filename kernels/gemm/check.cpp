@@ -13,17 +13,28 @@ constexpr double kHalfSmallestF32 = 0x1p-150;
 
 double half_smallest(Type type) { return type == Type::f16 ? kHalfSmallestF16 : kHalfSmallestF32; }
 
-/// A matrix of which element(row, column) is known, row after row.
-template <class Element>
-std::vector<float> rows_of(std::uint64_t rows, std::uint64_t columns, HostThreads& threads,
-                           const Element& element) {
+/// The operand, or its transpose, row after row.
+std::vector<float> rows_of(const Operand& operand, bool across, HostThreads& threads) {
+  const std::uint64_t rows = across ? operand.columns() : operand.rows();
+  const std::uint64_t columns = across ? operand.rows() : operand.columns();
   std::vector<float> values(rows * columns);
   threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin * columns; i < end * columns; ++i) {
-      values[i] = static_cast<float>(element(i / columns, i % columns));
+    for (std::size_t row = begin; row < end; ++row) {
+      const auto into = std::span(values).subspan(row * columns, columns);
+      across ? operand.read_column(row, into) : operand.read_row(row, into);
     }
   });
   return values;
+}
+
+/// Puts `count` elements of `bytes`, from number `at` on, into a row of Y; what is padding stays
+/// out.
+void copy_row(Type type, std::span<const std::byte> bytes, std::uint64_t at,
+              const Geometry::YPlace& place, std::uint64_t count, Finished& product) {
+  if (place.column >= product.columns) return;
+  const std::uint64_t held = std::min(count, product.columns - place.column);
+  const std::uint64_t first = place.row * product.columns + place.column;
+  data::load_elements(type, bytes, at, std::span(product.y).subspan(first, held));
 }
 
 }  // namespace
@@ -33,17 +44,9 @@ Finished Gemm::finished(const MemoryReader& memory, HostThreads& threads) const 
   const bool turned = geometry_.plan().stationary == Stationary::a;
   const Operand& x = turned ? b_ : a_;
   const Operand& w = turned ? a_ : b_;
-  const auto plain = [](const Operand& o) {
-    return [&o](std::uint64_t i, std::uint64_t j) { return o.element(i, j); };
-  };
-  const auto across = [](const Operand& o) {
-    return [&o](std::uint64_t i, std::uint64_t j) { return o.element(j, i); };
-  };
   Finished product{its.rows, its.columns, its.depth, {}, {}, {}};
-  product.x = turned ? rows_of(its.rows, its.depth, threads, across(x))
-                     : rows_of(its.rows, its.depth, threads, plain(x));
-  product.w = turned ? rows_of(its.depth, its.columns, threads, across(w))
-                     : rows_of(its.depth, its.columns, threads, plain(w));
+  product.x = rows_of(x, turned, threads);
+  product.w = rows_of(w, turned, threads);
   product.y.resize(product.rows * product.columns);
   geometry_.natural() ? read_rows(memory, product) : read_blocks(memory, product);
   return product;
@@ -58,11 +61,11 @@ void Gemm::read_rows(const MemoryReader& memory, Finished& product) const {
   for (std::uint32_t t = 0; t < machine_.tiles && stored.bytes_on(t) > 0; ++t) {
     bytes.resize(stored.bytes_on(t));
     memory.read({result_buffer(t)}, bytes);
-    for (std::uint64_t i = 0; i < bytes.size() / element; ++i) {
-      const std::uint64_t place = stored.begin(t) / element + i;
-      if (place % pitch >= product.columns) continue;
-      product.y[place / pitch * product.columns + place % pitch] =
-          static_cast<float>(data::load_element(type, bytes, i));
+    const std::uint64_t first = stored.begin(t) / element;
+    const std::uint64_t end = first + bytes.size() / element;
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      next = std::min(end, (at / pitch + 1) * pitch);
+      copy_row(type, bytes, at - first, {at / pitch, at % pitch}, next - at, product);
     }
   }
 }
@@ -76,11 +79,10 @@ void Gemm::read_blocks(const MemoryReader& memory, Finished& product) const {
     if (bytes.empty()) continue;
     memory.read({result_buffer(t)}, bytes);
     const std::uint64_t first = geometry_.y_share(cell).begin / block.partial_bytes;
-    for (std::uint64_t i = 0; i < bytes.size() / block.input_bytes; ++i) {
-      const auto [row, column] = geometry_.y_place(cell, first + i);
-      if (column >= product.columns) continue;
-      product.y[row * product.columns + column] =
-          static_cast<float>(data::load_element(block.input, bytes, i));
+    const std::uint64_t end = first + bytes.size() / block.input_bytes;
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      next = std::min(end, (at / block.columns + 1) * block.columns);
+      copy_row(block.input, bytes, at - first, geometry_.y_place(cell, at), next - at, product);
     }
   }
 }

@@ -17,15 +17,32 @@ struct PartialSums {
   double largest = 0;        ///< the largest square
 };
 
-double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
+/// What roundings below the smallest normal numbers add.
+double below_normal(const Rounding& rounding, std::uint64_t depth) {
   const auto blocks = static_cast<double>(ceil_div(depth, rounding.block));
-  const double stored =
-      rounding.parts * sums.largest + (rounding.every_block ? sums.block_squares : 0);
+  return static_cast<double>(depth) * rounding.smallest_sum +
+         (blocks + rounding.parts) * rounding.smallest_partial + rounding.smallest_result;
+}
+
+double stored_squares(const PartialSums& sums, const Rounding& rounding) {
+  return rounding.parts * sums.largest + (rounding.every_block ? sums.block_squares : 0);
+}
+
+double bound(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
+  const double stored = stored_squares(sums, rounding);
   return kDeviations *
              (rounding.sum * std::sqrt(sums.squares) + rounding.partial * std::sqrt(stored)) +
-         static_cast<double>(depth) * rounding.smallest_sum +
-         (blocks + rounding.parts) * rounding.smallest_partial + rounding.smallest_result +
-         rounding.result * std::abs(sums.value);
+         below_normal(rounding, depth) + rounding.result * std::abs(sums.value);
+}
+
+/// Of the error: a rounding is off by up to its relative error, evenly.
+double deviation(const PartialSums& sums, std::uint64_t depth, const Rounding& rounding) {
+  const double result = rounding.result * sums.value;
+  const double squares = rounding.sum * rounding.sum * sums.squares +
+                         rounding.partial * rounding.partial * stored_squares(sums, rounding) +
+                         result * result;
+  const double small = below_normal(rounding, depth);
+  return std::sqrt(squares / 3 + small * small);
 }
 
 std::vector<PartialSums> reference_row(const Finished& product, std::uint64_t row,
@@ -48,32 +65,7 @@ std::vector<PartialSums> reference_row(const Finished& product, std::uint64_t ro
   return sums;
 }
 
-std::vector<float> transposed(const std::vector<float>& matrix, std::uint64_t columns) {
-  constexpr std::uint64_t kSide = 32;  // of the squares that are turned while in cache
-  const std::uint64_t rows = columns == 0 ? 0 : matrix.size() / columns;
-  std::vector<float> result(matrix.size());
-  for (std::uint64_t i0 = 0; i0 < rows; i0 += kSide) {
-    for (std::uint64_t j0 = 0; j0 < columns; j0 += kSide) {
-      for (std::uint64_t i = i0; i < std::min(i0 + kSide, rows); ++i) {
-        for (std::uint64_t j = j0; j < std::min(j0 + kSide, columns); ++j) {
-          result[j * rows + i] = matrix[i * columns + j];
-        }
-      }
-    }
-  }
-  return result;
-}
-
 }  // namespace
-
-Finished transposed(const Finished& product) {
-  return {product.columns,
-          product.rows,
-          product.depth,
-          transposed(product.w, product.columns),
-          transposed(product.x, product.depth),
-          transposed(product.y, product.columns)};
-}
 
 void compare_row(const Finished& product, const Rounding& rounding, std::uint64_t row,
                  kernels::Interval columns, bool suspect, kernels::Comparison& comparison) {
@@ -81,8 +73,13 @@ void compare_row(const Finished& product, const Rounding& rounding, std::uint64_
   for (std::uint64_t j = 0; j < sums.size(); ++j) {
     const std::uint64_t column = columns.begin + j;
     const auto found = static_cast<double>(product.y[row * product.columns + column]);
-    const kernels::Compared one{
-        row, column, found, sums[j].value, bound(sums[j], product.depth, rounding), 0};
+    const kernels::Compared one{row,
+                                column,
+                                found,
+                                sums[j].value,
+                                bound(sums[j], product.depth, rounding),
+                                0,
+                                deviation(sums[j], product.depth, rounding)};
     suspect ? comparison.add_suspect(one) : comparison.add(one);
   }
 }
@@ -98,7 +95,7 @@ void compare_all(const Finished& product, const Rounding& rounding, HostThreads&
     }
   });
   for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
-  if (!comparison.passed() || !comparison.biased()) return;
+  if (!comparison.passed() || !comparison.strays()) return;
   for (std::uint64_t i = 0; i < product.y.size(); ++i) {
     comparison.replay(
         {i / product.columns, i % product.columns, static_cast<double>(product.y[i])});

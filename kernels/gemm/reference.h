@@ -17,8 +17,6 @@ struct Finished {
   std::uint64_t depth = 0;
   std::vector<float> x, w, y;
 };
-/// Y^T = W^T X^T.
-Finished transposed(const Finished& product);
 
 /// Roundings that a result goes through.
 struct Rounding {
@@ -42,8 +40,8 @@ struct Rounding {
 void compare_row(const Finished& product, const Rounding& rounding, std::uint64_t row,
                  kernels::Interval columns, bool suspect, kernels::Comparison& comparison);
 
-/// Compares all elements. Where their mean says that they are off in one direction, which rounding
-/// of repeated data may cause, all are replayed.
+/// Compares all elements. Where their mean or mean square says that they are off in one direction
+/// or too far, which rounding of repeated data may cause, all are replayed.
 void compare_all(const Finished& product, const Rounding& rounding, HostThreads& threads,
                  kernels::Comparison& comparison);
 

@@ -1,6 +1,7 @@
 #include "kernels/gemm/replay.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -34,20 +35,21 @@ float half_multiply_add(float x, float w, float y) {
   return to_half(static_cast<float>(std::nearbyint(sum / last) * last));
 }
 
-/// y[8] += x[depth] w[depth][8], one multiply-add after the other, of `rows` rows; steps in floats.
+/// y[8] += x[depth] w[depth][8], one multiply-add after the other, of kRows rows; the step of w and
+/// y in floats.
 template <class MultiplyAdd>
-void multiply_add(std::uint64_t rows, std::uint64_t depth, const float* x, std::uint64_t x_step,
-                  const float* w, float* y, std::uint64_t y_step, const MultiplyAdd& one) {
+void multiply_add(const std::array<const float*, Replay::kRows>& x, std::uint64_t depth,
+                  const float* w, float* y, std::uint64_t step, const MultiplyAdd& one) {
   float sums[Replay::kRows][kLanes];
-  for (std::uint64_t r = 0; r < rows; ++r) std::copy_n(&y[r * y_step], kLanes, sums[r]);
+  for (std::uint64_t r = 0; r < Replay::kRows; ++r) std::copy_n(&y[r * step], kLanes, sums[r]);
   for (std::uint64_t i = 0; i < depth; ++i) {
-    for (std::uint64_t r = 0; r < rows; ++r) {
+    for (std::uint64_t r = 0; r < Replay::kRows; ++r) {
       for (std::uint64_t c = 0; c < kLanes; ++c) {
-        sums[r][c] = one(x[r * x_step + i], w[i * kLanes + c], sums[r][c]);
+        sums[r][c] = one(x[r][i], w[i * step + c], sums[r][c]);
       }
     }
   }
-  for (std::uint64_t r = 0; r < rows; ++r) std::copy_n(sums[r], kLanes, &y[r * y_step]);
+  for (std::uint64_t r = 0; r < Replay::kRows; ++r) std::copy_n(sums[r], kLanes, &y[r * step]);
 }
 
 }  // namespace
@@ -62,24 +64,28 @@ void Replay::add_depth_block(Interval rows, std::uint64_t column_block, std::uin
   const std::uint64_t step = padded_columns();
   const std::uint64_t first = depth_block * block.depth;
   const std::uint64_t depth = std::min<std::uint64_t>(block.depth, product_.depth - first);
-  std::vector<float> w(depth * kLanes);
+  const std::uint64_t column = column_block * block.columns;
+  const std::uint64_t held = std::min<std::uint64_t>(block.columns, product_.columns - column);
+  std::vector<float> w(depth * step);
+  for (std::uint64_t i = 0; i < depth; ++i) {
+    const float* const row = &product_.w[(first + i) * product_.columns + column];
+    // The same of the next block; no prefetcher of a host's takes such steps.
+    __builtin_prefetch(row + block.depth * product_.columns);
+    std::copy_n(row, held, &w[i * step]);
+  }
+  std::array<const float*, kRows> x;
+  for (std::uint64_t r = 0; r < kRows; ++r) {
+    const std::uint64_t row = std::min(rows.begin + r, rows.end - 1);
+    x[r] = &product_.x[row * product_.depth + first];
+  }
   for (std::uint64_t lane = 0; lane < step; lane += kLanes) {
-    const std::uint64_t column = column_block * block.columns + lane;
-    const std::uint64_t held =
-        std::min(kLanes, product_.columns - std::min(column, product_.columns));
-    for (std::uint64_t i = 0; i < depth; ++i) {
-      for (std::uint64_t c = 0; c < held; ++c) {
-        w[i * kLanes + c] = product_.w[(first + i) * product_.columns + column + c];
-      }
-    }
     const auto add = [&](const auto& one) {
-      multiply_add(rows.size(), depth, &product_.x[rows.begin * product_.depth + first],
-                   product_.depth, w.data(), &y[lane], step, one);
+      multiply_add(x, depth, &w[lane], &y[lane], step, one);
     };
     if (narrow_sums(block)) {
       add(half_multiply_add);
     } else {
-      add([](float x, float weight, float sum) { return std::fma(x, weight, sum); });
+      add([](float value, float weight, float sum) { return std::fma(value, weight, sum); });
     }
   }
   if (block.partial == Type::f16) std::transform(y.begin(), y.end(), y.begin(), to_half);
@@ -89,7 +95,7 @@ std::vector<float> Replay::block(Interval rows, std::uint64_t column_block) cons
   const BlockShape& block = geometry_.block();
   const Plan& plan = geometry_.plan();
   const std::uint64_t step = padded_columns();
-  std::vector<std::vector<float>> parts(plan.split_k, std::vector<float>(rows.size() * step));
+  std::vector<std::vector<float>> parts(plan.split_k, std::vector<float>(kRows * step));
   for (std::uint32_t part = 0; part < plan.split_k; ++part) {
     const Interval depth = geometry_.depth_blocks(part);
     for (std::uint64_t d = depth.begin; d < depth.end; ++d) {

@@ -16,6 +16,8 @@ using spmm_static::rounding_of;
 
 namespace {
 
+constexpr double kDeviations = 8;  // that likely errors stand for
+
 constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
 
 /// W D for the dense W = S + L R^T, row by row in double, and how far the machine's may be off:
@@ -64,6 +66,7 @@ class Reference {
       kernels::Compared one = sums[c].compared(row, c, found[c], roundings_.outer);
       one.expected = expected_[c];
       one.allowed += std::min(off[c], std::sqrt(off_squares[c]));
+      one.deviation = std::hypot(one.deviation, std::sqrt(off_squares[c]) / kDeviations);
       into.add(one);
     }
   }
@@ -129,7 +132,7 @@ CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& requ
   }
   // Errors of Z go into all rows of a column.
   const std::uint64_t independent = plan_.inner ? layer_.rank() : x_.rows();
-  if (comparison.biased(independent * options_.n)) comparison.blame_bias();
+  comparison.judge_all(independent * options_.n);
   const CheckResult compared = comparison.result(all ? "full" : "sample");
   const CheckResult both = worse(compared, check_inner(memory, request));
   return all ? both : worse(both, check_outer(memory, request));

@@ -42,6 +42,8 @@ kernels::Compared element(const float* left, const RightRows& right, std::uint64
   }
   kernels::Compared one = sum.compared(0, column, found, rounding);
   one.allowed += std::min(off, std::sqrt(squares));
+  constexpr double kDeviations = 8;  // that likely errors stand for
+  one.deviation = std::hypot(one.deviation, std::sqrt(squares) / kDeviations);
   return one;
 }
 
@@ -114,8 +116,7 @@ CheckResult WeightGradient::check(const MemoryReader& memory, const CheckRequest
     BlockCheck(*plan_.dv, dv_, memory, plan_.dw.partition.tiles)
         .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
   const std::uint64_t independent = n * (plan_.z ? layer_.rank() : x_.rows());
-  for (kernels::Comparison* one : {&weights, &factors})
-    if (one->biased(independent)) one->blame_bias();
+  for (kernels::Comparison* one : {&weights, &factors}) one->judge_all(independent);
   CheckResult result = weights.result(all ? "full" : "sample");
   if (!plan_.dv) return result;
   const CheckResult other = factors.result(result.method);

@@ -1,11 +1,13 @@
 #include "kernels/sparse/check.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
-#include "kernels/check/signs.h"
+#include <fmt/format.h>
+
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/sparse/row_sums.h"
+#include "sim/base/parallel.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 
@@ -15,116 +17,88 @@ namespace {
 
 constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
 constexpr double kDeviations = 8;
-constexpr std::uint64_t kSegment = 512;  // columns whose signed sum is checked
+constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
-constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
+constexpr std::size_t kBatch = 1024;     // rows that are read, then looked at by all threads
+constexpr std::size_t kGrain = RowSums::kGrain;
 
-/// Eight standard deviations of what `steps` roundings of relative error u add to a sum of such
-/// products.
-double likely_drift(double u, double steps, double value, double root_squares) {
-  return kDeviations * u * std::sqrt(steps) * (std::abs(value) + kWalk * root_squares);
-}
-
-/// What they may add.
-double drift(double u, double steps, double value, double magnitudes, double root_squares) {
-  return std::min(steps * u * magnitudes, likely_drift(u, steps, value, root_squares));
-}
-
-double half_smallest(program::Type type) { return type == program::Type::f16 ? 0x1p-25 : 0x1p-150; }
-
-double stored_sums(const Rounding& rounding, std::uint64_t products) {
-  return static_cast<double>(ceil_div<std::uint64_t>(products, rounding.depth) + rounding.parts);
-}
-
-double below_normal(const Rounding& rounding, double stored) {
-  return (stored + 2) * half_smallest(rounding.partials) + half_smallest(rounding.type);
-}
-
-double allowed_error(const Rounding& rounding, std::uint64_t products, double value,
-                     double magnitudes, double root_squares) {
-  if (products == 0) return 0;
-  const double stored = stored_sums(rounding, products);
-  return drift(rounding.sum, stored + 1, value, magnitudes, root_squares) +
-         drift(rounding.inside, static_cast<double>(products), value, magnitudes, root_squares) +
-         rounding.result * std::abs(value) + below_normal(rounding, stored);
-}
-
-/// The standard deviation that roundings give to a sum with random signs of `length` such elements,
-/// of which value and root_squares are root mean squares.
-double deviation(const Rounding& rounding, std::uint64_t products, double value,
-                 double root_squares, double length) {
-  if (products == 0) return 0;
-  const double stored = stored_sums(rounding, products);
-  const double partial = value + root_squares;  // a partial sum on its walk
-  const double squares =
-      rounding.sum * rounding.sum * (stored + 1) * partial * partial +
-      rounding.inside * rounding.inside * static_cast<double>(products) * partial * partial +
-      rounding.result * rounding.result * value * value;
-  const double small = below_normal(rounding, stored);
-  return std::sqrt(length * (squares / 3 + small * small));
-}
-
-/// Elements of block row `row / block` in row `row`: calls visit(column, value).
-template <class Visit>
-void visit_row(const BlockMatrix& w, std::uint32_t row, const Visit& visit) {
-  const std::uint32_t block_row = row / w.block;
-  for (std::uint64_t e = w.row_begin[block_row]; e < w.row_begin[block_row + 1]; ++e) {
-    const auto values = w.values(e).subspan(std::size_t{row % w.block} * w.block, w.block);
-    for (std::uint32_t i = 0; i < w.block; ++i) {
-      const std::uint32_t column = w.column[e] * w.block + i;
-      if (column < w.columns) visit(column, static_cast<double>(values[i]));
-    }
-  }
-}
-
-class ProductCheck {
+/// Elements of rows one by one.
+class RowComparison {
  public:
-  ProductCheck(const BlockMatrix& w, std::span<const float> x, std::uint32_t n, const ResultRow& y,
-               const Rounding& rounding)
-      : w_(w), x_(x), n_(n), y_(y), rounding_(rounding), found_(n) {}
+  explicit RowComparison(const Product& product) : product_(product) {}
 
-  void compare_row(std::uint32_t row, bool suspect = false) {
-    value_.assign(n_, 0);
-    magnitude_.assign(n_, 0);
-    square_.assign(n_, 0);
+  void compare(std::uint32_t row, std::span<const double> found, bool suspect,
+               kernels::Comparison& comparison) {
+    value_.assign(product_.n, 0);
+    magnitude_.assign(product_.n, 0);
+    square_.assign(product_.n, 0);
     std::uint64_t products = 0;
-    visit_row(w_, row, [&](std::uint32_t column, double value) {
-      add_products(value, x_row(column));
+    visit_row(product_.w, row, [&](std::uint32_t column, double value) {
+      add_products(value, product_.x_row(column));
       ++products;
     });
-    y_(row, found_);
-    for (std::size_t j = 0; j < n_; ++j) {
-      const kernels::Compared one{
-          row,
-          j,
-          found_[j],
-          value_[j],
-          allowed_error(rounding_, products, value_[j], magnitude_[j], std::sqrt(square_[j])),
-          magnitude_[j]};
-      suspect ? comparison_.add_suspect(one) : comparison_.add(one);
+    const Rounding& rounding = product_.rounding;
+    for (std::size_t j = 0; j < product_.n; ++j) {
+      const double root = std::sqrt(square_[j]);
+      const kernels::Compared one{row,
+                                  j,
+                                  found[j],
+                                  value_[j],
+                                  allowed_error(rounding, products, value_[j], magnitude_[j], root),
+                                  magnitude_[j],
+                                  deviation(rounding, products, std::abs(value_[j]), root, 1)};
+      suspect ? comparison.add_suspect(one) : comparison.add(one);
     }
   }
 
-  /// Y s against W (X s) for random signs s.
-  void compare_sums(std::uint64_t seed) {
-    const kernels::SignVectors signs(n_, kSegment, seed, kSignStream);
-    const std::size_t segments = signs.segments();
-    std::vector<double> x_sums(w_.columns * signs.sums());
-    std::vector<double> x_squares(w_.columns * segments);
-    for (std::uint32_t i = 0; i < w_.columns; ++i) {
-      signs.add(x_row(i), 1, std::span(x_sums).subspan(i * signs.sums(), signs.sums()));
-      for (std::size_t s = 0; s < segments; ++s) {
-        for (std::uint64_t j = signs.segment(s).begin; j < signs.segment(s).end; ++j) {
-          const auto value = static_cast<double>(x_row(i)[j]);
-          x_squares[i * segments + s] += value * value;
-        }
-      }
+ private:
+  void add_products(double weight, std::span<const float> x) {
+    double* const value = value_.data();
+    double* const magnitude = magnitude_.data();
+    double* const square = square_.data();
+    for (std::size_t j = 0; j < product_.n; ++j) {
+      const double product = weight * static_cast<double>(x[j]);
+      value[j] += product;
+      magnitude[j] += std::abs(product);
+      square[j] += product * product;
     }
+  }
+
+  const Product& product_;
+  std::vector<double> value_, magnitude_, square_;  // of one row
+};
+
+/// Reads rows, a batch at a time, and has them looked at by all threads.
+class ProductCheck {
+ public:
+  ProductCheck(const Product& product, const ResultRow& y, HostThreads& threads)
+      : product_(product), y_(y), threads_(threads), found_(kBatch * product.n) {}
+
+  void compare(std::span<const std::uint32_t> rows, bool suspect) {
+    for (std::size_t first = 0; first < rows.size(); first += kBatch) {
+      const auto batch = rows.subspan(first, std::min(kBatch, rows.size() - first));
+      for (std::size_t i = 0; i < batch.size(); ++i) y_(batch[i], found(i));
+      std::vector<kernels::Comparison> pieces(ceil_div(batch.size(), kGrain), comparison_.fresh());
+      threads_.for_ranges(batch.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+        RowComparison one(product_);
+        for (std::size_t i = begin; i < end; ++i)
+          one.compare(batch[i], found(i), suspect, pieces[begin / kGrain]);
+      });
+      for (const kernels::Comparison& piece : pieces) comparison_.merge(piece);
+    }
+  }
+
+  void compare_sums(std::uint64_t seed, std::uint64_t independent) {
+    const kernels::SignVectors signs(product_.n, kSegment, seed, kSignStream);
+    const RowSums sums(product_, signs, threads_);
     kernels::Screen screen(signs);
-    for (std::uint32_t row = 0; row < w_.rows; ++row) {
-      look_at_sums(row, signs, x_sums, x_squares, screen);
+    RowSums::Plain plain;
+    for (std::uint32_t first = 0; first < product_.w.rows; first += kBatch) {
+      look(first, std::min<std::uint32_t>(kBatch, product_.w.rows - first), signs, sums, screen,
+           plain);
     }
     compare_suspects(screen);
+    judge(plain, independent);
   }
 
   [[nodiscard]] kernels::Comparison& comparison() { return comparison_; }
@@ -138,102 +112,80 @@ class ProductCheck {
   }
 
  private:
-  [[nodiscard]] std::span<const float> x_row(std::uint32_t row) const {
-    return x_.subspan(std::size_t{row} * n_, n_);
+  [[nodiscard]] std::span<double> found(std::size_t row) {
+    return std::span(found_).subspan(row * product_.n, product_.n);
   }
 
-  void add_products(double weight, std::span<const float> x) {
-    double* const value = value_.data();
-    double* const magnitude = magnitude_.data();
-    double* const square = square_.data();
-    for (std::size_t j = 0; j < n_; ++j) {
-      const double product = weight * static_cast<double>(x[j]);
-      value[j] += product;
-      magnitude[j] += std::abs(product);
-      square[j] += product * product;
-    }
-  }
-
-  void look_at_sums(std::uint32_t row, const kernels::SignVectors& signs,
-                    const std::vector<double>& x_sums, const std::vector<double>& x_squares,
-                    kernels::Screen& screen) {
-    constexpr std::size_t kVectors = kernels::SignVectors::kVectors;
-    const std::size_t segments = signs.segments();
-    std::vector<double> expected(signs.sums());
-    std::vector<double> squares(segments);
-    std::uint64_t products = 0;
-    visit_row(w_, row, [&](std::uint32_t column, double value) {
-      const double* const sums = &x_sums[column * expected.size()];
-      for (std::size_t q = 0; q < expected.size(); ++q) expected[q] += value * sums[q];
-      for (std::size_t s = 0; s < segments; ++s) {
-        squares[s] += value * value * x_squares[column * segments + s];
-      }
-      ++products;
+  void look(std::uint32_t first, std::size_t rows, const kernels::SignVectors& signs,
+            const RowSums& sums, kernels::Screen& screen, RowSums::Plain& plain) {
+    for (std::size_t i = 0; i < rows; ++i) y_(first + static_cast<std::uint32_t>(i), found(i));
+    const std::vector<float> values(
+        found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(rows * product_.n));
+    const std::size_t count = ceil_div(rows, kGrain);
+    std::vector<kernels::Screen> screens(count, kernels::Screen(signs));
+    std::vector<RowSums::Plain> plains(count);
+    threads_.for_ranges(rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      sums.look(first + static_cast<std::uint32_t>(begin),
+                std::span(values).subspan(begin * product_.n, (end - begin) * product_.n),
+                screens[begin / kGrain], plains[begin / kGrain]);
     });
-    y_(row, found_);
-    std::vector<double> errors(signs.sums());
-    signs.add(std::span<const double>(found_), 1, errors);
-    std::vector<double> deviations(segments);
-    for (std::size_t s = 0; s < segments; ++s) {
-      const auto length = static_cast<double>(signs.segment(s).size());
-      double sum_squares = 0;
-      for (std::size_t q = s * kVectors; q < (s + 1) * kVectors; ++q) {
-        sum_squares += expected[q] * expected[q] / kVectors;
-        errors[q] -= expected[q];
-      }
-      deviations[s] = deviation(rounding_, products, std::sqrt(sum_squares / length),
-                                std::sqrt(squares[s] / length), length);
+    for (std::size_t i = 0; i < count; ++i) {
+      screen.merge(screens[i]);
+      plain.add(plains[i]);
     }
-    screen.look(row, errors, deviations);
   }
 
   void compare_suspects(kernels::Screen& screen) {
-    threshold_ = screen.threshold;
-    lone_threshold_ = screen.lone_threshold;
-    worst_sum_ = screen.worst;
-    std::vector<bool> compared(w_.rows);
-    const auto compare = [&](std::vector<kernels::Suspect>& suspects, double& threshold) {
+    threshold_ = screen.threshold.value;
+    lone_threshold_ = screen.lone_threshold.value;
+    worst_sum_ = screen.worst.value;
+    std::vector<bool> taken(product_.w.rows);
+    const auto compare_rows_of = [&](std::vector<kernels::Suspect>& suspects, double& threshold) {
       kernels::sort_suspects(suspects);
-      std::size_t rows = 0;
+      std::vector<std::uint32_t> rows;
       for (const kernels::Suspect& one : suspects) {
-        if (compared[one.row]) continue;
-        if (++rows > kMostRows) {
+        if (taken[one.row]) continue;
+        if (rows.size() == kMostRows) {
           threshold *= one.ratio;
-          return;
+          break;
         }
-        compared[one.row] = true;
-        compare_row(static_cast<std::uint32_t>(one.row), true);
+        taken[one.row] = true;
+        rows.push_back(static_cast<std::uint32_t>(one.row));
       }
+      compare(rows, true);
     };
-    compare(screen.segments, threshold_);
-    compare(screen.elements, lone_threshold_);
+    compare_rows_of(screen.segments, threshold_);
+    compare_rows_of(screen.elements, lone_threshold_);
   }
 
-  const BlockMatrix& w_;
-  std::span<const float> x_;
-  std::size_t n_;
+  /// The sum of all errors against 8 of its deviations; roundings that repeat themselves add up.
+  void judge(const RowSums::Plain& plain, std::uint64_t independent) {
+    const double elements = static_cast<double>(product_.w.rows) * static_cast<double>(product_.n);
+    if (independent == 0 || !(elements > kDeviations * kDeviations)) return;
+    const double repeats = std::max(elements / static_cast<double>(independent), 1.0);
+    const double allowed = kDeviations * std::sqrt(plain.squares * repeats);
+    if (!(std::abs(plain.errors) <= allowed)) {
+      comparison_.blame_all(fmt::format(
+          "all of Y together is off by {:.3g}, where roundings add up to at most {:.3g}",
+          plain.errors, allowed));
+    } else if (kernels::Comparison::noisy(plain.ratios, plain.sums, independent)) {
+      comparison_.blame_all(
+          fmt::format("errors of sums over Y are together {:.3g} times what roundings give",
+                      std::sqrt(plain.ratios / static_cast<double>(plain.sums))));
+    }
+  }
+
+  const Product& product_;
   const ResultRow& y_;
-  Rounding rounding_;
-  std::vector<double> found_, value_, magnitude_, square_;  // of one row
-  kernels::Comparison comparison_{{"Y", rounding_.type, rounding_.partials, false}};
+  HostThreads& threads_;
+  std::vector<double> found_;  ///< of a batch of rows
+  kernels::Comparison comparison_{{"Y", product_.rounding.type, product_.rounding.partials, false}};
   double threshold_ = 0;  ///< of signed sums, as Screen's
   double lone_threshold_ = 0;
   double worst_sum_ = 0;
 };
 
 }  // namespace
-
-Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth,
-                     std::uint32_t parts) {
-  const double inside = depth == 1 ? 0 : data::unit_roundoff(program::Type::f32);
-  return {data::unit_roundoff(partials),
-          inside,
-          result == partials ? 0 : data::unit_roundoff(result),
-          result,
-          partials,
-          depth,
-          parts};
-}
 
 kernels::Compared ExactSum::compared(std::uint64_t row, std::uint64_t column, double found,
                                      const Rounding& rounding) const {
@@ -242,15 +194,12 @@ kernels::Compared ExactSum::compared(std::uint64_t row, std::uint64_t column, do
           found,
           value_,
           allowed_error(rounding, products_, value_, magnitudes_, std::sqrt(squares_)),
-          magnitudes_};
+          magnitudes_,
+          deviation(rounding, products_, std::abs(value_), std::sqrt(squares_), 1)};
 }
 
 double ExactSum::likely_error(const Rounding& rounding) const {
-  const double stored = stored_sums(rounding, products_);
-  const double root_squares = std::sqrt(squares_);
-  return likely_drift(rounding.sum, stored + 1, value_, root_squares) +
-         likely_drift(rounding.inside, static_cast<double>(products_), value_, root_squares) +
-         kDeviations * rounding.result * std::abs(value_) + below_normal(rounding, stored);
+  return sparse::likely_error(rounding, products_, value_, std::sqrt(squares_));
 }
 
 void StoredRows::read(std::uint32_t row, std::span<double> into) {
@@ -273,34 +222,35 @@ CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, con
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t n = x.columns();
   std::vector<float> values(x.rows() * n);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(x.element(i / n, i % n));
+  for (std::uint64_t row = 0; row < x.rows(); ++row) {
+    x.read_row(row, std::span(values).subspan(row * n, n));
   }
   return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, request,
-                       values.size());
+                       x.seeded() ? values.size() : 0);
 }
 
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           const ResultRow& y, const Rounding& rounding, const CheckRequest& request,
                           std::uint64_t independent) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
-  const std::uint64_t flops = 2 * w.value.size() * n;
-  ProductCheck product(w, x, n, y, rounding);
-  if (compares_all(request.mode, flops)) {
-    for (std::uint32_t row = 0; row < w.rows; ++row) product.compare_row(row);
-    if (product.comparison().biased(independent)) product.comparison().blame_bias();
-    return product.result("full");
+  Rounding its = rounding;
+  its.repeat = independent == 0;
+  const Product product{w, x, n, its};
+  HostThreads threads(request.threads);
+  ProductCheck check(product, y, threads);
+  const bool all = compares_all(request.mode, 2 * w.value.size() * n);
+  std::vector<std::uint32_t> rows(all ? w.rows : ceil_div(w.rows, kRowStep));
+  for (std::uint64_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t first = w.rows * i / rows.size();
+    const std::uint64_t end = w.rows * (i + 1) / rows.size();
+    rows[i] = static_cast<std::uint32_t>(
+        first + data::random_below(request.seed, kSampleStream, i, end - first));
   }
-  const std::uint32_t rows = ceil_div(w.rows, kRowStep);
-  for (std::uint32_t i = 0; i < rows; ++i) {
-    const std::uint64_t first = std::uint64_t{w.rows} * i / rows;
-    const std::uint64_t end = std::uint64_t{w.rows} * (i + 1) / rows;
-    product.compare_row(static_cast<std::uint32_t>(
-        first + data::random_below(request.seed, kSampleStream, i, end - first)));
-  }
-  if (product.comparison().biased(independent)) product.comparison().blame_bias();
-  product.compare_sums(request.seed);
-  return product.result("sample");
+  check.compare(rows, false);
+  check.comparison().judge_all(independent);
+  if (all) return check.result("full");
+  check.compare_sums(request.seed, independent);
+  return check.result("sample");
 }
 
 }  // namespace tessera::sparse

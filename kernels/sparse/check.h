@@ -8,35 +8,13 @@
 #include "kernels/check/comparison.h"
 #include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/rounding.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
 
-/// Compares a sparse product with the plain one in double. A sum of L products p in any order may
-/// be off by
-///   min((S + 1) u sum |p|, 8 u sqrt(S + 1) (|sum p| + 3 sqrt(sum p^2)))
-///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest sum + smallest result
-/// where the partial sum is rounded S = ceil(L / depth) + parts times with roundoff u, inside a
-/// block with v, and the result with r: the certain bound (Higham, Accuracy and Stability, 3.1), or
-/// eight standard deviations of independent roundings of partial sums that walk from 0 to their
-/// end (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), whichever is less. max_error is the
-/// largest error over what is allowed, so its bound is 1.
+/// Compares a sparse product with the plain one in double; max_error is the largest error over what
+/// is allowed (rounding.h), so its bound is 1.
 namespace tessera::sparse {
-
-/// Roundings that a result goes through.
-struct Rounding {
-  double sum;               ///< u: of storing a partial sum
-  double inside = 0;        ///< v: of adding two products before the sum is stored
-  double result;            ///< r: of rounding a result; 0 if it is the sum itself
-  program::Type type;       ///< of the result
-  program::Type partials;   ///< of stored sums
-  std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
-  std::uint32_t parts = 1;  ///< partial sums that are added up at the end
-};
-
-/// Roundings of results of type `result` from sums kept in `partials`, of which `depth` products at
-/// a time are added (in f32) before the sum is stored, in up to `parts` parts.
-Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth = 1,
-                     std::uint32_t parts = 1);
 
 /// A result as it should be, and how far a rounded one may be off.
 class ExactSum {
@@ -91,12 +69,14 @@ using ResultRow = std::function<void(std::uint32_t row, std::span<double> into)>
 
 /// Compares Y with W X. Above 10 GFLOP `automatic` is `sample`: one row of 64, chosen by the
 /// request's seed, and sums with random signs of segments of every row against W (X signs)
-/// (kernels/check/signs.h); rows in which something stands out are compared in full.
+/// (kernels/check/signs.h); rows in which something stands out are compared in full. Either way
+/// the errors together are judged: their mean (or sum), and their mean square. Y is read by the
+/// caller's thread, row after row.
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
                           const Rounding& rounding, const CheckRequest& request);
 
 /// The same with X[k, n] given row by row. `independent` elements of it are random: as many
-/// roundings are, whose mean is then known to be small.
+/// roundings are, whose mean is then known to be small; 0: they may repeat each other.
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           const ResultRow& y, const Rounding& rounding, const CheckRequest& request,
                           std::uint64_t independent = 0);

@@ -35,4 +35,11 @@ double DenseOperand::element(std::uint64_t row, std::uint64_t column) const {
   return static_cast<double>(random_signed(seed_, stream_, place, bits_));
 }
 
+void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float> into) const {
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const std::uint64_t place = first + i * step;
+    into[i] = values_.empty() ? random_signed(seed_, stream_, place, bits_) : values_[place];
+  }
+}
+
 }  // namespace tessera::data

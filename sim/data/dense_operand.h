@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,19 @@ class DenseOperand {
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
+  /// Whether its elements are random and independent.
+  [[nodiscard]] bool seeded() const { return values_.empty(); }
   /// Exact in float; zero outside the matrix: padding.
   [[nodiscard]] double element(std::uint64_t row, std::uint64_t column) const;
+  /// The first elements of a row or column inside the matrix.
+  void read_row(std::uint64_t row, std::span<float> into) const { read(row * columns_, 1, into); }
+  void read_column(std::uint64_t column, std::span<float> into) const {
+    read(column, columns_, into);
+  }
 
  private:
+  void read(std::uint64_t first, std::uint64_t step, std::span<float> into) const;
+
   std::uint64_t rows_;
   std::uint64_t columns_;
   std::uint64_t seed_ = 0;

@@ -45,4 +45,17 @@ double load_element(program::Type type, std::span<const std::byte> bytes, std::s
   return static_cast<double>(single);
 }
 
+void load_elements(program::Type type, std::span<const std::byte> bytes, std::size_t at,
+                   std::span<float> into) {
+  if (type != program::Type::f16) {
+    std::memcpy(into.data(), bytes.data() + at * sizeof(float), into.size_bytes());
+    return;
+  }
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, bytes.data() + (at + i) * 2, 2);
+    into[i] = std::bit_cast<float>(fp::f32_from_f16(half));
+  }
+}
+
 }  // namespace tessera::data

@@ -45,4 +45,8 @@ void store_element(program::Type type, std::span<std::byte> bytes, std::size_t a
 /// Element `at` of `bytes`; f16 and f32 only.
 double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);
 
+/// Elements from number `at` on, as many as `into` takes; f16 and f32 only.
+void load_elements(program::Type type, std::span<const std::byte> bytes, std::size_t at,
+                   std::span<float> into);
+
 }  // namespace tessera::data

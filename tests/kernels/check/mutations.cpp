@@ -9,6 +9,7 @@ namespace tessera::test {
 namespace {
 
 constexpr std::uint64_t kSiteStream = 1;
+constexpr std::uint64_t kNoiseStream = 2;
 
 std::size_t elements(const std::vector<std::byte>& bytes, program::Type type) {
   return bytes.size() / data::element_bytes(type);
@@ -26,14 +27,14 @@ double root_mean_square(const Results& results, program::Type type) {
   return std::sqrt(squares / count);
 }
 
-/// The next number above.
-void raise(program::Type type, std::span<std::byte> bytes, std::size_t at) {
+/// So many numbers up or down.
+void raise(program::Type type, std::span<std::byte> bytes, std::size_t at, double numbers) {
   const double value = data::load_element(type, bytes, at);
   const bool half = type == program::Type::f16;
   const double smallest = half ? 0x1p-24 : 0x1p-149;
   double step = std::ldexp(data::unit_roundoff(type), std::ilogb(value) + 1);
   if (value == 0 || step < smallest) step = smallest;
-  data::store_element(type, bytes, at, value + step);
+  data::store_element(type, bytes, at, value + numbers * step);
 }
 
 }  // namespace
@@ -86,7 +87,13 @@ Results mutated(Results results, program::Type type, Mutation mutation, const Si
     }
     case Mutation::bias:
       for (auto& [buffer, all] : results) {
-        for (std::size_t i = 0; i < elements(all, type); ++i) raise(type, all, i);
+        for (std::size_t i = 0; i < elements(all, type); ++i) raise(type, all, i, 1);
+      }
+      break;
+    case Mutation::noise:
+      for (auto& [buffer, all] : results) {
+        for (std::size_t i = 0; i < elements(all, type); ++i)
+          raise(type, all, i, data::random_below(7, kNoiseStream, i, 2) == 0 ? 16 : -16);
       }
       break;
   }
@@ -97,7 +104,7 @@ Rates found_mutations(const Workload& workload, const Results& results, program:
                       CheckMode mode, unsigned trials) {
   Rates found{};
   for (std::size_t m = 0; m < kMutations.size(); ++m) {
-    const bool whole = kMutations[m] == Mutation::stale || kMutations[m] == Mutation::bias;
+    const bool whole = kMutations[m] >= Mutation::stale;  // not of one element
     for (unsigned i = 0; i < trials; i += whole ? 5 : 1) {
       const Site site = choose_site(results, type, kMutations[m], i);
       const Replies replies(mutated(results, type, kMutations[m], site));

@@ -23,11 +23,12 @@ enum class Mutation : std::uint8_t {
   times_1_004,
   swapped,
   stale,
-  bias
+  bias,
+  noise
 };
 inline constexpr std::array kMutations{
     Mutation::zeroed,  Mutation::negated, Mutation::times_1_5, Mutation::times_1_004,
-    Mutation::swapped, Mutation::stale,   Mutation::bias};
+    Mutation::swapped, Mutation::stale,   Mutation::bias,      Mutation::noise};
 
 /// What a check reads: results of one type in buffers, whole.
 using Results = std::map<program::BufferId, std::vector<std::byte>>;
@@ -71,7 +72,7 @@ struct Site {
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
                  std::uint64_t number);
 /// The results with one element of `site` changed, or its tile (it holds another's results), or all
-/// by the distance to the next number above.
+/// by the distance to the next number above, or by 16 times that up or down.
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site);
 
 /// Of each mutation, how many of `trials` sites a check of these results finds.

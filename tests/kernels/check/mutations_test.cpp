@@ -9,6 +9,7 @@
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
+#include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "kernels/stream/stream.h"
 #include "tests/kernels/small_machine.h"
 
@@ -19,7 +20,7 @@ using program::Type;
 namespace {
 
 constexpr unsigned kTrials = 20;
-constexpr Rates kAll{20, 20, 20, 20, 20, 20, 20};
+constexpr Rates kAll{20, 20, 20, 20, 20, 20, 20, 20};
 
 struct Types {
   Type dtype, partials;
@@ -27,7 +28,8 @@ struct Types {
 constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
 
 /// Of 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
-/// stale tile, a common bias) the check in this mode must find `least`; "found" or what it found.
+/// stale tile, a common bias, noise within each one's bound) the check in this mode must find
+/// `least`; "found" or what it found.
 template <class Kernel, class Options>
 std::string finds(const Rates& least, const Options& options, Type type, CheckMode mode) {
   return after_run<Kernel>(
@@ -51,7 +53,7 @@ TEST_SUITE("run") {
           types.partials == Type::f16 ? gemm::PartialsChoice::f16 : gemm::PartialsChoice::f32;
       return options;
     };
-    const Rates sure{20, 20, 20, 0, 20, 20, 20};
+    const Rates sure{20, 20, 20, 0, 20, 20, 20, 20};
     const auto check = [&](const Types& types, const Rates& full, const Rates& sample) {
       const gemm::Options options = options_of(types);
       CHECK(finds<gemm::Gemm>(full, options, types.dtype, CheckMode::full) == "found");
@@ -101,9 +103,9 @@ TEST_SUITE("run") {
       options.partials = types.partials;
       options.n = 96;
       const bool half = types.partials == Type::f16;
-      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20};
+      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20, 20};
       CHECK(finds<spmm_static::SpmmStatic>(sure, options, types.dtype, CheckMode::full) == "found");
-      const Rates sampled{20, 20, 18, 0, 20, 20, 0};
+      const Rates sampled{20, 20, 18, 0, 20, 20, 20, 20};
       CHECK(finds<spmm_static::SpmmStatic>(sampled, options, types.dtype, CheckMode::sample) ==
             "found");
     }
@@ -163,10 +165,31 @@ TEST_SUITE("run") {
         options.pass = pass;
         CHECK(finds<spmm_dynamic::SpmmDynamic>(kAll, options, type, CheckMode::full) == "found");
         const bool values = pass == spmm_dynamic::Pass::grad_values;
-        const Rates sampled = values ? kAll : Rates{20, 20, 18, 0, 20, 20, 0};
+        const Rates sampled = values ? kAll : Rates{20, 20, 18, 0, 20, 20, 20, 20};
         CHECK(finds<spmm_dynamic::SpmmDynamic>(sampled, options, type, CheckMode::sample) ==
               "found");
       }
+    }
+  }
+
+  TEST_CASE("checks of spmm_tilewise find wrong elements, stale tiles and a bias") {
+    for (const Types& types : kTypes) {
+      spmm_tilewise::Options options;
+      options.m = 96;
+      options.weights.k = 256;
+      options.weights.n = 128;
+      options.weights.pruning.granularity = 32;
+      options.weights.pruning.sparsity = 0.5;
+      options.weights.dtype = types.dtype;
+      options.partials = types.partials == Type::f16 ? spmm_tilewise::PartialsChoice::f16
+                                                     : spmm_tilewise::PartialsChoice::f32;
+      const bool half = types.partials == Type::f16;
+      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20, 20};
+      CHECK(finds<spmm_tilewise::SpmmTilewise>(sure, options, types.dtype, CheckMode::full) ==
+            "found");
+      const Rates sampled{20, 20, 18, 0, 20, 20, 20, 20};
+      CHECK(finds<spmm_tilewise::SpmmTilewise>(sampled, options, types.dtype, CheckMode::sample) ==
+            "found");
     }
   }
 }

@@ -1,16 +1,16 @@
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 #include <doctest/doctest.h>
 
 #include "kernels/gemm/gemm.h"
 #include "tests/kernels/check/mutations.h"
+#include "tests/kernels/check/numpy_file.h"
 #include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::gemm;
+using tessera::test::NumpyFile;
+using tessera::test::random_element;
 using tessera::test::Results;
 using tessera::test::small_machine;
 
@@ -27,37 +27,6 @@ Options options_of(Product product, Types types) {
   options.dtype = types.dtype;
   options.partials = types.partials == Type::f16 ? PartialsChoice::f16 : PartialsChoice::f32;
   return options;
-}
-
-/// A matrix as a .npy file that goes with it.
-class NumpyFile {
- public:
-  template <class Element>
-  NumpyFile(const char* name, std::uint64_t rows, std::uint64_t columns, const Element& element)
-      : path_((std::filesystem::temp_directory_path() / fmt::format("{}-{}.npy", name, ::getpid()))
-                  .string()) {
-    std::ofstream file(path_, std::ios::binary);
-    std::string header = fmt::format(
-        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-    header.resize(118, ' ');
-    header += '\n';
-    file << std::string("\x93NUMPY\x01\x00\x77\x00", 10) << header;
-    for (std::uint64_t i = 0; i < rows * columns; ++i) {
-      const auto value = static_cast<float>(element(i / columns, i % columns));
-      file.write(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  }
-  ~NumpyFile() { std::filesystem::remove(path_); }
-  NumpyFile(const NumpyFile&) = delete;
-  NumpyFile& operator=(const NumpyFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-double random(std::uint64_t stream, std::uint64_t i, std::uint64_t j) {
-  return static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
 }
 
 /// What checks of both kinds say of a product of given data.
@@ -82,7 +51,8 @@ TEST_SUITE("run") {
     for (const Types& types : kTypes) {
       const Options options = options_of({32, 32, 256}, types);
       const auto scaled = [](double scale, std::uint64_t stream) {
-        return [=](std::uint64_t i, std::uint64_t j) { return scale * random(stream, i, j); };
+        return
+            [=](std::uint64_t i, std::uint64_t j) { return scale * random_element(stream, i, j); };
       };
       CHECK(verdict(options, scaled(2e-3, 1), scaled(2e-3, 2)) == "passed");
       CHECK(verdict(options, scaled(6e-5, 1), scaled(1, 2)) == "passed");
@@ -92,9 +62,11 @@ TEST_SUITE("run") {
         CHECK(verdict(options, scaled(1e-23, 1), scaled(1e-22, 2)) == "passed");
       }
       const auto turning = [](std::uint64_t i, std::uint64_t k) {
-        return (k < 128 ? 1 : -1) * (3 + random(1, i, k % 128));
+        return (k < 128 ? 1 : -1) * (3 + random_element(1, i, k % 128));
       };
-      const auto repeated = [](std::uint64_t k, std::uint64_t j) { return random(2, k % 128, j); };
+      const auto repeated = [](std::uint64_t k, std::uint64_t j) {
+        return random_element(2, k % 128, j);
+      };
       CHECK(verdict(options, turning, repeated) == "passed");
       const auto constant = [](double value) {
         return [=](std::uint64_t, std::uint64_t) { return value; };

@@ -4,6 +4,7 @@
 
 #include "kernels/sparse/operand/weights.h"
 #include "sim/data/element.h"
+#include "sim/data/random.h"
 
 using namespace tessera;
 using namespace tessera::sparse;
@@ -47,9 +48,91 @@ struct Machine {
   }
 };
 
+/// What full and sampled checks say of a dense W[24, depth] times X[depth, 19], each sum rounded to
+/// `partials`.
+template <class W, class X>
+std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, const W& w_of,
+                    const X& x_of) {
+  const Type type = types.first;
+  const Type partials = types.second;
+  constexpr std::uint32_t kRows = 24;
+  BlockMatrix w{kRows, depth, 1, {0}, {}, {}, std::uint64_t{kRows} * depth};
+  std::vector<float> x;
+  for (std::uint32_t i = 0; i < kRows; ++i) {
+    for (std::uint32_t k = 0; k < depth; ++k) {
+      w.column.push_back(k);
+      w.value.push_back(static_cast<float>(data::rounded(type, w_of(i, k))));
+    }
+    w.row_begin.push_back(w.column.size());
+  }
+  for (std::uint32_t k = 0; k < depth; ++k) {
+    for (std::uint32_t j = 0; j < kColumns; ++j)
+      x.push_back(static_cast<float>(data::rounded(type, x_of(k, j))));
+  }
+  const ResultRow y = [&](std::uint32_t row, std::span<double> into) {
+    for (std::uint32_t j = 0; j < kColumns; ++j) {
+      double sum = 0;
+      for (std::uint32_t k = 0; k < depth; ++k) {
+        const auto weight = static_cast<double>(w.value[row * std::size_t{depth} + k]);
+        sum = data::rounded(partials,
+                            sum + weight * static_cast<double>(x[k * std::size_t{kColumns} + j]));
+      }
+      into[j] = data::rounded(type, sum);
+    }
+  };
+  for (const CheckMode mode : {CheckMode::full, CheckMode::sample}) {
+    const CheckResult check = check_product(w, x, kColumns, y, rounding_of(type, partials), {mode});
+    if (!check.passed) return check.problem;
+  }
+  return "passed";
+}
+
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
+    const auto scaled = [](double scale, std::uint64_t stream) {
+      return [=](std::uint32_t i, std::uint32_t j) {
+        return scale * static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
+      };
+    };
+    const auto constant = [](double value) {
+      return [=](std::uint32_t, std::uint32_t) { return value; };
+    };
+    const auto turning = [](std::uint32_t, std::uint32_t k) { return k < 64 ? 3.1 : -3.1; };
+    const auto repeated = [](std::uint32_t k, std::uint32_t j) {
+      return static_cast<double>(data::random_signed(3, 2, (k % 64) * 100 + j, 20));
+    };
+    for (const auto& types :
+         {std::pair{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}}) {
+      CHECK(verdict(types, 128, scaled(2e-3, 1), scaled(2e-3, 2)) == "passed");
+      CHECK(verdict(types, 128, scaled(6e-5, 1), scaled(1, 2)) == "passed");
+      CHECK(verdict(types, 128, scaled(1e-6, 1), scaled(1e-3, 2)) == "passed");
+      CHECK(verdict(types, 128, turning, repeated) == "passed");
+      CHECK(verdict(types, 128, constant(0.1), constant(0.3)) == "passed");
+      CHECK(verdict(types, 128, constant(0), constant(0.3)) == "passed");
+      CHECK(verdict(types, 16000, constant(0.1), constant(0.1)) == "passed");
+      if (types.first == Type::f16) continue;
+      CHECK(verdict(types, 128, scaled(1e-20, 1), scaled(1e-20, 2)) == "passed");
+      CHECK(verdict(types, 128, scaled(1e-23, 1), scaled(1e-22, 2)) == "passed");
+    }
+  }
+
+  TEST_CASE("finite data whose product overflows is reported as overflow, with its value") {
+    const auto constant = [](double value) {
+      return [=](std::uint32_t, std::uint32_t) { return value; };
+    };
+    CHECK(verdict({Type::f16, Type::f32}, 64, constant(200), constant(200))
+              .starts_with("Y[0, 0] = 2.56e+06 overflows: f16 ends at 65504, found inf"));
+    const auto turning = [](std::uint32_t, std::uint32_t k) { return k < 32 ? 200.0 : -200.0; };
+    CHECK(verdict({Type::f16, Type::f16}, 64, turning, constant(200))
+              .find(" = 0 overflows: f16 ends at 65504, which sums on the way go beyond") !=
+          std::string::npos);
+    CHECK(verdict({Type::f32, Type::f32}, 64, constant(1e20), constant(1e20))
+              .find(" = 6.4e+41 overflows: f32 ends at 3.40282e+38, found inf") !=
+          std::string::npos);
+  }
+
   TEST_CASE("products with the stated roundings pass, in full and sampled") {
     for (const std::uint32_t block : {1U, 4U, 16U}) {
       for (const auto& [result, partials] :

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/layout.h"
+
+/// Products of matrices held in registers: the inner loops of sums with signs. Each sum adds its
+/// products one after the other in order of the depth, whatever the host.
+namespace tessera::kernels {
+
+/// A matrix of floats: element (i, j) at data[i * row_step + j * column_step], one step being 1.
+struct MatrixView {
+  const float* data;
+  std::uint64_t row_step, column_step;
+
+  [[nodiscard]] MatrixView from(std::uint64_t row, std::uint64_t column) const {
+    return {data + row * row_step + column * column_step, row_step, column_step};
+  }
+};
+
+constexpr std::size_t kTileRows = 4;
+/// Columns of a register tile: with its rows twelve registers of 256 bits.
+template <class Number>
+constexpr std::size_t kTileColumns = 96 / sizeof(Number);
+
+/// Rows of `from` as the left side of register tiles: [row / 4][column][row % 4]; rows that are
+/// missing to whole tiles are zeros.
+template <class Number>
+void pack_rows(const MatrixView& from, std::uint64_t rows, std::uint64_t columns, Number* into) {
+  const std::uint64_t held = round_up<std::uint64_t>(rows, kTileRows);
+  const auto place = [&](std::uint64_t row, std::uint64_t column) -> Number& {
+    return into[(row / kTileRows * columns + column) * kTileRows + row % kTileRows];
+  };
+  if (from.column_step == 1) {
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const float* const values = from.data + row * from.row_step;
+      for (std::uint64_t j = 0; j < columns; ++j) place(row, j) = static_cast<Number>(values[j]);
+    }
+  } else {
+    constexpr std::uint64_t kAhead = 16, kLine = 16;  // no prefetcher of a host's takes such steps
+    for (std::uint64_t j = 0; j < columns; ++j) {
+      const float* const values = from.data + j * from.column_step;
+      for (std::uint64_t row = 0; row < rows; row += kLine)
+        __builtin_prefetch(values + kAhead * from.column_step + row);
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        place(row, j) = static_cast<Number>(values[row * from.row_step]);
+      }
+    }
+  }
+  for (std::uint64_t row = rows; row < held; ++row) {
+    for (std::uint64_t j = 0; j < columns; ++j) place(row, j) = 0;
+  }
+}
+
+/// As many numbers as a register of 256 bits holds.
+template <class Number>
+struct Lanes {
+  using Type [[gnu::vector_size(32)]] = Number;
+  static constexpr std::size_t kCount = 32 / sizeof(Number);
+
+  static Type load(const Number* from) {
+    Type lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+  }
+  /// factor * lanes + sums, rounded once.
+  static Type multiply_add(Number factor, const Type& lanes, Type sums) {
+    for (std::size_t i = 0; i < kCount; ++i) sums[i] = std::fma(factor, lanes[i], sums[i]);
+    return sums;
+  }
+};
+
+/// sums[row * step + column] += left [depth][4] times right [depth][kTileColumns].
+template <class Number>
+void multiply_add_tile(const Number* left, const Number* right, std::uint64_t depth, Number* sums,
+                       std::uint64_t step) {
+  using L = Lanes<Number>;
+  constexpr std::size_t kRegisters = kTileColumns<Number> / L::kCount;
+  typename L::Type tile[kTileRows][kRegisters];
+  std::array<typename L::Type, kRegisters> row;
+  for (std::size_t r = 0; r < kTileRows; ++r) {
+    for (std::size_t c = 0; c < kRegisters; ++c) {
+      tile[r][c] = L::load(sums + r * step + c * L::kCount);
+    }
+  }
+  for (std::uint64_t k = 0; k < depth; ++k) {
+    for (std::size_t c = 0; c < kRegisters; ++c) {
+      row[c] = L::load(right + k * kTileColumns<Number> + c * L::kCount);
+    }
+    for (std::size_t r = 0; r < kTileRows; ++r) {
+      for (std::size_t c = 0; c < kRegisters; ++c) {
+        tile[r][c] = L::multiply_add(left[k * kTileRows + r], row[c], tile[r][c]);
+      }
+    }
+  }
+  for (std::size_t r = 0; r < kTileRows; ++r) std::memcpy(sums + r * step, tile[r], sizeof tile[r]);
+}
+
+}  // namespace tessera::kernels
