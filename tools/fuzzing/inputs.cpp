@@ -31,7 +31,10 @@ Json extreme(Json config, Choices& choices) {
     }
   }
   constexpr std::array<int, 7> kTiles = {1, 2, 3, 17, 64, 1000, 1472};
+  constexpr std::array<const char*, 6> kMachines = {"bow",   "gc200",       "gc2",
+                                                    "upmem", "hammerblade", "wse2"};
   if (config["machine"].is_string()) config["machine"] = {{"extends", config["machine"]}};
+  if (choices.once_in(3)) config["machine"] = {{"extends", choices.of(kMachines)}};
   config["machine"]["tiles"] = choices.of(kTiles);
   return config;
 }

@@ -2,6 +2,8 @@
 // program with N inputs made wrong or extreme, each alone in a folder and under limits, and keeps
 // those that it takes badly: a bug of ours, a signal, more than 20 s or 4 GB, a refusal without a
 // message, something left behind.
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -131,12 +134,11 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
 
 Seeds make_seeds(const Options& options, const fs::path& work) {
   Seeds seeds;
-  for (const char* kernel : {"gemm", "stream", "matrix_unit", "spmm_static", "spmm_dynamic",
-                             "spmm_tilewise", "pixelfly"}) {
-    seeds.configs.push_back(Json::parse(
-        read(fs::path(options.source) / "configs/runs" / (std::string(kernel) + ".json")), nullptr,
-        true, /*ignore_comments=*/true));
-  }
+  std::set<fs::path> runs;
+  for (const auto& entry : fs::directory_iterator(fs::path(options.source) / "configs/runs"))
+    runs.insert(entry.path());
+  for (const fs::path& run : runs)
+    seeds.configs.push_back(Json::parse(read(run), nullptr, true, /*ignore_comments=*/true));
   const fs::path programs = fs::path(options.program).parent_path() / "tests/programs";
   for (const auto& entry : fs::directory_iterator(programs))
     seeds.programs.push_back(read(entry.path()));
@@ -157,13 +159,18 @@ std::uint64_t fuzz(const Options& options) {
   const Seeds seeds = make_seeds(options, work);
   std::map<int, std::uint64_t> codes;
   std::uint64_t findings = 0;
+  std::uint64_t planned = 0;
   for (std::uint64_t i = options.first; i < options.first + options.count; ++i) {
     Choices choices(options.seed, i);
     const Input input = make_input(seeds, choices);
     const fs::path folder = work / "input";
     lay(input, folder);
     const Outcome outcome = call(options, input, folder);
-    ++codes[WIFEXITED(outcome.status) ? WEXITSTATUS(outcome.status) : -1];
+    const int code = WIFEXITED(outcome.status) ? WEXITSTATUS(outcome.status) : -1;
+    ++codes[code];
+    constexpr std::array<std::string_view, 4> kPlanning = {"check", "run", "sweep", "eval"};
+    const bool plans = std::count(kPlanning.begin(), kPlanning.end(), input.arguments.front()) > 0;
+    planned += plans && (code == 0 || code == 3) ? 1 : 0;
     const std::string finding = judged(options, outcome, input, folder);
     if (finding.empty()) continue;
     ++findings;
@@ -174,7 +181,7 @@ std::uint64_t fuzz(const Options& options) {
   }
   fs::remove_all(work);
   for (const auto& [code, times] : codes) fmt::print("exit code {}: {}\n", code, times);
-  fmt::print("{} of {} inputs are findings\n", findings, options.count);
+  fmt::print("{} of {} inputs were planned, {} are findings\n", planned, options.count, findings);
   return findings;
 }
 
