@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/sparse/operand/pattern.h"
+#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_dynamic/cost.h"
@@ -25,10 +26,11 @@ constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
                                                     {"nothing", Neighbours::share_nothing}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
-std::vector<sparse::BlockMatrix> make_patterns(const Options& options) {
+std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
+                                               const MachineConfig& machine) {
   std::vector<sparse::BlockMatrix> patterns;
   for (std::uint32_t i = 0; i < options.patterns; ++i) {
-    sparse::WeightOptions weights = options.weights;
+    sparse::WeightOptions weights = sparse::fitting(options.weights, machine);
     weights.seed += i;
     patterns.push_back(sparse::make_weights(weights));
   }
@@ -157,7 +159,7 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 SpmmDynamic::SpmmDynamic(const Options& options, MachineCosts& costs)
-    : SpmmDynamic(options, make_patterns(options), costs) {}
+    : SpmmDynamic(options, make_patterns(options, costs.machine()), costs) {}
 
 SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
                          MachineCosts& costs)

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
@@ -40,7 +41,7 @@ void describe(config::Fields& fields, Options& options) {
 SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       contexts_(costs.machine().tile.contexts),
-      w_(sparse::make_weights(options_.weights)),
+      w_(sparse::make_weights(sparse::fitting(options_.weights, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
          sparse::kDenseStream),
       plan_(

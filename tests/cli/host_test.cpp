@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "tests/cli/command.h"
+#include "tests/sanitized.h"
 
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::kSanitized;
 
 /// What the host has not enough of: exit code 5, never a bug of ours, never stored as done.
 namespace {
@@ -27,7 +29,8 @@ std::string limited(const std::string& limit, const std::string& arguments) {
 }  // namespace
 
 TEST_SUITE("cli") {
-  TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing") {
+  TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing" *
+            doctest::skip(kSanitized)) {
     const CommandFolder folder;
     folder.write("stream.json", kStream);
     for (int mib = 20; mib < 900; mib += mib / 3) {
@@ -37,7 +40,8 @@ TEST_SUITE("cli") {
     }
   }
 
-  TEST_CASE("a sweep tells points that the host starved, and runs them again") {
+  TEST_CASE("a sweep tells points that the host starved, and runs them again" *
+            doctest::skip(kSanitized)) {
     const CommandFolder folder;
     folder.write("stream.json", kStream);
     const std::string sweep = "sweep stream.json machine.tiles=1,1472 --out s --jobs 2";
@@ -66,7 +70,8 @@ TEST_SUITE("cli") {
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
   }
 
-  TEST_CASE("a validation that the host starves is not a wrong result") {
+  TEST_CASE("a validation that the host starves is not a wrong result" *
+            doctest::skip(kSanitized)) {
     const CommandFolder folder;
     const Answer answer = folder.call(limited("-v 700000", "validate stream --quick"));
     CHECK(answer.code == kHostLimit);
@@ -94,9 +99,22 @@ TEST_SUITE("cli") {
       folder.write("one.json", fmt::format(R"({{"machine": "bow", "workload":
         {{"kernel": "spmm_static", "matrix": "one.mtx", "block": {}, "n": 1}}}})",
                                            block));
-      const Answer answer = folder.call(limited("-S -t 8", "check one.json"));
+      const Answer answer =
+          folder.call(limited(kSanitized ? "-S -t 80" : "-S -t 8", "check one.json"));
       CAPTURE(answer.err);
       CHECK(answer.code == 0);
+    }
+  }
+
+  TEST_CASE("a seeded W that no SRAM holds is refused before it is made") {
+    const CommandFolder folder;
+    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
+      folder.write("large.json", fmt::format(R"({{"machine": {{"extends": "bow", "tiles": 2}},
+        "workload": {{"kernel": "{}", "m": 4194303, "k": 128, "n": 3, "density": 1.0}}}})",
+                                             kernel));
+      check_refused(folder, limited("-S -t 2", "check large.json"),
+                    {"with 536870784 blocks of 1 x 1, 536870784 elements, allowed up to 319488: "
+                     "the SRAM of all tiles"});
     }
   }
 

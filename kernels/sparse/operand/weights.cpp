@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::sparse {
 
@@ -12,12 +14,14 @@ namespace {
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 29;  // 2 GiB of values on the host
 
-void require_room(std::uint64_t blocks, const WeightOptions& weights) {
+void require_room(std::uint64_t blocks, const WeightOptions& weights,
+                  std::uint64_t most = kMostElements) {
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
-  if (blocks <= kMostElements / area) return;
+  if (blocks <= most / area) return;
   throw UserError(fmt::format(
-      "workload: found a W of {} x {} with {} blocks of {} x {}, {} elements, allowed up to {}",
-      weights.m, weights.k, blocks, weights.block, weights.block, blocks * area, kMostElements));
+      "workload: found a W of {} x {} with {} blocks of {} x {}, {} elements, allowed up to {}{}",
+      weights.m, weights.k, blocks, weights.block, weights.block, blocks * area, most,
+      most < kMostElements ? ": the SRAM of all tiles" : ""));
 }
 
 std::uint64_t n_of_m_blocks(std::uint32_t rows, std::uint32_t columns,
@@ -130,6 +134,20 @@ Butterfly butterfly_of(const WeightOptions& weights) {
                                weights.factors, most, size));
   }
   return {size, weights.factors != 0 ? weights.factors : most, weights.global};
+}
+
+const WeightOptions& fitting(const WeightOptions& weights, const MachineConfig& machine) {
+  // Of bands and butterflies the number is not known before they are made.
+  const bool about = weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly;
+  if (!weights.matrix.empty() || about) return weights;
+  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such a one the planner tells more
+  const std::uint64_t blocks = expected_blocks(weights);
+  const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
+  if (blocks <= kCheap / area || blocks > kMostElements / area) return weights;
+  const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
+  const std::uint64_t most = bytes / data::element_bytes(weights.dtype);
+  require_room(blocks, weights, most);
+  return weights;
 }
 
 BlockMatrix make_weights(const WeightOptions& weights) {
