@@ -47,10 +47,12 @@ class Machine::Tree : public sc_core::sc_module {
       : sc_module(sc_core::sc_module_name("machine")),
         threads(options.threads),
         settings(tile_settings(config, options)),
-        chip("chip", {config, options.shuffle, options.tile_steps, options.trace}, images, settings,
-             threads),
-        host("host", config.tiles, config.tile.sram_kib * 1024ULL) {
+        chip("chip",
+             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace},
+             images, settings, threads),
+        host("host", config) {
     host.socket.bind(chip.socket);
+    chip.host.bind(host);
   }
   HostThreads threads;
   TileSettings settings;
@@ -68,8 +70,11 @@ Machine::Machine(const MachineConfig& config, const program::Program& program,
   });
   tree_->host.load(program, images, tree_->threads);
   if (options.measure_host) {
-    host_bytes_ = program::host_bytes(program);
-    host_cycles_ = Host::transfer_cycles(host_bytes_, config);
+    const program::HostBytes bytes = program::host_bytes(program);
+    const std::uint32_t transfers =
+        (bytes.written > Bytes(0) ? 1 : 0) + (bytes.read > Bytes(0) ? 1 : 0);
+    host_bytes_ = bytes.total();
+    host_cycles_ = host_transfer_cycles(config, host_bytes_, transfers);
   }
 }
 
@@ -81,7 +86,9 @@ RunResult Machine::run() {
   without_systemc_errors([] { sc_core::sc_start(); });
   tree_->chip.check_finished();
   RunResult result = tree_->chip.result();
-  result.time.host = host_cycles_ * (runs_.size() + 1);
+  const Bytes measured = result.host_bytes;
+  result.host_bytes = tree_->host.transferred();
+  result.time.host += host_cycles_ * (runs_.size() + 1);
   RunRecord run{result.time.total(), result.supersteps};
   for (const RunRecord& before : runs_) {
     run.cycles = run.cycles - before.cycles;
@@ -90,7 +97,7 @@ RunResult Machine::run() {
   runs_.push_back(run);
   result.runs = runs_;
   if (config_.has_energy) {
-    result.energy = energy::account(config_, result, host_bytes_ * runs_.size());
+    result.energy = energy::account(config_, result, host_bytes_ * runs_.size() + measured);
   }
   host_seconds_ += watch.seconds();
   result.host_seconds = host_seconds_;

@@ -48,6 +48,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
           machine->memory(), {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
   }
+  outcome.results = built.workload->results(machine->memory());
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;

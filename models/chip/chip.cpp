@@ -26,6 +26,7 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
            const TileSettings& settings, HostThreads& threads)
     : sc_module(name),
       socket("socket"),
+      host("host"),
       config_(config),
       settings_(settings),
       threads_(threads),
@@ -38,6 +39,8 @@ Chip::Chip(const sc_core::sc_module_name& name, const Config& config, const prog
       ledger_(steps_),
       recordings_({config.tile_steps, settings.count_activity, config.trace}, config.machine.tiles),
       zones_(sync_.zones()) {
+  if (!config.measure_host)
+    for (program::StepInfo& step : steps_) step.measured &= step.transfer == nullptr;
   make_programs(images);
   make_tiles(images);
   socket.register_b_transport(this, &Chip::b_transport);

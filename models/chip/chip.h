@@ -14,6 +14,7 @@
 
 #include "models/chip/clock.h"
 #include "models/chip/exchange_module.h"
+#include "models/chip/host_port.h"
 #include "models/chip/ledger.h"
 #include "models/chip/recordings.h"
 #include "models/chip/sram.h"
@@ -33,6 +34,7 @@ class Chip : public sc_core::sc_module {
  public:
   struct Config {
     MachineConfig machine;
+    bool measure_host = false;         ///< whether transfers of the program are measured
     std::uint64_t shuffle = 0;         ///< runs the tiles of a batch in a random order, for tests
     std::uint64_t tile_steps = 0;      ///< tiles x rows of RunResult::tile_steps
     trace::RunTrace* trace = nullptr;  ///< null: none
@@ -44,6 +46,8 @@ class Chip : public sc_core::sc_module {
 
   /// Host and debug access to SRAM: byte address = tile x SRAM bytes + address within the tile.
   tlm_utils::simple_target_socket<Chip> socket;
+  /// Who carries out the program's transfers; needed by programs that have some.
+  sc_core::sc_port<HostPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host;
 
   /// Lets every tile begin, again if all have ended; to be called after elaboration, before
   /// sc_start().
@@ -72,7 +76,8 @@ class Chip : public sc_core::sc_module {
   bool settle_apart(TileId tile);
   void settle_sync(const ArrivalGroup& group);
   void settle_exchanges();
-  bool close_superstep(Cycle at);
+  HostPort::Done transfer_with_host();
+  bool close_superstep(Cycle at, HostPort::Done done = {});
   void add_stalls(RunResult& result) const;
   void end_program();
 

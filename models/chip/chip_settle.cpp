@@ -53,10 +53,19 @@ void Chip::settle_sync(const ArrivalGroup& group) {
   ledger_.arrive(group);
   const auto release = barrier.arrive(group.arrivals);
   if (!release) return;
+  const HostPort::Done done = transfer_with_host();
   zone.pending = true;
-  zone.at = release->at;
-  zone.measured = close_superstep(release->at);
-  notify_at(sync_.released(group.zone), release->at);
+  zone.at = release->at + done.cycles;
+  zone.measured = close_superstep(zone.at, done);
+  notify_at(sync_.released(group.zone), zone.at);
+}
+
+/// Where the superstep that ends is a transfer: every tile has arrived, and none goes on before it.
+HostPort::Done Chip::transfer_with_host() {
+  const std::uint32_t step = ledger_.step();
+  if (step >= steps_.size() || steps_[step].transfer == nullptr) return {};
+  check(host.size() == 1, "chip: {} without a host", steps_[step].name);
+  return host->transfer(step);
 }
 
 void Chip::settle_exchanges() {
@@ -80,8 +89,8 @@ void Chip::settle_exchanges() {
 }
 
 /// True if the superstep counts.
-bool Chip::close_superstep(Cycle at) {
-  const bool measured = ledger_.close(at);
+bool Chip::close_superstep(Cycle at, HostPort::Done done) {
+  const bool measured = ledger_.close(at, {done.cycles, done.bytes});
   recordings_.close(tiles_, ledger_.closed(), measured);
   return measured;
 }

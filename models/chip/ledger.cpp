@@ -29,8 +29,9 @@ void Ledger::deliver(Bytes delivered, Bytes multicast) {
   open_multicast_ += multicast;
 }
 
-bool Ledger::close(Cycle release) {
-  open_.time.sync = release - arrived_.last_at;
+bool Ledger::close(Cycle release, HostShare host) {
+  open_.time.host = host.cycles;
+  open_.time.sync = release - arrived_.last_at - host.cycles;
   check(open_.start + open_.time.total() == release,
         "ledger: the parts of superstep {} sum to {}, not {} cycles", superstep_,
         open_.time.total().count(), (release - open_.start).count());
@@ -38,6 +39,7 @@ bool Ledger::close(Cycle release) {
   if (measured) {
     records_.push_back(open_);
     multicast_ += open_multicast_;
+    hosted_ += host.bytes;
   }
   closed_ = open_;
   open_ = {};
@@ -53,10 +55,12 @@ RunResult Ledger::totals() const {
   result.supersteps = records_.size();
   result.steps = records_;
   result.multicast_bytes = multicast_;
+  result.host_bytes = hosted_;
   for (const SuperstepRecord& step : records_) {
     result.time.compute += step.time.compute;
     result.time.exchange += step.time.exchange;
     result.time.sync += step.time.sync;
+    result.time.host += step.time.host;
     result.time.wait += step.time.wait;
     result.instructions += step.instructions;
     result.flops += step.flops;

@@ -24,8 +24,15 @@ class Ledger {
   /// Bytes that reached tiles; `multicast`: beyond the first receiver of each.
   void deliver(Bytes delivered, Bytes multicast);
 
+  /// What the host did while the tiles waited at the barrier.
+  struct HostShare {
+    Cycle cycles;
+    Bytes bytes;
+  };
   /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
-  bool close(Cycle release);
+  bool close(Cycle release, HostShare host = {});
+  /// The step of the program that the open superstep has come to, or program::kNoStep.
+  [[nodiscard]] std::uint32_t step() const { return open_.program_step; }
 
   /// The superstep that was closed last, measured or not.
   [[nodiscard]] const SuperstepRecord& closed() const { return closed_; }
@@ -41,7 +48,7 @@ class Ledger {
   std::vector<SuperstepRecord> records_;
   SuperstepRecord closed_{};
   std::uint64_t superstep_ = 0;
-  Bytes multicast_;  ///< of what was measured
+  Bytes multicast_, hosted_;  ///< of what was measured
 
   // The superstep that is open.
   SuperstepRecord open_{};

@@ -1,7 +1,6 @@
 #include "models/host/host.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/errors.h"
 
@@ -19,8 +18,12 @@ void write(std::span<std::byte> sram, Address address, std::span<const std::byte
 
 }  // namespace
 
-Host::Host(const sc_core::sc_module_name& name, std::uint32_t tiles, std::uint64_t bytes_per_tile)
-    : sc_module(name), socket("socket"), tiles_(tiles), bytes_per_tile_(bytes_per_tile) {}
+Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
+    : sc_module(name),
+      socket("socket"),
+      machine_(machine),
+      tiles_(machine.tiles),
+      bytes_per_tile_(machine.tile.sram_kib * 1024ULL) {}
 
 void Host::load(const program::Program& program, const program::Images& images,
                 HostThreads& threads) {
@@ -28,6 +31,7 @@ void Host::load(const program::Program& program, const program::Images& images,
   buffers_.reserve(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i)
     buffers_.push_back({buffers[i].tile, images.buffer_address[i]});
+  for (const program::StepInfo& step : images.steps) transfers_.push_back({step.transfer});
   const std::vector<std::span<std::byte>> srams = direct_memories();
   threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t tile = begin; tile < end; ++tile) {
@@ -60,9 +64,31 @@ std::vector<std::span<std::byte>> Host::direct_memories() {
   return srams;
 }
 
-Cycle Host::transfer_cycles(Bytes bytes, const MachineConfig& machine) {
-  const double nanoseconds = static_cast<double>(bytes.count()) / machine.host.gigabytes_per_second;
-  return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
+Host::Done Host::transfer(std::uint32_t step) {
+  Transfer& transfer = transfers_.at(step);
+  const program::HostTransfer& what = *transfer.what;
+  const bool given = what.direction == program::HostTransfer::Direction::read;
+  Bytes bytes;
+  for (const program::HostPiece& piece : what.pieces) {
+    bytes += Bytes(piece.bytes);
+    std::vector<std::byte> passing(piece.bytes);
+    if (given) {
+      piece.contents(passing, transfer.times);
+      access(tlm::TLM_WRITE_COMMAND, piece.place, passing);
+    } else {
+      read(piece.place, passing);
+      std::vector<std::byte>& all = written_[what.name];
+      all.insert(all.end(), passing.begin(), passing.end());
+    }
+  }
+  ++transfer.times;
+  transferred_ += bytes;
+  return {host_transfer_cycles(machine_, bytes), bytes};
+}
+
+std::span<const std::byte> Host::written(std::string_view transfer) const {
+  const auto found = written_.find(transfer);
+  return found == written_.end() ? std::span<const std::byte>{} : found->second;
 }
 
 /// SystemC is asked on its own thread only; the threads that load use plain memory.
@@ -76,18 +102,23 @@ std::span<std::byte> Host::direct_memory(TileId tile) {
 }
 
 void Host::read(program::Place place, std::span<std::byte> into) const {
+  access(tlm::TLM_READ_COMMAND, place, into);
+}
+
+void Host::access(tlm::tlm_command command, program::Place place,
+                  std::span<std::byte> bytes) const {
   const Location& location = buffers_.at(static_cast<std::size_t>(place.buffer));
   tlm::tlm_generic_payload payload;
-  payload.set_command(tlm::TLM_READ_COMMAND);
+  payload.set_command(command);
   payload.set_address(index(location.tile) * bytes_per_tile_ + location.address.count() +
                       place.offset);
-  payload.set_data_ptr(reinterpret_cast<unsigned char*>(into.data()));
-  payload.set_data_length(static_cast<unsigned>(into.size()));
-  // The socket's own access is not const, though a debug read changes nothing.
+  payload.set_data_ptr(reinterpret_cast<unsigned char*>(bytes.data()));
+  payload.set_data_length(static_cast<unsigned>(bytes.size()));
+  // The socket's own access is not const, though debug access changes nothing of the host's.
   auto& port = const_cast<tlm_utils::simple_initiator_socket<Host>&>(socket);
-  check(port->transport_dbg(payload) == into.size(),
+  check(port->transport_dbg(payload) == bytes.size(),
         "host: buffer {} does not hold {} bytes at offset {}",
-        static_cast<std::uint32_t>(place.buffer), into.size(), place.offset);
+        static_cast<std::uint32_t>(place.buffer), bytes.size(), place.offset);
 }
 
 }  // namespace tessera

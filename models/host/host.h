@@ -1,25 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <systemc>
 #include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include "models/chip/host_port.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 
 namespace tessera {
 
-/// The host: loads images into the tiles and reads results, through debug access that takes no
-/// simulated time. Its transfers before and after a run take their bytes over the link's rate.
-/// Leaves out: latency and set-up of a transfer, transfers during a run.
-class Host : public sc_core::sc_module, public MemoryReader {
+/// The host: loads images into the tiles, reads results, and carries out the program's transfers,
+/// all through debug access. Timing: a transfer takes the link's latency and its bytes over the
+/// link's rate; those of a run all tiles wait for. Leaves out: the way from the link's port to the
+/// tiles, and a host that prepares data more slowly than the link takes it.
+class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
  public:
-  Host(const sc_core::sc_module_name& name, std::uint32_t tiles, std::uint64_t bytes_per_tile);
+  Host(const sc_core::sc_module_name& name, const MachineConfig& machine);
 
   /// Bound to the chip's SRAM.
   tlm_utils::simple_initiator_socket<Host> socket;
@@ -30,23 +36,36 @@ class Host : public sc_core::sc_module, public MemoryReader {
   void write_inputs(const program::Program& program, const program::Images& images,
                     std::uint32_t run, HostThreads& threads);
 
-  /// What `bytes` take over the host link, rounded up to chip clocks.
-  static Cycle transfer_cycles(Bytes bytes, const MachineConfig& machine);
+  Done transfer(std::uint32_t step) override;
+  /// By all transfers so far, from and to the tiles.
+  [[nodiscard]] Bytes transferred() const { return transferred_; }
 
   /// Throws Defect if the place does not lie within its tile.
   void read(program::Place place, std::span<std::byte> into) const override;
+  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override;
 
  private:
   struct Location {
     TileId tile;
     Address address;
   };
+  void access(tlm::tlm_command command, program::Place place, std::span<std::byte> bytes) const;
   std::span<std::byte> direct_memory(TileId tile);
   std::vector<std::span<std::byte>> direct_memories();
 
+  /// A transfer of the program, by step.
+  struct Transfer {
+    std::shared_ptr<const program::HostTransfer> what;
+    std::uint64_t times = 0;  ///< that it has run
+  };
+
+  MachineConfig machine_;
   std::uint32_t tiles_;
   std::uint64_t bytes_per_tile_;
   std::vector<Location> buffers_;
+  std::vector<Transfer> transfers_;
+  std::map<std::string, std::vector<std::byte>, std::less<>> written_;
+  Bytes transferred_;
 };
 
 }  // namespace tessera

@@ -32,8 +32,8 @@ void describe(config::Fields& fields, RunConfig& run) {
                run.check_races);
   fields.field(
       {"measure",
-       "device: the program alone; host: also the transfers of its inputs and results over "
-       "the host link"},
+       "device: the program alone; host: also the transfers of its inputs and results, before, "
+       "during and after it, over the host link"},
       run.measure, kMeasures);
   fields.field({"max_cycles", "a run that lasts longer ends without progress", "cycles"},
                run.max_cycles, {1, std::numeric_limits<std::uint64_t>::max()});

@@ -12,8 +12,8 @@ namespace tessera {
 
 enum class EngineKind { interpreter };
 
-/// What the measured region holds: the device's work alone, or the host's transfers before and
-/// after too.
+/// What the measured region holds: the device's work alone, or the host's transfers before, during
+/// and after it too.
 enum class Measure { device, host };
 
 /// What the trace files show: nothing, the machine as a whole, chosen tiles too.

@@ -1,6 +1,7 @@
 #include "sim/machine/machine_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -234,8 +235,19 @@ void describe(Fields& fields, SyncConfig& sync) {
 }
 
 void describe(Fields& fields, HostLinkConfig& link) {
+  fields.field(
+      {"latency_us",
+       "of each transfer, before its first byte: the host notices, sets it up, starts it", "us"},
+      link.latency_us, {0, 1e6});
   fields.field({"gigabytes_per_second", "rate of the link to the host", "GB/s"},
                link.gigabytes_per_second, {1e-3, 1e6});
+}
+
+Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers) {
+  constexpr double kNanosecondsAMicrosecond = 1e3;
+  const double nanoseconds = transfers * machine.host.latency_us * kNanosecondsAMicrosecond +
+                             static_cast<double>(bytes.count()) / machine.host.gigabytes_per_second;
+  return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
 }
 
 void describe(Fields& fields, MachineConfig& machine) {

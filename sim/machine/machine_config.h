@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/types.h"
 #include "sim/machine/energy_config.h"
 #include "sim/machine/matrix_unit.h"
 
@@ -114,6 +115,7 @@ struct SyncConfig {
 };
 
 struct HostLinkConfig {
+  double latency_us = 0;
   double gigabytes_per_second = 64;
 };
 
@@ -128,6 +130,10 @@ struct MachineConfig {
   bool has_energy = false;
   EnergyConfig energy;  ///< if has_energy
 };
+
+/// What `transfers` of `bytes` together between the chip and its host take: the link's latency
+/// each, and the bytes at its rate, rounded up to chip clocks.
+Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);
 
 /// The declarations of the fields above: keys are nested as the structs are.
 void describe(config::Fields& fields, SlotCosts& slots);

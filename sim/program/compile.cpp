@@ -86,9 +86,16 @@ void Compiler::start() {
   images_.buffer_address.resize(program_.buffers().size());
   for (const FlatStep& step : flow_.steps) {
     StepInfo info;
-    info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
-    info.kind = step.compute != nullptr ? "compute" : "exchange";
     info.measured = step.measured;
+    if (step.transfer != nullptr) {
+      const bool given = step.transfer->direction == HostTransfer::Direction::read;
+      info.name = step.transfer->name;
+      info.kind = given ? "host_read" : "host_write";
+      info.transfer = std::make_shared<const HostTransfer>(*step.transfer);
+    } else {
+      info.name = step.compute != nullptr ? step.compute->name : step.exchange->name;
+      info.kind = step.compute != nullptr ? "compute" : "exchange";
+    }
     images_.steps.push_back(std::move(info));
   }
   std::vector<TileWork> work = work_by_tile(program_, flow_);

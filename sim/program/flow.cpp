@@ -25,6 +25,7 @@ class Flattener {
   void add_step(const Step& step) {
     FlatStep flat{.compute = std::get_if<ComputeSet>(&step.action),
                   .exchange = std::get_if<Exchange>(&step.action),
+                  .transfer = std::get_if<HostTransfer>(&step.action),
                   .measured = step.measured};
     const bool continues = flat.compute != nullptr && !at_loop_start_ && !flow_.steps.empty() &&
                            flow_.steps.back().exchange != nullptr &&

@@ -9,8 +9,9 @@
 namespace tessera::program {
 
 struct FlatStep {
-  const ComputeSet* compute = nullptr;  ///< one of these two is set
+  const ComputeSet* compute = nullptr;  ///< one of these three is set
   const Exchange* exchange = nullptr;
+  const HostTransfer* transfer = nullptr;
   bool measured = true;
   /// Begins with a barrier. A superstep is sync, exchange, compute: a compute set that follows an
   /// exchange on every way to it needs no barrier between.

@@ -56,11 +56,12 @@ struct TileImage {
 /// One superstep of the program as compiled: what steps.csv shows beside the measured times.
 struct StepInfo {
   std::string name;
-  std::string kind;  ///< compute | exchange
+  std::string kind;  ///< compute | exchange | host_read | host_write
   Cycle exchange_makespan;
   Cycle exchange_bound;
   bool measured = true;
   std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
+  std::shared_ptr<const HostTransfer> transfer = nullptr;  ///< null: none
 };
 
 struct Images {

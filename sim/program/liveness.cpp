@@ -51,11 +51,13 @@ class Lifetimes {
           if (const auto* place = std::get_if<Place>(&argument)) use(*place, time);
         }
       }
-    } else {
+    } else if (step.exchange != nullptr) {
       for (const Copy& copy : step.exchange->copies) {
         use(copy.source, time);
         for (Place destination : copy.destinations) use(destination, time);
       }
+    } else {
+      for (const HostPiece& piece : step.transfer->pieces) use(piece.place, time);
     }
   }
 

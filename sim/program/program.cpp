@@ -21,6 +21,8 @@ class Validator {
         for (const Vertex& vertex : set->vertices) check_vertex(*set, vertex);
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
         check_exchange(*exchange);
+      } else if (const auto* transfer = std::get_if<HostTransfer>(&step.action)) {
+        check_transfer(*transfer);
       } else if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         check(depth < kMaxLoopDepth, "program: loops nest more than {} deep", kMaxLoopDepth);
         check_sequence(repeat->body, depth + 1);
@@ -87,6 +89,15 @@ class Validator {
     }
   }
 
+  void check_transfer(const HostTransfer& transfer) const {
+    const bool given = transfer.direction == HostTransfer::Direction::read;
+    for (const HostPiece& piece : transfer.pieces) {
+      check_range(transfer.name, piece.place, piece.bytes);
+      check(given == bool(piece.contents), "program: {}: a piece {} contents", transfer.name,
+            given ? "without" : "to be written to the host with");
+    }
+  }
+
   const Program& program_;
 };
 
@@ -115,11 +126,11 @@ void validate(const Program& program) {
   for (const Tensor& tensor : program.tensors()) validator.check_tensor(tensor);
 }
 
-Bytes host_bytes(const Program& program) {
-  Bytes bytes;
+HostBytes host_bytes(const Program& program) {
+  HostBytes bytes;
   for (const Buffer& buffer : program.buffers()) {
-    if (buffer.initialised()) bytes += Bytes(buffer.bytes);
-    if (buffer.keep) bytes += Bytes(buffer.bytes);
+    if (buffer.initialised()) bytes.written += Bytes(buffer.bytes);
+    if (buffer.keep) bytes.read += Bytes(buffer.bytes);
   }
   return bytes;
 }

@@ -11,7 +11,8 @@
 
 #include "sim/base/types.h"
 
-/// What a machine executes: buffers on tiles, compute sets, exchanges and the control around them.
+/// What a machine executes: buffers on tiles, compute sets, exchanges, transfers from and to the
+/// host, and the control around them.
 /// A value without addresses; image.h places it in SRAM and compiles it to bytes.
 namespace tessera::program {
 
@@ -91,6 +92,25 @@ struct Exchange {
   std::vector<Copy> copies;
 };
 
+/// A place whose bytes the host gives or takes.
+struct HostPiece {
+  Place place;
+  std::uint32_t bytes;
+  /// Of what the host gives: writes the bytes; `number` counts, from 0 on, how often the step ran
+  /// before. Called on one host thread at a time, once a transfer.
+  std::function<void(std::span<std::byte>, std::uint64_t number)> contents = {};
+};
+
+/// Bytes from the host to tiles, or from tiles to the host, while every tile waits: the host begins
+/// when all have entered the barrier behind the transfer, and they leave it when the bytes are
+/// there. What it takes stands in MemoryReader::written under the step's name, in order.
+struct HostTransfer {
+  enum class Direction : std::uint8_t { read, write };  ///< the program reads from, writes to it
+  std::string name;
+  Direction direction = Direction::read;
+  std::vector<HostPiece> pieces;
+};
+
 constexpr std::uint32_t kMaxLoopDepth = 10;  ///< a saved register a loop counts in
 
 struct Step;
@@ -113,7 +133,7 @@ struct While {
   std::vector<Place> decisions;  ///< a 32-bit word on each tile of the program, by tile
 };
 struct Step {
-  std::variant<ComputeSet, Exchange, Repeat, While> action;
+  std::variant<ComputeSet, Exchange, HostTransfer, Repeat, While> action;
   bool measured = true;  ///< inside the measured region
 };
 
@@ -169,7 +189,12 @@ class Program {
 /// Overlapping destinations are the exchange compiler's to find.
 void validate(const Program& program);
 
-/// Bytes that the host writes before a run (initialised buffers) and reads after it (kept ones).
-Bytes host_bytes(const Program& program);
+/// Bytes that the host writes before a run (initialised buffers) and reads after it (kept ones);
+/// what it transfers during the run is apart.
+struct HostBytes {
+  Bytes written, read;
+  [[nodiscard]] Bytes total() const { return written + read; }
+};
+HostBytes host_bytes(const Program& program);
 
 }  // namespace tessera::program

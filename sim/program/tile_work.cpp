@@ -37,7 +37,7 @@ std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow) {
     const FlatStep& flat = flow.steps[step];
     if (flat.compute != nullptr) {
       add_vertices(*flat.compute, step, tiles);
-    } else {
+    } else if (flat.exchange != nullptr) {
       add_exchange(program, *flat.exchange, step, tiles);
     }
     add_decisions(flow, step, tiles);

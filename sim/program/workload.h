@@ -12,11 +12,15 @@
 /// The seam between the command line and kernels: what every kernel can do.
 namespace tessera {
 
-/// Reads finished results from the machine's SRAM.
+/// Reads finished results from the machine's SRAM, and what the program gave to the host.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
   virtual void read(program::Place place, std::span<std::byte> into) const = 0;
+  /// All bytes that transfers of that name brought to the host, in the order in which they came.
+  [[nodiscard]] virtual std::span<const std::byte> written(std::string_view /*transfer*/) const {
+    return {};
+  }
 };
 
 struct CheckResult {
@@ -82,6 +86,8 @@ class Workload {
   [[nodiscard]] virtual std::uint32_t runs() const { return 1; }
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
+  /// What the report says of what came out, beside whether it is right; nothing by default.
+  [[nodiscard]] virtual nlohmann::ordered_json results(const MemoryReader& memory) const;
   /// Compares the finished tensors with the plain reference.
   [[nodiscard]] virtual CheckResult check(const MemoryReader& memory,
                                           const CheckRequest& request) const = 0;

@@ -100,7 +100,8 @@ Json traffic_section(const program::Program& program, const RunResult& result) {
           {"multicast_bytes", result.multicast_bytes.count()},
           {"link_bytes", 0},
           {"external_bytes", 0},
-          {"host_bytes", program::host_bytes(program).count() * result.runs.size()},
+          {"host_bytes", program::host_bytes(program).total().count() * result.runs.size() +
+                             result.host_bytes.count()},
           {"max_tile_sent", result.max_tile_sent.count()},
           {"max_tile_received", result.max_tile_received.count()}};
 }
@@ -216,6 +217,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
+  if (!outcome.results.empty()) json["results"] = outcome.results;
   json["check"] = check_section(outcome.check);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);

@@ -100,6 +100,7 @@ struct RunResult {
   std::uint64_t flops = 0;  ///< executed floating-point operations, padding included
   Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
+  Bytes host_bytes;         ///< of transfers during the runs
   Bytes max_tile_sent, max_tile_received;
   std::vector<RunRecord> runs;
   std::vector<SuperstepRecord> steps;  ///< run by run

@@ -82,7 +82,7 @@ void RunTrace::stop(std::string_view why) {
 void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
   phases_.clear();
   const Cycle end = record.start + record.time.total();
-  add_states(log(record.last_tile), 0, record.start, end, phases_);
+  add_states(log(record.last_tile), 0, record, phases_);
   const Superstep superstep{supersteps_++, record, measured, step, phases_};
   count_active(superstep);
   const bool wanted = std::any_of(files_.begin(), files_.end(),
@@ -101,7 +101,7 @@ void RunTrace::add_spans(const Superstep& superstep) {
   Lane lane = 0;
   for (const TileId tile : settings_.tiles) {
     const TileLog& log = logs_[index(tile)];
-    add_states(log, lane, superstep.start(), superstep.end(), spans_);
+    add_states(log, lane, superstep.record, spans_);
     for (const WorkerSpan& worker : log.workers)
       spans_.push_back({worker.begin, worker.end, lane + 1 + worker.worker,
                         codelet(tile, worker.pc), name_of(State::idle)});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/types.h"
+#include "sim/report/run_result.h"
 #include "sim/trace/tile_log.h"
 
 namespace tessera::trace {
@@ -14,8 +15,9 @@ using Name = std::uint32_t;
 
 /// What a tile, or the last one of all, is doing, as the parts of time in report.json; idle: a
 /// worker. Each is the Name of its text.
-enum class State : Name { compute, wait, exchange, sync, ended, idle };
-constexpr std::string_view kStateNames[] = {"compute", "wait", "exchange", "sync", "ended", "idle"};
+enum class State : Name { compute, wait, exchange, sync, host, ended, idle };
+constexpr std::string_view kStateNames[] = {"compute", "wait",  "exchange", "sync",
+                                            "host",    "ended", "idle"};
 constexpr Name name_of(State state) { return static_cast<Name>(state); }
 
 /// Where the spans of one tile or worker stand: each chosen tile has a lane, and after it one for
@@ -31,9 +33,9 @@ struct Span {
 };
 constexpr Name kNotSaid = UINT32_MAX;
 
-/// Adds what the tile did in the superstep [start, release), in order. Of one that ended before:
-/// nothing. A span that is empty stands for what comes then.
-void add_states(const TileLog& log, Lane lane, Cycle start, Cycle release,
+/// Adds what the tile did in the superstep `record`, in order. Of one that ended before: nothing. A
+/// span that is empty stands for what comes then.
+void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
                 std::vector<Span>& spans);
 
 }  // namespace tessera::trace

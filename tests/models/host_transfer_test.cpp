@@ -1,0 +1,116 @@
+#include <doctest/doctest.h>
+
+#include "tests/models/in_child.h"
+#include "tests/models/sample_machine.h"
+
+using namespace tessera;
+using program::HostTransfer;
+using program::Place;
+
+namespace {
+
+constexpr std::uint32_t kTiles = 3;
+constexpr std::uint32_t kRounds = 4;
+
+program::Codelet add_one() {
+  program::Assembler code;
+  code.load_word(program::Reg::t0, program::Reg::a0, 0);
+  code.load_word(program::Reg::t1, program::Reg::t0, 0);
+  code.add_immediate(program::Reg::t1, program::Reg::t1, 1);
+  code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 5, .rs2 = 6});
+  code.control(0);
+  return {"add_one", code.take()};
+}
+
+/// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, the host takes
+/// it.
+program::Program fed() {
+  program::Program program(kTiles);
+  const std::uint32_t codelet = program.add_codelet(add_one());
+  HostTransfer in{"feed", HostTransfer::Direction::read, {}};
+  HostTransfer out{"results", HostTransfer::Direction::write, {}};
+  program::ComputeSet work{"work", {}};
+  for (std::uint32_t tile = 0; tile < kTiles; ++tile) {
+    program::Buffer word{};
+    word.tile = TileId{tile};
+    word.bytes = 4;
+    word.name = "word";
+    const program::BufferId id = program.add_buffer(word);
+    const auto contents = [tile](std::span<std::byte> bytes, std::uint64_t number) {
+      const auto value = static_cast<std::uint32_t>(100 * number + 10 * tile);
+      std::memcpy(bytes.data(), &value, sizeof value);
+    };
+    in.pieces.push_back({{id}, 4, contents});
+    out.pieces.push_back({{id}, 4});
+    work.vertices.push_back({TileId{tile}, codelet, program::Executor::one_worker, 0, {Place{id}}});
+  }
+  program::Sequence body{{{std::move(in)}, {std::move(work)}, {std::move(out)}}};
+  program.main().steps = {{program::Repeat{kRounds, std::move(body)}}};
+  return program;
+}
+
+/// 10 us and then 0.01 bytes a nanosecond: 12 bytes take 11.2 us.
+MachineConfig slow_link() {
+  MachineConfig config = sample::machine(kTiles);
+  config.host.latency_us = 10;
+  config.host.gigabytes_per_second = 0.01;
+  config.clock_ghz = 1;
+  return config;
+}
+
+std::string run(const RunOptions& options,
+                const std::function<std::string(const Machine&, const RunResult&)>& view) {
+  return in_child([&] {
+    const program::Program program = fed();
+    const MachineConfig config = slow_link();
+    Machine machine(config, program, sample::compile(program, config), options);
+    const RunResult result = machine.run();
+    return view(machine, result);
+  });
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("the host gives each round its own bytes and keeps what it takes, in order") {
+    const auto taken = [](const Machine& machine, const RunResult&) {
+      const std::span<const std::byte> bytes = machine.memory().written("results");
+      std::string text;
+      for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, bytes.data() + i, sizeof word);
+        text += fmt::format("{} ", word);
+      }
+      return text + fmt::format("and {} others", machine.memory().written("feed").size());
+    };
+    const std::string expected = "1 11 21 101 111 121 201 211 221 301 311 321 and 0 others";
+    CHECK(run({}, taken) == expected);
+    for (const unsigned threads : {1U, 3U})
+      CHECK(run({.threads = threads, .check_races = true, .shuffle = 7}, taken) == expected);
+  }
+
+  TEST_CASE("transfers take the link's latency and rate where they are measured") {
+    const auto view = [](const Machine&, const RunResult& result) {
+      Cycle end = result.steps.at(0).start;
+      for (const SuperstepRecord& step : result.steps) {
+        check(step.start == end, "gap at {}", end.count());
+        end += step.time.total();
+      }
+      return fmt::format("{} in {} supersteps, {} bytes", result.time.host.count(),
+                         result.supersteps, result.host_bytes.count());
+    };
+    constexpr std::uint64_t kEach = 10'000 + 1'200;
+    CHECK(run({.measure_host = true}, view) ==
+          fmt::format("{} in {} supersteps, 96 bytes", kEach * 2 * kRounds, 3 * kRounds));
+  }
+
+  TEST_CASE("transfers that are not measured leave the tiles' own time as it is") {
+    const auto view = [](const Machine&, const RunResult& result) {
+      return fmt::format("{} in {} supersteps, {} bytes, {} cycles", result.time.host.count(),
+                         result.supersteps, result.host_bytes.count(),
+                         (result.time.compute + result.time.sync).count());
+    };
+    const std::string device = run({}, view);
+    CHECK(device.starts_with("0 in 4 supersteps, 96 bytes"));
+  }
+}
