@@ -103,7 +103,7 @@ class Search {
       least_bytes_ = bytes;
       closest_ = plan;
     }
-    return bytes <= capacity(machine_);
+    return bytes + problem_.reserved <= capacity(machine_);
   }
 
   [[nodiscard]] std::optional<std::uint32_t> fewest_cuts(const Plan& plan, std::uint32_t most) {

@@ -33,6 +33,7 @@ struct Problem {
   Type partials = Type::f16;
   Layout layout = Layout::blocked;
   MatrixUnitConfig unit;
+  std::uint64_t reserved = 0;  ///< bytes of each tile that other steps of the program hold
 };
 
 /// A plan with what it costs on a machine.

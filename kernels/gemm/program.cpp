@@ -19,24 +19,37 @@ std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 
 class Builder {
  public:
-  Builder(const Geometry& geometry, const MachineConfig& machine, const Operand& a,
-          const Operand& b)
+  Builder(const Geometry& geometry, const MachineConfig& machine, const Destination& destination)
       : geometry_(geometry),
         block_(geometry.block()),
         machine_(machine),
-        x_storage_(std::make_shared<Storage>(geometry, Storage::Role::x, machine.tiles)),
-        w_storage_(std::make_shared<Storage>(geometry, Storage::Role::w, machine.tiles)),
-        a_(a),
-        b_(b),
-        program_(machine.tiles),
-        code_("gemm"),
-        vertices_(code_, program_, machine.tile.contexts) {
-    if (geometry.natural()) relayout_.emplace(geometry, machine, program_, vertices_);
+        to_(destination),
+        program_(destination.program),
+        vertices_(destination.vertices) {}
+
+  /// Layout blocked: A and B lie as the plan wants them.
+  void build(const Operand& a, const Operand& b) {
+    x_storage_ = std::make_shared<Storage>(geometry_, Storage::Role::x, machine_.tiles);
+    w_storage_ = std::make_shared<Storage>(geometry_, Storage::Role::w, machine_.tiles);
+    add_buffers();
+    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
+      stored_x_.push_back(add_stored(x_storage_, a, b, t, "x stored"));
+      stored_w_.push_back(add_stored(w_storage_, a, b, t, "w stored"));
+    }
+    add_steps();
   }
 
-  program::Program build() {
+  /// Layout natural.
+  void build(const Relayout::Matrices& matrices) {
+    relayout_.emplace(geometry_, machine_, program_, vertices_, matrices);
     add_buffers();
-    if (relayout_) relayout_->add_inputs(a_, b_);
+    add_step(relayout_->inputs());
+    add_step(relayout_->regrouping());
+    add_steps();
+  }
+
+ private:
+  void add_steps() {
     const std::uint32_t cuts = geometry_.plan().cuts;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
       add_step(inputs(cut));
@@ -50,10 +63,8 @@ class Builder {
       add_step(adding());
     }
     if (relayout_) add_step(relayout_->result(results_));
-    return std::move(program_);
   }
 
- private:
   [[nodiscard]] bool splits_depth() const { return geometry_.plan().split_k > 1; }
   [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry_.converts(); }
   [[nodiscard]] Cell cell(std::uint32_t tile) const { return geometry_.cell(tile); }
@@ -63,7 +74,7 @@ class Builder {
 
   template <class Action>
   void add_step(Action action) {
-    program_.main().steps.push_back({std::move(action)});
+    to_.steps.steps.push_back({std::move(action), to_.measured});
   }
 
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
@@ -92,19 +103,14 @@ class Builder {
                        : add_buffer(t, geometry_.y_bytes(size_cell(t)), "y"));
       if (splits_depth()) received_.push_back(add_buffer(t, received_bytes(t), "partials"));
     }
-    if (relayout_) return;
-    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-      stored_x_.push_back(add_stored(x_storage_, t, "x stored"));
-      stored_w_.push_back(add_stored(w_storage_, t, "w stored"));
-    }
   }
 
   /// A tile's part of an operand; none if the operand ends before it.
-  BufferId add_stored(const std::shared_ptr<const Storage>& storage, std::uint32_t tile,
-                      std::string_view name) {
+  BufferId add_stored(const std::shared_ptr<const Storage>& storage, const Operand& a,
+                      const Operand& b, std::uint32_t tile, std::string_view name) {
     const std::uint32_t bytes = storage->bytes_on(tile);
     if (bytes == 0) return {};
-    auto fill = [&a = a_, &b = b_, storage, tile](std::span<std::byte> into) {
+    auto fill = [&a, &b, storage, tile](std::span<std::byte> into) {
       storage->fill(tile, a, b, into);
     };
     return program_.add_buffer(
@@ -224,21 +230,58 @@ class Builder {
   const MachineConfig& machine_;
   std::shared_ptr<const Storage> x_storage_;
   std::shared_ptr<const Storage> w_storage_;
-  const Operand& a_;
-  const Operand& b_;
-  program::Program program_;
-  elf::KernelCode code_;
-  Vertices vertices_;
+  const Destination& to_;
+  program::Program& program_;
+  Vertices& vertices_;
   std::optional<Relayout> relayout_;                      // layout natural
   std::vector<BufferId> results_, x_, w_, y_, received_;  // by tile of the geometry
   std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine
 };
 
+/// Buffers of matrices as a run begins and ends with them; first those of C: result_buffer counts
+/// on it. Each is as large on every tile as on the fullest: all tiles are then packed as the plan
+/// expects.
+Relayout::Matrices given_by_rows(const Geometry& geometry, const MachineConfig& machine,
+                                 program::Program& program, const Operand& a, const Operand& b) {
+  Relayout::Matrices matrices{{RowMajor::of_x(geometry, machine.tiles), {}},
+                              {RowMajor::of_w(geometry, machine.tiles), {}},
+                              {RowMajor::of_result(geometry, machine.tiles), {}}};
+  const auto add = [&](Rows& rows, const Operand* operand, std::string_view name) {
+    for (std::uint32_t t = 0; t < machine.tiles && rows.stored.bytes_on(t) > 0; ++t) {
+      program::Buffer buffer{
+          TileId(t), rows.stored.bytes_on(0), 8, operand == nullptr, program::Category::tensors, {},
+          name};
+      if (operand != nullptr)
+        buffer.contents = [stored = rows.stored, operand, type = geometry.block().input,
+                           t](std::span<std::byte> into) { stored.fill(t, *operand, type, into); };
+      rows.buffers.push_back(program.add_buffer(std::move(buffer)));
+    }
+  };
+  add(matrices.c, nullptr, "c");
+  add(matrices.a, &a, "a");
+  add(matrices.b, &b, "b");
+  return matrices;
+}
+
 }  // namespace
+
+void append_product(const Geometry& geometry, const MachineConfig& machine,
+                    const Relayout::Matrices& matrices, const Destination& destination) {
+  Builder(geometry, machine, destination).build(matrices);
+}
 
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operand& a, const Operand& b) {
-  return Builder(geometry, machine, a, b).build();
+  const elf::KernelCode code("gemm");
+  program::Program program(machine.tiles);
+  Vertices vertices(code, program, machine.tile.contexts);
+  const Destination destination{program, program.main(), vertices};
+  Builder builder(geometry, machine, destination);
+  if (geometry.natural())
+    builder.build(given_by_rows(geometry, machine, program, a, b));
+  else
+    builder.build(a, b);
+  return program;
 }
 
 }  // namespace tessera::gemm

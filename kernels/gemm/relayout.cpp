@@ -14,29 +14,14 @@ std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 }  // namespace
 
 Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
-                   program::Program& program, Vertices& vertices)
+                   program::Program& program, Vertices& vertices, Matrices matrices)
     : geometry_(geometry),
       machine_(machine),
       program_(program),
       vertices_(vertices),
-      x_{{geometry, Storage::Role::x, machine.tiles},
-         RowMajor::of_x(geometry, machine.tiles),
-         nullptr,
-         {},
-         {},
-         {}},
-      w_{{geometry, Storage::Role::w, machine.tiles},
-         RowMajor::of_w(geometry, machine.tiles),
-         nullptr,
-         {},
-         {},
-         {}},
-      c_(RowMajor::of_result(geometry, machine.tiles)) {
-  for (std::uint32_t t = 0; t < machine.tiles && c_.bytes_on(t) > 0; ++t) {
-    c_buffers_.push_back(program_.add_buffer(
-        {TileId(t), c_.bytes_on(0), 8, true, program::Category::tensors, {}, "c"}));
-  }
-}
+      x_{{geometry, Storage::Role::x, machine.tiles}, std::move(matrices.a)},
+      w_{{geometry, Storage::Role::w, machine.tiles}, std::move(matrices.b)},
+      c_(std::move(matrices.c)) {}
 
 BufferId Relayout::add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name) {
   return program_.add_buffer(
@@ -46,14 +31,6 @@ BufferId Relayout::add_buffer(std::uint32_t tile, std::uint64_t bytes, std::stri
 void Relayout::add_buffers(Side& side) {
   const bool x = &side == &x_;
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-    const std::uint32_t given = side.stored.bytes_on(t);
-    if (given > 0) {
-      auto fill = [stored = side.stored, operand = side.operand, type = geometry_.block().input,
-                   t](std::span<std::byte> into) { stored.fill(t, *operand, type, into); };
-      side.given.push_back(
-          program_.add_buffer({TileId(t), side.stored.bytes_on(0), 8, false,
-                               program::Category::tensors, std::move(fill), x ? "a" : "b"}));
-    }
     // As large on every tile as on the fullest: all tiles are then packed as the plan expects.
     const std::uint64_t bytes = side.panels.bytes_on(t) == 0 ? 0 : side.panels.bytes_on(0);
     side.received.push_back(bytes == 0 ? BufferId{}
@@ -63,20 +40,21 @@ void Relayout::add_buffers(Side& side) {
   }
 }
 
-void Relayout::add_inputs(const Operand& a, const Operand& b) {
-  x_.operand = &a;
-  w_.operand = &b;
+program::Exchange Relayout::inputs() {
   // Before the product's long code: a near address takes one instruction.
   vertices_.regrouping_code(geometry_.block().y_bytes(), false);
   program::Exchange exchange{"relayout a b", {}};
-  program::ComputeSet set{"relayout a b", {}};
   for (Side* side : {&x_, &w_}) {
     add_buffers(*side);
     add_exchange(*side, exchange);
-    add_vertices(*side, set);
   }
-  program_.main().steps.push_back({std::move(exchange)});
-  program_.main().steps.push_back({std::move(set)});
+  return exchange;
+}
+
+program::ComputeSet Relayout::regrouping() {
+  program::ComputeSet set{"relayout a b", {}};
+  for (const Side* side : {&x_, &w_}) add_vertices(*side, set);
+  return set;
 }
 
 void Relayout::add_exchange(const Side& side, program::Exchange& exchange) const {
@@ -86,8 +64,9 @@ void Relayout::add_exchange(const Side& side, program::Exchange& exchange) const
       const std::uint64_t begin = panel.chunk * panel.chunk_bytes;
       for (std::uint64_t row = 0; row < panel.rows; ++row) {
         const std::uint64_t at = panel.offset + row * row_bytes;
-        for (const auto& piece : side.stored.pieces(panel.row + row, begin, begin + row_bytes)) {
-          exchange.copies.push_back({{side.given[piece.tile], piece.offset},
+        for (const auto& piece :
+             side.given.stored.pieces(panel.row + row, begin, begin + row_bytes)) {
+          exchange.copies.push_back({{side.given.buffers[piece.tile], piece.offset},
                                      piece.bytes,
                                      {{side.received[t], word(at + piece.at)}}});
         }
@@ -144,10 +123,10 @@ program::Exchange Relayout::result(const std::vector<BufferId>& results) const {
       const std::uint64_t end = std::min((row + 1) * width, last);
       const std::uint64_t from = column + at - row * width;
       for (const auto& piece :
-           c_.pieces(geometry_.rows(cell.row).begin + row, from, from + end - at)) {
+           c_.stored.pieces(geometry_.rows(cell.row).begin + row, from, from + end - at)) {
         exchange.copies.push_back({{results[t], word(at - first + piece.at)},
                                    piece.bytes,
-                                   {{c_buffers_[piece.tile], piece.offset}}});
+                                   {{c_.buffers[piece.tile], piece.offset}}});
       }
       at = end;
     }

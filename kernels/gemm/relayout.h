@@ -14,12 +14,17 @@ namespace tessera::gemm {
 class Relayout {
  public:
   using BufferId = program::BufferId;
-  /// Adds the buffers of C: that of tile t is number t.
+  /// A and B as they are given, C where it is wanted. Each matrix is at least as wide and, but for
+  /// A and C, as high as whole blocks.
+  struct Matrices {
+    Rows a, b, c;
+  };
   Relayout(const Geometry& geometry, const MachineConfig& machine, program::Program& program,
-           Vertices& vertices);
+           Vertices& vertices, Matrices matrices);
 
-  /// An exchange and a compute set that fill the panels.
-  void add_inputs(const Operand& a, const Operand& b);
+  /// Two steps, in this order, that fill the panels.
+  program::Exchange inputs();
+  program::ComputeSet regrouping();
   [[nodiscard]] std::vector<Storage::Piece> pieces(Storage::Role role, const Cell& cell,
                                                    std::uint32_t cut) const;
   /// By tile of the machine.
@@ -33,11 +38,9 @@ class Relayout {
  private:
   struct Side {
     Panels panels;
-    RowMajor stored;
-    const Operand* operand = nullptr;
-    std::vector<BufferId> given;      ///< row-major
-    std::vector<BufferId> received;   ///< panels in rows
-    std::vector<BufferId> regrouped;  ///< panels in blocks
+    Rows given;
+    std::vector<BufferId> received = {};   ///< panels in rows
+    std::vector<BufferId> regrouped = {};  ///< panels in blocks
   };
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name);
   void add_buffers(Side& side);
@@ -50,8 +53,7 @@ class Relayout {
   Vertices& vertices_;
   Side x_;
   Side w_;
-  RowMajor c_;
-  std::vector<BufferId> c_buffers_;
+  Rows c_;
 };
 
 }  // namespace tessera::gemm
