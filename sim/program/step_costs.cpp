@@ -29,9 +29,13 @@ StepCosts::StepCosts(MachineCosts& costs)
 
 std::uint64_t StepCosts::vertex(
     const std::function<program::Vertex(program::Program&)>& make) const {
+  return vertices([&](program::Program& sample) { return std::vector{make(sample)}; });
+}
+
+std::uint64_t StepCosts::vertices(
+    const std::function<std::vector<program::Vertex>(program::Program&)>& make) const {
   program::Program sample(1);
-  program::ComputeSet set{"sample", {}};
-  set.vertices.push_back(make(sample));
+  program::ComputeSet set{"sample", make(sample)};
   sample.main().steps.push_back({std::move(set)});
   return costs_.tile(sample).compute_cycles - superstep_;
 }

@@ -21,6 +21,9 @@ class StepCosts {
   /// tile.
   [[nodiscard]] std::uint64_t vertex(
       const std::function<program::Vertex(program::Program&)>& make) const;
+  /// The same of several of one tile.
+  [[nodiscard]] std::uint64_t vertices(
+      const std::function<std::vector<program::Vertex>(program::Program&)>& make) const;
 
   struct Superstep {
     std::optional<ExchangeLoad> exchange;
