@@ -5,6 +5,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/mlp/mlp.h"
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
@@ -39,6 +40,9 @@ Catalogue catalogue() {
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
                                         plan<matrix_unit::MatrixUnit>),
+      make_kernel<mlp::Options>("mlp",
+                                "a stack of layers trained on images, loss and all on the machine",
+                                plan<mlp::Mlp>),
       make_kernel<pixelfly::Options>("pixelfly",
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",

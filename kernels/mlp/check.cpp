@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/mlp/reference.h"
+#include "sim/data/element.h"
+
+namespace tessera::mlp {
+
+namespace {
+
+constexpr std::uint32_t kExactSteps = 20;  // before rounding has grown into another training
+constexpr double kPoints = 0.02;           // that accuracies may differ by, and ...
+constexpr double kDeviations = 3;          // ... so many standard deviations of the samples seen
+constexpr std::uint64_t kSampledFlops = 2'000'000'000;
+
+/// How far a loss may be off after `step` updates: sums of `depth` products, rounded some times on
+/// the way, in every step again.
+double allowed(double loss, std::uint32_t depth, std::uint32_t step) {
+  constexpr double kRoundings = 2;
+  return kRoundings * data::unit_roundoff(program::Type::f32) * std::sqrt(double(depth)) *
+         (1 + std::abs(loss)) * (step + 1);
+}
+
+double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
+  double right = 0;
+  for (const StepResult& step : steps) right += step.right;
+  return right / (double(steps.size()) * batch);
+}
+
+/// The first step whose loss is no number, or none.
+std::string not_finite(const std::vector<StepResult>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (!std::isfinite(steps[i].loss))
+      return fmt::format("the loss is {} in step {} of {}", steps[i].loss, i + 1, steps.size());
+  return {};
+}
+
+}  // namespace
+
+CheckResult Mlp::check(const MemoryReader& memory, const CheckRequest& request) const {
+  const std::vector<StepResult> found = step_results(memory, kTrainingResults);
+  const std::vector<StepResult> tested = step_results(memory, kTestResults);
+  const bool full = compares_all(request.mode, useful_flops());
+  CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
+  result.problem = not_finite(found);
+  if (result.problem.empty()) result.problem = not_finite(tested);
+  if (!result.problem.empty()) {
+    result.max_error = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  const std::uint64_t flops_a_step = std::max<std::uint64_t>(useful_flops() / steps(), 1);
+  const auto sampled = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kSampledFlops / flops_a_step, 1, steps()));
+  const Trained expected =
+      train_plainly(options_, data_, linears_, full ? steps() : sampled, full ? test_steps() : 0);
+  std::uint32_t depth = options_.batch;
+  for (const Linear& linear : linears_) depth = std::max(depth, linear.rows());
+  const auto compared = std::min<std::size_t>(expected.training.size(), kExactSteps);
+  for (std::uint32_t step = 0; step < compared; ++step) {
+    const double off = std::abs(found[step].loss - expected.training[step].loss) /
+                       allowed(expected.training[step].loss, depth, step);
+    ++result.compared;
+    if (off <= result.max_error) continue;
+    result.max_error = off;
+    if (off > 1)
+      result.problem = fmt::format("the loss of step {} is {:.9g}, expected {:.9g}", step + 1,
+                                   found[step].loss, expected.training[step].loss);
+  }
+  if (full && !tested.empty() && result.problem.empty()) {
+    const double is = accuracy(tested, options_.batch);
+    const double wanted = accuracy(expected.test, options_.batch);
+    const double samples = double(tested.size()) * options_.batch;
+    const double may = kPoints + kDeviations * std::sqrt(wanted * (1 - wanted) / samples);
+    if (std::abs(is - wanted) > may)
+      result.problem = fmt::format(
+          "the accuracy on test samples is {:.4f}, expected {:.4f} +- {:.4f}", is, wanted, may);
+  }
+  result.passed = result.problem.empty();
+  return result;
+}
+
+}  // namespace tessera::mlp

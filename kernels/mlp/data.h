@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/config/fields.h"
+
+/// Labelled images: a seeded synthetic set, or files.
+namespace tessera::mlp {
+
+struct DataOptions {
+  std::uint32_t width = 32;
+  std::uint32_t height = 32;
+  std::uint32_t channels = 1;
+  std::uint32_t classes = 10;
+  std::uint32_t samples = 2000;  ///< to train on
+  std::uint32_t test_samples = 500;
+  double noise = 3;    ///< standard deviation beside patterns of 1
+  std::string images;  ///< .npy [samples + test_samples, ...]; empty: synthetic
+  std::string labels;  ///< .npy [samples + test_samples]
+};
+
+void describe(config::Fields& fields, DataOptions& data);
+
+/// `samples` images to train on, then `test_samples` others. Synthetic ones: each class has a
+/// smooth pattern; an image is its class's pattern, or its negative, with noise. The mean of a
+/// class is so the same as any other's, and no linear layer alone can tell them apart.
+class Data {
+ public:
+  /// Throws KeyError for files that do not fit the options.
+  Data(const DataOptions& options, std::uint64_t seed);
+
+  [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
+  [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
+  [[nodiscard]] double pixel(std::uint64_t sample, std::uint64_t input) const;
+
+ private:
+  void read(const DataOptions& options);
+  void make_patterns(const DataOptions& options);
+
+  std::uint64_t seed_;
+  std::uint32_t inputs_;
+  std::uint32_t classes_;
+  double noise_;
+  std::vector<float> patterns_;  ///< [class][input]; empty: from files
+  std::vector<float> images_;
+  std::vector<std::uint32_t> labels_;
+};
+
+}  // namespace tessera::mlp

@@ -1,0 +1,219 @@
+#include "kernels/mlp/mlp.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/program/program_cost.h"
+
+namespace tessera::mlp {
+
+namespace {
+
+constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
+}  // namespace
+
+void describe(config::Fields& fields, DataOptions& data) {
+  constexpr config::Range<std::uint32_t> kSide{1, 4096};
+  constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
+  fields.field({"width", "pixels across"}, data.width, kSide);
+  fields.field({"height", "pixels down"}, data.height, kSide);
+  fields.field({"channels", "values a pixel"}, data.channels, kSide);
+  fields.field({"classes", "what images are of"}, data.classes, {2, 4096});
+  fields.field({"samples", "images to train on"}, data.samples, kSamples);
+  fields.field({"test_samples", "further ones, looked at after training"}, data.test_samples,
+               {0, 1U << 24});
+  fields.file({"images",
+               "a .npy file of shape [samples + test_samples, ...]; synthetic ones if "
+               "not given"},
+              data.images);
+  fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
+  fields.field({"noise", "standard deviation of each value, beside patterns of mean square 1", "",
+                false, data.images.empty() ? "" : "images"},
+               data.noise, {0, 1e3});
+}
+
+void describe(config::Fields& fields, Options& options) {
+  fields.list({"layers", "from the images to the classes"}, options.layers);
+  fields.group({"data", "labelled images"}, options.data);
+  fields.field({"batch", "samples a step"}, options.batch, {1, 1U << 20});
+  fields.field({"steps", "batches to train on; 0: as many as the epochs have"}, options.steps,
+               {0, 1U << 24});
+  fields.field({"epochs", "times that the samples are gone through", "", false,
+                options.steps == 0 ? "" : "steps"},
+               options.epochs, {1, 1U << 20});
+  fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
+               options.train);
+  fields.field({"feed",
+                "device: one batch, which lies on the machine from the beginning; host: the "
+                "next batch comes from the host each step"},
+               options.feed, kFeeds);
+  fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
+  fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
+  const bool chains =
+      !options.layers.empty() && options.layers.back().outputs == options.data.classes;
+  fields.require(chains, "layers",
+                 options.layers.empty()
+                     ? std::string("found none, allowed one or more")
+                     : fmt::format("found {} outputs of the last one, allowed {}, one a class",
+                                   options.layers.back().outputs, options.data.classes));
+  fields.require(options.batch <= options.data.samples, "batch",
+                 fmt::format("found {}, allowed 1 to {}, the samples to train on", options.batch,
+                             options.data.samples));
+  fields.require(options.data.test_samples == 0 || options.data.test_samples >= options.batch,
+                 "data.test_samples",
+                 fmt::format("found {}, allowed 0 or at least a batch of {}",
+                             options.data.test_samples, options.batch));
+}
+
+namespace {
+
+/// Plans for the sizes of a program, each once.
+class Planner {
+ public:
+  Planner(MachineCosts& costs, std::uint64_t reserved)
+      : costs_(costs), grain_(training::padding(costs.machine())), reserved_(reserved) {}
+
+  Planned plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
+    const gemm::Product size{round_up(m, grain_), round_up(n, grain_), round_up(k, grain_)};
+    for (const Planned& known : known_)
+      if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
+    const gemm::Problem problem{size,
+                                program::Type::f32,
+                                false,
+                                program::Type::f32,
+                                kernels::Layout::natural,
+                                costs_.machine().tile.matrix_unit,
+                                reserved_};
+    const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
+    known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
+    return known_.back();
+  }
+
+ private:
+  MachineCosts& costs_;
+  std::uint32_t grain_;
+  std::uint64_t reserved_;
+  std::vector<Planned> known_;
+};
+
+std::uint32_t width(const std::vector<Linear>& linears, std::size_t i) {
+  const bool bias = i + 1 < linears.size() && linears[i + 1].bias;
+  return linears[i].outputs + (bias ? 1 : 0);
+}
+
+/// Bytes of a tile that a product finds taken: weights with their moments, and what a step keeps
+/// for its gradients.
+std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
+                         const MachineConfig& machine) {
+  const std::uint32_t grain = training::padding(machine);
+  const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
+    const std::uint64_t all =
+        std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * training::kElementBytes;
+    return gemm::stored_bytes(all, machine.tiles);
+  };
+  const bool adam = options.learning.optimiser == training::Optimiser::adam;
+  const std::uint64_t copies = options.train ? (adam ? 3 : 2) : 1;
+  std::uint64_t kept = bytes(options.batch, linears.front().rows());
+  for (std::size_t i = 0; i < linears.size(); ++i) {
+    kept += copies * bytes(linears[i].rows(), width(linears, i));
+    kept += 3 * bytes(options.batch, width(linears, i));
+  }
+  constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
+  return kept + kCodeAndLists;
+}
+
+}  // namespace
+
+Mlp::Mlp(Options options, MachineCosts& costs)
+    : options_(std::move(options)),
+      machine_(costs.machine()),
+      data_(options_.data, options_.seed),
+      linears_(products_of(options_.layers, data_.inputs())) {
+  Planner planner(costs, kept_bytes(options_, linears_, machine_));
+  const std::uint32_t batch = options_.batch;
+  for (std::size_t i = 0; i < linears_.size(); ++i) {
+    const std::uint32_t rows = linears_[i].rows();
+    const std::uint32_t columns = width(linears_, i);
+    plans_.push_back({planner.plan(batch, rows, columns), planner.plan(rows, batch, columns), {}});
+    if (i > 0) plans_.back().input_gradient = planner.plan(batch, columns, rows);
+  }
+  prediction_ = program_cost(build(), costs);
+}
+
+std::uint32_t Mlp::steps() const {
+  if (options_.steps > 0) return options_.steps;
+  return options_.epochs * (options_.data.samples / options_.batch);
+}
+
+std::uint32_t Mlp::test_steps() const { return options_.data.test_samples / options_.batch; }
+
+nlohmann::ordered_json Mlp::plan() const {
+  nlohmann::ordered_json plan = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    nlohmann::ordered_json entry;
+    const auto add = [&](const char* key, const Planned& planned) {
+      entry[key] = gemm::to_json(planned.candidate.plan);
+    };
+    add("forward", plans_[i].forward);
+    if (options_.train) {
+      add("weight_gradient", plans_[i].weight_gradient);
+      if (plans_[i].input_gradient) add("input_gradient", *plans_[i].input_gradient);
+    }
+    plan.push_back(std::move(entry));
+  }
+  return {{"products", std::move(plan)}};
+}
+
+nlohmann::ordered_json Mlp::facts() const {
+  std::uint64_t parameters = 0;
+  for (const Linear& linear : linears_) parameters += linear.parameters();
+  return {{"parameters", parameters},
+          {"training_steps", steps()},
+          {"test_steps", test_steps()},
+          {"samples_a_step", options_.batch}};
+}
+
+std::uint64_t Mlp::useful_flops() const {
+  std::uint64_t forward = 0;
+  std::uint64_t backward = 0;
+  for (std::size_t i = 0; i < linears_.size(); ++i) {
+    const std::uint64_t each = 2 * linears_[i].parameters() * options_.batch;
+    forward += each;
+    backward += i > 0 ? 2 * each : each;
+  }
+  if (!options_.train) return forward * (steps() > 0 ? steps() : test_steps());
+  return (forward + backward) * steps();
+}
+
+std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer) {
+  const std::span<const std::byte> bytes = memory.written(transfer);
+  std::vector<StepResult> results;
+  constexpr std::size_t kBytes = 8;
+  for (std::size_t at = 0; at + kBytes <= bytes.size(); at += kBytes) {
+    float pair[2];
+    std::memcpy(pair, bytes.data() + at, sizeof pair);
+    results.push_back({pair[0], pair[1]});
+  }
+  return results;
+}
+
+nlohmann::ordered_json Mlp::results(const MemoryReader& memory) const {
+  const auto accuracy = [&](const std::vector<StepResult>& steps) {
+    double right = 0;
+    for (const StepResult& step : steps) right += step.right;
+    return right / static_cast<double>(steps.size() * options_.batch);
+  };
+  const std::vector<StepResult> trained = step_results(memory, kTrainingResults);
+  const std::vector<StepResult> tested = step_results(memory, kTestResults);
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!tested.empty()) json["test_accuracy"] = accuracy(tested);
+  if (!trained.empty()) json["training_accuracy"] = accuracy(trained);
+  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
+  for (const StepResult& step : trained) losses.push_back(step.loss);
+  json["loss"] = std::move(losses);
+  return json;
+}
+
+}  // namespace tessera::mlp

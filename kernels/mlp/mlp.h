@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/plan.h"
+#include "kernels/mlp/data.h"
+#include "kernels/mlp/network.h"
+#include "sim/program/workload.h"
+
+/// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, loss and
+/// all on the machine, in f32. Samples are rows: every layer is Y[batch, outputs] = X[batch,
+/// inputs] W. Weights, moments and their gradients lie by rows on all tiles; each product brings
+/// them to where its plan wants them, and back.
+namespace tessera::mlp {
+
+/// Where batches come from: one that lies on the machine from the beginning, or the host, a batch a
+/// step.
+enum class Feed : std::uint8_t { device, host };
+
+struct Options {
+  std::vector<LayerOptions> layers = {{LayerKind::dense, 128, 8, Activation::relu},
+                                      {LayerKind::dense, 10, 8, Activation::none}};
+  DataOptions data;
+  std::uint32_t batch = 50;
+  std::uint32_t epochs = 1;
+  std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
+  bool train = true;        ///< else the samples to train on are only looked at
+  Feed feed = Feed::host;
+  training::Learning learning;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options);
+
+/// A product with its plan.
+struct Planned {
+  gemm::Product size;
+  gemm::Candidate candidate;
+  gemm::Geometry geometry;
+};
+
+/// The products of one linear layer.
+struct LinearPlan {
+  Planned forward, weight_gradient;
+  std::optional<Planned> input_gradient;  ///< of all but the first
+};
+
+class Mlp : public Workload {
+ public:
+  Mlp(Options options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] Prediction prediction() const override { return prediction_; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override { return "f32"; }
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] nlohmann::ordered_json results(const MemoryReader& memory) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  friend class ProgramBuilder;
+  [[nodiscard]] std::uint32_t steps() const;
+  [[nodiscard]] std::uint32_t test_steps() const;
+
+  Options options_;
+  MachineConfig machine_;
+  Data data_;
+  std::vector<Linear> linears_;
+  std::vector<LinearPlan> plans_;
+  Prediction prediction_;
+};
+
+/// What the host is told each step.
+struct StepResult {
+  double loss;   ///< mean of the batch
+  double right;  ///< samples whose largest output is their label's
+};
+/// Names of the transfers that bring them, each two f32 a step.
+constexpr std::string_view kTrainingResults = "training results";
+constexpr std::string_view kTestResults = "test results";
+std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer);
+
+}  // namespace tessera::mlp

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/gemm/program.h"
+#include "kernels/training/matrix.h"
+#include "sim/elf/codelet.h"
+
+/// Programs that train networks, while they are put together: what a step of training consists of,
+/// as steps of a program. All numbers are f32.
+namespace tessera::training {
+
+enum class Activation : std::uint8_t { none, relu, gelu };
+
+enum class Optimiser : std::uint8_t { momentum, adam };
+
+/// How weights follow their gradients.
+struct Learning {
+  Optimiser optimiser = Optimiser::momentum;
+  double rate = 0.05;
+  double momentum = 0.9;
+  double beta1 = 0.9;  ///< of Adam, as beta2 and epsilon
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  std::uint32_t decay_every = 0;  ///< steps after which the rate is multiplied by `decay`; 0: never
+  double decay = 1;
+};
+
+void describe(config::Fields& fields, Learning& learning);
+
+class Assembly {
+ public:
+  using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
+
+  /// `program` and `machine` outlive it.
+  Assembly(program::Program& program, const MachineConfig& machine);
+
+  /// Where steps are added from here on; at first the program's main sequence. Buffers used inside
+  /// a loop carry nothing from one turn to the next unless they are filled or kept.
+  void add_to(program::Sequence& sequence, bool measured = true);
+
+  struct Contents {
+    Fill fill = {};  ///< before the run, called after the assembly is gone; none: undefined
+    bool keep = false;
+  };
+  Matrix matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
+                const Contents& contents);
+  Matrix matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name) {
+    return matrix(rows, columns, name, {});
+  }
+  /// All of it from the host: `fill` is asked for elements of the n-th transfer.
+  using Feed = std::function<double(std::uint64_t number, std::uint64_t row, std::uint64_t column)>;
+  void add_feed(program::HostTransfer& transfer, const Matrix& matrix, const Feed& feed) const;
+
+  /// c = a b, by a plan of layout natural for the padded sizes.
+  void product(const gemm::Geometry& geometry, const Matrix& a, const Matrix& b, const Matrix& c);
+  /// to = from transposed.
+  void transpose(const Matrix& from, const Matrix& to);
+  /// out = activation of z, and 1 in column `ones` of every row that is none of padding.
+  void activate(Activation activation, const Matrix& z, const Matrix& out, bool ones);
+  /// gradient of z out of that of its activation, 0 in column `ones`. In place, if there is no
+  /// activation.
+  void slope(Activation activation, const Matrix& z, const Matrix& gradient, const Matrix& out,
+             bool ones);
+
+  /// Softmax and cross-entropy of the rows of `logits`: the mean loss and the number of samples
+  /// whose largest logit is their label's, as two f32. `gradient` of the mean loss if there is one.
+  struct Loss {
+    std::uint32_t classes = 0;
+    std::vector<BufferId> labels;  ///< u32, as label_places() says
+  };
+  /// Buffers for the labels of `samples` samples, those of a tile in order.
+  std::vector<BufferId> labels(std::uint32_t samples,
+                               const std::function<std::uint32_t(std::uint32_t)>& fill = {});
+  using LabelFeed = std::function<std::uint32_t(std::uint64_t number, std::uint32_t sample)>;
+  void add_feed(program::HostTransfer& transfer, const std::vector<BufferId>& labels,
+                std::uint32_t samples, const LabelFeed& feed) const;
+  BufferId cross_entropy(const Matrix& logits, const Loss& loss, const Matrix* gradient);
+
+  /// The rate of each step, and the moments of weights, kept from step to step.
+  struct Rates {
+    std::vector<BufferId> buffers;  ///< by tile
+  };
+  Rates rates(const Learning& learning, std::uint32_t tiles);
+  void schedule(const Learning& learning, const Rates& rates);
+  struct Moments {
+    Matrix first;
+    std::optional<Matrix> second;  ///< of Adam
+  };
+  Moments moments(const Learning& learning, const Matrix& weights);
+  /// weights follow `gradient`.
+  void update(const Learning& learning, const Rates& rates, const Matrix& weights,
+              const Matrix& gradient, const Moments& moments);
+
+ private:
+  BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
+                  std::function<void(std::span<std::byte>)> contents = {}, bool keep = false);
+  template <class T>
+  BufferId list(std::uint32_t tile, const std::vector<T>& values, std::string_view name) {
+    return buffer(tile, values.size() * sizeof(T), name, [values](std::span<std::byte> into) {
+      std::memcpy(into.data(), values.data(), values.size() * sizeof(T));
+    });
+  }
+  std::uint32_t codelet(const std::string& name);
+  template <class Action>
+  void add_step(Action action) {
+    sequence_->steps.push_back({std::move(action), measured_});
+  }
+  /// A vertex for each tile that holds some of `matrix`: the words of `leading`, then parts.
+  using Leading = std::function<std::vector<program::Argument>(std::uint32_t tile)>;
+  void add_elementwise(program::ComputeSet& set, const std::string& name, const Matrix& matrix,
+                       const Leading& leading);
+  void fill_ones(program::ComputeSet& set, const Matrix& matrix, double value);
+  [[nodiscard]] kernels::EvenSplit samples_by_tile(std::uint32_t rows) const;
+
+  program::Program& program_;
+  const MachineConfig& machine_;
+  program::Sequence* sequence_;
+  bool measured_ = true;
+  elf::KernelCode training_, gemm_, sparse_;
+  gemm::Vertices dense_;
+  std::map<std::string, std::uint32_t> codelets_;
+};
+
+}  // namespace tessera::training

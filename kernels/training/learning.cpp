@@ -1,0 +1,109 @@
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/training/assembly.h"
+
+namespace tessera::training {
+
+namespace {
+
+std::uint32_t bits_of(double value) {
+  const float narrow = static_cast<float>(value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &narrow, sizeof bits);
+  return bits;
+}
+
+/// As the tile code has it.
+struct Rate {
+  std::uint32_t step;
+  float rate, first, second, step_size;
+};
+
+constexpr config::Names<Optimiser, 2> kOptimisers{
+    {{"sgd", Optimiser::momentum}, {"adam", Optimiser::adam}}};
+
+}  // namespace
+
+void describe(config::Fields& fields, Learning& learning) {
+  fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
+               kOptimisers);
+  fields.field({"learning_rate", "what a gradient is worth"}, learning.rate, {1e-12, 1e6});
+  fields.field({"decay_every", "steps after which the rate is multiplied by decay; 0: never"},
+               learning.decay_every, {0, 1U << 30});
+  fields.field({"decay", "of the rate"}, learning.decay, {1e-6, 1});
+  const bool adam = learning.optimiser == Optimiser::adam;
+  const auto belongs = [&](std::string_view key, bool used) {
+    fields.require(
+        used || !fields.given(key), key,
+        fmt::format("found with kind {}, allowed with {}",
+                    config::name_of(kOptimisers, learning.optimiser), adam ? "sgd" : "adam"));
+  };
+  fields.field({"momentum", "of sgd: what is kept of the change before"}, learning.momentum,
+               {0, 1});
+  belongs("momentum", !adam);
+  fields.field({"beta1", "of adam: decay of the gradients' mean"}, learning.beta1, {0, 0.999999});
+  fields.field({"beta2", "of adam: decay of their mean square"}, learning.beta2, {0, 0.999999});
+  fields.field({"epsilon", "of adam: added to the root of that"}, learning.epsilon, {1e-30, 1});
+  for (const std::string_view key : {"beta1", "beta2", "epsilon"}) belongs(key, adam);
+}
+
+Assembly::Rates Assembly::rates(const Learning& learning, std::uint32_t tiles) {
+  Rates made;
+  for (std::uint32_t t = 0; t < tiles; ++t) {
+    const auto fill = [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
+      const Rate first{0, rate, 1, 1, 0};
+      std::memcpy(into.data(), &first, sizeof first);
+    };
+    made.buffers.push_back(buffer(t, sizeof(Rate), "rate", fill, true));
+  }
+  return made;
+}
+
+void Assembly::schedule(const Learning& learning, const Rates& rates) {
+  const bool adam = learning.optimiser == Optimiser::adam;
+  program::ComputeSet set{"schedule", {}};
+  for (std::uint32_t t = 0; t < rates.buffers.size(); ++t) {
+    set.vertices.push_back(
+        {TileId(t),
+         codelet("training_schedule"),
+         program::Executor::one_worker,
+         0,
+         {Place{rates.buffers[t]}, learning.decay_every, bits_of(learning.decay),
+          bits_of(adam ? learning.beta1 : 0), bits_of(adam ? learning.beta2 : 0)}});
+  }
+  add_step(std::move(set));
+}
+
+Assembly::Moments Assembly::moments(const Learning& learning, const Matrix& weights) {
+  const auto zero = [](std::uint64_t, std::uint64_t) { return 0.0; };
+  const bool adam = learning.optimiser == Optimiser::adam;
+  const auto make = [&](std::string_view name) {
+    return matrix(weights.rows, weights.columns, name, {zero, true});
+  };
+  Moments made{make(adam ? "first moments" : "velocity"), {}};
+  if (adam) made.second = make("second moments");
+  return made;
+}
+
+void Assembly::update(const Learning& learning, const Rates& rates, const Matrix& weights,
+                      const Matrix& gradient, const Moments& moments) {
+  const bool adam = learning.optimiser == Optimiser::adam;
+  program::ComputeSet set{"update", {}};
+  add_elementwise(set, adam ? "training_adam" : "training_momentum", weights,
+                  [&](std::uint32_t t) -> std::vector<program::Argument> {
+                    const Matrix& second = moments.second ? *moments.second : moments.first;
+                    return {Place{weights.lies.buffers[t]},
+                            Place{gradient.lies.buffers[t]},
+                            Place{moments.first.lies.buffers[t]},
+                            Place{second.lies.buffers[t]},
+                            Place{rates.buffers[t]},
+                            bits_of(adam ? learning.beta1 : learning.momentum),
+                            bits_of(adam ? learning.beta2 : 0),
+                            bits_of(adam ? learning.epsilon : 0)};
+                  });
+  add_step(std::move(set));
+}
+
+}  // namespace tessera::training

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm/panels.h"
+#include "sim/machine/machine_config.h"
+
+namespace tessera::training {
+
+using program::BufferId;
+using program::Place;
+
+/// A matrix of f32 on the machine: row-major, padded with zeros to whole blocks of the matrix unit
+/// in both directions, dealt in equal stretches to all tiles.
+struct Matrix {
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t padded_rows = 0;
+  std::uint32_t pitch = 0;  ///< elements from row to row: columns with padding
+  gemm::Rows lies;
+
+  [[nodiscard]] std::uint64_t padded_elements() const { return std::uint64_t{padded_rows} * pitch; }
+  /// Tiles 0 to this - 1 hold something.
+  [[nodiscard]] std::uint32_t tiles() const {
+    return static_cast<std::uint32_t>(lies.buffers.size());
+  }
+};
+
+/// Rows and columns are padded to multiples of this on a machine: what every product of f32 takes
+/// and gives whole.
+std::uint32_t padding(const MachineConfig& machine);
+
+constexpr std::uint32_t kElementBytes = 4;
+constexpr std::uint64_t kWordBytes = 8;  ///< what elementwise code takes at once
+
+}  // namespace tessera::training

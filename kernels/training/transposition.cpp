@@ -1,0 +1,116 @@
+#include "kernels/sparse/code/relayout.h"
+#include "kernels/training/assembly.h"
+
+namespace tessera::training {
+
+namespace {
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+constexpr std::uint32_t kLanes = 2;  // of a square
+
+/// A matrix cut into rectangles, one a tile at most, about as high as wide.
+struct Grid {
+  kernels::EvenSplit down, across;  ///< in groups of `grain` rows and columns
+  std::uint32_t grain;
+
+  [[nodiscard]] kernels::Interval rows(std::uint32_t tile) const {
+    return scaled(down.part(tile / across.parts));
+  }
+  [[nodiscard]] kernels::Interval columns(std::uint32_t tile) const {
+    return scaled(across.part(tile % across.parts));
+  }
+  [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
+
+ private:
+  [[nodiscard]] kernels::Interval scaled(kernels::Interval groups) const {
+    return {groups.begin * grain, groups.end * grain};
+  }
+};
+
+/// The grid whose fullest tile has least to hold, then least rows and columns to send.
+Grid grid_of(const Matrix& matrix, std::uint32_t grain, std::uint32_t tiles) {
+  const std::uint32_t down = matrix.padded_rows / grain;
+  const std::uint32_t across = matrix.pitch / grain;
+  std::uint32_t best = 1;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t parts = 1; parts <= std::min(down, tiles); ++parts) {
+    const std::uint64_t high = ceil_div(down, parts);
+    const std::uint64_t wide = ceil_div(across, std::min(across, tiles / parts));
+    const std::uint64_t cost = high * wide * grain + high + wide;
+    if (cost >= least) continue;
+    least = cost;
+    best = parts;
+  }
+  return {{down, best}, {across, std::min(across, tiles / best)}, grain};
+}
+
+/// Squares of a rectangle of rows x columns, dealt to workers.
+std::vector<std::vector<sparse::SquareRun>> squares(std::uint64_t rows, std::uint64_t columns,
+                                                    std::uint32_t workers) {
+  const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
+  const kernels::EvenSplit groups{rows / kLanes, workers};
+  std::vector<std::vector<sparse::SquareRun>> runs(workers);
+  for (std::uint32_t w = 0; w < workers; ++w) {
+    for (std::uint64_t group = groups.begin(w); group < groups.begin(w + 1); ++group) {
+      runs[w].push_back({word(group * kLanes * columns * kElementBytes),
+                         word(group * kLanes * kElementBytes), half(columns / kLanes),
+                         half(columns * kElementBytes), kLanes * kElementBytes,
+                         half(rows * kElementBytes), half(kLanes * rows * kElementBytes), 0});
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+void Assembly::transpose(const Matrix& from, const Matrix& to) {
+  const Grid grid = grid_of(from, padding(machine_), machine_.tiles);
+  program::Exchange gather{"transpose", {}};
+  program::ComputeSet set{"transpose", {}};
+  program::Exchange scatter{"transposed", {}};
+  for (std::uint32_t t = 0; t < grid.tiles(); ++t) {
+    const kernels::Interval rows = grid.rows(t);
+    const kernels::Interval columns = grid.columns(t);
+    const std::uint64_t bytes = rows.size() * columns.size() * kElementBytes;
+    const BufferId given = buffer(t, bytes, "rectangle");
+    const BufferId turned = buffer(t, bytes, "rectangle transposed");
+    for (std::uint64_t row = 0; row < rows.size(); ++row) {
+      const std::uint64_t at = row * columns.size() * kElementBytes;
+      for (const auto& piece : from.lies.stored.pieces(
+               rows.begin + row, columns.begin * kElementBytes, columns.end * kElementBytes))
+        gather.copies.push_back({{from.lies.buffers[piece.tile], piece.offset},
+                                 piece.bytes,
+                                 {{given, word(at + piece.at)}}});
+    }
+    for (std::uint64_t column = 0; column < columns.size(); ++column) {
+      const std::uint64_t at = column * rows.size() * kElementBytes;
+      for (const auto& piece : to.lies.stored.pieces(
+               columns.begin + column, rows.begin * kElementBytes, rows.end * kElementBytes))
+        scatter.copies.push_back({{turned, word(at + piece.at)},
+                                  piece.bytes,
+                                  {{to.lies.buffers[piece.tile], piece.offset}}});
+    }
+    const auto workers = squares(rows.size(), columns.size(), machine_.tile.contexts);
+    std::vector<sparse::SquareRun> all;
+    for (const auto& runs : workers) all.insert(all.end(), runs.begin(), runs.end());
+    const BufferId lists = list(t, all, "squares");
+    program::Vertex vertex{TileId(t),
+                           codelet("transpose_f32"),
+                           program::Executor::all_workers,
+                           0,
+                           {Place{given}, Place{turned}}};
+    std::size_t first = 0;
+    for (const auto& runs : workers) {
+      vertex.arguments.emplace_back(Place{lists, word(first * sizeof(sparse::SquareRun))});
+      vertex.arguments.emplace_back(word(runs.size()));
+      first += runs.size();
+    }
+    set.vertices.push_back(std::move(vertex));
+  }
+  add_step(std::move(gather));
+  add_step(std::move(set));
+  add_step(std::move(scatter));
+}
+
+}  // namespace tessera::training
