@@ -20,8 +20,7 @@ constexpr config::Names<Activation, 3> kActivations{
 void describe(config::Fields& fields, LayerOptions& layer) {
   fields.field({"kind", "y = x W + b with a dense W, or with W of low rank"}, layer.kind, kKinds);
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
-  if (layer.kind == LayerKind::low_rank || fields.given("rank"))
-    fields.field({"rank", "of W"}, layer.rank, {1, 1U << 20});
+  fields.field({"rank", "of a W of low rank"}, layer.rank, {1, 1U << 20});
   fields.require(layer.kind == LayerKind::low_rank || !fields.given("rank"), "rank",
                  "found with kind dense, allowed with low_rank");
   fields.field({"activation", "what is done to y"}, layer.activation, kActivations);

@@ -29,7 +29,7 @@ struct Outcome {
   std::vector<CheckResult> checks;        ///< by run; empty if off
   unsigned threads = 1;                   ///< of the host
   double check_seconds = 0;
-  nlohmann::ordered_json results;  ///< what the workload says of what came out; may be null
+  nlohmann::ordered_json results = {};  ///< what the workload says of what came out; may be null
   void add(const CheckResult& one);
 };
 

@@ -132,6 +132,9 @@ std::vector<Case> cases() {
           pixelfly(8, "f32", "forward", "workload.rank=0"),
           pixelfly(16, "f16", "grad_weights", "workload.layout=natural"),
           pixelfly(8, "f32", "grad_weights", "workload.n=1"),
+          {"mlp",
+           {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=4",
+            "run.measure=host"}},
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

@@ -1,0 +1,88 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about training.
+namespace {
+
+constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+  "workload": {"kernel": "mlp", "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 4}],
+               "data": {"width": 4, "height": 3, "classes": 4, "samples": 20, "test_samples": 10},
+               "batch": 10, "steps": 3}})";
+
+/// A .npy file of bytes.
+std::string npy(const std::string& shape, int count, int modulus) {
+  std::string header =
+      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}), }}", shape);
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  for (int i = 0; i < count; ++i) file += static_cast<char>(i % modulus);
+  return file;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("images and labels come from files; the report has the losses") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("x.npy", npy("30, 3, 4", 360, 7));
+    folder.write("y.npy", npy("30,", 30, 4));
+    const Answer answer = folder.call(
+        "run a.json --out result --set workload.data.images=x.npy --set workload.data.labels=y.npy "
+        "--set run.measure=host");
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    CHECK(report.at("check").at("passed") == true);
+    CHECK(report.at("results").at("loss").size() == 3);
+    CHECK(report.at("workload").at("parameters") == 13 * 12 + 13 * 4);
+    CHECK(report.at("time").at("host_cycles") > 0);
+  }
+
+  TEST_CASE("mistakes about training are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("x.npy", npy("30, 4", 120, 7));
+    folder.write("x12.npy", npy("30, 12", 360, 7));
+    folder.write("y.npy", npy("30,", 30, 5));
+    const std::vector<std::pair<const char*, const char*>> mistakes{
+        {"batch=21", "workload.batch: found 21, allowed 1 to 20, the samples to train on"},
+        {"layers[1].outputs=5", "workload.layers: found 5 outputs of the last one, allowed 4"},
+        {"layers=[]", "workload.layers: found none, allowed one or more"},
+        {"layers[0].rank=2", "rank: found with kind dense, allowed with low_rank"},
+        {"optimiser.learning_rate=-1", "workload.optimiser.learning_rate: found -1"},
+        {"optimiser.learning_rate=NaN", "workload.optimiser.learning_rate: found \"NaN\""},
+        {"optimiser.beta1=0.5", "workload.optimiser.beta1: found with kind sgd, allowed with adam"},
+        {"data.test_samples=5", "data.test_samples: found 5, allowed 0 or at least a batch of 10"},
+        {"epochs=3", "workload.epochs: found 3, which nothing reads as workload.steps stands"},
+        {"data.images=x.npy", "workload.data.labels: found one of images and labels"},
+        {"data.images=x.npy --set workload.data.labels=y.npy",
+         "workload.data.images: found x.npy of shape [30, 4], allowed [30, ...] with 12 values"},
+        {"data.images=x12.npy --set workload.data.labels=y.npy",
+         "workload.data.labels: found 4 for sample 4 of y.npy, allowed 0 to 3"}};
+    for (const auto& [option, message] : mistakes) {
+      check_refused(folder, std::string("run a.json --set workload.") + option, {message});
+    }
+  }
+
+  TEST_CASE("a loss that is no number ends the run as wrong, with its step") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    const Answer answer = folder.call(
+        "run a.json --out result --set workload.optimiser.learning_rate=1e6 --set "
+        "workload.steps=30");
+    CHECK(answer.code == 1);
+    CHECK((answer.out + answer.err).find("the loss is") != std::string::npos);
+  }
+}

@@ -1,0 +1,140 @@
+#include <cstring>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "kernels/mlp/mlp.h"
+#include "tests/kernels/run_workload.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using namespace tessera::mlp;
+using test::small_machine;
+
+namespace {
+
+constexpr std::uint32_t kClasses = 5;
+
+/// 6 x 5 pixels to five classes; 60 samples, 30 to test.
+Options network(std::uint32_t batch, const std::vector<LayerOptions>& layers) {
+  Options options;
+  options.layers = layers;
+  options.layers.push_back({LayerKind::dense, kClasses, 0, Activation::none});
+  options.data.width = 6;
+  options.data.height = 5;
+  options.data.classes = kClasses;
+  options.data.samples = 60;
+  options.data.test_samples = 30;
+  options.batch = batch;
+  options.steps = 12;
+  options.learning.rate = 0.1;
+  return options;
+}
+
+LayerOptions hidden(std::uint32_t outputs, Activation activation) {
+  return {LayerKind::dense, outputs, 0, activation};
+}
+
+std::string run(const Options& options, const MachineConfig& machine = small_machine(7)) {
+  return test::run_workload<Mlp>(options, machine);
+}
+
+/// What a run gave to the host, with one loss made another.
+class Altered : public MemoryReader {
+ public:
+  Altered(const MemoryReader& from, std::size_t step, float factor) : from_(from) {
+    const std::span<const std::byte> bytes = from.written(kTrainingResults);
+    bytes_.assign(bytes.begin(), bytes.end());
+    float loss = 0;
+    std::memcpy(&loss, &bytes_[8 * step], sizeof loss);
+    loss *= factor;
+    std::memcpy(&bytes_[8 * step], &loss, sizeof loss);
+  }
+  void read(program::Place place, std::span<std::byte> into) const override {
+    from_.read(place, into);
+  }
+  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override {
+    return transfer == kTrainingResults ? bytes_ : from_.written(transfer);
+  }
+
+ private:
+  const MemoryReader& from_;
+  std::vector<std::byte> bytes_;
+};
+
+std::string checked_with(std::size_t step, float factor) {
+  return in_child([&]() -> std::string {
+    const MachineConfig machine = small_machine(4);
+    MeasuredCosts costs(machine);
+    const Mlp workload(network(10, {hidden(20, Activation::relu)}), costs);
+    const program::Program program = workload.build();
+    Machine built(machine, program, costs.compile(program), {});
+    built.run();
+    const CheckResult check =
+        workload.check(Altered(built.memory(), step, factor), {CheckMode::full});
+    return check.passed ? "passed" : check.problem;
+  });
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("losses are those of the plain training, whatever the layers") {
+    for (const Activation activation : {Activation::relu, Activation::gelu, Activation::none}) {
+      CAPTURE(static_cast<int>(activation));
+      CHECK(run(network(10, {hidden(20, activation)})) == "passed");
+      CHECK(run(network(7, {hidden(33, activation), hidden(16, Activation::relu)})) == "passed");
+    }
+    CHECK(run(network(10, {})) == "passed");
+    CHECK(run(network(10, {{LayerKind::low_rank, 24, 3, Activation::gelu}})) == "passed");
+  }
+
+  TEST_CASE("batches of one, of more than the tiles, and of no multiple of anything") {
+    for (const std::uint32_t batch : {1U, 3U, 17U, 30U})
+      CHECK(run(network(batch, {hidden(19, Activation::relu)})) == "passed");
+    CHECK(run(network(30, {hidden(15, Activation::relu)}), small_machine(1)) == "passed");
+  }
+
+  TEST_CASE("optimisers, schedules and feeds") {
+    Options options = network(10, {hidden(20, Activation::relu)});
+    options.learning.decay_every = 3;
+    options.learning.decay = 0.5;
+    CHECK(run(options) == "passed");
+    options.learning.optimiser = training::Optimiser::adam;
+    options.learning.rate = 0.01;
+    CHECK(run(options) == "passed");
+    options.feed = Feed::device;
+    CHECK(run(options) == "passed");
+    options.train = false;
+    CHECK(run(options) == "passed");
+  }
+
+  TEST_CASE("other machines: no matrix unit, contexts that share a pipeline") {
+    const Options options = network(10, {hidden(20, Activation::gelu)});
+    MachineConfig machine = small_machine(5);
+    machine.tile.matrix_unit = {};
+    CHECK(run(options, machine) == "passed");
+    machine.tile.issue = "revolver";
+    machine.tile.reissue_cycles = 11;
+    CHECK(run(options, machine) == "passed");
+  }
+
+  TEST_CASE("one wrong loss is found, and a loss that is no number is told with its step") {
+    CHECK(checked_with(0, 1) == "passed");
+    CHECK(checked_with(4, 1.001F).starts_with("the loss of step 5 is"));
+    CHECK(checked_with(11, std::numeric_limits<float>::quiet_NaN()) ==
+          "the loss is nan in step 12 of 12");
+  }
+
+  TEST_CASE("predictions hold within a tenth") {
+    const auto view = [](const RunResult& result, const Mlp& workload) {
+      const auto found = static_cast<double>(result.time.total().count());
+      const auto predicted = static_cast<double>(workload.prediction().cycles);
+      return std::abs(predicted / found - 1) < 0.1
+                 ? std::string()
+                 : fmt::format(" predicted {}, found {}", predicted, found);
+    };
+    CHECK(test::run_workload<Mlp>(network(10, {hidden(40, Activation::relu)}), small_machine(12),
+                                  view) == "passed");
+  }
+}
