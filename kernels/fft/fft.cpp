@@ -65,6 +65,14 @@ Fft::Fft(const Options& options, MachineCosts& costs)
 
 nlohmann::ordered_json Fft::plan() const { return to_json(chosen_.plan); }
 
+nlohmann::ordered_json Fft::facts() const {
+  std::uint64_t held = 0;
+  for (std::uint32_t phase = 0; phase < digits_.phases(); ++phase) held += digits_.held(0, phase);
+  const double mean = static_cast<double>(options_.problem.total()) / machine_.tiles;
+  return {{"tiles", digits_.tiles()},
+          {"fullest_over_mean", static_cast<double>(held) / digits_.phases() / mean}};
+}
+
 std::uint64_t Fft::useful_flops() const {
   return 5 * options_.problem.total() * options_.problem.bits();
 }

@@ -27,6 +27,8 @@ class Fft : public Workload {
   Fft(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
+  /// Tiles that transform, and how evenly points lie on them.
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
   /// 5 N log2 N, as everybody counts them.
   [[nodiscard]] std::uint64_t useful_flops() const override;
