@@ -85,7 +85,7 @@ CheckResult SpmmDynamic::check_run(const MemoryReader& memory, const CheckReques
   sparse::StoredRows rows(shape, row_storage(problem_, grid, problem_.block_rows),
                           std::uint64_t{grid.columns} * grid.z, 1, memory);
   const auto rounding = sparse::rounding_of(
-      shape.type, shape.partials, shape.mixed() || shape.type != Type::f16 ? 1 : shape.x_depth(),
+      shape.type, shape.partials, shape.mixed() || shape.type != Type::f16 ? 1 : shape.summed(),
       plan_.pool.grid.y);
   return sparse::check_product(
       patterns_[run], x_,

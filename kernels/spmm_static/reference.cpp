@@ -11,7 +11,7 @@ namespace {
 /// Products of one row that a sum takes before it is rounded to partials.
 std::uint32_t depth_of(const sparse::Shape& shape) {
   if (shape.block == 1) return shape.mixed() ? 2 : 1;
-  return shape.x_depth();
+  return shape.summed();
 }
 
 std::uint32_t most_sources(const Partition& partition) {

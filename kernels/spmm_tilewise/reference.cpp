@@ -54,7 +54,7 @@ CheckResult SpmmTilewise::check(const MemoryReader& memory, const CheckRequest& 
   const bool singles = !pattern_.overlay.empty();
   const sparse::Rounding rounding = sparse::rounding_of(
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
-      singles ? 1 : problem_.block.depth, plan_.cuts);
+      singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_.cuts);
   const bool random = a_.seeded() || options_.weights.matrix.empty();
   return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
                                column_of_c, rounding, request,

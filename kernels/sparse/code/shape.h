@@ -49,6 +49,8 @@ struct Shape {
   /// (code/block_run.inc).
   [[nodiscard]] std::uint32_t input_runs() const { return in_blocks() ? block / x_depth() : 1; }
   [[nodiscard]] std::uint32_t output_runs() const { return in_blocks() ? block / y_depth() : 1; }
+  /// Products of a block that are added up before the sum is rounded to partials.
+  [[nodiscard]] std::uint32_t summed() const { return on_unit() ? x_depth() : 1; }
   /// Positions that a loop of a worker takes at a time: two where each is one instruction.
   [[nodiscard]] std::uint32_t unroll() const {
     if (!on_unit()) return 1;
