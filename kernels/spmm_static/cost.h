@@ -30,6 +30,10 @@ class Cost {
   [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
   [[nodiscard]] const MachineCosts& costs() const { return costs_; }
   [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
+  /// Of the codelet that multiplies blocks.
+  [[nodiscard]] std::uint64_t code_bytes() const {
+    return shape_.in_blocks() ? code_.sparse["blocks_" + shape_.name()].code.size() : 0;
+  }
 
  private:
   /// Of adding up: a tile once, a worker for each segment, and for chunks and units of so many

@@ -2,15 +2,18 @@
 
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/work_list.h"
+#include "sim/program/exchange_compiler.h"
 
 namespace tessera::spmm_static {
 
 namespace {
 
-constexpr std::uint64_t kControlBytes = 4096;  // code, stacks, argument blocks
-// Of a descriptor list: send and receive entries.
-constexpr std::uint64_t kSendBytes = 12;
-constexpr std::uint64_t kReceiveBytes = 16;
+using program::kReceiveBytes;
+using program::kSendBytes;
+
+// Code, stacks, argument blocks: the least, and what comes beside the code of products.
+constexpr std::uint64_t kLeastControlBytes = 4096;
+constexpr std::uint64_t kControlBytes = 1360;
 
 /// Bytes of a tile at one time.
 struct Need {
@@ -67,7 +70,8 @@ program::CategoryBytes tile_memory(const Partition& partition, std::uint64_t bes
     }
   }
   program::CategoryBytes memory{};
-  memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
+  memory[static_cast<std::size_t>(program::Category::code)] =
+      std::max(kLeastControlBytes, kControlBytes + partition.code_bytes);
   memory[static_cast<std::size_t>(program::Category::tensors)] = most.tensors + beside;
   memory[static_cast<std::size_t>(program::Category::exchange)] = most.lists;
   return memory;

@@ -57,6 +57,7 @@ struct Partition {
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::shared_ptr<const ElementWorks> work;  ///< of single elements
+  std::uint64_t code_bytes = 0;              ///< of the codelet that multiplies blocks
   std::optional<published::ReductionPlacement> placement =
       std::nullopt;  ///< else partial rows are added at home
 

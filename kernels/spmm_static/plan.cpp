@@ -58,8 +58,10 @@ class Looks {
   void set_closest(const std::optional<Cuts>& cuts) { closest_ = cuts; }
 
   [[nodiscard]] Partition partition(const Cuts& cuts) const {
-    return make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts, cost_.elements(),
-                          around_.x);
+    Partition partition = make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts,
+                                         cost_.elements(), around_.x);
+    partition.code_bytes = cost_.code_bytes();
+    return partition;
   }
 
   /// Keeps the partition if it fits and is better than what was seen before.

@@ -48,6 +48,8 @@ class Cost {
                                               const std::vector<std::uint32_t>& streams) const;
 
  private:
+  /// Of a tile that runs all codelets of the plan.
+  [[nodiscard]] std::uint64_t code_bytes(const Plan& plan) const;
   [[nodiscard]] OverlayWork measure_overlay(bool adds);
   std::uint64_t multiply(const Group& group, std::uint64_t panels, std::uint32_t cuts,
                          std::uint32_t cut);

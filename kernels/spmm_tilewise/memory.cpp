@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/geometry.h"
 #include "kernels/spmm_tilewise/cost.h"
+#include "kernels/spmm_tilewise/steps.h"
 #include "sim/program/exchange_compiler.h"
 
 namespace tessera::spmm_tilewise {
@@ -12,12 +13,27 @@ using program::kListHeaderBytes;
 using program::kReceiveBytes;
 using program::kSendBytes;
 
-// Of tile code and argument blocks.
-constexpr std::uint64_t kCodeBytes = 3072;
 constexpr std::uint64_t kControlBytesPerVertex = 64;
-constexpr std::uint64_t kArgumentBytes = 128;
+// Of a product, the longest argument block.
+constexpr std::uint64_t kArgumentBytes = 32;
+constexpr std::uint64_t kWorkerArgumentBytes = 16;
 
 }  // namespace
+
+std::uint64_t Cost::code_bytes(const Plan& plan) const {
+  bool product = false;
+  bool overlay = false;
+  for (const Group& group : plan.groups) {
+    product = product || !group.rows.empty();
+    overlay = overlay || !group.overlay.empty();
+  }
+  std::uint64_t bytes = 0;
+  if (product) bytes += code_.gemm["gemm_" + problem_.block.name()].code.size();
+  if (product && converts()) bytes += code_.gemm["gemm_pack"].code.size();
+  for (const bool adds : {false, true})
+    if (overlay) bytes += code_.sparse[overlay_codelet(problem_, adds)].code.size();
+  return bytes;
+}
 
 program::CategoryBytes Cost::memory(const Plan& plan,
                                     const std::vector<std::uint32_t>& streams) const {
@@ -54,11 +70,12 @@ program::CategoryBytes Cost::memory(const Plan& plan,
   const auto of = [&](program::Category category) -> std::uint64_t& {
     return memory[static_cast<std::size_t>(category)];
   };
-  of(program::Category::code) = kCodeBytes;
+  of(program::Category::code) = code_bytes(plan);
   of(program::Category::control) = vertices * kControlBytesPerVertex;
   of(program::Category::exchange) = (plan.cuts + 1) * kListHeaderBytes + sends * kSendBytes +
                                     (received.largest() + 64) * kReceiveBytes;
-  of(program::Category::arguments) = vertices * kArgumentBytes;
+  of(program::Category::arguments) =
+      vertices * (kArgumentBytes + kWorkerArgumentBytes * machine().tile.contexts);
   of(program::Category::tensors) = a_stored + c_stored + w_stored + tensors.largest();
   of(program::Category::stack) =
       machine().tile.supervisor_stack_bytes +

@@ -8,6 +8,11 @@ namespace tessera::spmm_tilewise {
 
 namespace {
 
+constexpr std::uint32_t kPass = 16;
+
+/// Bytes of a vector that the tile code takes at once.
+std::uint32_t pass_of(const Problem& problem) { return std::min(problem.vector_bytes(), kPass); }
+
 /// Calls visit(row) for each element of a column.
 template <class Visit>
 void for_singles(const TilePattern& pattern, std::uint32_t column, const Visit& visit) {
@@ -73,15 +78,19 @@ std::vector<std::uint16_t> overlay_list(const Problem& problem, const OverlayPar
   return list;
 }
 
+std::string overlay_codelet(const Problem& problem, bool adds) {
+  return fmt::format("{}overlay_{}{}", pass_of(problem) < kPass ? "narrow_" : "",
+                     adds ? "add_" : "", problem.block.input == program::Type::f16 ? "f16" : "f32");
+}
+
 program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
                                 const OverlayPart& part, const OverlayWork& work,
                                 std::uint64_t panels, bool adds, const OverlayBuffers& buffers) {
   const std::uint32_t vector = problem.vector_bytes();
-  const std::uint32_t pass = std::min(vector, 16U);  // bytes of it that the tile code takes at once
   std::vector<program::Argument> arguments{Place{buffers.a},
                                            Place{buffers.result},
                                            word(panels),
-                                           vector / pass,
+                                           vector / pass_of(problem),
                                            word((part.rows.size() - 1) * vector),
                                            word((part.begin.size() - 2) * vector),
                                            vector,
@@ -94,10 +103,8 @@ program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& probl
     arguments.emplace_back(word(mine.size()));
     arguments.emplace_back(none ? 0U : word(mine.begin * vector));
   }
-  const std::string name =
-      fmt::format("{}overlay_{}{}", pass < 16 ? "narrow_" : "", adds ? "add_" : "",
-                  problem.block.input == program::Type::f16 ? "f16" : "f32");
-  return {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
+  return {tile, assembly.codelet(overlay_codelet(problem, adds)), program::Executor::all_workers, 0,
+          std::move(arguments)};
 }
 
 }  // namespace tessera::spmm_tilewise

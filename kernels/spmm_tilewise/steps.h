@@ -37,6 +37,7 @@ program::Exchange scattered(const Work& work);
 struct OverlayBuffers {
   BufferId list, values, a, result;
 };
+std::string overlay_codelet(const Problem& problem, bool adds);
 program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
                                 const OverlayPart& part, const OverlayWork& work,
                                 std::uint64_t panels, bool adds, const OverlayBuffers& buffers);
