@@ -36,7 +36,7 @@ bool CommandFolder::has(const std::string& name) const { return fs::exists(path_
 std::set<std::string> CommandFolder::names() const {
   std::set<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(path_)) {
-    const std::string name = fs::relative(entry.path(), path_).string();
+    const std::string name = entry.path().lexically_relative(path_).string();
     if (!name.starts_with('.')) names.insert(name);
   }
   return names;
