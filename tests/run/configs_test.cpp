@@ -23,6 +23,10 @@ std::string_view small_sizes(std::string_view kernel) {
   if (kernel == "matrix_unit") return R"(, "n": 20)";
   if (kernel == "butterfly") return R"(, "features": 32, "n": 16)";
   if (kernel == "fft") return R"(, "points": 256)";
+  if (kernel == "mlp") {
+    return R"(, "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 10}], "steps": 2,
+                "data": {"width": 4, "height": 4}, "batch": 8)";
+  }
   if (kernel == "latency") return R"(, "steps": 100)";
   return R"(, "m": 32, "n": 16, "k": 32)";
 }
