@@ -118,7 +118,7 @@ std::uint64_t Butterfly::useful_flops() const {
   const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
   const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;
   if (p.pass != Pass::grad_twiddles) return p.stages() * pairs * factor;
-  return pairs * (2 * (p.stages() - 1) * factor + p.stages() * outer);
+  return pairs * (std::uint64_t{2} * (p.stages() - 1) * factor + p.stages() * outer);
 }
 
 std::string Butterfly::peak_type() const {

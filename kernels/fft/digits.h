@@ -79,6 +79,7 @@ template <class Take>
 void Digits::for_points(std::uint32_t tile, std::uint32_t phase, const Take& take) const {
   const std::vector<std::uint32_t> digits = order(phase);
   std::vector<Interval> ranges;
+  ranges.reserve(digits.size());
   for (const std::uint32_t digit : digits) ranges.push_back(values(tile, phase, digit));
   for (const Interval& range : ranges)
     if (range.size() == 0) return;

@@ -100,7 +100,7 @@ void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> i
 }
 
 std::uint32_t twiddle_bytes(const Pass& pass) {
-  return pass.last() ? 0 : word(pass.groups() * (pass.radix - 1) * kTwiddleBytes);
+  return pass.last() ? 0 : word(std::uint64_t{pass.groups()} * (pass.radix - 1) * kTwiddleBytes);
 }
 
 }  // namespace tessera::fft

@@ -57,7 +57,8 @@ void Data::make_patterns(const DataOptions& options) {
       for (std::uint32_t i = 0; i < inputs_; ++i) {
         const std::uint32_t pixel = i / options.channels;
         const double x = double(pixel % options.width) / options.width;
-        const double y = double(pixel / options.width) / options.height;
+        const std::uint32_t row = pixel / options.width;
+        const double y = double(row) / options.height;
         const double angle = 2 * std::numbers::pi * (across * x + down * y) + phase;
         patterns_[std::size_t{c} * inputs_ + i] +=
             static_cast<float>(std::sqrt(2.0 / kWaves) * std::cos(angle));

@@ -95,8 +95,10 @@ class Network {
     const training::Learning& learning = options_.learning;
     ++step_;
     double rate = learning.rate;
-    if (learning.decay_every > 0)
-      rate *= std::pow(learning.decay, static_cast<double>((step_ - 1) / learning.decay_every));
+    if (learning.decay_every > 0) {
+      const std::uint32_t falls = (step_ - 1) / learning.decay_every;
+      rate *= std::pow(learning.decay, falls);
+    }
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       for (std::size_t j = 0; j < weights_[i].size(); ++j) {
         const double g = gradients_[i][j];

@@ -8,7 +8,6 @@
 namespace tessera::pixelfly {
 
 using spmm_static::DenseRows;
-using spmm_static::Surroundings;
 
 void describe(config::Fields& fields, PinnedCuts& cuts) {
   fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);

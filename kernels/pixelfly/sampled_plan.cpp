@@ -9,7 +9,6 @@
 
 namespace tessera::pixelfly {
 
-using program::BufferId;
 using sparse::Assembly;
 using sparse::word;
 

@@ -18,8 +18,8 @@ class KernelOptions {
  public:
   virtual ~KernelOptions() = default;
   virtual void visit(config::Fields& fields) = 0;
-  /// Plans the kernel for the machine that `costs` speaks of. Throws UserError if the options and the machine do not go
-  /// together.
+  /// Plans the kernel for the machine that `costs` speaks of. Throws UserError if the options and
+  /// the machine do not go together.
   [[nodiscard]] virtual std::unique_ptr<Workload> plan(MachineCosts& costs) const = 0;
 };
 

@@ -37,7 +37,7 @@ program::Program fed() {
     word.name = "word";
     const program::BufferId id = program.add_buffer(word);
     const auto contents = [tile](std::span<std::byte> bytes, std::uint64_t number) {
-      const auto value = static_cast<std::uint32_t>(100 * number + 10 * tile);
+      const auto value = static_cast<std::uint32_t>(100 * number + std::uint64_t{10} * tile);
       std::memcpy(bytes.data(), &value, sizeof value);
     };
     in.pieces.push_back({{id}, 4, contents});

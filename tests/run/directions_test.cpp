@@ -136,9 +136,9 @@ std::vector<Direction> exchanges() {
       difference("tile.supervisor.weight_load_cycles", 6, 106, 100,
                  shipped_run("matrix_unit", {"machine.tiles=1", "workload.n=1"}, "time/cycles")),
       // Inputs and results, at 1.33 GHz.
-      difference("host.latency_us", 0, 10, 2 * 13'300,
-                 shipped_run("stream", {"machine.tiles=4", "run.measure=host"},
-                             "time/host_cycles")),
+      difference(
+          "host.latency_us", 0, 10, 2 * 13'300,
+          shipped_run("stream", {"machine.tiles=4", "run.measure=host"}, "time/host_cycles")),
       ratio(
           "host.gigabytes_per_second", 1, 2, 0.5,
           shipped_run("stream",

@@ -86,8 +86,7 @@ TEST_SUITE("unit") {
     CHECK(two.compute_cycles == 2 * one + machine.tile.supervisor.plain_cycles);
   }
 
-  TEST_CASE(
-      "the fabric estimates its exchanges: ports, pairs, ways; ideal the fixed cost alone") {
+  TEST_CASE("the fabric estimates its exchanges: ports, pairs, ways; ideal the fixed cost alone") {
     MachineConfig machine;
     machine.fabric.fixed_cycles = 100;
     const auto estimate = [&](const ExchangeLoad& load) {

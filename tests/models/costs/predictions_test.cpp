@@ -65,6 +65,7 @@ TEST_SUITE("unit") {
     const std::vector<std::string> expected = answers(all, costs);
     std::vector<std::vector<std::string>> found(3);
     std::vector<std::thread> threads;
+    threads.reserve(found.size());
     for (std::vector<std::string>& each : found) {
       threads.emplace_back([&] {
         MeasuredCosts own(all.front().machine);
