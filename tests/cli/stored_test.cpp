@@ -20,7 +20,7 @@ constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
 const std::string kSweep = "sweep stream.json machine.tiles=1..4 --out s";
 /// Takes seconds.
 const std::vector<std::string> kLong = {
-    "sweep", "stream.json", "workload.elements_per_worker=600..6000+6", "--out", "s", "--jobs",
+    "sweep", "stream.json", "workload.elements_per_worker=600..24000+6", "--out", "s", "--jobs",
     "1"};
 
 std::vector<std::string> files_in(const fs::path& folder) {
