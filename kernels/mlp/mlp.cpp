@@ -98,11 +98,6 @@ class Planner {
   std::vector<Planned> known_;
 };
 
-std::uint32_t width(const std::vector<Linear>& linears, std::size_t i) {
-  const bool bias = i + 1 < linears.size() && linears[i + 1].bias;
-  return linears[i].outputs + (bias ? 1 : 0);
-}
-
 /// Bytes of a tile that a product finds taken: weights with their moments, and what a step keeps
 /// for its gradients.
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
@@ -117,8 +112,8 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   const std::uint64_t copies = options.train ? (adam ? 3 : 2) : 1;
   std::uint64_t kept = bytes(options.batch, linears.front().rows());
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    kept += copies * bytes(linears[i].rows(), width(linears, i));
-    kept += 3 * bytes(options.batch, width(linears, i));
+    kept += copies * bytes(linears[i].rows(), result_columns(linears, i));
+    kept += 3 * bytes(options.batch, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
   return kept + kCodeAndLists;
@@ -135,7 +130,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   const std::uint32_t batch = options_.batch;
   for (std::size_t i = 0; i < linears_.size(); ++i) {
     const std::uint32_t rows = linears_[i].rows();
-    const std::uint32_t columns = width(linears_, i);
+    const std::uint32_t columns = result_columns(linears_, i);
     plans_.push_back({planner.plan(batch, rows, columns), planner.plan(rows, batch, columns), {}});
     if (i > 0) plans_.back().input_gradient = planner.plan(batch, columns, rows);
   }
@@ -183,7 +178,7 @@ std::uint64_t Mlp::useful_flops() const {
     forward += each;
     backward += i > 0 ? 2 * each : each;
   }
-  if (!options_.train) return forward * (steps() > 0 ? steps() : test_steps());
+  if (!options_.train) return forward * steps();
   return (forward + backward) * steps();
 }
 

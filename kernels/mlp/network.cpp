@@ -40,6 +40,11 @@ std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::ui
   return products;
 }
 
+std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i) {
+  const bool bias = i + 1 < products.size() && products[i + 1].bias;
+  return products[i].outputs + (bias ? 1 : 0);
+}
+
 double initial_weight(std::uint64_t seed, std::size_t product, const Linear& linear,
                       std::uint64_t row, std::uint64_t column) {
   const double bound = 1 / std::sqrt(static_cast<double>(linear.inputs));

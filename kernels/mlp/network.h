@@ -37,6 +37,9 @@ struct Linear {
 /// The products of `layers`: one of a dense layer, two of low_rank (W = V U, rank columns of V).
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs);
 
+/// Columns of the i-th product's result: one more, which is 1, for the next one's bias.
+std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i);
+
 /// Seeded weights as a f32 has them: uniform within 1/sqrt(inputs), as torch.nn.Linear's.
 double initial_weight(std::uint64_t seed, std::size_t product, const Linear& linear,
                       std::uint64_t row, std::uint64_t column);

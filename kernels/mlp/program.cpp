@@ -20,7 +20,7 @@ class ProgramBuilder {
     add_weights();
     const bool feeds = options_.feed == Feed::host;
     batch_ = make_batch(feeds);
-    if (mlp_.steps() > 0) add_turns(mlp_.steps(), Turn{feeds, options_.train, 0});
+    add_turns(mlp_.steps(), Turn{feeds, options_.train, 0});
     if (mlp_.test_steps() > 0)
       add_turns(mlp_.test_steps(), Turn{true, false, options_.data.samples});
     return std::move(program_);
@@ -51,10 +51,8 @@ class ProgramBuilder {
     if (options_.train) rates_ = assembly_.rates(options_.learning, most_tiles());
   }
 
-  /// Columns of a product's result: with one for what is 1 to the next one's bias.
   [[nodiscard]] std::uint32_t width(std::size_t i) const {
-    const bool last = i + 1 == mlp_.linears_.size();
-    return mlp_.linears_[i].outputs + (!last && mlp_.linears_[i + 1].bias ? 1 : 0);
+    return result_columns(mlp_.linears_, i);
   }
   [[nodiscard]] std::uint32_t most_tiles() const {
     std::uint32_t most = 0;

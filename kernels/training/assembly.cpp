@@ -9,8 +9,6 @@ namespace tessera::training {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 void store(std::span<std::byte> into, std::size_t at, float value) {
   std::memcpy(into.data() + at * kElementBytes, &value, sizeof value);
 }
@@ -125,9 +123,6 @@ void Assembly::fill_ones(program::ComputeSet& set, const Matrix& matrix, double 
     for (const auto& piece : matrix.lies.stored.pieces(row, begin, begin + kElementBytes))
       offsets[piece.tile].push_back(piece.offset);
   }
-  float narrow = static_cast<float>(value);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof bits);
   for (std::uint32_t t = 0; t < matrix.tiles(); ++t) {
     if (offsets[t].empty()) continue;
     set.vertices.push_back({TileId(t),
@@ -135,7 +130,7 @@ void Assembly::fill_ones(program::ComputeSet& set, const Matrix& matrix, double 
                             program::Executor::one_worker,
                             0,
                             {Place{matrix.lies.buffers[t]}, Place{list(t, offsets[t], "ones")},
-                             word(offsets[t].size()), bits}});
+                             word(offsets[t].size()), bits_of(value)}});
   }
 }
 

@@ -73,7 +73,7 @@ class Assembly {
   /// whose largest logit is their label's, as two f32. `gradient` of the mean loss if there is one.
   struct Loss {
     std::uint32_t classes = 0;
-    std::vector<BufferId> labels;  ///< u32, as label_places() says
+    std::vector<BufferId> labels;  ///< u32, as labels() made them
   };
   /// Buffers for the labels of `samples` samples, those of a tile in order.
   std::vector<BufferId> labels(std::uint32_t samples,

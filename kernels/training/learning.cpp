@@ -8,13 +8,6 @@ namespace tessera::training {
 
 namespace {
 
-std::uint32_t bits_of(double value) {
-  const float narrow = static_cast<float>(value);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  return bits;
-}
-
 /// As the tile code has it.
 struct Rate {
   std::uint32_t step;

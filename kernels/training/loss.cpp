@@ -7,15 +7,6 @@ namespace tessera::training {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
-std::uint32_t bits_of(double value) {
-  const float narrow = static_cast<float>(value);
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  return bits;
-}
-
 constexpr std::uint32_t kResultBytes = 2 * kElementBytes;  // of a sample: loss, right or wrong
 
 }  // namespace

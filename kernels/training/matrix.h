@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/gemm/panels.h"
@@ -29,6 +30,12 @@ struct Matrix {
 /// Rows and columns are padded to multiples of this on a machine: what every product of f32 takes
 /// and gives whole.
 std::uint32_t padding(const MachineConfig& machine);
+
+constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+/// The value as f32, as an argument of a vertex.
+constexpr std::uint32_t bits_of(double value) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
 
 constexpr std::uint32_t kElementBytes = 4;
 constexpr std::uint64_t kWordBytes = 8;  ///< what elementwise code takes at once

@@ -5,8 +5,6 @@ namespace tessera::training {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 constexpr std::uint32_t kLanes = 2;  // of a square
 
 /// A matrix cut into rectangles, one a tile at most, about as high as wide.
