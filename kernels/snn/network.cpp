@@ -1,0 +1,90 @@
+#include "kernels/snn/network.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+
+namespace tessera::snn {
+
+namespace {
+
+enum class Values : std::uint8_t { finite, any_number };
+
+/// Checks one list of one layer.
+class LayerCheck {
+ public:
+  LayerCheck(const std::string& key, std::size_t layer) : key_(key), layer_(layer) {}
+
+  void list(std::string_view name, const std::vector<float>& values, std::uint64_t size,
+            Values allowed = Values::finite) const {
+    if (values.size() != size)
+      fail(fmt::format("{} of layer {}: found {} values, allowed {}", name, layer_, values.size(),
+                       size));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool sound =
+          allowed == Values::finite ? std::isfinite(values[i]) : !std::isnan(values[i]);
+      if (!sound)
+        fail(fmt::format("{} of layer {}: found {} at {}, allowed {}", name, layer_, values[i], i,
+                         allowed == Values::finite ? "finite numbers" : "numbers"));
+    }
+  }
+  void optional(std::string_view name, const std::vector<float>& values, std::uint64_t size) const {
+    if (!values.empty()) list(name, values, size);
+  }
+  void inputs(std::uint32_t found, std::uint32_t before) const {
+    if (found != before)
+      fail(fmt::format("layer {}: found {} inputs, allowed {}, the neurons of the layer before",
+                       layer_, found, before));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const { throw KeyError(key_, problem); }
+
+  const std::string& key_;
+  std::size_t layer_;
+};
+
+}  // namespace
+
+std::uint64_t Network::neurons() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers) sum += layer.neurons;
+  return sum;
+}
+
+std::uint64_t Network::parameters() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers) sum += std::uint64_t{layer.rows()} * layer.neurons;
+  return sum;
+}
+
+void require_sound(const Network& network, const std::string& key) {
+  if (network.layers.empty()) throw KeyError(key, "found no layers, allowed one or more");
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const Layer& layer = network.layers[i];
+    const LayerCheck check(key, i);
+    const std::uint64_t n = layer.neurons;
+    if (n == 0 || layer.inputs == 0)
+      throw KeyError(key, fmt::format("layer {}: found {} inputs and {} neurons, allowed one or "
+                                      "more of each",
+                                      i, layer.inputs, n));
+    if (i > 0) check.inputs(layer.inputs, network.layers[i - 1].neurons);
+    check.list("weights", layer.weights, layer.inputs * n);
+    check.optional("recurrent weights", layer.recurrent_weights, n * n);
+    check.optional("bias", layer.bias, n);
+    check.list("alpha", layer.alpha, n);
+    check.list("gain", layer.gain, n);
+    if (layer.kind == NeuronKind::cuba_lif) check.list("beta", layer.beta, n);
+    if (layer.kind == NeuronKind::adaptive) {
+      check.list("rho", layer.rho, n);
+      check.list("strength", layer.strength, n);
+    }
+    if (layer.kind == NeuronKind::integrator) continue;
+    check.list("threshold", layer.threshold, n, Values::any_number);
+    check.list("second threshold", layer.second_threshold, n, Values::any_number);
+  }
+}
+
+}  // namespace tessera::snn
