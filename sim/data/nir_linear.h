@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/data/nir_file.h"
+
+/// The nodes of NIR graphs that have no memory, as linear functions.
+namespace tessera::data {
+
+using Shape = std::vector<std::uint64_t>;
+std::uint64_t elements(const Shape& shape);
+
+/// An input's index and how much it counts.
+struct Term {
+  std::uint32_t input;
+  double weight;
+};
+
+/// A tensor as a linear function of another's elements, both in C order: for each element its
+/// terms, in rising order of input.
+struct LinearMap {
+  Shape shape;
+  std::vector<std::vector<Term>> rows;
+};
+
+LinearMap identity(const Shape& shape);
+/// b behind a; b takes what a gives.
+LinearMap compose(const LinearMap& a, const LinearMap& b);
+/// a + b, of one number of elements; a's shape.
+LinearMap sum(const LinearMap& a, const LinearMap& b);
+
+struct LinearNode {
+  LinearMap map;
+  std::vector<double> constant;  ///< added to each element; empty: nothing
+};
+
+/// Whether linear_node() knows nodes of this type: Input, Output, Flatten, Scale, Linear, Affine,
+/// Conv1d, Conv2d, SumPool2d, AvgPool2d.
+bool is_linear(const std::string& type);
+
+/// The node as a function of an input of this shape. `where` (file and node) stands in UserErrors:
+/// a parameter that is missing, not finite or of a wrong shape, more than 2^26 terms.
+LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where);
+
+/// A parameter of the node; UserErrors name one that is missing or has infinities or NaN.
+const NirParameter& parameter(const NirNode& node, const std::string& name,
+                              const std::string& where);
+
+}  // namespace tessera::data

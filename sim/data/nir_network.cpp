@@ -1,0 +1,297 @@
+#include "sim/data/nir_network.h"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+#include <set>
+
+#include "sim/base/errors.h"
+
+namespace tessera::data {
+
+namespace {
+
+struct NeuronType {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+};
+
+/// By name; what nir/ir/neuron.py of the reference implementation calls them.
+const std::vector<NeuronType>& neuron_types() {
+  static const std::vector<NeuronType> types{
+      {"CubaLI", {"tau_mem", "tau_syn", "r", "v_leak", "w_in"}},
+      {"CubaLIF", {"tau_mem", "tau_syn", "r", "v_leak", "w_in", "v_threshold", "v_reset"}},
+      {"IF", {"r", "v_threshold", "v_reset"}},
+      {"LI", {"tau", "r", "v_leak"}},
+      {"LIF", {"tau", "r", "v_leak", "v_threshold", "v_reset"}}};
+  return types;
+}
+
+const NeuronType* neuron_type(const std::string& type) {
+  const auto& types = neuron_types();
+  const auto found =
+      std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.name == type; });
+  return found == types.end() ? nullptr : &*found;
+}
+
+/// Follows a graph from its sources (the Input, each population) to the populations behind.
+class Builder {
+ public:
+  Builder(const NirGraph& graph, const std::string& file) : graph_(graph), file_(file) {
+    for (const auto& [from, to] : graph.edges) {
+      next_[from].push_back(to);
+      before_[to].push_back(from);
+    }
+  }
+
+  NirNetwork build() {
+    check_types();
+    find_input();
+    sort_linear_nodes();
+    find_shapes();
+    number_populations();
+    follow_input();
+    for (std::size_t i = 0; i < network_.populations.size(); ++i)
+      follow(network_.populations[i].name, i);
+    find_outputs();
+    return std::move(network_);
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] void fail(const std::string& node, fmt::format_string<Args...> problem,
+                         Args&&... args) const {
+    throw UserError(
+        fmt::format("{}: {}", where(node), fmt::format(problem, std::forward<Args>(args)...)));
+  }
+  [[nodiscard]] std::string where(const std::string& node) const {
+    return fmt::format("{}: node '{}' ({})", file_, node, type(node));
+  }
+  [[nodiscard]] const std::string& type(const std::string& node) const {
+    return graph_.nodes.at(node).type;
+  }
+  [[nodiscard]] bool linear(const std::string& node) const { return is_linear(type(node)); }
+  [[nodiscard]] const std::vector<std::string>& next(const std::string& node) const {
+    static const std::vector<std::string> none;
+    const auto found = next_.find(node);
+    return found == next_.end() ? none : found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& before(const std::string& node) const {
+    static const std::vector<std::string> none;
+    const auto found = before_.find(node);
+    return found == before_.end() ? none : found->second;
+  }
+
+  void check_types() const {
+    for (const auto& [name, node] : graph_.nodes) {
+      if (is_linear(node.type) || neuron_type(node.type) != nullptr) continue;
+      std::vector<std::string_view> known{"Affine", "AvgPool2d", "Conv1d", "Conv2d", "Flatten",
+                                          "Input",  "Linear",    "Output", "Scale",  "SumPool2d"};
+      for (const NeuronType& neurons : neuron_types()) known.push_back(neurons.name);
+      std::sort(known.begin(), known.end());
+      fail(name, "nodes of this type are not supported, but {}", fmt::join(known, ", "));
+    }
+  }
+
+  void find_input() {
+    for (const auto& [name, node] : graph_.nodes) {
+      if (node.type != "Input" || !before(name).empty()) continue;
+      if (!input_.empty()) fail(name, "a second input beside '{}', expected one", input_);
+      input_ = name;
+    }
+    if (input_.empty()) throw UserError(fmt::format("{}: found no Input node", file_));
+    const NirParameter& shape = parameter(graph_.nodes.at(input_), "shape", where(input_));
+    for (const double extent : shape.values) {
+      if (!(extent >= 1 && extent <= 1U << 24U)) fail(input_, "shape: found {}", extent);
+      input_shape_.push_back(static_cast<std::uint64_t>(extent));
+    }
+    network_.inputs = elements(input_shape_);
+    if (network_.inputs > 1U << 24U) fail(input_, "found {} inputs", network_.inputs);
+  }
+
+  /// Linear nodes, each behind those that it takes from.
+  void sort_linear_nodes() {
+    std::map<std::string, std::size_t> waiting;
+    std::set<std::string> ready;
+    for (const auto& [name, node] : graph_.nodes) {
+      if (!is_linear(node.type)) continue;
+      const auto& from = before(name);
+      waiting[name] = static_cast<std::size_t>(
+          std::count_if(from.begin(), from.end(), [&](const auto& n) { return linear(n); }));
+      if (waiting[name] == 0) ready.insert(name);
+    }
+    while (!ready.empty()) {
+      const std::string name = *ready.begin();
+      ready.erase(ready.begin());
+      waiting.erase(name);
+      order_.push_back(name);
+      for (const std::string& after : next(name))
+        if (linear(after) && --waiting[after] == 0) ready.insert(after);
+    }
+    if (waiting.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& [name, count] : waiting) names.push_back(name);
+    fail(names.front(), "lies on a cycle of nodes without delay, or behind one: {}",
+         fmt::join(names, ", "));
+  }
+
+  /// Shapes of what all nodes give, as far as the Input reaches.
+  void find_shapes() {
+    shapes_[input_] = input_shape_;
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& [name, node] : graph_.nodes) {
+        if (shapes_.contains(name)) continue;
+        const auto known = std::find_if(before(name).begin(), before(name).end(),
+                                        [&](const auto& n) { return shapes_.contains(n); });
+        if (known == before(name).end()) continue;
+        const Shape& from = shapes_.at(*known);
+        shapes_[name] = linear(name) ? made(name, from).map.shape : neurons_shape(name, from);
+        more = true;
+      }
+    }
+    for (const auto& [name, node] : graph_.nodes)
+      if (!shapes_.contains(name)) fail(name, "the Input does not reach it");
+    for (const auto& [from, to] : graph_.edges) {
+      const std::uint64_t given = elements(shapes_.at(from));
+      if (given != inputs_.at(to))
+        fail(to, "takes {} numbers, but '{}' gives {}", inputs_.at(to), from, given);
+    }
+  }
+  const LinearNode& made(const std::string& name, const Shape& from) {
+    inputs_[name] = elements(from);
+    return made_.emplace(name, linear_node(graph_.nodes.at(name), from, where(name))).first->second;
+  }
+  Shape neurons_shape(const std::string& name, const Shape& from) {
+    inputs_[name] = elements(from);
+    const NirParameter& r = parameter(graph_.nodes.at(name), "r", where(name));
+    return r.values.size() == elements(from) && !r.shape.empty() ? r.shape : from;
+  }
+
+  /// Populations in the order of their distance from the Input, then of their names.
+  void number_populations() {
+    std::map<std::string, std::size_t> distance{{input_, 0}};
+    std::queue<std::string> open({input_});
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (; !open.empty(); open.pop()) {
+      const std::string name = open.front();
+      if (!linear(name)) found.emplace_back(distance.at(name), name);
+      for (const std::string& after : next(name))
+        if (distance.emplace(after, distance.at(name) + 1).second) open.push(after);
+    }
+    std::sort(found.begin(), found.end());
+    for (const auto& [away, name] : found) {
+      number_[name] = network_.populations.size();
+      network_.populations.push_back(population(name));
+    }
+    if (found.empty()) throw UserError(fmt::format("{}: found no neurons", file_));
+  }
+
+  NirPopulation population(const std::string& name) const {
+    const NirNode& node = graph_.nodes.at(name);
+    const std::uint64_t neurons = elements(shapes_.at(name));
+    NirPopulation result{name, node.type, {}, std::vector<double>(neurons, 0.0), {}};
+    for (const std::string_view key : neuron_type(node.type)->parameters) {
+      const std::string name_of(key);
+      const bool optional = key == "v_reset" || key == "w_in";
+      std::vector<double>& values = result.parameters[name_of];
+      if (optional && !node.parameters.contains(name_of)) {
+        values.assign(neurons, key == "w_in" ? 1.0 : 0.0);
+        continue;
+      }
+      values = parameter(node, name_of, where(name)).values;
+      if (values.size() == 1) values.assign(neurons, values.front());
+      if (values.size() != neurons)
+        fail(name, "{}: found {} numbers for {} neurons", key, values.size(), neurons);
+      if (!key.starts_with("tau")) continue;
+      const auto bad =
+          std::find_if(values.begin(), values.end(), [](double t) { return !(t > 0); });
+      if (bad != values.end()) fail(name, "{}: found {}, allowed above 0", key, *bad);
+    }
+    return result;
+  }
+
+  /// Adds what the source's spikes do to all populations behind it.
+  void follow(const std::string& source, std::optional<std::size_t> from) {
+    std::map<std::string, LinearMap> maps{{source, identity(shapes_.at(source))}};
+    for (const std::string& name : order_) {
+      if (name == source) continue;
+      if (auto map = gathered(name, maps)) maps[name] = compose(*map, made_.at(name).map);
+    }
+    for (NirPopulation& population : network_.populations) {
+      // A population is no way through: what reaches its own source again is recurrence.
+      std::optional<LinearMap> map = gathered(population.name, maps);
+      if (map) population.inputs.push_back({from, std::move(*map)});
+    }
+  }
+  std::optional<LinearMap> gathered(const std::string& name,
+                                    const std::map<std::string, LinearMap>& maps) const {
+    std::optional<LinearMap> map;
+    for (const std::string& from : before(name)) {
+      const auto found = maps.find(from);
+      if (found != maps.end()) map = map ? sum(*map, found->second) : found->second;
+    }
+    return map;
+  }
+
+  /// The Input's spikes, and the constants of all linear nodes.
+  void follow_input() {
+    follow(input_, std::nullopt);
+    std::map<std::string, std::vector<double>> constants;
+    const auto gather = [&](const std::string& name, std::vector<double>& into) {
+      for (const std::string& from : before(name)) {
+        const auto found = constants.find(from);
+        if (found == constants.end()) continue;
+        for (std::size_t i = 0; i < into.size(); ++i) into[i] += found->second[i];
+      }
+    };
+    for (const std::string& name : order_) {
+      std::vector<double> input(inputs_.contains(name) ? inputs_.at(name) : 0, 0.0);
+      gather(name, input);
+      std::vector<double>& result = constants[name];
+      result.assign(elements(shapes_.at(name)), 0.0);
+      if (name == input_) continue;
+      const LinearNode& node = made_.at(name);
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        if (!node.constant.empty()) result[i] = node.constant[i];
+        for (const Term& term : node.map.rows[i]) result[i] += term.weight * input[term.input];
+      }
+    }
+    for (NirPopulation& population : network_.populations)
+      gather(population.name, population.constant);
+  }
+
+  void find_outputs() {
+    std::set<std::size_t> shown;
+    for (const auto& [name, node] : graph_.nodes) {
+      if (node.type != "Output" || !next(name).empty()) continue;
+      for (std::string from : before(name)) {
+        while (type(from) == "Output" && before(from).size() == 1) from = before(from).front();
+        if (linear(from)) fail(name, "shows '{}' ({}), expected neurons", from, type(from));
+        shown.insert(number_.at(from));
+      }
+    }
+    if (shown.empty()) throw UserError(fmt::format("{}: found no Output behind neurons", file_));
+    network_.outputs.assign(shown.begin(), shown.end());
+  }
+
+  const NirGraph& graph_;
+  std::string file_;
+  std::map<std::string, std::vector<std::string>> next_, before_;
+  std::string input_;
+  Shape input_shape_;
+  std::vector<std::string> order_;  ///< of linear nodes
+  std::map<std::string, Shape> shapes_;
+  std::map<std::string, std::uint64_t> inputs_;  ///< numbers that a node takes
+  std::map<std::string, LinearNode> made_;
+  std::map<std::string, std::size_t> number_;
+  NirNetwork network_;
+};
+
+}  // namespace
+
+NirNetwork nir_network(const NirGraph& graph, const std::string& file) {
+  return Builder(graph, file).build();
+}
+
+}  // namespace tessera::data

@@ -1,0 +1,254 @@
+#include "sim/data/nir_network.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+
+using namespace tessera::data;
+using tessera::UserError;
+
+namespace {
+
+using Edges = std::vector<std::pair<std::string, std::string>>;
+
+NirParameter numbers(std::vector<std::uint64_t> shape, std::vector<double> values) {
+  return {std::move(shape), std::move(values), {}};
+}
+NirParameter number(double value) { return numbers({}, {value}); }
+
+NirNode neurons(std::size_t count) {
+  const auto all = [count](double value) {
+    return numbers({count}, std::vector<double>(count, value));
+  };
+  return {"LIF", {{"tau", all(0.01)}, {"r", all(1)}, {"v_leak", all(0)}, {"v_threshold", all(1)}}};
+}
+NirNode linear(std::uint64_t rows, std::uint64_t columns, double first) {
+  NirParameter weight{{rows, columns}, {}, {}};
+  for (std::uint64_t i = 0; i < rows * columns; ++i)
+    weight.values.push_back(first + static_cast<double>(i));
+  return {"Linear", {{"weight", weight}}};
+}
+NirNode input(std::vector<double> shape) {
+  return {"Input", {{"shape", numbers({shape.size()}, shape)}}};
+}
+
+double weight(const LinearMap& map, std::size_t row, std::uint32_t column) {
+  for (const Term& term : map.rows.at(row))
+    if (term.input == column) return term.weight;
+  return 0;
+}
+
+std::string message(const NirGraph& graph) {
+  try {
+    nir_network(graph, "a.nir");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// What a window over an image adds up, by its definition.
+double convolved(const NirNode& node, const std::vector<double>& image, const Shape& shape,
+                 std::size_t filter, long y, long x, long stride, long padding, long dilation) {
+  const NirParameter& weight = node.parameters.at("weight");
+  const auto depth = static_cast<long>(weight.shape[1]);
+  const auto groups = static_cast<long>(shape[0]) / depth;
+  const auto height = static_cast<long>(shape[1]), width = static_cast<long>(shape[2]);
+  const long group = static_cast<long>(filter) / (static_cast<long>(weight.shape[0]) / groups);
+  double total = node.parameters.at("bias").values[filter];
+  std::size_t at = filter * weight.shape[1] * weight.shape[2] * weight.shape[3];
+  for (long channel = group * depth; channel < (group + 1) * depth; ++channel) {
+    for (long i = 0; i < static_cast<long>(weight.shape[2]); ++i) {
+      for (long j = 0; j < static_cast<long>(weight.shape[3]); ++j, ++at) {
+        const long row = y * stride + i * dilation - padding;
+        const long column = x * stride + j * dilation - padding;
+        if (row < 0 || row >= height || column < 0 || column >= width) continue;
+        total += weight.values[at] *
+                 image[static_cast<std::size_t>((channel * height + row) * width + column)];
+      }
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("layers of a NIR graph become populations and the products between them") {
+    NirGraph graph;
+    graph.nodes = {{"in", input({3})},       {"w1", linear(2, 3, 1)}, {"a", neurons(2)},
+                   {"w2", linear(4, 2, 10)}, {"b", neurons(4)},       {"out", {"Output", {}}}};
+    graph.edges = {{"in", "w1"}, {"w1", "a"}, {"a", "w2"}, {"w2", "b"}, {"b", "out"}};
+    const NirNetwork network = nir_network(graph, "a.nir");
+    CHECK(network.inputs == 3);
+    REQUIRE(network.populations.size() == 2);
+    const NirPopulation& a = network.populations[0];
+    CHECK(a.name == "a");
+    CHECK(a.neurons() == 2);
+    CHECK(a.parameters.at("v_reset") == std::vector<double>{0, 0});
+    REQUIRE(a.inputs.size() == 1);
+    CHECK_FALSE(a.inputs[0].from.has_value());
+    CHECK(weight(a.inputs[0].weights, 1, 2) == 6);
+    REQUIRE(network.populations[1].inputs.size() == 1);
+    CHECK(network.populations[1].inputs[0].from == 0U);
+    CHECK(weight(network.populations[1].inputs[0].weights, 3, 0) == 16);
+    CHECK(network.outputs == std::vector<std::size_t>{1});
+  }
+
+  TEST_CASE("recurrent weights and neurons wired to neurons are inputs of populations") {
+    NirGraph graph;
+    graph.nodes = {{"in", input({2})},
+                   {"a", neurons(2)},
+                   {"w_rec", linear(2, 2, 5)},
+                   {"b", neurons(2)},
+                   {"out", {"Output", {}}}};
+    graph.edges = {{"in", "a"}, {"a", "w_rec"}, {"w_rec", "a"}, {"a", "b"}, {"b", "out"}};
+    const NirNetwork network = nir_network(graph, "a.nir");
+    const NirPopulation& a = network.populations[0];
+    REQUIRE(a.inputs.size() == 2);
+    CHECK(a.inputs[1].from == 0U);
+    CHECK(weight(a.inputs[1].weights, 1, 0) == 7);
+    REQUIRE(network.populations[1].inputs.size() == 1);
+    CHECK(weight(network.populations[1].inputs[0].weights, 1, 1) == 1);
+  }
+
+  TEST_CASE("convolutions, pooling and flattening between populations are one product") {
+    const Shape image{4, 6, 5};
+    NirNode convolution{"Conv2d",
+                        {{"weight", numbers({6, 2, 3, 2}, {})},
+                         {"bias", numbers({6}, {1, 2, 3, 4, 5, 6})},
+                         {"groups", number(2)}}};
+    for (int i = 0; i < 6 * 2 * 3 * 2; ++i)
+      convolution.parameters.at("weight").values.push_back(std::sin(i));
+    long stride = 1, padding = 0, dilation = 1;
+    SUBCASE("plain") {}
+    SUBCASE("strided and padded") {
+      stride = 2;
+      padding = 1;
+    }
+    SUBCASE("dilated") {
+      dilation = 2;
+      padding = 2;
+    }
+    convolution.parameters["stride"] = number(static_cast<double>(stride));
+    convolution.parameters["padding"] =
+        numbers({2}, {static_cast<double>(padding), static_cast<double>(padding)});
+    convolution.parameters["dilation"] = number(static_cast<double>(dilation));
+    const LinearNode made = linear_node(convolution, image, "c");
+    const long rows = (6 + 2 * padding - 2 * dilation - 1) / stride + 1;
+    const long columns = (5 + 2 * padding - dilation - 1) / stride + 1;
+    REQUIRE(made.map.shape ==
+            Shape{6, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns)});
+    std::vector<double> pixels;
+    for (int i = 0; i < 4 * 6 * 5; ++i) pixels.push_back(std::cos(3 * i));
+    std::size_t at = 0;
+    for (std::size_t filter = 0; filter < 6; ++filter) {
+      for (long y = 0; y < rows; ++y) {
+        for (long x = 0; x < columns; ++x, ++at) {
+          double total = made.constant[at];
+          for (const Term& term : made.map.rows[at]) total += term.weight * pixels[term.input];
+          CHECK(total == doctest::Approx(convolved(convolution, pixels, image, filter, y, x, stride,
+                                                   padding, dilation)));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a convolution padded to the same size and sums over windows") {
+    NirNode same{"Conv1d",
+                 {{"weight", numbers({1, 1, 4}, {1, 2, 3, 4})},
+                  {"bias", number(0)},
+                  {"groups", number(1)},
+                  {"stride", number(1)},
+                  {"dilation", number(1)},
+                  {"padding", {{}, {}, "same"}}}};
+    const LinearMap map = linear_node(same, {1, 5}, "c").map;
+    CHECK(map.shape == Shape{1, 5});
+    CHECK(weight(map, 0, 0) == 2);  // one element before, two behind
+    CHECK(weight(map, 0, 2) == 4);
+    CHECK(weight(map, 4, 4) == 2);
+    const NirParameter two = numbers({2}, {2, 2});
+    NirNode pool{"SumPool2d",
+                 {{"kernel_size", two}, {"stride", two}, {"padding", numbers({2}, {0, 0})}}};
+    const LinearMap sums = linear_node(pool, {2, 4, 4}, "p").map;
+    CHECK(sums.shape == Shape{2, 2, 2});
+    CHECK(sums.rows[5].size() == 4);
+    CHECK(weight(sums, 5, 16 + 7) == 1);
+    pool.type = "AvgPool2d";
+    CHECK(weight(linear_node(pool, {2, 4, 4}, "p").map, 5, 16 + 7) == 0.25);
+  }
+
+  TEST_CASE("constants pass through what stands behind them") {
+    NirGraph graph;
+    NirNode affine = linear(2, 1, 1);
+    affine.type = "Affine";
+    affine.parameters["bias"] = numbers({2}, {10, 20});
+    graph.nodes = {{"in", input({1})},
+                   {"affine", affine},
+                   {"scale", {"Scale", {{"scale", numbers({2}, {2, 3})}}}},
+                   {"a", neurons(2)},
+                   {"out", {"Output", {}}}};
+    graph.edges = {{"in", "affine"}, {"affine", "scale"}, {"scale", "a"}, {"a", "out"}};
+    const NirNetwork network = nir_network(graph, "a.nir");
+    CHECK(network.populations[0].constant == std::vector<double>{20, 60});
+    CHECK(weight(network.populations[0].inputs[0].weights, 1, 0) == 6);
+  }
+
+  TEST_CASE("what is not supported or does not fit is named with its node") {
+    NirGraph graph;
+    graph.nodes = {
+        {"in", input({2})}, {"w", linear(2, 2, 1)}, {"a", neurons(2)}, {"out", {"Output", {}}}};
+    graph.edges = {{"in", "w"}, {"w", "a"}, {"a", "out"}};
+    REQUIRE(message(graph) == "no error");
+    SUBCASE("a type") {
+      graph.nodes["w"].type = "Delay";
+      CHECK(message(graph).starts_with(
+          "a.nir: node 'w' (Delay): nodes of this type are not supported, but Affine, AvgPool2d"));
+    }
+    SUBCASE("a cycle without delay") {
+      graph.nodes["w2"] = linear(2, 2, 1);
+      graph.edges.insert(graph.edges.end(), {{"w", "w2"}, {"w2", "w"}});
+      CHECK(message(graph) ==
+            "a.nir: node 'w' (Linear): lies on a cycle of nodes without delay, or behind one: w, "
+            "w2");
+    }
+    SUBCASE("weights of the wrong shape") {
+      graph.nodes["w"] = linear(2, 3, 1);
+      CHECK(message(graph) ==
+            "a.nir: node 'w' (Linear): weight: found the shape [2, 3], allowed [n, 2]");
+    }
+    SUBCASE("too many neurons for the weights") {
+      graph.nodes["a"] = neurons(3);
+      CHECK(message(graph) == "a.nir: node 'a' (LIF): tau: found 3 numbers for 2 neurons");
+    }
+    SUBCASE("NaN") {
+      graph.nodes["a"].parameters["v_threshold"].values[1] = NAN;
+      CHECK(message(graph) ==
+            "a.nir: node 'a' (LIF): v_threshold: found nan, allowed finite numbers");
+    }
+    SUBCASE("a time constant of 0") {
+      graph.nodes["a"].parameters["tau"].values[1] = 0;
+      CHECK(message(graph) == "a.nir: node 'a' (LIF): tau: found 0, allowed above 0");
+    }
+    SUBCASE("an output without neurons") {
+      graph.edges[2] = {"w", "out"};
+      CHECK(message(graph) == "a.nir: node 'out' (Output): shows 'w' (Linear), expected neurons");
+    }
+    SUBCASE("no input") {
+      graph.nodes.erase("in");
+      graph.edges.erase(graph.edges.begin());
+      CHECK(message(graph) == "a.nir: found no Input node");
+    }
+    SUBCASE("a node that nothing reaches") {
+      graph.nodes["b"] = neurons(2);
+      CHECK(message(graph) == "a.nir: node 'b' (LIF): the Input does not reach it");
+    }
+    SUBCASE("connections of different sizes") {
+      graph.nodes["w2"] = linear(3, 2, 1);
+      graph.edges.insert(graph.edges.end(), {{"in", "w2"}, {"w2", "a"}});
+      CHECK(message(graph) == "a.nir: node 'a' (LIF): takes 2 numbers, but 'w2' gives 3");
+    }
+  }
+}
