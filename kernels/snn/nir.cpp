@@ -1,0 +1,135 @@
+#include "kernels/snn/nir.h"
+
+#include "sim/base/errors.h"
+
+namespace tessera::snn {
+
+namespace {
+
+using data::NirPopulation;
+
+/// One population as a layer.
+class Reader {
+ public:
+  Reader(const NirPopulation& from, double seconds, const std::string& file)
+      : from_(from), seconds_(seconds), file_(file) {}
+
+  Layer layer(std::uint32_t inputs) {
+    layer_.inputs = inputs;
+    layer_.neurons = static_cast<std::uint32_t>(from_.neurons());
+    set_kind();
+    for (std::size_t i = 0; i < from_.neurons(); ++i) add_neuron(i);
+    return std::move(layer_);
+  }
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
+    throw UserError(fmt::format("{}: node '{}' ({}): {}", file_, from_.name, from_.type,
+                                fmt::format(problem, std::forward<Args>(args)...)));
+  }
+
+ private:
+  void set_kind() {
+    if (from_.type == "LIF" || from_.type == "IF") {
+      layer_.kind = NeuronKind::lif;
+    } else if (from_.type == "CubaLIF") {
+      layer_.kind = NeuronKind::cuba_lif;
+    } else if (from_.type == "LI") {
+      layer_.kind = NeuronKind::integrator;
+    } else {
+      fail("neurons of this type are not supported, but CubaLIF, IF, LI and LIF");
+    }
+  }
+  [[nodiscard]] double value(const char* name, std::size_t i) const {
+    return from_.parameters.at(name)[i];
+  }
+  /// What a step takes of a decaying value.
+  [[nodiscard]] double decay(const char* tau, std::size_t i) const {
+    const double taken = seconds_ / value(tau, i);
+    if (taken > 1)
+      fail("{}: found {} s, allowed from the time step of {} s on", tau, value(tau, i), seconds_);
+    return taken;
+  }
+
+  void add_neuron(std::size_t i) {
+    const bool spikes = layer_.kind != NeuronKind::integrator;
+    const double rest = spikes ? value("v_reset", i) : 0;
+    const auto add = [](std::vector<float>& list, double number) {
+      list.push_back(static_cast<float>(number));
+    };
+    double bias = from_.constant[i];
+    if (from_.type == "IF") {
+      add(layer_.alpha, 1);
+      add(layer_.gain, seconds_ * value("r", i));
+    } else {
+      const bool current = layer_.kind == NeuronKind::cuba_lif;
+      const double leak = decay(current ? "tau_mem" : "tau", i);
+      const double gain = leak * value("r", i);
+      const double offset = value("v_leak", i) - rest;
+      add(layer_.alpha, 1 - leak);
+      if (current) {
+        if (offset != 0)
+          fail("v_leak: found {}, allowed its v_reset, {}", value("v_leak", i), rest);
+        const double synapse = decay("tau_syn", i);
+        add(layer_.beta, 1 - synapse);
+        add(layer_.gain, gain * synapse * value("w_in", i));
+      } else {
+        if (gain == 0 && offset != 0) fail("r: found 0, allowed others, as v_leak acts through it");
+        if (offset != 0) bias += offset / value("r", i);
+        add(layer_.gain, gain);
+      }
+    }
+    add(layer_.bias, bias);
+    if (!spikes) return;
+    add(layer_.threshold, value("v_threshold", i) - rest);
+    add(layer_.second_threshold, value("v_threshold", i) - rest);
+  }
+
+  const NirPopulation& from_;
+  double seconds_;
+  std::string file_;
+  Layer layer_;
+};
+
+/// [input][neuron]
+std::vector<float> weights_of(const data::LinearMap& map, std::uint32_t inputs) {
+  const std::size_t neurons = map.rows.size();
+  std::vector<float> weights(inputs * neurons, 0.0F);
+  for (std::size_t neuron = 0; neuron < neurons; ++neuron)
+    for (const data::Term& term : map.rows[neuron])
+      weights[term.input * neurons + neuron] = static_cast<float>(term.weight);
+  return weights;
+}
+
+}  // namespace
+
+Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file) {
+  Network network;
+  auto inputs = static_cast<std::uint32_t>(nir.inputs);
+  for (std::size_t i = 0; i < nir.populations.size(); ++i) {
+    const NirPopulation& from = nir.populations[i];
+    Reader reader(from, seconds, file);
+    Layer layer = reader.layer(inputs);
+    const auto before = i == 0 ? std::optional<std::size_t>{} : std::optional<std::size_t>{i - 1};
+    layer.weights.assign(std::size_t{inputs} * layer.neurons, 0.0F);
+    for (const NirPopulation::Input& input : from.inputs) {
+      if (input.from == before) {
+        layer.weights = weights_of(input.weights, inputs);
+      } else if (input.from == i) {
+        layer.recurrent_weights = weights_of(input.weights, layer.neurons);
+      } else {
+        reader.fail("takes the spikes of '{}', expected those of the layer before it and its own",
+                    input.from ? nir.populations[*input.from].name : "Input");
+      }
+    }
+    inputs = layer.neurons;
+    network.layers.push_back(std::move(layer));
+  }
+  if (nir.outputs != std::vector<std::size_t>{nir.populations.size() - 1}) {
+    throw UserError(fmt::format("{}: the Output shows '{}', expected the last layer, '{}'", file,
+                                nir.populations[nir.outputs.front()].name,
+                                nir.populations.back().name));
+  }
+  return network;
+}
+
+}  // namespace tessera::snn

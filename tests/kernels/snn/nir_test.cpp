@@ -1,0 +1,127 @@
+#include "kernels/snn/nir.h"
+
+#include <doctest/doctest.h>
+
+#include "sim/base/errors.h"
+
+using namespace tessera;
+using data::NirNetwork;
+using data::NirPopulation;
+
+namespace {
+
+using Parameters = std::map<std::string, std::vector<double>>;
+
+NirPopulation population(const std::string& name, const std::string& type, Parameters parameters,
+                         std::optional<std::size_t> from) {
+  NirPopulation result{name, type, std::move(parameters), {0.0}, {}};
+  result.inputs.push_back({from, {{1}, {{{0, 2.0}}}}});
+  return result;
+}
+Parameters lif(double tau, double r, double leak, double threshold, double reset) {
+  return {{"tau", {tau}},
+          {"r", {r}},
+          {"v_leak", {leak}},
+          {"v_threshold", {threshold}},
+          {"v_reset", {reset}}};
+}
+NirNetwork one(const std::string& type, Parameters parameters) {
+  return {1, {population("a", type, std::move(parameters), std::nullopt)}, {0}};
+}
+std::string message(const NirNetwork& network) {
+  try {
+    snn::from_nir(network, 1e-3, "a.nir");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a layer steps the equation of its NIR node, from any reset and leak") {
+    const double tau = 0.004, r = 3, leak = 0.5, threshold = 1.2, reset = -0.3, dt = 1e-3;
+    NirNetwork nir = one("LIF", lif(tau, r, leak, threshold, reset));
+    nir.populations[0].constant = {0.25};
+    const snn::Layer layer = snn::from_nir(nir, dt, "a.nir").layers.at(0);
+    CHECK(layer.kind == snn::NeuronKind::lif);
+    double v = reset, u = 0;
+    int spikes = 0;
+    for (int step = 0; step < 60; ++step) {
+      const double spike = step % 3 == 0 ? 1 : 0;
+      // As NIR says it: a step of Euler, then the reset.
+      v += dt / tau * ((leak - v) + r * (2 * spike + 0.25));
+      const bool fires = v > threshold;
+      // As a layer says it.
+      u = (u > layer.threshold[0] ? 0 : layer.alpha[0] * u) +
+          layer.gain[0] * (layer.weights[0] * spike + layer.bias[0]);
+      CHECK(u == doctest::Approx(v - reset).epsilon(1e-5));
+      CHECK((u > layer.threshold[0]) == fires);
+      if (fires) v = reset;
+      spikes += fires ? 1 : 0;
+    }
+    CHECK(spikes > 3);
+  }
+
+  TEST_CASE("a current-based layer and an integrator step theirs") {
+    const double dt = 1e-3;
+    const snn::Layer cuba = snn::from_nir(one("CubaLIF", {{"tau_mem", {0.005}},
+                                                          {"tau_syn", {0.002}},
+                                                          {"r", {4}},
+                                                          {"v_leak", {0}},
+                                                          {"w_in", {1.5}},
+                                                          {"v_threshold", {1}},
+                                                          {"v_reset", {0}}}),
+                                          dt, "a.nir")
+                                .layers.at(0);
+    const snn::Layer readout =
+        snn::from_nir(one("LI", {{"tau", {0.01}}, {"r", {2}}, {"v_leak", {0.1}}}), dt, "a.nir")
+            .layers.at(0);
+    CHECK(readout.kind == snn::NeuronKind::integrator);
+    double i = 0, v = 0, current = 0, u = 0, w = 0, x = 0;
+    for (int step = 0; step < 40; ++step) {
+      const double spike = step % 4 == 0 ? 1 : 0;
+      i += dt / 0.002 * (-i + 1.5 * 2 * spike);
+      v += dt / 0.005 * (-v + 4 * i);
+      current = cuba.beta[0] * current + 2 * spike;
+      u = (u > 1 ? 0 : cuba.alpha[0] * u) + cuba.gain[0] * current;
+      CHECK(u == doctest::Approx(v).epsilon(1e-5));
+      if (v > 1) v = 0;
+      w += dt / 0.01 * (0.1 - w + 2 * 2 * spike);
+      x = readout.alpha[0] * x + readout.gain[0] * (2 * spike + readout.bias[0]);
+      CHECK(x == doctest::Approx(w).epsilon(1e-5));
+    }
+  }
+
+  TEST_CASE("layers, recurrence and integrate-and-fire") {
+    NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
+    nir.populations[0].inputs.push_back({0, {{1}, {{{0, -3.0}}}}});
+    nir.populations.push_back(
+        population("b", "IF", {{"r", {5}}, {"v_threshold", {1}}, {"v_reset", {0}}}, 0));
+    nir.outputs = {1};
+    const snn::Network network = snn::from_nir(nir, 0.5e-3, "a.nir");
+    snn::require_sound(network, "workload.network");
+    REQUIRE(network.layers.size() == 2);
+    CHECK(network.layers[0].recurrent_weights == std::vector<float>{-3});
+    CHECK(network.layers[1].alpha == std::vector<float>{1});
+    CHECK(network.layers[1].gain == std::vector<float>{2.5e-3F});
+  }
+
+  TEST_CASE("NIR networks that are no chain of layers are refused by name") {
+    CHECK(message(one("CubaLI", {})) ==
+          "a.nir: node 'a' (CubaLI): neurons of this type are not supported, but CubaLIF, IF, LI "
+          "and LIF");
+    CHECK(message(one("LIF", lif(0.5e-3, 1, 0, 1, 0))) ==
+          "a.nir: node 'a' (LIF): tau: found 0.0005 s, allowed from the time step of 0.001 s on");
+    NirNetwork chain = one("LIF", lif(0.01, 1, 0, 1, 0));
+    chain.populations.push_back(population("b", "LIF", lif(0.01, 1, 0, 1, 0), 0));
+    CHECK(message(chain) == "a.nir: the Output shows 'a', expected the last layer, 'b'");
+    chain.outputs = {1};
+    CHECK(message(chain) == "no error");
+    chain.populations[1].inputs.push_back({std::nullopt, {{1}, {{{0, 1.0}}}}});
+    CHECK(message(chain) ==
+          "a.nir: node 'b' (LIF): takes the spikes of 'Input', expected those of the layer before "
+          "it and its own");
+  }
+}
