@@ -41,45 +41,49 @@ class Builder {
         code_("gemm"),
         gemm_(code_, assembly.program, contexts) {}
 
-  program::Program build() {
+  void build() {
     const auto passes = schedule(problem_, geometry_.plan.split_features, 1, adjoint_);
-    const bool turns = shape_.depth == shape_.columns && passes.size() % 2 == 1;
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      x_.push_back(add_rows(t, !turns, passes.front().rows));
+    assembly_.add_results();
+    for (std::uint32_t round = 0; round < geometry_.plan.rounds; ++round) {
+      assembly_.begin_round(round);
+      add_rows(passes);
+      for (const RowPass& pass : passes)
+        if (round == 0) twiddles_.push_back(add_weights(pass));
+      assembly_.add_inputs();
+      for (std::size_t i = 0; i < passes.size(); ++i) add_pass(passes[i], twiddles_[i]);
+      assembly_.finish_rows(x_, passes.back().rows);
     }
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      y_.push_back(add_rows(t, turns, passes.front().rows));
-    }
-    // The result is in the buffers that are first.
-    if (turns) std::swap(x_, y_);
-    for (const RowPass& pass : passes) {
-      if (pass.before) assembly_.add_swap(*pass.before, x_);
-      for (std::uint32_t t = 0; t < assembly_.tiles; ++t) add_products(t, pass);
-      if (shape_.depth == shape_.columns)
-        std::swap(x_, y_);
-      else
-        for (std::uint32_t t = 0; t < assembly_.tiles; ++t) add_regrouping(t);
-    }
-    return assembly_.take();
   }
 
  private:
-  BufferId add_rows(std::uint32_t tile, bool given, const Rows& rows) {
-    const bool first = x_.size() < assembly_.tiles;
-    return assembly_.add_rows(tile, "x", first, given ? &Operands::x : nullptr, rows);
+  /// In layout planned the result is in the buffers that are first.
+  void add_rows(const std::vector<RowPass>& passes) {
+    const bool planned = problem_.layout == Layout::planned;
+    const bool turns = planned && shape_.depth == shape_.columns && passes.size() % 2 == 1;
+    if (turns) y_ = assembly_.empty_rows("x", true);
+    x_ = assembly_.given_rows(&Operands::x, "x", passes.front().rows, planned && !turns);
+    if (!turns) y_ = assembly_.empty_rows("x");
+  }
+
+  void add_pass(const RowPass& pass, const std::vector<BufferId>& twiddles) {
+    if (pass.before) assembly_.add_swap(*pass.before, x_);
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) add_products(t, pass, twiddles[t]);
+    if (shape_.depth == shape_.columns)
+      std::swap(x_, y_);
+    else
+      for (std::uint32_t t = 0; t < assembly_.tiles; ++t) add_regrouping(t);
   }
 
   [[nodiscard]] std::uint64_t row_bytes(std::uint32_t tile) const {
     return geometry_.units(tile).size() * problem_.unit_bytes();
   }
 
-  void add_products(std::uint32_t tile, const RowPass& pass) {
+  void add_products(std::uint32_t tile, const RowPass& pass, BufferId weights) {
     const std::uint64_t columns = geometry_.units(tile).size();
     const std::uint64_t row = row_bytes(tile);
     const std::uint64_t leg = row << pass.first_place(problem_);
     const gemm::Vertices::Steps steps{in_.calls == 1 ? leg : columns * shape_.x_bytes(),
                                       out_.calls == 1 ? leg : columns * shape_.y_bytes()};
-    const BufferId weights = add_weights(tile, pass);
     std::uint64_t at = 0;
     for (std::uint32_t group = 0; group < pass.groups(); ++group) {
       const std::uint64_t first = pass.first_row(problem_, group) * row;
@@ -95,13 +99,13 @@ class Builder {
     }
   }
 
-  /// The twiddles of a tile for a pass, in the order of the calls.
-  BufferId add_weights(std::uint32_t tile, const RowPass& pass) {
+  /// The twiddles of a pass by tile, in the order of the calls.
+  std::vector<BufferId> add_weights(const RowPass& pass) {
     const std::uint32_t side = 2 * problem_.padded();
     const std::uint64_t bytes = std::uint64_t{pass.groups()} * side * side * shape_.input_bytes;
     const auto fill = [pass, problem = problem_, in = in_, out = out_, adjoint = adjoint_,
-                       part = geometry_.feature_part(tile),
-                       operands = assembly_.operands](std::span<std::byte> into) {
+                       operands = assembly_.operands](std::uint32_t part, Interval groups,
+                                                      std::span<std::byte> into) {
       const std::uint32_t stage = pass.stages.front();
       const std::uint32_t padded = problem.padded();
       std::size_t at = 0;
@@ -113,9 +117,9 @@ class Builder {
         return adjoint ? operands->twiddles.element(stage, pair, j, i)
                        : operands->twiddles.element(stage, pair, i, j);
       };
-      for (std::uint32_t group = 0; group < pass.groups(); ++group) {
-        const std::uint32_t pair =
-            problem.pair(stage, pass.rows.feature(part, pass.first_row(problem, group)));
+      for (std::uint64_t group = groups.begin; group < groups.end; ++group) {
+        const std::uint32_t row = pass.first_row(problem, word(group));
+        const std::uint32_t pair = problem.pair(stage, pass.rows.feature(part, row));
         for (std::uint32_t to = 0; to < out.calls; ++to)
           for (std::uint32_t from = 0; from < in.calls; ++from)
             for (std::uint32_t o = 0; o < out.blocks; ++o)
@@ -126,7 +130,7 @@ class Builder {
                                         value(pair, out.feature(to, o, j), in.feature(from, d, i)));
       }
     };
-    return assembly_.add_buffer(tile, bytes, "twiddles", false, fill);
+    return assembly_.twiddles(pass, bytes, fill);
   }
 
   /// Outputs at a time to inputs at a time, from y to x.
@@ -149,13 +153,14 @@ class Builder {
   bool adjoint_;
   elf::KernelCode code_;
   gemm::Vertices gemm_;
-  std::vector<BufferId> x_, y_;  // by tile: where rows are, where a factor's go
+  std::vector<BufferId> x_, y_;                  // by tile: where rows are, where a factor's go
+  std::vector<std::vector<BufferId>> twiddles_;  // by pass
 };
 
 }  // namespace
 
-program::Program build_block_product(Assembly& assembly, std::uint32_t contexts) {
-  return Builder(assembly, contexts).build();
+void add_block_product(Assembly& assembly, std::uint32_t contexts) {
+  Builder(assembly, contexts).build();
 }
 
 }  // namespace tessera::butterfly

@@ -60,6 +60,11 @@ void describe(config::Fields& fields, Options& options) {
                 "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: of every twiddle, "
                 "summed over columns"},
                problem.pass, kPasses);
+  fields.field({"layout",
+                "planned: X, Y and twiddles lie where the plan wants them; blocked: once, in equal "
+                "stretches on all tiles, feature after feature, from which and to which they are "
+                "brought in the measured region"},
+               problem.layout, kLayouts);
   fields.require(
       !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex() &&
                              problem.pass != Pass::grad_twiddles),

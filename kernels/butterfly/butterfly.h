@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/butterfly/program.h"
+#include "sim/base/parallel.h"
 
 /// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the
 /// tiles as the plan has it, feature after feature, columns packed; twiddles on every tile that
@@ -42,7 +43,8 @@ class Butterfly : public Workload {
   [[nodiscard]] CheckResult check_gradient(const MemoryReader& memory,
                                            const CheckRequest& request) const;
   /// Y as found: row after row, imaginary parts behind real ones as in Operands.
-  [[nodiscard]] std::vector<float> found_rows(const MemoryReader& memory) const;
+  [[nodiscard]] std::vector<float> found_rows(const MemoryReader& memory,
+                                              HostThreads& threads) const;
 
   Options options_;
   MachineConfig machine_;

@@ -3,6 +3,7 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/reference.h"
+#include "kernels/butterfly/storage.h"
 #include "kernels/check/comparison.h"
 #include "sim/base/parallel.h"
 #include "sim/data/element.h"
@@ -16,7 +17,9 @@ namespace {
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
+constexpr std::size_t kDenseChunks = 16;   ///< of columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
+constexpr std::uint32_t kBatch = 64;  ///< buffers that are read, then converted by all threads
 
 /// All columns, or some, at least one of every part of the plan.
 std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all,
@@ -27,84 +30,111 @@ std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all
     for (std::uint32_t j = 0; j < n; ++j) columns.push_back(j);
     return columns;
   }
-  for (std::uint32_t part = 0; part < geometry.plan.split_n; ++part) {
-    const Interval units = geometry.units(part * geometry.plan.split_features);
-    const auto first = static_cast<std::uint32_t>(units.begin * geometry.problem.unit_columns());
-    const auto end = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(units.end * geometry.problem.unit_columns(), n));
-    columns.push_back(first + static_cast<std::uint32_t>(
-                                  data::random_below(seed, kSampleStream, part, end - first)));
-  }
-  for (std::uint32_t i = 0; i < kSampledColumns; ++i)
+  const auto draw = [&](std::uint64_t stream, std::uint64_t number, std::uint64_t first,
+                        std::uint64_t end) {
     columns.push_back(
-        static_cast<std::uint32_t>(data::random_below(seed, kSampleStream + 1, i, n)));
+        static_cast<std::uint32_t>(first + data::random_below(seed, stream, number, end - first)));
+  };
+  for (std::uint32_t round = 0; round < geometry.plan.rounds; ++round)
+    for (std::uint32_t part = 0; part < geometry.plan.split_n; ++part) {
+      const Interval units = geometry.round(round).units(part * geometry.plan.split_features);
+      const std::uint64_t width = geometry.problem.unit_columns();
+      draw(kSampleStream, round * std::uint64_t{geometry.plan.split_n} + part, units.begin * width,
+           std::min<std::uint64_t>(units.end * width, n));
+    }
+  for (std::uint32_t i = 0; i < kSampledColumns; ++i) draw(kSampleStream + 1, i, 0, n);
   return columns;
 }
 
 }  // namespace
 
-std::vector<float> Butterfly::found_rows(const MemoryReader& memory) const {
+std::vector<float> Butterfly::found_rows(const MemoryReader& memory, HostThreads& threads) const {
   const Problem& p = options_.problem;
-  const std::uint32_t parts = p.is_complex() ? 2 : 1;
+  const std::uint64_t row = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1);
+  const std::uint64_t size = data::element_bytes(p.type());
+  const bool planned = p.layout == Layout::planned;
   const Rows rows =
       schedule(p, geometry_.plan.split_features, geometry_.plan.fused, p.pass == Pass::grad_input)
           .back()
           .rows;
-  std::vector<float> found(std::uint64_t{p.features} * p.n * parts);
-  std::vector<std::byte> bytes;
-  for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-    bytes.resize(geometry_.bytes(t));
-    memory.read({program::BufferId(t)}, bytes);
-    geometry_.for_numbers(t, [&](std::uint32_t row, std::uint32_t inner, std::uint64_t column,
-                                 std::uint32_t part, std::size_t at) {
-      if (column >= p.n || inner >= p.block) return;
-      const std::uint64_t feature =
-          std::uint64_t{rows.feature(geometry_.feature_part(t), row)} * p.block + inner;
-      found[(feature * p.n + column) * parts + part] =
-          static_cast<float>(data::load_element(p.type(), bytes, at));
-    });
+  std::vector<float> found(p.features * row);
+  const auto take = [&](std::uint64_t feature, std::uint64_t column, double value) {
+    found[feature * row + column] = static_cast<float>(value);
+  };
+  for (std::uint32_t round = 0; round < geometry_.plan.rounds; ++round) {
+    const Geometry its = geometry_.round(round);
+    const StoredRows stored(its, machine_.tiles);
+    const std::uint32_t holders = planned ? its.tiles() : stored.storage().tiles();
+    std::vector<std::vector<std::byte>> bytes(kBatch);
+    for (std::uint32_t first = 0; first < holders; first += kBatch) {
+      const std::uint32_t count = std::min(kBatch, holders - first);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t t = first + i;
+        bytes[i].resize(planned ? its.bytes(t) : stored.storage().bytes_on(t));
+        memory.read({program::BufferId(round * machine_.tiles + t)}, bytes[i]);
+      }
+      threads.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const auto t = static_cast<std::uint32_t>(first + i);
+          const auto at_of = [&](std::size_t at) {
+            return data::load_element(p.type(), bytes[i], at);
+          };
+          if (planned)
+            its.for_values(t, rows,
+                           [&](std::uint64_t feature, std::uint64_t column, std::size_t at) {
+                             take(feature, column, at_of(at));
+                           });
+          else
+            stored.for_numbers(stored.storage().begin(t), bytes[i].size() / size,
+                               [&](std::uint64_t feature, std::uint64_t column, std::size_t at) {
+                                 take(feature, column, at_of(at));
+                               });
+        }
+      });
+    }
   }
   return found;
 }
 
-/// Column by column: the factors applied to X in double with a running bound, and, where it is
-/// small, the dense matrix times X.
+/// Some columns at a time: the factors applied to X in double with a running bound, and, where it
+/// is small, the dense matrix times X.
 CheckResult Butterfly::check_product(const MemoryReader& memory,
                                      const CheckRequest& request) const {
+  constexpr std::size_t kWidth = Columns::kWidth;
   const Problem& p = options_.problem;
   const std::uint32_t parts = p.is_complex() ? 2 : 1;
   const bool all = compares_all(request.mode, useful_flops());
   const std::vector<std::uint32_t> columns = columns_to_compare(geometry_, all, request.seed);
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
+  std::vector<RealFactor> real;
+  for (const Factor& each : matrices) real.push_back(real_factor(p, each));
   const auto dense =
       p.features <= kMostDense ? dense_product(matrices) : std::vector<std::vector<Complex>>{};
-  const std::vector<float> found = found_rows(memory);
+  HostThreads threads(request.threads);
+  const std::vector<float> found = found_rows(memory, threads);
   // Magnitudes of many products say little of their sum.
   const Roundings roundings = p.blocked() && options_.x.empty() && options_.twiddles.empty()
                                   ? Roundings::independent
                                   : Roundings::any;
   const kernels::Comparison empty({"Y", p.type(), p.type(), false});
-  std::vector<kernels::Comparison> pieces(columns.size(), empty);
-  const auto compare_column = [&](std::uint32_t column, kernels::Comparison& comparison) {
-    Bounded y = exact_column(p, operands_.x, column);
-    const std::vector<Complex> x = y.value;
-    for (const Factor& each : matrices) y = apply(each, y, p.type(), roundings);
-    for (std::uint32_t i = 0; i < p.features; ++i) {
-      Complex expected = y.value[i];
-      if (!dense.empty()) {
-        expected = 0;
-        for (std::uint32_t k = 0; k < p.features; ++k) expected += dense[i][k] * x[k];
+  const std::size_t chunks = ceil_div(columns.size(), kWidth);
+  std::vector<kernels::Comparison> pieces(chunks, empty);
+  const auto compare_chunk = [&](std::size_t chunk) {
+    const auto its = std::span(columns).subspan(chunk * kWidth,
+                                                std::min(kWidth, columns.size() - chunk * kWidth));
+    const Columns x = exact_columns(p, operands_.x, its);
+    Columns y = apply(real.front(), x, p.type(), roundings);
+    for (std::size_t i = 1; i < real.size(); ++i) y = apply(real[i], y, p.type(), roundings);
+    if (!dense.empty() && chunk < kDenseChunks) y.value = multiply(dense, x, parts);
+    for (std::size_t row = 0; row < std::size_t{p.features} * parts; ++row)
+      for (std::size_t i = 0; i < its.size(); ++i) {
+        const std::uint64_t at = (row / parts * p.n + its[i]) * parts + row % parts;
+        pieces[chunk].add({row / parts, its[i], static_cast<double>(found[at]),
+                           y.value[row * kWidth + i], kSecondOrder * y.error[row * kWidth + i]});
       }
-      const std::uint64_t at = (std::uint64_t{i} * p.n + column) * parts;
-      const double allowed = kSecondOrder * y.error[i];
-      comparison.add({i, column, static_cast<double>(found[at]), expected.real(), allowed});
-      if (parts == 2)
-        comparison.add({i, column, static_cast<double>(found[at + 1]), expected.imag(), allowed});
-    }
   };
-  HostThreads threads(request.threads);
-  threads.for_ranges(columns.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) compare_column(columns[i], pieces[i]);
+  threads.for_ranges(chunks, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) compare_chunk(i);
   });
   kernels::Comparison comparison = empty;
   for (const kernels::Comparison& piece : pieces) comparison.merge(piece);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/gradient.h"
@@ -14,7 +15,6 @@ namespace tessera::butterfly {
 namespace {
 
 constexpr double kRoundoff = 0x1p-24;  // of the sums, f32 for every type
-constexpr std::size_t kGrain = 16;     // columns that are added up together
 
 /// The gradient of one element of a factor: the sum over columns of what comes back to its row
 /// times what went in at its column.
@@ -26,33 +26,64 @@ struct Sum {
 /// By factor, by element of the factor.
 using Sums = std::vector<std::vector<Sum>>;
 
-double magnitude(const Complex& value) { return std::abs(value.real()) + std::abs(value.imag()); }
+/// What a factor is there and back.
+struct Stage {
+  std::vector<Element> elements;
+  RealFactor forward, back;
+};
 
-Sums no_sums(const std::vector<Factor>& factors) {
+using Lanes = std::array<double, Columns::kWidth>;
+
+double sum_of(Lanes lanes) {
+  for (std::size_t half = lanes.size() / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  return lanes[0];
+}
+
+/// Gradient rows of a feature times input rows of another, added up over columns.
+void add_products(const Columns& gradient, std::size_t row, const Columns& x, std::size_t column,
+                  std::uint32_t parts, Sum& sum) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  Lanes real{}, imaginary{}, error{}, size{};
+  for (std::uint32_t g_part = 0; g_part < parts; ++g_part)
+    for (std::uint32_t x_part = 0; x_part < parts; ++x_part) {
+      const double* const g = &gradient.value[(row * parts + g_part) * kWidth];
+      const double* const g_error = &gradient.error[(row * parts + g_part) * kWidth];
+      const double* const in = &x.value[(column * parts + x_part) * kWidth];
+      const double* const in_error = &x.error[(column * parts + x_part) * kWidth];
+      Lanes& into = g_part == x_part ? real : imaginary;
+      const double sign = g_part < x_part ? -1 : 1;  // of g times the conjugate of x
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        into[i] += sign * g[i] * in[i];
+        error[i] += std::abs(g[i]) * in_error[i] + g_error[i] * (std::abs(in[i]) + in_error[i]);
+        size[i] += std::abs(g[i]) * std::abs(in[i]);
+      }
+    }
+  sum.value += Complex(sum_of(real), sum_of(imaginary));
+  sum.error += sum_of(error);
+  sum.size += sum_of(size);
+}
+
+Sums no_sums(const std::vector<Stage>& factors) {
   Sums sums;
-  for (const Factor& each : factors) sums.emplace_back(each.elements.size());
+  for (const Stage& each : factors) sums.emplace_back(each.elements.size());
   return sums;
 }
 
-void add_column(const Problem& problem, const Operands& operands,
-                const std::vector<Factor>& factors, std::uint64_t column, Sums& sums) {
-  std::vector<Bounded> x{exact_column(problem, operands.x, column)};
+void add_columns(const Problem& problem, const Operands& operands,
+                 const std::vector<Stage>& factors, std::span<const std::uint32_t> columns,
+                 Sums& sums) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  std::vector<Columns> x{exact_columns(problem, operands.x, columns)};
   for (std::size_t stage = 0; stage + 1 < factors.size(); ++stage)
-    x.push_back(apply(factors[stage], x.back(), problem.type()));
-  Bounded gradient = exact_column(problem, operands.gradient, column);
+    x.push_back(apply(factors[stage].forward, x.back(), problem.type()));
+  Columns gradient = exact_columns(problem, operands.gradient, columns);
   for (std::size_t stage = factors.size(); stage-- > 0;) {
     for (std::size_t i = 0; i < sums[stage].size(); ++i) {
       const Element& element = factors[stage].elements[i];
-      const Complex& g = gradient.value[element.row];
-      const Complex& in = x[stage].value[element.column];
-      const double g_error = gradient.error[element.row];
-      Sum& sum = sums[stage][i];
-      sum.value += g * std::conj(in);
-      sum.error += magnitude(g) * x[stage].error[element.column] +
-                   g_error * (magnitude(in) + x[stage].error[element.column]);
-      sum.size += magnitude(g) * magnitude(in);
+      add_products(gradient, element.row, x[stage], element.column, parts, sums[stage][i]);
     }
-    if (stage > 0) gradient = apply(adjoint(factors[stage]), gradient, problem.type());
+    if (stage > 0) gradient = apply(factors[stage].back, gradient, problem.type());
   }
 }
 
@@ -97,18 +128,25 @@ std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosin
 CheckResult Butterfly::check_gradient(const MemoryReader& memory,
                                       const CheckRequest& request) const {
   const Problem& p = options_.problem;
-  const std::vector<Factor> all = factors(p, operands_.twiddles);
+  std::vector<Stage> all;
+  for (const Factor& each : factors(p, operands_.twiddles))
+    all.push_back({each.elements, real_factor(p, each), real_factor(p, adjoint(each))});
   Sums sums = no_sums(all);
   HostThreads threads(request.threads);
-  const std::size_t chunks = ceil_div<std::size_t>(p.n, kGrain);
+  std::vector<std::uint32_t> columns(p.n);
+  std::iota(columns.begin(), columns.end(), 0U);
+  constexpr std::size_t kWidth = Columns::kWidth;
+  const std::size_t chunks = ceil_div<std::size_t>(p.n, kWidth);
   // As many at a time as there are threads: sums of a chunk are as large as all twiddles.
   for (std::size_t chunk = 0; chunk < chunks; chunk += request.threads) {
     std::vector<Sums> parts(std::min<std::size_t>(request.threads, chunks - chunk), no_sums(all));
     threads.for_ranges(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t j = (chunk + i) * kGrain;
-             j < std::min<std::size_t>((chunk + i + 1) * kGrain, p.n); ++j)
-          add_column(p, operands_, all, j, parts[i]);
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t first = (chunk + i) * kWidth;
+        add_columns(p, operands_, all,
+                    std::span(columns).subspan(first, std::min(kWidth, columns.size() - first)),
+                    parts[i]);
+      }
     });
     for (const Sums& part : parts)
       for (std::size_t stage = 0; stage < sums.size(); ++stage)

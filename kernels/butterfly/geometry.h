@@ -5,12 +5,18 @@
 
 namespace tessera::butterfly {
 
-/// Which part of X each tile holds: tile t has part t / split_features of the columns, and of the
-/// features what a schedule says of t % split_features.
+/// Which part of X each tile computes in a round: tile t has part t / split_features of the round's
+/// columns, and of the features what a schedule says of t % split_features.
 struct Geometry {
   Problem problem;
   Plan plan;
+  std::uint32_t number = 0;  ///< of the round; the first has most columns
 
+  [[nodiscard]] Geometry round(std::uint32_t of) const { return {problem, plan, of}; }
+  /// Units of columns of the round.
+  [[nodiscard]] Interval round_units() const {
+    return EvenSplit{problem.units(), plan.rounds}.part(number);
+  }
   [[nodiscard]] std::uint32_t tiles() const { return plan.split_features * plan.split_n; }
   [[nodiscard]] std::uint32_t rows() const { return problem.blocks() / plan.split_features; }
   [[nodiscard]] std::uint32_t feature_part(std::uint32_t tile) const {
@@ -18,34 +24,38 @@ struct Geometry {
   }
   /// Units of columns of a tile; tile 0 has most.
   [[nodiscard]] Interval units(std::uint32_t tile) const {
-    return EvenSplit{problem.units(), plan.split_n}.part(tile / plan.split_features);
+    const Interval all = round_units();
+    const Interval mine = EvenSplit{all.size(), plan.split_n}.part(tile / plan.split_features);
+    return {all.begin + mine.begin, all.begin + mine.end};
   }
   /// Bytes of all rows of a tile.
   [[nodiscard]] std::uint64_t bytes(std::uint32_t tile) const {
     return units(tile).size() * problem.unit_bytes() * rows();
   }
 
-  /// Calls take(row, inner, column, part, at) for every real number of a tile, `at` counting them;
-  /// `inner` is the feature's number in its block, part 1 is imaginary. Columns beyond n and inner
-  /// ones beyond the block are padding.
+  /// Calls take(feature, column, at) for the numbers of a tile whose rows are `rows`, `at` counting
+  /// them. Columns are those of an operand: of complex numbers two each. What is padding is left
+  /// out.
   template <class Take>
-  void for_numbers(std::uint32_t tile, const Take& take) const {
-    const std::uint32_t columns = problem.unit_columns();
-    const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  void for_values(std::uint32_t tile, const Rows& rows, const Take& take) const {
+    const std::uint64_t columns = problem.unit_columns();
+    const std::uint64_t parts = problem.is_complex() ? 2 : 1;
+    const std::uint64_t depth = problem.blocked() ? problem.shape.depth : 1;
+    const std::uint64_t in_line = problem.blocked() ? depth : columns * parts;
     const Interval mine = units(tile);
     std::size_t at = 0;
-    if (problem.blocked()) {
-      const std::uint32_t depth = problem.shape.depth;
-      for (std::uint32_t row = 0; row < rows(); ++row)
-        for (std::uint32_t first = 0; first < problem.padded(); first += depth)
-          for (std::uint64_t column = mine.begin; column < mine.end; ++column)
-            for (std::uint32_t i = 0; i < depth; ++i) take(row, first + i, column, 0U, at++);
-      return;
+    for (std::uint32_t row = 0; row < this->rows(); ++row) {
+      const std::uint64_t first =
+          std::uint64_t{rows.feature(feature_part(tile), row)} * problem.block;
+      for (std::uint64_t inner = 0; inner < problem.padded(); inner += depth)
+        for (std::uint64_t unit = mine.begin; unit < mine.end; ++unit)
+          for (std::uint64_t i = 0; i < in_line; ++i, ++at) {
+            const std::uint64_t feature = inner + (problem.blocked() ? i : 0);
+            const std::uint64_t column = unit * columns + (problem.blocked() ? 0 : i % columns);
+            if (feature < problem.block && column < problem.n)
+              take(first + feature, column * parts + (problem.blocked() ? 0 : i / columns), at);
+          }
     }
-    for (std::uint32_t row = 0; row < rows(); ++row)
-      for (std::uint64_t unit = mine.begin; unit < mine.end; ++unit)
-        for (std::uint32_t part = 0; part < parts; ++part)
-          for (std::uint32_t i = 0; i < columns; ++i) take(row, 0U, unit * columns + i, part, at++);
   }
 };
 

@@ -23,22 +23,33 @@ class Builder {
         gemm_code_("gemm"),
         gemm_(gemm_code_, assembly.program, contexts) {}
 
-  program::Program build() {
+  void build() {
     add_buffers();
+    std::vector<std::vector<BufferId>> forward, back;  // twiddles by factor
+    for (std::uint32_t stage = 0; stage < stages(); ++stage) {
+      const RowPass& pass = layout_.passes()[stage];
+      if (stage + 1 < stages()) forward.push_back(assembly_.twiddles(pass, false));
+    }
+    assembly_.add_inputs();
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       const RowPass& pass = layout_.passes()[stage];
       if (pass.before) assembly_.add_swap(*pass.before, x_[stage]);
-      if (stage + 1 < stages()) apply(pass, false, x_[stage], x_[stage + 1]);
+      if (stage + 1 < stages()) apply(pass, forward[stage], x_[stage], x_[stage + 1]);
     }
+    gradient_ =
+        assembly_.given_rows(&Operands::gradient, "gradient", layout_.passes().back().rows, false);
+    for (std::uint32_t stage = 0; stage < stages(); ++stage)
+      back.push_back(stage == 0 ? std::vector<BufferId>()
+                                : assembly_.twiddles(layout_.passes()[stage], true));
+    assembly_.add_inputs();
     for (std::uint32_t stage = stages(); stage-- > 0;) {
       const RowPass& pass = layout_.passes()[stage];
       add_products(stage);
       if (stage == 0) break;
-      apply(pass, true, gradient_, gradient_);
+      apply(pass, back[stage], gradient_, gradient_);
       if (pass.before) assembly_.add_swap(*pass.before, gradient_);
     }
     add_up();
-    return assembly_.take();
   }
 
  private:
@@ -54,13 +65,9 @@ class Builder {
       results_.push_back(assembly_.add_buffer(
           t, std::max<std::uint64_t>(rotates() ? bytes / 4 : bytes, 16), "result", true));
     }
-    x_.resize(stages());
+    x_.push_back(assembly_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
+    while (x_.size() < stages()) x_.push_back(assembly_.empty_rows("x"));
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      for (std::uint32_t stage = 0; stage < stages(); ++stage)
-        x_[stage].push_back(assembly_.add_rows(t, "x", false, stage == 0 ? &Operands::x : nullptr,
-                                               layout_.passes().front().rows));
-      gradient_.push_back(assembly_.add_rows(t, "gradient", false, &Operands::gradient,
-                                             layout_.passes().back().rows));
       // What nothing is added to is the result.
       sums_.push_back(arrays() == 1 && geometry_.plan.split_n == 1 && !rotates()
                           ? results_[t]
@@ -68,12 +75,11 @@ class Builder {
     }
   }
 
-  void apply(const RowPass& pass, bool adjoint, const std::vector<BufferId>& in,
-             const std::vector<BufferId>& out) {
+  void apply(const RowPass& pass, const std::vector<BufferId>& twiddles,
+             const std::vector<BufferId>& in, const std::vector<BufferId>& out) {
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t)
       assembly_.add(assembly_.vertices.pass(TileId(t), pass, geometry_.units(t).size(),
-                                            {assembly_.add_twiddles(t, pass, adjoint)}, in[t],
-                                            out[t]));
+                                            {twiddles[t]}, in[t], out[t]));
   }
 
   void add_products(std::uint32_t stage) {
@@ -178,8 +184,8 @@ Interval GradientLayout::share(std::uint32_t tile) const {
   return {pairs.begin * pair_bytes_, pairs.end * pair_bytes_};
 }
 
-program::Program build_gradient(Assembly& assembly, std::uint32_t contexts) {
-  return Builder(assembly, contexts).build();
+void add_gradient(Assembly& assembly, std::uint32_t contexts) {
+  Builder(assembly, contexts).build();
 }
 
 }  // namespace tessera::butterfly

@@ -26,6 +26,18 @@ std::uint32_t most_fused(const Problem& problem) {
   return one ? 1 : 2;
 }
 
+/// Rounds that may be of use: in layout planned the result takes the place of X, gradients of
+/// twiddles are added up at once, and what is smaller than a stretch of X by far fits anyway.
+std::uint32_t most_rounds(const Problem& problem, const MachineConfig& machine) {
+  constexpr std::uint64_t kLeastShare = 64;
+  if (problem.layout == Layout::planned || problem.pass == Pass::grad_twiddles) return 1;
+  const std::uint64_t row = std::uint64_t{problem.units()} * problem.unit_bytes();
+  if (row * problem.blocks() / machine.tiles > capacity(machine)) return 1;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      row * problem.blocks() * kLeastShare / machine.tiles / capacity(machine), 1,
+      problem.units()));
+}
+
 /// Parts of the columns among workers; products of blocks divide them themselves.
 std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machine) {
   return problem.blocked() ? 1 : machine.tile.contexts;
@@ -36,22 +48,30 @@ class Search {
   Search(const Problem& problem, MachineCosts& costs)
       : problem_(problem), machine_(costs.machine()), costs_(costs) {}
 
+  /// As few rounds as fit.
   Candidate run() {
-    const std::uint32_t most = std::min(problem_.pairs(), std::bit_floor(machine_.tiles));
-    for (std::uint32_t parts = 1; parts <= most; parts *= 2) {
-      Plan plan;
-      plan.split_features = parts;
-      // As few parts as give the fullest tile as little.
-      const std::uint32_t units = problem_.units();
-      const std::uint32_t split = std::min(units, machine_.tiles / parts);
-      plan.split_n = ceil_div(units, ceil_div(units, split));
-      try_passes(plan);
-    }
+    for (std::uint32_t rounds = 1; !best_ && rounds <= most_rounds(problem_, machine_);
+         rounds += (rounds + 2) / 3)
+      try_splits(rounds);
     if (!best_) fail();
     return *best_;
   }
 
  private:
+  void try_splits(std::uint32_t rounds) {
+    const std::uint32_t most = std::min(problem_.pairs(), std::bit_floor(machine_.tiles));
+    for (std::uint32_t parts = 1; parts <= most; parts *= 2) {
+      Plan plan;
+      plan.rounds = rounds;
+      plan.split_features = parts;
+      // As few parts as give the fullest tile as little.
+      const std::uint32_t units = ceil_div(problem_.units(), rounds);
+      const std::uint32_t split = std::min(problem_.units() / rounds, machine_.tiles / parts);
+      plan.split_n = ceil_div(units, ceil_div(units, split));
+      try_passes(plan);
+    }
+  }
+
   void try_passes(Plan plan) {
     for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused) {
       for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem_, machine_);
@@ -67,7 +87,7 @@ class Search {
     if (geometry.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= machine_.tiles &&
         plan.split_features * 2 <= problem_.pairs())
       return;
-    const program::Program sample = build_sample(geometry, machine_);
+    const kernels::Sample sample = build_sample(geometry, machine_);
     const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
     if (program::total(need) > capacity(machine_)) {
       if (!closest_ || program::total(need) < program::total(closest_need_)) {
@@ -76,7 +96,7 @@ class Search {
       }
       return;
     }
-    const Prediction prediction = kernels::predict_sample(sample, geometry.tiles(), costs_);
+    const Prediction prediction = kernels::predict_sample(sample, costs_);
     if (!best_ || prediction.cycles < best_->prediction.cycles)
       best_ = {plan, prediction, program::total(need)};
   }
@@ -112,13 +132,18 @@ void describe(config::Fields& fields, Plan& plan) {
   fields.field({"fused", "factors that a tile applies in registers"}, plan.fused, {1, 2});
   fields.field({"workers_n", "parts of a tile's columns among its workers"}, plan.workers_n,
                {1, 1024});
+  fields.field({"rounds",
+                "equal parts of the columns that are computed one after the other, in layout "
+                "blocked"},
+               plan.rounds, {1, 1U << 24});
 }
 
 nlohmann::ordered_json to_json(const Plan& plan) {
   return {{"split_features", plan.split_features},
           {"split_n", plan.split_n},
           {"fused", plan.fused},
-          {"workers_n", plan.workers_n}};
+          {"workers_n", plan.workers_n},
+          {"rounds", plan.rounds}};
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
@@ -139,14 +164,19 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
           fmt::format("divisors of {} (machine.tile.contexts)", contexts));
   require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
           "1 with workload.block above 1");
+  const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
+  require(plan.rounds <= (rounds ? problem.units() / plan.split_n : 1), "rounds", plan.rounds,
+          rounds ? fmt::format("1 to {} (words of n columns over split_n)",
+                               problem.units() / plan.split_n)
+                 : "1 but in layout blocked and passes forward and grad_input");
   const Geometry geometry{problem, plan};
   if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
     throw KeyError("workload.plan",
                    fmt::format("found {} x {} parts, allowed at most one for each of {}",
                                plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
   }
-  const program::Program sample = build_sample(geometry, machine);
-  return {plan, kernels::predict_sample(sample, geometry.tiles(), costs),
+  const kernels::Sample sample = build_sample(geometry, machine);
+  return {plan, kernels::predict_sample(sample, costs),
           program::total(kernels::sample_memory(sample, machine.tile))};
 }
 

@@ -15,6 +15,7 @@ struct Plan {
   std::uint32_t split_n = 1;         ///< parts of the columns
   std::uint32_t fused = 1;           ///< factors that are applied in registers
   std::uint32_t workers_n = 1;       ///< parts of a tile's columns among its workers
+  std::uint32_t rounds = 1;          ///< equal parts of the columns, one after the other
 };
 void describe(config::Fields& fields, Plan& plan);
 nlohmann::ordered_json to_json(const Plan& plan);

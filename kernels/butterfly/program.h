@@ -2,6 +2,7 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "kernels/butterfly/twiddles.h"
+#include "kernels/sample.h"
 #include "sim/data/dense_operand.h"
 
 namespace tessera::butterfly {
@@ -14,11 +15,12 @@ struct Operands {
   Twiddles twiddles;
 };
 
-/// The program. Tile t's part of X and Y lies in the buffer of the same number.
+/// The program. Tile t's part of Y lies in the buffer of the same number; in layout blocked that of
+/// round r in the one that has r times the machine's tiles more.
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operands& operands);
 
 /// What tile 0 does in it, as a program of one tile: its swaps are with itself, operands are zeros.
-program::Program build_sample(const Geometry& geometry, const MachineConfig& machine);
+kernels::Sample build_sample(const Geometry& geometry, const MachineConfig& machine);
 
 }  // namespace tessera::butterfly

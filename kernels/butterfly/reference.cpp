@@ -1,6 +1,7 @@
 #include "kernels/butterfly/reference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -80,16 +81,6 @@ Factor adjoint(Factor factor) {
   return factor;
 }
 
-Bounded exact_column(const Problem& problem, const data::DenseOperand& operand,
-                     std::uint64_t column) {
-  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
-  Bounded x{std::vector<Complex>(problem.features), std::vector<double>(problem.features)};
-  for (std::uint32_t i = 0; i < problem.features; ++i)
-    x.value[i] = {operand.element(i, column * parts),
-                  parts == 2 ? operand.element(i, column * parts + 1) : 0};
-  return x;
-}
-
 std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors) {
   const std::uint32_t n = factors.front().rows;
   std::vector<std::vector<Complex>> product(n, std::vector<Complex>(n));
@@ -103,27 +94,108 @@ std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& facto
   return product;
 }
 
-Bounded apply(const Factor& factor, const Bounded& x, program::Type type, Roundings roundings) {
+RealFactor real_factor(const Problem& problem, const Factor& factor) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> rows(std::size_t{factor.rows} * parts);
+  for (const Element& one : factor.elements) {
+    const double real = one.value.real();
+    const double imaginary = one.value.imag();
+    for (std::uint32_t part = 0; part < parts; ++part)
+      rows[one.row * parts + part].push_back({one.column * parts + part, real});
+    if (imaginary == 0) continue;
+    rows[one.row * parts].push_back({one.column * parts + 1, -imaginary});
+    rows[one.row * parts + 1].push_back({one.column * parts, imaginary});
+  }
+  // What is added up of a complex product is rounded up to three times more.
+  RealFactor matrix{{0}, {}, {}, factor.roundings * (problem.complex_code() ? 3 : 1)};
+  for (const auto& row : rows) {
+    for (const auto& [column, value] : row) {
+      matrix.column.push_back(column);
+      matrix.value.push_back(value);
+    }
+    matrix.begin.push_back(static_cast<std::uint32_t>(matrix.column.size()));
+  }
+  return matrix;
+}
+
+Columns exact_columns(const Problem& problem, const data::DenseOperand& operand,
+                      std::span<const std::uint32_t> columns) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  const std::size_t rows = std::size_t{problem.features} * parts;
+  Columns x{std::vector<double>(rows * Columns::kWidth),
+            std::vector<double>(rows * Columns::kWidth)};
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      x.value[row * Columns::kWidth + i] =
+          operand.element(row / parts, std::uint64_t{columns[i]} * parts + row % parts);
+  return x;
+}
+
+namespace {
+
+/// What a weight of 1 takes of an input's error, and of the rounding of its product; of independent
+/// ones the square.
+std::vector<double> passed_on(const Columns& x, double roundings, double roundoff, Roundings how) {
   constexpr double kDeviations = 8;
-  const bool independent = roundings == Roundings::independent;
+  std::vector<double> passed(x.value.size());
+  if (how == Roundings::any) {
+    for (std::size_t i = 0; i < passed.size(); ++i)
+      passed[i] = x.error[i] + roundings * roundoff * std::abs(x.value[i]);
+  } else {
+    const double square = kDeviations * kDeviations * roundings * roundoff * roundoff;
+    for (std::size_t i = 0; i < passed.size(); ++i)
+      passed[i] = x.error[i] * x.error[i] + square * x.value[i] * x.value[i];
+  }
+  return passed;
+}
+
+}  // namespace
+
+Columns apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  const bool any = roundings == Roundings::any;
   const double roundoff = data::unit_roundoff(type);
   const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
-  Bounded y{std::vector<Complex>(factor.rows), std::vector<double>(factor.rows)};
-  for (const Element& one : factor.elements) {
-    const double size = std::abs(one.value.real()) + std::abs(one.value.imag());
-    const Complex& input = x.value[one.column];
-    const double input_size = std::abs(input.real()) + std::abs(input.imag());
-    y.value[one.row] += one.value * input;
-    const double before = size * x.error[one.column];
-    const double rounded = roundoff * size * input_size;
-    y.error[one.row] += independent ? before * before + kDeviations * kDeviations *
-                                                            factor.roundings * rounded * rounded
-                                    : before + factor.roundings * rounded;
+  const std::size_t rows = factor.begin.size() - 1;
+  const std::vector<double> passed = passed_on(x, factor.roundings, roundoff, roundings);
+  Columns y{std::vector<double>(rows * kWidth), std::vector<double>(rows * kWidth)};
+  const double least =
+      4 * half_smallest * static_cast<double>(factor.value.size()) / static_cast<double>(rows);
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::array<double, kWidth> sum{}, off{};
+    for (std::uint32_t e = factor.begin[row]; e < factor.begin[row + 1]; ++e) {
+      const double weight = factor.value[e];
+      const double size = any ? std::abs(weight) : weight * weight;
+      const double* const in = &x.value[factor.column[e] * kWidth];
+      const double* const before = &passed[factor.column[e] * kWidth];
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        sum[i] += weight * in[i];
+        off[i] += size * before[i];
+      }
+    }
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      y.value[row * kWidth + i] = sum[i];
+      y.error[row * kWidth + i] =
+          (any ? off[i] : std::sqrt(off[i])) + least + roundoff * std::abs(sum[i]);
+    }
   }
-  const double products = static_cast<double>(factor.elements.size()) / factor.rows;
-  for (std::uint32_t i = 0; i < factor.rows; ++i)
-    y.error[i] = (independent ? std::sqrt(y.error[i]) : y.error[i]) + 4 * products * half_smallest +
-                 roundoff * (std::abs(y.value[i].real()) + std::abs(y.value[i].imag()));
+  return y;
+}
+
+std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,
+                             std::uint32_t parts) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  std::vector<double> y(x.value.size());
+  for (std::size_t i = 0; i < dense.size(); ++i)
+    for (std::size_t k = 0; k < dense.size(); ++k)
+      for (std::size_t c = 0; c < kWidth; ++c) {
+        const std::size_t in = k * parts * kWidth + c;
+        const std::size_t out = i * parts * kWidth + c;
+        const Complex product =
+            dense[i][k] * Complex(x.value[in], parts == 2 ? x.value[in + kWidth] : 0);
+        y[out] += product.real();
+        if (parts == 2) y[out + kWidth] += product.imag();
+      }
   return y;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <complex>
+#include <span>
 #include <vector>
 
 #include "kernels/butterfly/twiddles.h"
@@ -31,22 +32,38 @@ std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles);
 /// All of them multiplied: [row][column], for few features.
 std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& factors);
 
+/// A factor of real numbers, row after row; complex ones have a row for the real part of each
+/// feature and one for the imaginary part.
+struct RealFactor {
+  std::vector<std::uint32_t> begin;  ///< by row; one more
+  std::vector<std::uint32_t> column;
+  std::vector<double> value;
+  double roundings = 1;
+};
+RealFactor real_factor(const Problem& problem, const Factor& factor);
+
 /// How roundings add up: all in one direction, or, of seeded data, as independent ones do, of which
 /// 8 standard deviations and more are allowed (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
 enum class Roundings : std::uint8_t { any, independent };
 
-/// Numbers and how far the machine's may be off: every product and every sum of a factor rounds
-/// once, relative to what is rounded, and once by half the smallest number above zero.
-struct Bounded {
-  std::vector<Complex> value;
+/// Some columns of X or Y, row after row, and how far the machine's may be off: every product and
+/// every sum of a factor rounds once, relative to what is rounded, and once by half the smallest
+/// number above zero.
+struct Columns {
+  static constexpr std::size_t kWidth = 16;
+  std::vector<double> value;
   std::vector<double> error;
 };
-Bounded apply(const Factor& factor, const Bounded& x, program::Type type,
+/// Columns `columns` (of complex numbers, in them) of an operand, which have no error yet; zeros
+/// behind the last.
+Columns exact_columns(const Problem& problem, const data::DenseOperand& operand,
+                      std::span<const std::uint32_t> columns);
+Columns apply(const RealFactor& factor, const Columns& x, program::Type type,
               Roundings roundings = Roundings::any);
 
-/// A column of an operand, which has no error yet.
-Bounded exact_column(const Problem& problem, const data::DenseOperand& operand,
-                     std::uint64_t column);
+/// The dense product times columns of X, value after value as in Columns.
+std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,
+                             std::uint32_t parts);
 
 /// The conjugate transpose.
 Factor adjoint(Factor factor);

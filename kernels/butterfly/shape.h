@@ -44,6 +44,14 @@ enum class Number : std::uint8_t { f16, f32, complex_f32 };
 inline constexpr config::Names<Number, 3> kNumbers{
     {{"f16", Number::f16}, {"f32", Number::f32}, {"complex_f32", Number::complex_f32}}};
 
+/// Where X and twiddles lie before the run and Y lies after it.
+enum class Layout : std::uint8_t {
+  planned,  ///< where the plan wants them, twiddles on every tile that uses them
+  blocked   ///< once, in equal stretches on all tiles, in the order in which tile code takes them
+};
+inline constexpr config::Names<Layout, 2> kLayouts{
+    {{"planned", Layout::planned}, {"blocked", Layout::blocked}}};
+
 /// Bytes of a packed word, which instructions take at once.
 constexpr std::uint32_t kWordBytes = 8;
 
@@ -55,6 +63,7 @@ struct Problem {
   Parameters parameters = Parameters::free;
   Order order = Order::increasing;
   Pass pass = Pass::forward;
+  Layout layout = Layout::planned;
 
   kernels::BlockShape shape = {};  ///< of the products of blocks, from the machine
 
@@ -97,6 +106,8 @@ struct Problem {
     return is_complex() ? 16 : kWordBytes;
   }
   [[nodiscard]] std::uint32_t units() const { return ceil_div(n, unit_columns()); }
+  /// Stretches of columns that a row is made of: of a block's row one for every `depth` features.
+  [[nodiscard]] std::uint32_t lines() const { return blocked() ? padded() / shape.depth : 1; }
   /// Whether tile code sees complex numbers: rotations turn both parts alike, as real ones.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
   /// Numbers that a tile holds of a twiddle.

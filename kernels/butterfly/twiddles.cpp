@@ -93,11 +93,12 @@ double Twiddles::adjoint_number(std::uint32_t stage, std::uint32_t pair, std::ui
   return (part == 1 ? -1 : 1) * number(stage, pair, turned * parts + part);
 }
 
-void Twiddles::fill(const RowPass& pass, std::uint32_t tile, bool adjoint,
+void Twiddles::fill(const RowPass& pass, std::uint32_t part, bool adjoint, Interval groups,
                     std::span<std::byte> into) const {
   std::size_t place = 0;
-  for (std::uint32_t group = 0; group < pass.groups(); ++group) {
-    for_twiddles(problem_, pass, tile, group, [&](std::uint32_t stage, std::uint32_t feature) {
+  for (std::uint64_t at = groups.begin; at < groups.end; ++at) {
+    const auto group = static_cast<std::uint32_t>(at);
+    for_twiddles(problem_, pass, part, group, [&](std::uint32_t stage, std::uint32_t feature) {
       const std::uint32_t pair = problem_.pair(stage, feature);
       for (std::uint32_t at = 0; at < problem_.twiddle_numbers(); ++at) {
         const double value = adjoint ? adjoint_number(stage, pair, at) : number(stage, pair, at);

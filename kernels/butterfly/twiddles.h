@@ -26,8 +26,9 @@ class Twiddles {
   [[nodiscard]] double element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
                                std::uint32_t column) const;
 
-  /// The numbers of one tile for a pass, group by group; `adjoint`: of F^H.
-  void fill(const RowPass& pass, std::uint32_t tile, bool adjoint, std::span<std::byte> into) const;
+  /// The numbers of some groups of a pass on a part of the features; `adjoint`: of F^H.
+  void fill(const RowPass& pass, std::uint32_t part, bool adjoint, Interval groups,
+            std::span<std::byte> into) const;
 
  private:
   [[nodiscard]] double parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
@@ -39,7 +40,7 @@ class Twiddles {
   std::vector<double> values_;  ///< empty for seeded ones
 };
 
-/// Bytes of what `fill` fills.
+/// Bytes of all groups.
 std::uint32_t twiddle_bytes(const Problem& problem, const RowPass& pass);
 
 }  // namespace tessera::butterfly

@@ -155,7 +155,7 @@ class Search {
       if (fitting == kFinalists) break;
       Digits digits(problem_, plan);
       const Numbers unit_parts = costs_.unit_parts(digits);
-      const program::Program sample = build_sample(digits, unit_parts, machine_);
+      const kernels::Sample sample = build_sample(digits, unit_parts, machine_);
       const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
       if (program::total(need) > capacity()) {
         if (!closest_ || program::total(need) < program::total(closest_need_)) {
@@ -165,7 +165,7 @@ class Search {
         continue;
       }
       ++fitting;
-      const Prediction prediction = kernels::predict_sample(sample, machine_.tiles, machine_costs_);
+      const Prediction prediction = kernels::predict_sample(sample, machine_costs_);
       if (!best || prediction.cycles < best->prediction.cycles)
         best = {plan, prediction, unit_parts};
     }
@@ -265,8 +265,8 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   const Digits digits(problem, plan);
   Costs measured(costs);
   const Numbers unit_parts = measured.unit_parts(digits);
-  const program::Program sample = build_sample(digits, unit_parts, machine);
-  return {plan, kernels::predict_sample(sample, machine.tiles, costs), unit_parts};
+  const kernels::Sample sample = build_sample(digits, unit_parts, machine);
+  return {plan, kernels::predict_sample(sample, costs), unit_parts};
 }
 
 }  // namespace tessera::fft

@@ -290,9 +290,9 @@ program::Program build_program(const Digits& digits, const std::vector<std::uint
   return Builder(digits, unit_parts, machine, points).build();
 }
 
-program::Program build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
-                              const MachineConfig& machine) {
-  return Builder(digits, unit_parts, machine, {}).build();
+kernels::Sample build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
+                             const MachineConfig& machine) {
+  return kernels::sample_of(Builder(digits, unit_parts, machine, {}).build(), machine.tiles);
 }
 
 VertexSize size_of(const Pass& pass, std::uint64_t columns) {

@@ -6,6 +6,7 @@
 
 #include "kernels/fft/digits.h"
 #include "kernels/fft/passes.h"
+#include "kernels/sample.h"
 
 namespace tessera::fft {
 
@@ -18,8 +19,8 @@ program::Program build_program(const Digits& digits, const std::vector<std::uint
                                const MachineConfig& machine, const Points& points);
 
 /// What tile 0, which has most to do, does in it, as a program of one tile.
-program::Program build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
-                              const MachineConfig& machine);
+kernels::Sample build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
+                             const MachineConfig& machine);
 
 /// What vertices tile 0 runs, in turn, for those who divide them among workers: of radix 2 or 4, or
 /// transpositions, and how many groups of how many units.

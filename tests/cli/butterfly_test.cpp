@@ -74,6 +74,12 @@ TEST_SUITE("cli") {
         {"twiddles=small.npy --set workload.parameters=rotation",
          "workload.twiddles: found small.npy of shape [2, 2, 2], allowed [2, 2]"},
         {"x=small.npy", "workload.x: found small.npy of shape [2, 2, 2], allowed [4, 6]"},
+        {"layout=natural", "workload.layout: found \"natural\", allowed planned, blocked"},
+        {"plan={\"rounds\":2}",
+         "workload.plan.rounds: found 2, allowed 1 but in layout blocked and passes forward and "
+         "grad_input"},
+        {"layout=blocked --set workload.plan={\"rounds\":4}",
+         "workload.plan.rounds: found 4, allowed 1 to 3 (words of n columns over split_n)"},
         {"gradient=small.npy", "workload.gradient: is used by pass grad_twiddles only"},
         {"block=4",
          "workload.block: found 4, allowed a power of two up to 2, half of the features"},

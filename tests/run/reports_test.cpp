@@ -77,6 +77,7 @@ std::vector<Case> cases() {
   return {butterfly("f16", "free", "workload.order=decreasing"),
           butterfly("f32", "rotation", "workload.pass=grad_input"),
           butterfly("complex_f32", "free", "workload.n=1"),
+          butterfly("f16", "rotation", "workload.layout=blocked"),
           butterfly("f32", "free", "machine=hammerblade"),
           butterfly("f16", "free", "workload.pass=grad_twiddles"),
           butterfly("complex_f32", "rotation", "workload.pass=grad_twiddles"),

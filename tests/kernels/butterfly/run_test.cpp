@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/butterfly/butterfly.h"
+#include "sim/base/errors.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -15,12 +17,12 @@ namespace {
 
 using test::small_machine;
 
-/// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for 2 %.
-std::string run(const Options& options, const MachineConfig& machine) {
-  const auto view = [](const RunResult& result, const Butterfly& butterfly) {
+/// "passed", or what went wrong; the simulated cycles have to be the predicted ones but for `off`.
+std::string run(const Options& options, const MachineConfig& machine, double off = 0.02) {
+  const auto view = [off](const RunResult& result, const Butterfly& butterfly) {
     const auto found = static_cast<double>(result.time.total().count());
     const auto predicted = static_cast<double>(butterfly.prediction().cycles);
-    return std::abs(predicted / found - 1) <= 0.02
+    return std::abs(predicted / found - 1) <= off
                ? std::string()
                : fmt::format(": predicted {}, simulated {}", predicted, found);
   };
@@ -124,23 +126,86 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE(
+      "from and to equal stretches on all tiles, at once and in rounds, all products are right") {
+    // Few copies wait for each other; schedules miss the bound by a few percent.
+    for (const Number dtype : {Number::f16, Number::f32, Number::complex_f32}) {
+      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
+        for (const std::uint32_t block : {1U, 4U}) {
+          for (const std::uint32_t split_features : {1U, 4U}) {
+            for (const std::uint32_t rounds : {1U, 3U}) {
+              if (pass == Pass::grad_twiddles && (rounds > 1 || block > 1)) continue;
+              if (dtype == Number::complex_f32 && block > 1) continue;
+              Options options = options_of(32, 45, dtype, Parameters::free);
+              options.problem.pass = pass;
+              options.problem.block = block;
+              options.problem.layout = Layout::blocked;
+              options.pinned = true;
+              options.plan = {split_features, 3, 1, 1, rounds};
+              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::name_of(kNumbers, dtype));
+              CAPTURE(config::name_of(kPasses, pass));
+              CAPTURE(block);
+              CHECK(run(options, small_machine(13), 0.10) == "passed");
+            }
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a batch that does not fit at once is computed in rounds, or no plan fits") {
+    const MachineConfig machine = small_machine(12, 64);
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    std::uint32_t most = 0;
+    for (std::uint32_t n = 400; n <= 1900; n += 250) {
+      Options options = options_of(128, n, Number::f16, Parameters::free);
+      options.problem.layout = Layout::blocked;
+      CAPTURE(n);
+      const auto fits = [&] {
+        try {
+          const auto butterfly = test::planned<Butterfly>(options, machine);
+          most = std::max(most, butterfly.plan().at("rounds").get<std::uint32_t>());
+          CHECK_NOTHROW(program::compile(butterfly.build(), machine, *exchanges));
+          return true;
+        } catch (const UserError&) {
+          return false;
+        }
+      };
+      if (fits()) continue;
+      options.pinned = true;
+      for (const std::uint32_t parts : {1U, 2U, 4U})
+        for (const std::uint32_t rounds : {1U, 2U, 3U, 4U, 6U, 9U}) {
+          options.plan = {parts, 12 / parts, 1, 1, rounds};
+          CAPTURE(to_json(options.plan).dump());
+          const auto butterfly = test::planned<Butterfly>(options, machine);
+          CHECK_THROWS_AS(program::compile(butterfly.build(), machine, *exchanges), UserError);
+        }
+    }
+    CHECK(most > 1);
+  }
+
   TEST_CASE("a sample needs as much memory as the program, or a little more") {
     const MachineConfig machine = small_machine(16);
-    for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {
-      for (const std::uint32_t block : {1U, 16U}) {
-        if (block > 1 && pass == Pass::grad_twiddles) continue;
-        Options options = options_of(512, 100, Number::f32, Parameters::free);
-        options.problem.pass = pass;
-        options.problem.block = block;
-        MeasuredCosts costs(machine);
-        const Butterfly butterfly(options, costs);
-        const auto images = costs.compile(butterfly.build());
-        const auto needed = static_cast<double>(program::summarise_memory(images).max_bytes);
-        CAPTURE(config::name_of(kPasses, pass));
-        CAPTURE(block);
-        const auto expected = static_cast<double>(butterfly.tile_bytes());
-        CHECK(expected >= needed);
-        CHECK(expected <= 1.1 * needed);
+    for (const Layout layout : {Layout::planned, Layout::blocked}) {
+      for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {
+        for (const std::uint32_t block : {1U, 16U}) {
+          if (block > 1 && pass == Pass::grad_twiddles) continue;
+          Options options = options_of(512, 100, Number::f32, Parameters::free);
+          options.problem.pass = pass;
+          options.problem.block = block;
+          options.problem.layout = layout;
+          MeasuredCosts costs(machine);
+          const Butterfly butterfly(options, costs);
+          const auto images = costs.compile(butterfly.build());
+          const auto needed = static_cast<double>(program::summarise_memory(images).max_bytes);
+          CAPTURE(config::name_of(kPasses, pass));
+          CAPTURE(config::name_of(kLayouts, layout));
+          CAPTURE(block);
+          const auto expected = static_cast<double>(butterfly.tile_bytes());
+          CHECK(expected >= needed);
+          CHECK(expected <= 1.1 * needed);
+        }
       }
     }
   }

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/butterfly/geometry.h"
+#include "sim/data/dense_operand.h"
+
+/// Where operands lie in layout blocked: once, in equal stretches on all tiles of the machine.
+namespace tessera::butterfly {
+
+using kernels::EvenStorage;
+
+/// X or Y of a round: feature after feature, of each all units of columns; of blocks line after
+/// line.
+class StoredRows {
+ public:
+  StoredRows(const Geometry& round, std::uint32_t tiles);
+
+  [[nodiscard]] const EvenStorage& storage() const { return storage_; }
+  /// Bytes of a line.
+  [[nodiscard]] std::uint64_t pitch() const { return units_ * unit_bytes_; }
+
+  /// Bytes [begin, end) of the storage, and where they are among a tile's.
+  struct Line {
+    std::uint64_t begin, end, at;
+  };
+  /// The lines of tile `tile`, whose rows are `rows`.
+  [[nodiscard]] std::vector<Line> lines_of(std::uint32_t tile, const Rows& rows) const;
+
+  /// Calls take(feature, column, at) for the numbers from byte `first` on, `at` counting them.
+  /// Columns are those of an operand: of complex numbers two each. What is padding is left out.
+  template <class Take>
+  void for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const;
+
+  void fill(const data::DenseOperand& values, std::uint64_t first, std::span<std::byte> into) const;
+
+ private:
+  Geometry geometry_;
+  std::uint64_t units_;       ///< of a line
+  std::uint64_t unit_bytes_;  ///< of a unit in it
+  EvenStorage storage_;
+};
+
+template <class Take>
+void StoredRows::for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const {
+  const Problem& p = geometry_.problem;
+  const std::uint64_t size = p.dtype == Number::f16 ? 2 : 4;
+  const std::uint64_t of_unit = unit_bytes_ / size;
+  const std::uint64_t of_line = units_ * of_unit;
+  const std::uint64_t columns = p.unit_columns();
+  const std::uint64_t parts = p.is_complex() ? 2 : 1;
+  std::uint64_t line = first / size / of_line;
+  std::uint64_t unit = first / size % of_line / of_unit;
+  std::uint64_t in_unit = first / size % of_unit;
+  for (std::size_t at = 0; at < numbers; ++at) {
+    const std::uint64_t inner = p.blocked() ? line % p.lines() * p.shape.depth + in_unit : 0;
+    const std::uint64_t column =
+        (geometry_.round_units().begin + unit) * columns + (p.blocked() ? 0 : in_unit % columns);
+    if (inner < p.block && column < p.n)
+      take(line / p.lines() * p.block + inner, column * parts + in_unit / columns % parts, at);
+    if (++in_unit < of_unit) continue;
+    in_unit = 0;
+    if (++unit < units_) continue;
+    unit = 0;
+    ++line;
+  }
+}
+
+/// Twiddles of a pass: group after group of each part of the features.
+struct StoredTwiddles {
+  std::uint64_t group_bytes;
+  std::uint64_t part_bytes;
+  EvenStorage storage;
+
+  StoredTwiddles(const Geometry& geometry, const RowPass& pass, std::uint64_t part_bytes,
+                 std::uint32_t tiles);
+};
+
+}  // namespace tessera::butterfly
