@@ -19,17 +19,22 @@ std::vector<std::string> simulate(Choices& choices) {
   return {"run", "a.json", "--threads", "1", "--max-cycles", "20000", "--out", "r"};
 }
 
-/// Sizes, tiles and parameters at their extremes: most of these are planned.
-Json extreme(Json config, Choices& choices) {
-  for (const char* key : {"m", "n", "k", "elements_per_worker", "block", "density", "repeats"}) {
-    Json& workload = config["workload"];
-    if (!workload.contains(key) || choices.once_in(3)) continue;
-    if (workload[key].is_number_float()) {
-      workload[key] = choices.once_in(4) ? 1.0 : 1.0 / static_cast<double>(size(choices));
+/// Some of the numbers in `json` at their extremes.
+void make_extreme(Json& json, Choices& choices) {
+  if (json.is_structured()) {
+    for (Json& inner : json) make_extreme(inner, choices);
+  } else if (json.is_number() && !choices.once_in(3)) {
+    if (json.is_number_integer()) {
+      json = choices.once_in(2) ? size(choices) : power_of_two(choices);
     } else {
-      workload[key] = size(choices);
+      json = choices.once_in(4) ? 1.0 : 1.0 / static_cast<double>(size(choices));
     }
   }
+}
+
+/// Sizes, tiles and parameters at their extremes: most of these are planned.
+Json extreme(Json config, Choices& choices) {
+  make_extreme(config["workload"], choices);
   constexpr std::array<int, 7> kTiles = {1, 2, 3, 17, 64, 1000, 1472};
   constexpr std::array<const char*, 6> kMachines = {"bow",   "gc200",       "gc2",
                                                     "upmem", "hammerblade", "wse2"};

@@ -62,8 +62,12 @@ void collect(Json& json, std::vector<Json*>& values) {
 
 }  // namespace
 
+std::uint64_t power_of_two(Choices& choices) {
+  return std::uint64_t{1} << choices.below(choices.once_in(4) ? 34 : 12);
+}
+
 std::uint64_t size(Choices& choices) {
-  const std::uint64_t power = std::uint64_t{1} << choices.below(choices.once_in(4) ? 34 : 12);
+  const std::uint64_t power = power_of_two(choices);
   return power + choices.below(3) - (power > 1 ? 1 : 0);
 }
 

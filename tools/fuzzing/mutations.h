@@ -29,6 +29,8 @@ class Choices {
   std::mt19937_64 random_;
 };
 
+/// From 1 on, seldom far too large.
+std::uint64_t power_of_two(Choices& choices);
 /// Sizes where shapes change their kind: around powers of two, and far too large.
 std::uint64_t size(Choices& choices);
 
