@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <deque>
-#include <map>
 #include <memory>
 #include <set>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "sim/command/children.h"
-#include "sim/command/interruption.h"
-#include "sim/command/point_run.h"
+#include "sim/command/point_runner.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
 #include "sim/sweep/folder_lock.h"
@@ -45,86 +41,6 @@ Shard parse_shard(const std::string& text) {
   }
   return shard;
 }
-
-/// Runs points in processes until none is left or a signal comes.
-class Runner {
- public:
-  Runner(const sweep::Sweep& sweep, const Store& store, const Simulator& simulator, unsigned jobs)
-      : sweep_(sweep), store_(store), simulator_(simulator), jobs_(jobs) {}
-
-  /// False if it was interrupted.
-  bool run(const std::vector<const Point*>& points, SweepProgress& progress) {
-    const Interruption interruption;
-    Children children;
-    for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
-    while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
-      while (std::deque<std::size_t>* const queue = startable(children.running())) {
-        children.start(queue->front(), [&](std::size_t i) { return simulate(*points[i]); });
-        queue->pop_front();
-      }
-      constexpr int kTenTimesASecond = 100;
-      for (const auto& finished : children.wait(kTenTimesASecond, -1, interruption.let_through())) {
-        finish(*points[finished.item], finished, progress);
-      }
-      progress.show();
-      if (interruption.came()) return false;
-    }
-    return true;
-  }
-
- private:
-  /// From which a point may start beside so many that run; null: none.
-  std::deque<std::size_t>* startable(std::size_t running) {
-    if (!waiting_.empty()) return running < jobs_ ? &waiting_ : nullptr;
-    return running == 0 && !alone_.empty() ? &alone_ : nullptr;
-  }
-
-  /// In a child: the result goes to the store, its status to the parent; of one that starved the
-  /// message too.
-  std::string simulate(const Point& point) const {
-    config::Config config = sweep_.config(point);
-    // All cores are in use already.
-    if (config.run.threads == 0) {
-      config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
-    }
-    sweep::Result result = run_point(config, simulator_);
-    try {
-      if (result.status != kStarved) store_.put(point.id, result);
-    } catch (const HostLimit& error) {
-      result = {kStarved, error.what(), nullptr, nullptr};
-    }
-    return result.status == kStarved ? kStarved + (" " + result.error) : result.status;
-  }
-
-  void finish(const Point& point, const Children::Finished& finished, SweepProgress& progress) {
-    const bool told = finished.text.starts_with(kStarved);
-    if (finished.death.empty() && !told) {
-      progress.count(finished.text);
-      return;
-    }
-    // Once more, when it has the host to itself: others may have taken its memory.
-    if (again_.insert(point.id).second) {
-      alone_.push_back(finished.item);
-      return;
-    }
-    const std::string status = told || finished.starved ? kStarved : "died";
-    const std::string error =
-        told ? finished.text.substr(status.size() + 1) : "the simulation died: " + finished.death;
-    const config::Json seed = seed_of(sweep_.config(point).resolved);
-    store_.put(point.id, {status, error, seed, nullptr});
-    progress.count(status);
-  }
-
-  static constexpr const char* kStarved = "starved";
-
-  const sweep::Sweep& sweep_;
-  const Store& store_;
-  const Simulator& simulator_;
-  unsigned jobs_;
-  std::deque<std::size_t> waiting_;
-  std::deque<std::size_t> alone_;  ///< each of these with nothing beside it, after all others
-  std::set<std::string> again_;    ///< ids of points that died once
-};
 
 /// The first point of each id that has no result yet.
 std::vector<const Point*> missing(const std::vector<Point>& points, const Shard& shard,
@@ -205,7 +121,10 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   SweepProgress progress(sweep.name(), wanted.size(), request.quiet);
-  const bool completed = Runner(sweep, store, simulator, jobs).run(wanted, progress);
+  std::vector<PointTask> tasks;
+  for (const Point* point : wanted)
+    tasks.push_back({point->id, [&sweep, point] { return sweep.config(*point); }});
+  const bool completed = PointRunner(store, simulator, jobs).run(tasks, progress);
   progress.clear();
   if (is_whole) sweep::write_results(request.out, sweep, points, store);
   if (is_whole && completed) store.remove_leftovers();
