@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "kernels/catalogue.h"
+#include "models/costs/forecaster.h"
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
@@ -54,6 +55,12 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   return outcome;
 }
 
+/// config -> plan -> what it would take; the same for configs like it
+command::Forecast forecast(const config::Config& first) {
+  const auto forecaster = std::make_shared<Forecaster>(first);
+  return [forecaster](const config::Config& config) { return (*forecaster)(config); };
+}
+
 }  // namespace tessera
 
 /// SystemC's library asks for it; ours is the main below.
@@ -67,7 +74,8 @@ int main(int argc, char** argv) {
                                      config::validation_presets(),
                                      config::paper_presets(),
                                      build,
-                                     run};
+                                     run,
+                                     forecast};
   const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));

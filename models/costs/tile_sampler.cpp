@@ -32,8 +32,10 @@ MachineConfig lone_tile(MachineConfig machine) {
 
 }  // namespace
 
-TileSampler::TileSampler(const MachineConfig& machine) : machine_(lone_tile(machine)) {
+TileSampler::TileSampler(const MachineConfig& machine, bool count_activity)
+    : machine_(lone_tile(machine)) {
   settings_.tile = machine_.tile;
+  settings_.count_activity = count_activity;
   settings_.max_cycles = kMostCycles;
 }
 
@@ -49,7 +51,7 @@ bool TileSampler::Earlier::operator()(const program::CodeImage* a,
 const TileProgram& TileSampler::decoded(const std::shared_ptr<const program::CodeImage>& image) {
   const auto found = programs_.find(image.get());
   if (found != programs_.end()) return *found->second;
-  auto program = std::make_unique<TileProgram>(image, settings_.tile);
+  auto program = std::make_unique<TileProgram>(image, settings_.tile, settings_.count_activity);
   return *programs_.emplace(image.get(), std::move(program)).first->second;
 }
 
@@ -68,11 +70,12 @@ void TileSampler::load(const program::Program& sample, const program::Images& im
   }
 }
 
-TileCost TileSampler::run(const program::Program& sample) {
+TileCost TileSampler::run(const program::Program& sample, ActivityAccount* account) {
   const program::Images images = program::compile(sample, machine_, NoExchanges());
   load(sample, images);
   Tile tile(settings_, decoded(images.tiles.front().code), TileId{0},
             sram_->tile(TileId{0}).data());
+  if (account != nullptr) tile.record(account);
   engine::Session session;
   TileCost cost;
   for (;;) {

@@ -17,10 +17,11 @@ namespace tessera {
 class TileSampler {
  public:
   /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
-  explicit TileSampler(const MachineConfig& machine);
+  explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
-  /// What `sample` costs in its measured steps. Throws UserError for a tile fault.
-  TileCost run(const program::Program& sample);
+  /// What `sample` costs in its measured steps. Throws UserError for a tile fault. Adds what its
+  /// tile does to `account`, unless null; needs count_activity.
+  TileCost run(const program::Program& sample, ActivityAccount* account = nullptr);
 
  private:
   const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);

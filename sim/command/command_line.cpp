@@ -15,6 +15,7 @@
 #include "sim/command/plot.h"
 #include "sim/command/report.h"
 #include "sim/command/run.h"
+#include "sim/command/sensitivity.h"
 #include "sim/command/sweep.h"
 #include "sim/command/validate.h"
 #include "sim/config/nearest.h"
@@ -74,6 +75,7 @@ std::vector<Command> all_commands(const Simulator& simulator) {
           validate_command(simulator),
           report_command(),
           sweep_command(simulator),
+          sensitivity_command(simulator),
           eval_command(simulator),
           plot_command()};
 }

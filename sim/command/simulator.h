@@ -5,9 +5,13 @@
 
 #include "sim/config/config.h"
 #include "sim/report/report.h"
+#include "sim/sensitivity/answer.h"
 #include "sim/trace/run_trace.h"
 
 namespace tessera::command {
+
+/// What a config would take, by prediction; for several threads.
+using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 
 /// What main hands to the commands: the kernels, the files inside the program, and the way from a
 /// config to a run.
@@ -19,6 +23,8 @@ struct Simulator {
   std::function<report::Built(const config::Config&)> build;
   /// At most once a process: SystemC elaborates once. The trace may be null.
   std::function<report::Outcome(const config::Config&, const report::Built&, trace::RunTrace*)> run;
+  /// For a config and others that differ from it in little.
+  std::function<Forecast(const config::Config&)> forecast = {};
 };
 
 }  // namespace tessera::command

@@ -59,6 +59,9 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
 /// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
 std::string traffic_csv(const program::Program& program, const RunResult& result);
 
+/// The first line of a summary: what runs on what. Of report.json or what has its section config.
+std::string heading(const nlohmann::ordered_json& report);
+
 /// One screen of text from report.json, ending with a line feed.
 std::string summary(const nlohmann::ordered_json& report);
 

@@ -12,16 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string heading(const Json& report) {
-  const Json& machine = report.at("config").at("machine");
-  const auto name = machine.at("name").get<std::string>();
-  return fmt::format("{} on {}: {}, {} GHz\n",
-                     report.at("config").at("workload").at("kernel").get<std::string>(),
-                     name.empty() ? "a machine of its own" : name,
-                     counted(machine.at("tiles").get<std::uint32_t>(), "tile"),
-                     machine.at("clock_ghz").get<double>());
-}
-
 std::uint64_t count(const Json& section, std::string_view key) {
   return section.at(std::string(key)).get<std::uint64_t>();
 }
@@ -205,12 +195,23 @@ std::string runs_line(const Json& report) {
 
 }  // namespace
 
+std::string heading(const Json& report) {
+  const Json& machine = report.at("config").at("machine");
+  const auto name = machine.at("name").get<std::string>();
+  return fmt::format("{} on {}: {}, {} GHz",
+                     report.at("config").at("workload").at("kernel").get<std::string>(),
+                     name.empty() ? "a machine of its own" : name,
+                     counted(machine.at("tiles").get<std::uint32_t>(), "tile"),
+                     machine.at("clock_ghz").get<double>());
+}
+
 std::string static_summary(const Json& report) {
-  return heading(report) + plan_lines(report) + prediction_line(report) + memory_lines(report);
+  return heading(report) + "\n" + plan_lines(report) + prediction_line(report) +
+         memory_lines(report);
 }
 
 std::string summary(const Json& report) {
-  return heading(report) + time_lines(report) + runs_line(report) + rate_line(report) +
+  return heading(report) + "\n" + time_lines(report) + runs_line(report) + rate_line(report) +
          memory_lines(report) + traffic_line(report) + stalls_line(report) + energy_lines(report) +
          plan_lines(report) + prediction_line(report) + check_line(report) + host_line(report);
 }

@@ -1,0 +1,224 @@
+#include "models/costs/program_activity.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "models/costs/tile_sampler.h"
+#include "models/energy/area.h"
+#include "sim/config/writers.h"
+#include "sim/sweep/sha256.h"
+
+namespace tessera {
+
+using program::Place;
+using program::Program;
+using program::Sequence;
+using program::Step;
+
+namespace {
+
+/// The steps that a tile takes part in, and its vertices there.
+using Kind = std::vector<std::uint64_t>;
+
+constexpr std::size_t kMostKinds = 48;  // that are run
+
+/// Of each tile the kind, and what exchanges move.
+class Survey {
+ public:
+  Survey(const Program& program, const fabric::Floorplan& plan, RunResult& into)
+      : program_(program), plan_(plan), into_(into), kinds(program.tiles()) {}
+
+  /// False: how often a loop turns is not known.
+  bool add(const Sequence& sequence, std::uint64_t times) {
+    for (const Step& step : sequence.steps) {
+      if (std::holds_alternative<program::While>(step.action)) return false;
+      if (const auto* repeat = std::get_if<program::Repeat>(&step.action)) {
+        if (!add(repeat->body, times * repeat->count)) return false;
+        continue;
+      }
+      ++step_;
+      if (const auto* set = std::get_if<program::ComputeSet>(&step.action)) {
+        for (const program::Vertex& vertex : set->vertices) add(vertex);
+      } else if (const auto* exchange = std::get_if<program::Exchange>(&step.action)) {
+        add(*exchange, step.measured ? times : 0);
+      }
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t tile_of(Place place) const {
+    return index(program_.buffer(place.buffer).tile);
+  }
+
+  void add(const program::Vertex& vertex) {
+    Kind& kind = kinds[index(vertex.tile)];
+    kind.insert(kind.end(), {step_, vertex.codelet, static_cast<std::uint64_t>(vertex.executor),
+                             vertex.worker});
+    for (const program::Argument& argument : vertex.arguments) {
+      const auto* place = std::get_if<Place>(&argument);
+      if (place == nullptr) {
+        kind.push_back(std::get<std::uint32_t>(argument));
+        continue;
+      }
+      kind.push_back(program_.buffer(place->buffer).bytes);
+      kind.push_back(place->offset);
+    }
+  }
+
+  void add(const program::Exchange& exchange, std::uint64_t times) {
+    std::set<std::uint32_t> parties;
+    for (const program::Copy& copy : exchange.copies) {
+      const std::uint32_t source = tile_of(copy.source);
+      std::uint32_t farthest = 0;
+      parties.insert(source);
+      for (const Place& place : copy.destinations) {
+        const std::uint32_t tile = tile_of(place);
+        parties.insert(tile);
+        farthest = std::max(farthest, plan_.distance_um(source, tile));
+        into_.tiles[tile].received += Bytes(times * copy.bytes);
+      }
+      into_.tiles[source].sent += Bytes(times * copy.bytes);
+      into_.activity[source].byte_micrometres += times * copy.bytes * farthest;
+    }
+    for (const std::uint32_t tile : parties) kinds[tile].push_back(step_);
+  }
+
+  const Program& program_;
+  const fabric::Floorplan& plan_;
+  RunResult& into_;
+  std::uint64_t step_ = 0;
+
+ public:
+  std::vector<Kind> kinds;  ///< by tile
+};
+
+/// What one tile does of a program, as a program of its own.
+class Projection {
+ public:
+  Projection(const Program& program, TileId tile) : program_(program), tile_(tile), sample(1) {
+    words_ = sample.add_buffer({TileId{0}, 8, 4, true, {}, {}, "words"});
+    sample.main() = of(program.main());
+  }
+
+ private:
+  Sequence of(const Sequence& sequence) {
+    Sequence own;
+    for (const Step& step : sequence.steps) {
+      if (const auto* repeat = std::get_if<program::Repeat>(&step.action)) {
+        own.steps.push_back({program::Repeat{repeat->count, of(repeat->body)}, step.measured});
+      } else if (const auto* set = std::get_if<program::ComputeSet>(&step.action)) {
+        own.steps.push_back({of(*set), step.measured});
+      } else if (const auto* exchange = std::get_if<program::Exchange>(&step.action)) {
+        own.steps.push_back(
+            takes_part(*exchange)
+                ? Step{program::Exchange{exchange->name, {{{words_}, 4, {{words_, 4}}}}},
+                       step.measured}
+                : Step{program::ComputeSet{exchange->name, {}}, step.measured});
+      }
+    }
+    return own;
+  }
+
+  program::ComputeSet of(const program::ComputeSet& set) {
+    program::ComputeSet own{set.name, {}};
+    for (const program::Vertex& vertex : set.vertices) {
+      if (vertex.tile != tile_) continue;
+      program::Vertex& copy = own.vertices.emplace_back(vertex);
+      copy.tile = TileId{0};
+      copy.codelet = sample.add_codelet(program_.codelets()[vertex.codelet]);
+      for (program::Argument& argument : copy.arguments)
+        if (auto* const place = std::get_if<Place>(&argument))
+          place->buffer = own_of(place->buffer);
+    }
+    return own;
+  }
+
+  program::BufferId own_of(program::BufferId buffer) {
+    const auto [known, is_new] = buffers_.try_emplace(buffer);
+    if (is_new) {
+      program::Buffer copy = program_.buffer(buffer);
+      copy.tile = TileId{0};
+      known->second = sample.add_buffer(std::move(copy));
+    }
+    return known->second;
+  }
+
+  [[nodiscard]] bool takes_part(const program::Exchange& exchange) const {
+    const auto here = [&](Place place) { return program_.buffer(place.buffer).tile == tile_; };
+    return std::any_of(exchange.copies.begin(), exchange.copies.end(), [&](const auto& copy) {
+      return here(copy.source) ||
+             std::any_of(copy.destinations.begin(), copy.destinations.end(), here);
+    });
+  }
+
+  const Program& program_;
+  TileId tile_;
+  program::BufferId words_{};
+  std::map<program::BufferId, program::BufferId> buffers_;
+
+ public:
+  Program sample;
+};
+
+/// What says which instructions run and what they do: latencies, intervals and the supervisor's
+/// costs say when.
+std::string functional(TileConfig tile, const Program& program) {
+  tile.latency = {};
+  tile.interval = {};
+  tile.supervisor = {};
+  sweep::Sha256 hash;
+  hash.add(config::resolved(tile).dump());
+  for (const program::Codelet& codelet : program.codelets()) hash.add(codelet.code);
+  return hash.finish();
+}
+
+std::string digest(const Kind& kind, const std::string& functional) {
+  sweep::Sha256 hash;
+  hash.add(functional);
+  hash.add(std::as_bytes(std::span(kind)));
+  return hash.finish();
+}
+
+}  // namespace
+
+bool ProgramActivity::estimate(const Program& program, const MachineConfig& machine,
+                               RunResult& into) {
+  const fabric::Floorplan plan = energy::floorplan(machine);
+  into.tiles.assign(program.tiles(), {});
+  into.activity.assign(program.tiles(), {});
+  Survey survey(program, plan, into);
+  if (!survey.add(program.main(), 1)) return false;
+  std::map<Kind, std::size_t> numbers;  // of kinds, by first tile
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)
+    if (numbers.try_emplace(survey.kinds[tile], first.size()).second) first.push_back(tile);
+  const std::size_t runs = std::min(first.size(), kMostKinds);
+  const std::string same = functional(machine.tile, program);
+  std::optional<TileSampler> sampler;
+  std::vector<isa::ActivityCounts> counts(runs);
+  for (std::size_t i = 0; i < runs; ++i) {
+    const std::uint32_t tile = first[i * first.size() / runs];
+    const std::string key = digest(survey.kinds[tile], same);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = known_.find(key);
+      if (found != known_.end()) {
+        counts[i] = found->second;
+        continue;
+      }
+    }
+    if (!sampler) sampler.emplace(machine, true);
+    ActivityAccount account;
+    sampler->run(Projection(program, TileId{tile}).sample, &account);
+    counts[i] = account.measured.counts;
+    const std::lock_guard lock(mutex_);
+    known_.emplace(key, counts[i]);
+  }
+  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)
+    into.activity[tile].counts = counts[numbers.at(survey.kinds[tile]) * runs / first.size()];
+  return true;
+}
+
+}  // namespace tessera

@@ -1,0 +1,217 @@
+#include "sim/command/sensitivity.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "sim/base/leftovers.h"
+#include "sim/base/parallel.h"
+#include "sim/base/whole_file.h"
+#include "sim/command/point_runner.h"
+#include "sim/command/progress.h"
+#include "sim/config/nearest.h"
+#include "sim/data/read_file.h"
+#include "sim/sensitivity/result.h"
+#include "sim/sweep/folder_lock.h"
+#include "sim/sweep/point_ids.h"
+
+namespace tessera::command {
+namespace {
+
+using config::Config;
+using sensitivity::Answer;
+using sensitivity::End;
+using sensitivity::Key;
+
+double parse_factor(const std::string& text) {
+  if (text.empty()) return 2;
+  constexpr double kLeast = 1.01, kMost = 1000;
+  double by = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), by);
+  if (error != std::errc() || end != text.data() + text.size() || !(by >= kLeast && by <= kMost))
+    throw UserError(
+        fmt::format("tessera sensitivity: --by: found {}, allowed a number from {} to "
+                    "{}",
+                    text, kLeast, kMost));
+  return by;
+}
+
+bool is_at_or_below(const std::string& path, const std::string& parent) {
+  return path.starts_with(parent) &&
+         (path.size() == parent.size() || path[parent.size()] == '.' || path[parent.size()] == '[');
+}
+
+/// Leaves the keys that are asked for.
+void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return;
+  std::vector<std::string> known;
+  for (const Key& key : keys) known.push_back(key.number.path);
+  for (const std::string& path : wanted) {
+    const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& each) {
+      return is_at_or_below(each, path);
+    });
+    if (!found)
+      throw UserError(
+          fmt::format("tessera sensitivity: --key: found {}, allowed a key of the "
+                      "machine that is a number, or a group of them{}",
+                      path, config::did_you_mean(path, config::views(known))));
+  }
+  std::erase_if(keys, [&](const Key& key) {
+    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& path) {
+      return is_at_or_below(key.number.path, path);
+    });
+  });
+}
+
+/// A config whose answer is wanted, and where it goes.
+struct Question {
+  Answer* answer;
+  std::function<Config()> config;
+};
+
+std::vector<Question> questions(const Config& base, sensitivity::Result& result,
+                                const Simulator& simulator) {
+  std::vector<Question> all;
+  for (Key& key : result.keys) {
+    for (End* const end : {&key.low, &key.high}) {
+      if (!end->value) continue;
+      all.push_back({&end->answer, [&base, &simulator, number = key.number, value = *end->value] {
+                       return sensitivity::config_at(base, number, value, simulator.catalogue,
+                                                     simulator.machines);
+                     }});
+    }
+  }
+  return all;
+}
+
+void predict(const Config& base, sensitivity::Result& result, unsigned jobs, bool quiet,
+             const Simulator& simulator) {
+  Progress progress(quiet);
+  progress.show("planning the config itself");
+  const Forecast forecast = simulator.forecast(base);
+  result.base = forecast(base);
+  const std::vector<Question> all = questions(base, result, simulator);
+  HostThreads threads(jobs);
+  std::atomic<std::size_t> done{0};
+  threads.for_ranges(all.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) *all[i].answer = forecast(all[i].config());
+    const std::size_t now = ++done;
+    if (begin % jobs == 0) progress.show(fmt::format("planning: {} of {} points", now, all.size()));
+  });
+}
+
+Answer answer_of(const sweep::Result& result) {
+  if (result.status != "done") return {fmt::format("{}: {}", result.status, result.error)};
+  const config::Json& report = result.report;
+  Answer answer{{}, report.at("plan").dump(), report.at("time").at("seconds").get<double>()};
+  if (report.contains("energy")) {
+    answer.joules = report.at("energy").at("joules").get<double>();
+    answer.mm2 = report.at("energy").at("area_mm2").at("total").get<double>();
+  }
+  return answer;
+}
+
+/// False if it was interrupted.
+bool simulate(const Config& base, sensitivity::Result& result, const std::string& folder,
+              unsigned jobs, bool quiet, const Simulator& simulator) {
+  std::vector<Question> all = questions(base, result, simulator);
+  all.insert(all.begin(), {&result.base, [&] {
+                             return config::read_config(base.layers, base.name, simulator.catalogue,
+                                                        simulator.machines);
+                           }});
+  sweep::PointIds ids(sweep::program_identity());
+  const sweep::Store store(folder);
+  store.open();
+  const sweep::FolderLock lock(folder, base.name, ids.of(base), false);
+  store.remove_leftovers();
+  std::vector<std::string> names;
+  std::vector<PointTask> tasks;
+  for (const Question& each : all) {
+    names.push_back(ids.of(each.config()));
+    const bool known = store.find(names.back()).has_value() ||
+                       std::any_of(tasks.begin(), tasks.end(),
+                                   [&](const PointTask& task) { return task.id == names.back(); });
+    if (!known) tasks.push_back({names.back(), each.config});
+  }
+  SweepProgress progress(base.name, tasks.size(), quiet);
+  const bool completed = PointRunner(store, simulator, jobs).run(tasks, progress);
+  progress.clear();
+  if (!completed) return false;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    *all[i].answer = answer_of(*store.find_any(names[i]));
+  return true;
+}
+
+/// Beside a run's report, of the same run only.
+void refuse_other_run(const std::string& folder, const config::Json& identity) {
+  const std::string file = (std::filesystem::path(folder) / "report.json").string();
+  if (!std::filesystem::exists(file)) return;
+  const config::Json report = config::parse_json(data::read_file(file), file);
+  if (report.is_object() && report.contains("config") && report.at("config") == identity) return;
+  throw UserError(fmt::format("{}: holds the report of another run; give another --out", folder));
+}
+
+}  // namespace
+
+ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulator) {
+  const double by = parse_factor(request.by);
+  Config base = config::load_config(request.file, request.sets, simulator.catalogue,
+                                    simulator.machines, request.seed);
+  config::refuse_trace(base);
+  if (!request.out.empty()) base.report.out = request.out;
+  const std::string folder = report::output_folder(base);
+  sensitivity::Result result;
+  result.of = config::identity(base.resolved);
+  result.heading = report::heading({{"config", result.of}});
+  result.by = by;
+  result.simulated = request.simulate;
+  result.keys = sensitivity::moved_keys(base, by, simulator.catalogue, simulator.machines);
+  choose(result.keys, request.keys);
+  report::require_writable(folder);
+  refuse_other_run(folder, result.of);
+  create_folder(folder);
+  remove_leftovers(folder);
+  const unsigned jobs =
+      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  if (!request.simulate) {
+    predict(base, result, jobs, request.quiet, simulator);
+  } else if (!simulate(base, result, folder, jobs, request.quiet, simulator)) {
+    fmt::print(stderr, "tessera sensitivity: interrupted; the same command goes on from here\n");
+    return ExitCode::interrupted;
+  }
+  if (!result.base.error.empty()) throw UserError(result.base.error);
+  sensitivity::sort(result);
+  const auto file = [&](const char* name) {
+    return (std::filesystem::path(folder) / name).string();
+  };
+  write_whole(file("sensitivity.csv"), sensitivity::csv(result));
+  write_whole(file("sensitivity.json"), sensitivity::to_json(result).dump(1) + "\n");
+  if (!request.quiet)
+    fmt::print("{}\n  results   {}\n", sensitivity::table(result), file("sensitivity.csv"));
+  return ExitCode::done;
+}
+
+Command sensitivity_command(const Simulator& simulator) {
+  const auto request = std::make_shared<SensitivityRequest>();
+  return {
+      "sensitivity",
+      "how time, energy and area of a run answer to each number of its machine",
+      {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
+       {"--set", &request->sets, kSetHelp},
+       {"--seed", &request->seed, "of data and generators"},
+       {"--by", &request->by, "what keys are divided and multiplied by (default: 2)"},
+       {"--key", &request->keys, "only this key of the machine, or those below it"},
+       {"--simulate", &request->simulate, "run every point instead of predicting it"},
+       {"--out", &request->out, "folder of the results (default: that of tessera run)"},
+       {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},
+       {"--quiet", &request->quiet, "no table and no progress"}},
+      [request, &simulator] { return sensitivity(*request, simulator); }};
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,106 @@
+#include "sim/sensitivity/moves.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+
+namespace tessera::sensitivity {
+namespace {
+
+using config::Config;
+using config::NumberKey;
+
+/// Tries values of one key on one side of the config's.
+class Side {
+ public:
+  Side(const Config& base, const NumberKey& key, const Catalogue& catalogue,
+       config::Presets machines)
+      : base_(base), key_(key), catalogue_(catalogue), machines_(machines) {}
+
+  [[nodiscard]] std::optional<double> nearest_to(double target) {
+    return key_.is_integer ? nearest_integer(target) : nearest_number(target);
+  }
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  bool allows(double value) {
+    try {
+      static_cast<void>(config_at(base_, key_, value, catalogue_, machines_));
+      return true;
+    } catch (const UserError& error) {
+      if (problem_.empty()) problem_ = error.what();
+      return false;
+    }
+  }
+
+  std::optional<double> nearest_integer(double target) {
+    constexpr int kMostTries = 64;
+    const auto between = [&](double value) {
+      return value > 0 && (target < key_.value ? value < key_.value : value > key_.value);
+    };
+    double below = std::floor(target);
+    double above = below + 1;
+    for (int i = 0; i < kMostTries && (between(below) || between(above)); ++i) {
+      const bool down = between(below) && (!between(above) || target / below <= above / target);
+      double& next = down ? below : above;
+      if (allows(next)) return next;
+      next += down ? -1 : 1;
+    }
+    return std::nullopt;
+  }
+
+  /// The config's own value is allowed, so that between it and `target` lies a last one that is.
+  std::optional<double> nearest_number(double target) {
+    if (allows(target)) return target;
+    constexpr int kHalvings = 40;
+    double good = key_.value;
+    double bad = target;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = std::sqrt(good * bad);
+      (allows(middle) ? good : bad) = middle;
+    }
+    constexpr double kTooNear = 1.001;  // for a ratio of logarithms
+    const double ratio = std::max(good / key_.value, key_.value / good);
+    return ratio > kTooNear ? std::optional(good) : std::nullopt;
+  }
+
+  const Config& base_;
+  const NumberKey& key_;
+  const Catalogue& catalogue_;
+  config::Presets machines_;
+  std::string problem_;  ///< of the first value that is not allowed
+};
+
+}  // namespace
+
+Config config_at(const Config& base, const NumberKey& key, double value, const Catalogue& catalogue,
+                 config::Presets machines) {
+  config::Layers layers = base.layers;
+  config::Json json = value;
+  if (key.is_integer) json = static_cast<std::uint64_t>(value);
+  layers.set(key.path, json, fmt::format("{}={}", key.path, json.dump()));
+  return config::read_config(layers, base.name, catalogue, machines);
+}
+
+std::vector<Key> moved_keys(const Config& base, double by, const Catalogue& catalogue,
+                            config::Presets machines) {
+  MachineConfig machine = base.machine;
+  const auto describe_machine = [&](config::Fields& fields) { describe(fields, machine); };
+  std::vector<Key> keys;
+  for (NumberKey& number : config::number_keys(describe_machine, "machine")) {
+    Key& key = keys.emplace_back(Key{std::move(number), {}, {}, {}});
+    if (key.number.value == 0) {
+      key.held = "is 0, of which there is no ratio";
+      continue;
+    }
+    Side side(base, key.number, catalogue, machines);
+    key.low.value = side.nearest_to(key.number.value / by);
+    key.high.value = side.nearest_to(key.number.value * by);
+    if (!key.low.value && !key.high.value) key.held = side.problem();
+  }
+  return keys;
+}
+
+}  // namespace tessera::sensitivity

@@ -1,0 +1,133 @@
+#include <cmath>
+#include <map>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using nlohmann::json;
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// `tessera sensitivity`: how runs answer to their machine.
+namespace {
+
+constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 8},
+  "workload": {"kernel": "gemm", "m": 96, "n": 128, "k": 160}})";
+
+json stored(const CommandFolder& folder, const std::string& name) {
+  return json::parse(folder.read(name + "/sensitivity.json"));
+}
+
+std::map<std::string, json> by_key(const json& found) {
+  std::map<std::string, json> keys;
+  for (const json& key : found.at("keys")) keys[key.at("key")] = key;
+  return keys;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("predictions of slopes are those of simulated runs") {
+    const CommandFolder folder;
+    folder.write("gemm.json", kGemm);
+    const Answer predicted = folder.call("sensitivity gemm.json --out p");
+    INFO(predicted.err);
+    REQUIRE(predicted.code == 0);
+    REQUIRE(
+        folder
+            .call("sensitivity gemm.json --simulate --out s --quiet --key machine.tiles "
+                  "--key machine.clock_ghz --key machine.tile.contexts --key machine.tile.slots "
+                  "--key machine.tile.matrix_unit.f16 --key machine.tile.supervisor "
+                  "--key machine.fabric --key machine.energy.matrix_f16_pj")
+            .code == 0);
+    const auto expected = by_key(stored(folder, "p"));
+    const auto simulated = by_key(stored(folder, "s"));
+    std::size_t moved = 0;
+    for (const auto& each : simulated) {
+      const std::string& name = each.first;
+      const json& key = each.second;
+      CAPTURE(name);
+      for (const char* metric : {"time_slope", "energy_slope", "area_slope"}) {
+        const json& one = expected.at(name).at(metric);
+        const json& other = key.at(metric);
+        CAPTURE(metric);
+        CHECK(one.is_null() == other.is_null());
+        if (one.is_null() || other.is_null()) continue;
+        CHECK(std::abs(one.get<double>() - other.get<double>()) < 0.05);
+        moved += std::abs(other.get<double>()) > 0.1;
+      }
+    }
+    CHECK(moved > 10);
+    CHECK(stored(folder, "s").at("simulated") == true);
+  }
+
+  TEST_CASE("the result does not depend on how many points are planned at a time") {
+    const CommandFolder folder;
+    folder.write("gemm.json", kGemm);
+    for (const std::string jobs : {"1", "3"})
+      REQUIRE(folder
+                  .call("sensitivity gemm.json --quiet --key machine.tile.latency "
+                        "--key machine.tiles --key machine.energy.area --jobs " +
+                        jobs + " --out j" + jobs)
+                  .code == 0);
+    CHECK(folder.read("j1/sensitivity.json") == folder.read("j3/sensitivity.json"));
+    CHECK(folder.read("j1/sensitivity.csv") == folder.read("j3/sensitivity.csv"));
+  }
+
+  TEST_CASE("area and energy are absent where the machine has no table; loops have no energy") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("sensitivity - --out r --key machine.clock_ghz",
+                                      R"({"machine": {"extends": "bow", "tiles": 4, "energy": null},
+                                       "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    INFO(answer.err);
+    REQUIRE(answer.code == 0);
+    const json found = stored(folder, "r");
+    CHECK(found.at("energy").is_null());
+    CHECK(found.at("area").is_null());
+    CHECK(found.at("keys").at(0).at("time_slope").get<double>() == doctest::Approx(-1));
+  }
+}
+
+TEST_SUITE("cli") {
+  TEST_CASE("mistakes about sensitivity") {
+    const CommandFolder folder;
+    folder.write("gemm.json", kGemm);
+    check_refused(folder, "sensitivity gemm.json --by 1",
+                  {"--by: found 1, allowed a number from 1.01 to 1000"});
+    check_refused(folder, "sensitivity gemm.json --by x", {"--by: found x"});
+    check_refused(folder, "sensitivity gemm.json --key machine.tile.sram_kb",
+                  {"--key: found machine.tile.sram_kb", "did you mean machine.tile.sram_kib?"});
+    check_refused(folder, "sensitivity gemm.json --key machine.name", {"a number"});
+    check_refused(folder, "sensitivity gemm.json --set report.trace=phases", {"report.trace"});
+  }
+
+  TEST_CASE("a config that does not fit says so as check does, and leaves no table") {
+    const CommandFolder folder;
+    const Answer answer =
+        folder.call("sensitivity - --out r", R"({"machine": {"extends": "bow", "tiles": 1},
+      "workload": {"kernel": "gemm", "m": 4096, "n": 4096, "k": 4096}})");
+    CHECK(answer.code == 2);
+    CHECK(answer.err.find("no plan of gemm") != std::string::npos);
+    CHECK_FALSE(folder.has("r/sensitivity.json"));
+  }
+
+  TEST_CASE("the folder of another run is refused; beside its own run the page shows it") {
+    const CommandFolder folder;
+    folder.write("gemm.json", kGemm);
+    REQUIRE(folder.call("run gemm.json --out r --quiet").code == 0);
+    const Answer refused = folder.call("sensitivity gemm.json --set workload.m=64 --out r");
+    CHECK(refused.code == 2);
+    CHECK(refused.err.find("holds the report of another run") != std::string::npos);
+    REQUIRE(folder.call("sensitivity gemm.json --out r --quiet --key machine.tiles").code == 0);
+    REQUIRE(folder.call("report r").code == 0);
+    CHECK(folder.read("r/report.html").find("\"key\":\"machine.tiles\"") != std::string::npos);
+    folder.write("r/sensitivity.json", "{}");
+    const Answer broken = folder.call("report r");
+    CHECK(broken.code == 2);
+    CHECK(broken.err.find("r/sensitivity.json: is not what tessera sensitivity writes") !=
+          std::string::npos);
+  }
+}

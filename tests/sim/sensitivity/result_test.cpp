@@ -1,0 +1,87 @@
+#include "sim/sensitivity/result.h"
+
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::sensitivity;
+
+namespace {
+
+Answer answer(double seconds, double joules = 1, const std::string& plan = "{}") {
+  return {{}, plan, seconds, joules, 10};
+}
+
+Key key(const std::string& path, double value, End low, End high) {
+  return {{path, "", "", value, true}, std::move(low), std::move(high), {}};
+}
+
+Result result_of(std::vector<Key> keys) {
+  Result result;
+  result.heading = "k on m";
+  result.base = answer(8);
+  result.keys = std::move(keys);
+  return result;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("a slope is d log metric / d log key over the values that there are") {
+    const Result result = result_of({key("machine.a", 4, {2, answer(16)}, {8, answer(4)}),
+                                     key("machine.b", 4, {}, {9, answer(8 * 2.25)}),
+                                     key("machine.c", 4, {1, answer(8)}, {8, answer(64)}),
+                                     key("machine.d", 4, {}, {})});
+    CHECK(*slope(result, result.keys[0], Metric::time) == doctest::Approx(-1));
+    CHECK(*slope(result, result.keys[1], Metric::time) == doctest::Approx(1));
+    CHECK(*slope(result, result.keys[2], Metric::time) == doctest::Approx(1));  // log 8 / log 8
+    CHECK_FALSE(slope(result, result.keys[3], Metric::time));
+    CHECK(*slope(result, result.keys[0], Metric::energy) == doctest::Approx(0));
+  }
+
+  TEST_CASE("an end that does not run has no part in the slope, but the key acts") {
+    const Result result =
+        result_of({key("machine.a", 4, {2, {"does not fit"}}, {8, answer(4)}),
+                   key("machine.b", 4, {2, answer(8)}, {8, answer(8)}),
+                   key("machine.c", 4, {2, answer(8, 2)}, {8, answer(8)}),
+                   key("machine.d", 4, {2, {"does not fit"}}, {8, {"nor does it"}})});
+    CHECK(*slope(result, result.keys[0], Metric::time) == doctest::Approx(-1));
+    CHECK(acts(result, result.keys[0]));
+    CHECK_FALSE(acts(result, result.keys[1]));
+    CHECK(acts(result, result.keys[2]));
+    CHECK(acts(result, result.keys[3]));
+    CHECK_FALSE(slope(result, result.keys[3], Metric::time));
+  }
+
+  TEST_CASE("the strongest keys come first, and the table names those that do nothing") {
+    Key held = key("machine.held", 1, {}, {});
+    held.held = "allowed 1";
+    Result result =
+        result_of({std::move(held), key("machine.idle", 1, {}, {2, answer(8)}),
+                   key("machine.weak", 4, {}, {8, answer(8.1)}),
+                   key("machine.energy", 4, {}, {8, answer(8, 3)}),
+                   key("machine.strong", 4, {2, answer(16)}, {8, answer(4, 1, "{\"p\":1}")})});
+    sort(result);
+    std::vector<std::string> order;
+    for (const Key& each : result.keys) order.push_back(each.number.path.substr(8));
+    CHECK(order == std::vector<std::string>{"strong", "weak", "energy", "idle", "held"});
+    const std::string text = table(result);
+    CHECK(holds(text, "-50.0 %*"));
+    CHECK(holds(text, "* with another plan"));
+    CHECK(holds(text, "1 key changes nothing of this run at either value:\n    idle\n"));
+    CHECK(holds(text, "cannot be moved:\n    held 1: allowed 1\n"));
+  }
+
+  TEST_CASE("the CSV has what there is and leaves the rest empty") {
+    const Result result = result_of(
+        {key("machine.a", 4, {2, {"no, \"not\"\nmore"}}, {8, answer(4, 1, "{\"p\":1}")})});
+    CHECK(csv(result) ==
+          "key,unit,value,time_slope,energy_slope,area_slope,low,low_seconds,low_joules,low_mm2,"
+          "low_plan,low_error,high,high_seconds,high_joules,high_mm2,high_plan,high_error,seconds,"
+          "joules,mm2,held\n"
+          "machine.a,,4,-1,0,0,2,,,,,\"no, \"\"not\"\"\",8,4,1,10,changed,,8,1,10,\n");
+  }
+}
