@@ -13,6 +13,7 @@
 #include "sim/plot/best.h"
 #include "sim/plot/derived.h"
 #include "sim/plot/gnuplot.h"
+#include "sim/sensitivity/stored.h"
 
 namespace tessera::command {
 namespace {
@@ -34,8 +35,10 @@ const plot::Kind& kind_named(const std::string& name) {
 
 const plot::Kind& kind_of(const PlotRequest& request) {
   if (!request.kind.empty()) return kind_named(request.kind);
-  const bool one_run = request.folders.size() == 1 && plot::is_run_folder(request.folders.front());
-  return kind_named(one_run ? "timeline" : "lines");
+  if (request.folders.size() > 1) return kind_named("lines");
+  const std::string& folder = request.folders.front();
+  if (plot::is_run_folder(folder)) return kind_named("timeline");
+  return kind_named(sensitivity::is_stored(folder) ? "tornado" : "lines");
 }
 
 std::vector<std::string> formats_of(const PlotRequest& request) {
@@ -78,7 +81,7 @@ void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& ki
   for (const std::string& path : figure.y) given(path, "--y");
   for (const std::string& path : figure.by) given(path, "--by");
   if (figure.best.empty()) return;
-  if (kind.of_one_run || figure.y.size() > 1) {
+  if (kind.needs != plot::Needs::runs || figure.y.size() > 1) {
     throw UserError(
         fmt::format("tessera plot: --best: found {}, allowed figures of several runs "
                     "and one --y",
@@ -87,9 +90,23 @@ void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& ki
   rows = plot::best_over(rows, figure.best, figure.y.empty() ? kind.y : figure.y.front());
 }
 
-/// Draws what has been read. Throws UserError.
-plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, const plot::Rows& rows) {
-  if (!kind.of_one_run) return kind.draw({rows, nullptr}, request.figure);
+plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind& kind) {
+  const std::string& folder = request.folders.front();
+  if (request.folders.size() != 1 || !sensitivity::is_stored(folder))
+    throw UserError(fmt::format(
+        "tessera plot: {}: found {}, allowed one folder that tessera sensitivity wrote into",
+        kind.name, fmt::join(request.folders, ", ")));
+  const plot::Json stored = sensitivity::read(folder);
+  return kind.draw({{folder, {}, {}, 0}, nullptr, &stored}, request.figure);
+}
+
+/// Draws what the kind needs. Throws UserError. Counts what is left out.
+plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, std::size_t& left_out) {
+  if (kind.needs == plot::Needs::sensitivity) return figure_of_sensitivity(request, kind);
+  plot::Rows rows = plot::read_rows(request.folders).where(request.where);
+  left_out = rows.left_out;
+  prepare(rows, request.figure, kind);
+  if (kind.needs == plot::Needs::runs) return kind.draw({rows}, request.figure);
   const report::RunFolder run = only_run(request, kind);
   return kind.draw({rows, &run}, request.figure);
 }
@@ -104,9 +121,8 @@ ExitCode plot(const PlotRequest& request) {
   if (name.find('/') != std::string::npos) {
     throw UserError(fmt::format("tessera plot: --name: found {}, allowed a name without /", name));
   }
-  plot::Rows rows = plot::read_rows(request.folders).where(request.where);
-  prepare(rows, request.figure, kind);
-  const plot::Figure figure = figure_of(request, kind, rows);
+  std::size_t left_out = 0;
+  const plot::Figure figure = figure_of(request, kind, left_out);
   plot::require_gnuplot();
   const std::string folder =
       request.out.empty() ? (std::filesystem::path(request.folders.back()) / "plots").string()
@@ -115,8 +131,8 @@ ExitCode plot(const PlotRequest& request) {
   const std::string base = (std::filesystem::path(folder) / name).string();
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
   fmt::print("{0}.csv\n{0}.gp\n", base);
-  if (rows.left_out > 0) {
-    fmt::print("left out: {} without a correct result\n", counted(rows.left_out, "point"));
+  if (left_out > 0) {
+    fmt::print("left out: {} without a correct result\n", counted(left_out, "point"));
   }
   return ExitCode::done;
 }
@@ -129,7 +145,7 @@ Command plot_command() {
           {{"DIR", &request->folders, "folders of sweeps or runs", kRequired},
            {"--kind", &request->kind,
             "lines, bars, stacked (parts of a section such as stalls), heatmap, speedup, pareto, "
-            "roofline; of one run: timeline, tiles"},
+            "roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
            {"--y", &figure.y,
             "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "

@@ -30,16 +30,21 @@ struct Request {
   std::string log;  ///< "", "none", "x", "y" or "xy"
 };
 
+/// What a kind is drawn from: runs, the tables of one run's folder, or what `tessera sensitivity`
+/// left in one folder.
+enum class Needs : std::uint8_t { runs, one_run, sensitivity };
+
 /// What a figure is drawn from.
 struct Source {
   Rows rows;
   const report::RunFolder* run = nullptr;  ///< for kinds of one run
+  const Json* sensitivity = nullptr;
 };
 
 struct Kind {
   std::string_view name;
-  bool of_one_run;  ///< needs the tables of one run's folder
-  const char* y;    ///< what is drawn, and what --best goes by, unless the request says
+  Needs needs;
+  const char* y;  ///< what is drawn, and what --best goes by, unless the request says
   Figure (*draw)(const Source&, const Request&);
 };
 
@@ -54,6 +59,7 @@ Figure roofline(const Source& source, const Request& request);
 Figure pareto(const Source& source, const Request& request);
 Figure speedup(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
+Figure tornado(const Source& source, const Request& request);
 Figure timeline(const Source& source, const Request& request);
 
 }  // namespace tessera::plot

@@ -7,15 +7,16 @@ namespace tessera::plot {
 std::span<const Kind> kinds() {
   constexpr const char* kTime = "time.cycles";
   static constexpr std::array kKinds = {
-      Kind{"lines", false, kTime, lines},
-      Kind{"bars", false, kTime, bars},
-      Kind{"stacked", false, kTime, stacked},
-      Kind{"heatmap", false, kTime, heatmap},
-      Kind{"speedup", false, kTime, speedup},
-      Kind{"pareto", false, kTime, pareto},
-      Kind{"roofline", false, "rate.useful_flops_per_second", roofline},
-      Kind{"timeline", true, kTime, timeline},
-      Kind{"tiles", true, "compute_cycles", tiles}};
+      Kind{"lines", Needs::runs, kTime, lines},
+      Kind{"bars", Needs::runs, kTime, bars},
+      Kind{"stacked", Needs::runs, kTime, stacked},
+      Kind{"heatmap", Needs::runs, kTime, heatmap},
+      Kind{"speedup", Needs::runs, kTime, speedup},
+      Kind{"pareto", Needs::runs, kTime, pareto},
+      Kind{"roofline", Needs::runs, "rate.useful_flops_per_second", roofline},
+      Kind{"tornado", Needs::sensitivity, "time", tornado},
+      Kind{"timeline", Needs::one_run, kTime, timeline},
+      Kind{"tiles", Needs::one_run, "compute_cycles", tiles}};
   return kKinds;
 }
 

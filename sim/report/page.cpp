@@ -28,7 +28,8 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
           {"steps", pack_table(run.steps)},
           {"tiles", pack_table(run.tiles)},
           {"traffic", pack_table(run.traffic)},
-          {"tile_steps", pack_tile_steps(run, most_tile_bytes)}};
+          {"tile_steps", pack_tile_steps(run, most_tile_bytes)},
+          {"sensitivity", run.sensitivity}};
 }
 
 // What tiles did in each superstep may take so much of a page of at most 12 MB.

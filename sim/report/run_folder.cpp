@@ -9,6 +9,7 @@
 #include "sim/config/json_text.h"
 #include "sim/data/read_file.h"
 #include "sim/report/tile_steps.h"
+#include "sim/sensitivity/stored.h"
 
 namespace tessera::report {
 namespace {
@@ -76,7 +77,7 @@ RunFolder read_run(const std::string& folder) {
         "{}: found no folder there, expected one that tessera run has written", folder));
   }
   const fs::path path(folder);
-  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}};
+  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}, nullptr};
   run.steps = read_table(
       path / "steps.csv",
       {"name", "kind", "start_cycle", "cycles", "compute_cycles", "exchange_cycles", "sync_cycles",
@@ -89,6 +90,11 @@ RunFolder read_run(const std::string& folder) {
   const fs::path tile_steps = path / "tile_steps.npy";
   if (fs::exists(tile_steps)) {
     run.tile_steps = read_tile_steps(tile_steps.string(), run.tiles.rows, run.steps.rows);
+  }
+  if (sensitivity::is_stored(folder)) {
+    Json stored = sensitivity::read(folder);
+    if (stored.value("config", Json()) == run.report.at("config"))
+      run.sensitivity = std::move(stored);
   }
   return run;
 }

@@ -17,6 +17,8 @@ struct RunFolder {
   Table tiles;
   Table traffic;
   TileSteps tile_steps;  ///< of no rows: not recorded
+  /// What `tessera sensitivity` left beside it; null: nothing, or of another run.
+  nlohmann::ordered_json sensitivity = nullptr;
 };
 
 /// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing

@@ -43,10 +43,11 @@ TEST_SUITE("cli") {
                       R"({"machine": {"extends": "bow", "tiles": 8},
                       "workload": {"kernel": "gemm", "n": 64, "k": 64}})")
                 .code == 0);
+    REQUIRE(folder.call("sensitivity - --out r --quiet", kStream).code == 0);
     for (const std::string arguments :
-         {"s --kind lines --y time.seconds", "s --kind bars", "s --kind heatmap", "s --kind pareto",
-          "s --kind speedup --baseline workload.dtype=f32", "g --kind roofline",
-          "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
+         {"r --kind tornado", "s --kind lines --y time.seconds", "s --kind bars",
+          "s --kind heatmap", "s --kind pareto", "s --kind speedup --baseline workload.dtype=f32",
+          "g --kind roofline", "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
       INFO(arguments);
       const Answer answer = folder.call("plot " + arguments + " --out p --name it");
       INFO(answer.err);

@@ -2,7 +2,8 @@
 // Reads the runs of the page, builds the views, listens to the keyboard.
 
 async function readRun(packed) {
-  const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder};
+  const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder,
+    sensitivity: packed.sensitivity};
   [run.steps, run.tiles, run.traffic] = await Promise.all(
     [packed.steps, packed.tiles, packed.traffic].map(Table.read));
   run.history = new History(run.steps);
@@ -20,7 +21,7 @@ async function readRun(packed) {
 
 const SECTIONS = [['achieved', 'Achieved'], ['where', 'Where time goes'], ['tiles', 'Tiles'],
   ['contexts', 'Contexts'], ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['roofline', 'Roofline'],
-  ['energy', 'Energy'], ['config', 'Config']];
+  ['energy', 'Energy'], ['faster', 'Faster'], ['config', 'Config']];
 
 function theme() { return document.documentElement.dataset.theme; }
 
@@ -62,12 +63,13 @@ function showRun(at) {
   state.tile = Math.min(run.analysis.whole.critical_tile, run.tiles.rows - 1);
   [state.from, state.to] = [run.history.begin, run.history.end];
   const two = state.runs.length > 1;
-  const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls));
+  const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) &&
+    (id !== 'faster' || run.sensitivity));
   const sections = two ? [['compare', 'Comparison'], ...known] : known;
   document.getElementById('head').replaceChildren(...head(run));
   document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
     element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
-  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, configView];
+  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, configView];
   document.getElementById('main').replaceChildren(...(two ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
   document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;

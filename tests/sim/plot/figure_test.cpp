@@ -203,4 +203,40 @@ TEST_SUITE("unit") {
     different.rows.rows[1].report["config"]["machine"]["tiles"] = 8;
     CHECK_THROWS_AS(roofline(different, {}), UserError);
   }
+
+  TEST_CASE("a tornado has the keys that move a metric, strongest first, a bar for each end") {
+    const plot::Json stored = plot::Json::parse(R"json({"heading": "k on m", "by": 2,
+      "simulated": false, "time": 8.0, "energy": 2.0, "area": null, "keys": [
+      {"key": "machine.weak", "unit": "", "value": 3, "low": null,
+       "high": {"value": 6, "time": 8.8, "energy": 2.0, "area": null, "replanned": false}},
+      {"key": "machine.idle", "unit": "", "value": 3, "low": null,
+       "high": {"value": 6, "time": 8.0, "energy": 3.0, "area": null, "replanned": false}},
+      {"key": "machine.strong", "unit": "cycles (barrel: slots)", "value": 4,
+       "low": {"value": 2, "time": 4.0, "energy": 2.0, "area": null, "replanned": true},
+       "high": {
+  "value" : 8, "time" : 12.0, "energy" : 2.0, "area" : null, "replanned" : false}}]
+  })json");
+    Source source;
+    source.rows.origin = "folder";
+    source.sensitivity = &stored;
+    const Figure figure = tornado(source, {});
+    CHECK(figure.csv ==
+          "key,low_ratio,low_plan,high_ratio,high_plan\n"
+          "strong = 4 cycles,0.5,*,1.5,\nweak = 3,NaN,,1.1,\n");
+    CHECK(holds(figure.script, "set title 'k on m'"));
+    CHECK(holds(figure.script, "'-50 %%' 0.5"));
+    CHECK(holds(figure.script, "'+100 %%' 2"));
+    Request energy;
+    energy.y = {"energy"};
+    CHECK(tornado(source, energy).csv ==
+          "key,low_ratio,low_plan,high_ratio,high_plan\nidle = 3,NaN,,1.5,\n");
+    energy.y = {"area"};
+    CHECK_THROWS_WITH_AS(static_cast<void>(tornado(source, energy)),
+                         "folder: tornado: area is not known there", UserError);
+    energy.y = {"tme"};
+    CHECK_THROWS_WITH_AS(static_cast<void>(tornado(source, energy)),
+                         "tessera plot: --y: found tme, allowed one of time, energy, area; did you "
+                         "mean time?",
+                         UserError);
+  }
 }

@@ -143,6 +143,26 @@ TEST_SUITE("browser") {
     check_quiet(browser, folder.path() / "one/report.html");
   }
 
+  TEST_CASE("what tessera sensitivity left beside the run stands on its page, all of it") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder,
+        "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
+        "--key machine.fabric");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    const std::string shown = text_of(browser, "#faster");
+    const json stored = json::parse(folder.read("one/sensitivity.json"));
+    CHECK(stored.at("keys").size() > 10);
+    for (const json& key : stored.at("keys"))
+      CHECK(contains(shown, key.at("key").get<std::string>().substr(8)));
+    CHECK(contains(shown, "predicted"));
+    CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 11);
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
   TEST_CASE("wheel, keys and buttons do what they say") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;

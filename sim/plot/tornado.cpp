@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/nearest.h"
+#include "sim/plot/script.h"
+
+namespace tessera::plot {
+namespace {
+
+/// A key's two bars: what the metric is there over what it is for the config itself.
+struct Bars {
+  std::string label;
+  std::optional<double> low, high;
+  bool low_replanned = false, high_replanned = false;
+
+  [[nodiscard]] double reach() const {
+    const auto size = [](std::optional<double> ratio) {
+      return ratio ? std::abs(std::log(*ratio)) : 0;
+    };
+    return std::max(size(low), size(high));
+  }
+};
+
+std::optional<double> ratio(const Json& end, const std::string& metric, double base) {
+  if (end.is_null() || end.at(metric).is_null()) return std::nullopt;
+  const double value = end.at(metric).get<double>();
+  return value > 0 ? std::optional(value / base) : std::nullopt;
+}
+
+std::string label_of(const Json& key) {
+  constexpr std::string_view kMachine = "machine.";
+  const auto path = key.at("key").get<std::string>();
+  const std::string_view name = std::string_view(path).substr(kMachine.size());
+  const auto unit = key.at("unit").get<std::string>();
+  // A note behind the unit is for documentation.
+  const std::string short_unit = unit.substr(0, unit.find(" ("));
+  return fmt::format("{} = {:.4g}{}", name, key.at("value").get<double>(),
+                     short_unit.empty() ? "" : " " + short_unit);
+}
+
+/// The keys that the metric answers to, strongest first.
+std::vector<Bars> bars_of(const Json& stored, const std::string& metric) {
+  constexpr double kNothing = 5e-4;
+  const double base = stored.at(metric).get<double>();
+  std::vector<Bars> bars;
+  for (const Json& key : stored.at("keys")) {
+    Bars each{label_of(key), ratio(key.at("low"), metric, base),
+              ratio(key.at("high"), metric, base)};
+    const auto replanned = [](const Json& end) {
+      return !end.is_null() && end.at("replanned").get<bool>();
+    };
+    each.low_replanned = replanned(key.at("low"));
+    each.high_replanned = replanned(key.at("high"));
+    if (each.reach() > kNothing) bars.push_back(each);
+  }
+  std::stable_sort(bars.begin(), bars.end(),
+                   [](const Bars& a, const Bars& b) { return a.reach() > b.reach(); });
+  constexpr std::size_t kMost = 16;
+  if (bars.size() > kMost) bars.resize(kMost);
+  return bars;
+}
+
+/// Ratios as changes in percent, at round places from 1/reach to reach.
+std::string change_marks(double reach) {
+  constexpr double kWide = 1.35;
+  std::vector<double> ratios;
+  if (reach > kWide) {
+    for (double at = 0.5; at > 1 / reach / 1.01; at /= 2) ratios.insert(ratios.begin(), at);
+    ratios.insert(ratios.end(), {0.75, 1, 1.5});
+    for (double at = 2; at < reach * 1.01; at *= 2) ratios.push_back(at);
+  } else {
+    double step = 0.1;
+    while (step > (reach - 1) * 0.9)
+      step /= step > 0.7 * std::pow(10, std::ceil(std::log10(step))) ? 2.0 : 5.0;
+    for (int i = -3; i <= 3; ++i) ratios.push_back(1 + i * step);
+  }
+  std::vector<std::string> marks;
+  for (const double at : ratios)
+    marks.push_back(fmt::format("'{}{:.4g} %%' {}", at > 1 ? "+" : "", 100 * (at - 1), at));
+  return fmt::format("{}", fmt::join(marks, ", "));
+}
+
+std::string number_or_gap(std::optional<double> value) {
+  return value ? fmt::format("{}", *value) : "NaN";
+}
+
+/// The upper or lower bars of all keys, and a mark behind those with another plan.
+std::string half(const std::string& title, std::size_t column, double top, double bottom,
+                 std::size_t series) {
+  std::string text = fmt::format(
+      "  data using (1):0:(1):{0}:($0{1:+}):($0{2:+}) with boxxyerror lc rgb '{3}' fs solid 0.9 "
+      "noborder title {4}",
+      column, top, bottom, colour(series), literal(title));
+  for (const bool less : {true, false})
+    text += fmt::format(
+        ", \\\n  data using (${0}{1}1 ? ${0} : NaN):($0{2:+}):{3} with labels {4} notitle", column,
+        less ? "<" : ">=", (top + bottom) / 2, column + 1,
+        less ? "right offset -0.4,-0.1" : "left offset 0.4,-0.1");
+  return text;
+}
+
+}  // namespace
+
+/// What a metric (time, energy or area) becomes when keys are halved and doubled, those first that
+/// move it most.
+Figure tornado(const Source& source, const Request& request) {
+  check(source.sensitivity != nullptr, "plot: a tornado of no sensitivity");
+  const Json& stored = *source.sensitivity;
+  const std::string metric = request.y.empty() ? "time" : request.y.front();
+  constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
+  if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || request.y.size() > 1)
+    throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",
+                                fmt::join(request.y, ", "), config::list_of(kMetrics),
+                                config::did_you_mean(metric, kMetrics)));
+  if (stored.at(metric).is_null())
+    throw UserError(fmt::format("{}: tornado: {} is not known there", source.rows.origin, metric));
+  const std::vector<Bars> bars = bars_of(stored, metric);
+  if (bars.empty())
+    throw UserError(fmt::format("{}: tornado: no key moves {}", source.rows.origin, metric));
+  const double reach = std::max(std::exp(bars.front().reach()), 1.001);
+  const double by = stored.at("by").get<double>();
+  Figure figure;
+  figure.csv = "key,low_ratio,low_plan,high_ratio,high_plan\n";
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const Bars& each = bars[i];
+    figure.csv += fmt::format("{},{},{},{},{}\n", each.label, number_or_gap(each.low),
+                              each.low_replanned ? "*" : "", number_or_gap(each.high),
+                              each.high_replanned ? "*" : "");
+    names.push_back(fmt::format("{} {}", literal(each.label), i));
+  }
+  constexpr unsigned kRow = 24, kRest = 110;
+  figure.height = kRest + kRow * static_cast<unsigned>(bars.size());
+  const std::string title =
+      request.title.empty() ? stored.at("heading").get<std::string>() : request.title;
+  figure.script =
+      heading(title,
+              fmt::format("change of {} ({}; * with another plan)", metric,
+                          stored.at("simulated").get<bool>() ? "simulated" : "predicted"),
+              "", "") +
+      fmt::format(
+          "set ytics scale 0 ({})\nset yrange [{}:-0.6]\nset logscale x\nset xrange [{}:{}]\n"
+          "set xtics ({})\nset grid x noy lc rgb '#dddddd' lt 1 lw 0.7\n"
+          "set key bottom right inside Right noreverse\n"
+          "set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#444444' lw 1 front\n"
+          "plot \\\n{}, \\\n{}\n",
+          fmt::join(names, ", "), static_cast<double>(bars.size()) - 0.4, std::pow(reach, -1.12),
+          std::pow(reach, 1.12), change_marks(reach),
+          half(fmt::format("key / {:g}", by), 2, -0.38, 0, 0),
+          half(fmt::format("key x {:g}", by), 4, 0, 0.38, 1));
+  return figure;
+}
+
+}  // namespace tessera::plot
