@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,9 +20,19 @@ struct Option {
   Into into;
   const char* help;
   bool required = false;
-  int most = 0;           ///< of a number, from 1 on; 0: any
-  char separator = '\0';  ///< of a list's values
+  int most = 0;                                           ///< of a number, from 1 on; 0: any
+  char separator = '\0';                                  ///< of a list's values
+  std::function<std::vector<std::string>()> values = {};  ///< to choose from; null: not listed
+
+  [[nodiscard]] bool named() const { return name[0] == '-'; }
+  [[nodiscard]] bool takes_value() const { return !std::holds_alternative<bool*>(into); }
 };
+
+/// The option with what may be chosen.
+inline Option choosing(Option option, std::function<std::vector<std::string>()> values) {
+  option.values = std::move(values);
+  return option;
+}
 
 /// A command of the command line. Each declares itself in the file that carries it out.
 struct Command {
@@ -33,6 +44,6 @@ struct Command {
 
 inline constexpr bool kRequired = true;
 inline constexpr int kMostJobs = 1024;
-inline constexpr const char* kSetHelp = "path=value: change a key, for example workload.n=64";
+inline constexpr const char* kProgramHelp = "a simulator of manycore MIMD machines";
 
 }  // namespace tessera::command

@@ -9,6 +9,7 @@
 
 #include "sim/base/host_limit.h"
 #include "sim/command/disasm.h"
+#include "sim/command/docs.h"
 #include "sim/command/eval.h"
 #include "sim/command/exec.h"
 #include "sim/command/list.h"
@@ -44,14 +45,13 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
 }
 
 void add_option(CLI::App& command, const Option& option) {
-  const bool named = std::string_view(option.name).starts_with("-");
   const auto add = [&](auto* into) -> CLI::Option* {
     using Value = std::remove_pointer_t<decltype(into)>;
     if constexpr (std::is_same_v<Value, bool>) {
       return command.add_flag(option.name, *into, option.help);
     } else {
       CLI::Option* const added = command.add_option(option.name, *into, option.help);
-      const bool once = std::is_same_v<Value, std::vector<std::string>> && named;
+      const bool once = std::is_same_v<Value, std::vector<std::string>> && option.named();
       if (option.separator != '\0') {
         added->delimiter(option.separator);
       } else if (once) {
@@ -65,23 +65,8 @@ void add_option(CLI::App& command, const Option& option) {
   if (option.most > 0) added->check(CLI::Range(1, option.most));
 }
 
-std::vector<Command> all_commands(const Simulator& simulator) {
-  return {run_command(simulator),
-          check_command(simulator),
-          exec_command(simulator),
-          disasm_command(),
-          list_command(simulator),
-          schema_command(simulator),
-          validate_command(simulator),
-          report_command(),
-          sweep_command(simulator),
-          sensitivity_command(simulator),
-          eval_command(simulator),
-          plot_command()};
-}
-
 ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simulator) {
-  CLI::App app("Tessera: a simulator of manycore MIMD machines", "tessera");
+  CLI::App app(fmt::format("Tessera: {}", kProgramHelp), "tessera");
   app.set_version_flag("--version",
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
@@ -123,6 +108,16 @@ ExitCode after_printing(ExitCode code) {
 }
 
 }  // namespace
+
+std::vector<Command> all_commands(const Simulator& simulator) {
+  return {run_command(simulator),      check_command(simulator),
+          exec_command(simulator),     disasm_command(),
+          list_command(simulator),     schema_command(simulator),
+          validate_command(simulator), report_command(),
+          sweep_command(simulator),    sensitivity_command(simulator),
+          eval_command(simulator),     plot_command(),
+          docs_command(simulator)};
+}
 
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {
   try {

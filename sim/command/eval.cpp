@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "sim/command/children.h"
+#include "sim/command/choices.h"
 #include "sim/command/point_run.h"
 #include "sim/sweep/point_ids.h"
 
@@ -186,7 +187,7 @@ Command eval_command(const Simulator& simulator) {
       {{"CONFIG", &request->file, "what the points change (default: each point is a whole config)"},
        {"--stdin", &request->from_stdin,
         "a JSON object a line: sections to merge, or key path to value", kRequired},
-       {"--set", &request->sets, kSetHelp},
+       set_option(&request->sets, simulator),
        {"--out", &request->out, "folder that keeps results, and of a sweep: knows them"},
        {"--jobs", &request->jobs, "points at a time (default: 1)", !kRequired, kMostJobs}},
       [request, &simulator] { return eval(*request, simulator); }};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/command/choices.h"
 #include "sim/config/reader.h"
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"
@@ -48,7 +49,8 @@ Command exec_command(const Simulator& simulator) {
   return {"exec",
           "run a bare RV32 program on one tile",
           {{"ELF", &request->file, "the program; it ends by ecall with a7 = 93", kRequired},
-           {"--machine", &request->machine, "a preset or a file (default: bow)"},
+           choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
+                    [&simulator] { return names_of(simulator.machines); }),
            {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
           [request, &simulator] { return exec(*request, simulator); }};
 }

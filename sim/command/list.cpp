@@ -1,17 +1,21 @@
 #include "sim/command/list.h"
 
+#include <array>
 #include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/command/choices.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/nearest.h"
 #include "sim/config/writers.h"
 
 namespace tessera::command {
 namespace {
+
+constexpr std::array<std::string_view, 4> kWhats = {"machines", "workloads", "fabrics", "sets"};
 
 void list_machines(const Simulator& simulator) {
   for (const config::Preset& preset : simulator.machines) {
@@ -42,6 +46,25 @@ void list_sets(const Simulator& simulator) {
   list_sets_of(simulator.papers, ", by name alone");
 }
 
+/// Of the page of all keys.
+void print_introduction(const Simulator& simulator) {
+  const std::vector<std::string> machines = names_of(simulator.machines);
+  fmt::print(R"(# Configs
+
+A config is one JSON file, comments allowed: a machine, a workload, how to run it, what to report.
+
+    {{ "machine": {{"extends": "bow", "tiles": 736}},
+      "workload": {{"kernel": "gemm", "m": 1024, "n": 1024, "k": 1024}},
+      "run": {{"threads": 2}} }}
+
+`machine` is a preset's name ({}), or an object that may extend one or a file. `extends` at the top
+extends another config. Objects merge, lists replace. Keys `"//"` are notes. Any key below can be given
+on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type or out of range is refused.
+
+)",
+             config::list_of(config::views(machines)));
+}
+
 }  // namespace
 
 ExitCode list(const std::string& what, const Simulator& simulator) {
@@ -56,7 +79,6 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
   } else if (what == "sets") {
     list_sets(simulator);
   } else {
-    constexpr std::string_view kWhats[] = {"machines", "workloads", "fabrics", "sets"};
     throw UserError(fmt::format("tessera list: found {}, allowed {}{}", what,
                                 config::list_of(kWhats), config::did_you_mean(what, kWhats)));
   }
@@ -65,6 +87,7 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
 
 ExitCode schema(bool markdown, const Simulator& simulator) {
   if (markdown) {
+    print_introduction(simulator);
     fmt::print("{}", config::config_markdown(simulator.catalogue));
   } else {
     fmt::print("{}\n", config::config_schema(simulator.catalogue, simulator.machines).dump(2));
@@ -76,7 +99,8 @@ Command list_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();
   return {"list",
           "what a config can name",
-          {{"WHAT", what.get(), "machines, workloads, fabrics or sets", kRequired}},
+          {choosing({"WHAT", what.get(), "machines, workloads, fabrics or sets", kRequired},
+                    [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
           [what, &simulator] { return list(*what, simulator); }};
 }
 

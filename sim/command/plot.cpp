@@ -24,13 +24,18 @@ namespace {
                               config::list_of(allowed), config::did_you_mean(found, allowed)));
 }
 
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const plot::Kind& kind : plot::kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
 const plot::Kind& kind_named(const std::string& name) {
-  std::vector<std::string_view> names;
   for (const plot::Kind& kind : plot::kinds()) {
     if (kind.name == name) return kind;
-    names.push_back(kind.name);
   }
-  refuse("--kind", name, names);
+  const std::vector<std::string> names = kind_names();
+  refuse("--kind", name, config::views(names));
 }
 
 const plot::Kind& kind_of(const PlotRequest& request) {
@@ -140,12 +145,15 @@ ExitCode plot(const PlotRequest& request) {
 Command plot_command() {
   const auto request = std::make_shared<PlotRequest>();
   plot::Request& figure = request->figure;
+  const Option kind = choosing(
+      {"--kind", &request->kind,
+       "lines, bars, stacked (parts of a section such as stalls), heatmap, speedup, pareto, "
+       "roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
+      kind_names);
   return {"plot",
           "a figure of a sweep, or of runs",
           {{"DIR", &request->folders, "folders of sweeps or runs", kRequired},
-           {"--kind", &request->kind,
-            "lines, bars, stacked (parts of a section such as stalls), heatmap, speedup, pareto, "
-            "roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
+           kind,
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
            {"--y", &figure.y,
             "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/leftovers.h"
+#include "sim/command/choices.h"
 #include "sim/command/progress.h"
 #include "sim/trace/run_trace.h"
 
@@ -128,14 +129,16 @@ Command run_command(const Simulator& simulator) {
   return {"run",
           "simulate a config and report",
           {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
-           {"--set", &request->sets, kSetHelp},
+           set_option(&request->sets, simulator),
            {"--out", &request->out, "folder of the results (default: runs/NAME-HASH)"},
            {"--threads", &request->threads, "host threads (run.threads)"},
-           {"--engine", &request->engine, "interpreter (run.engine)"},
+           choosing_key({"--engine", &request->engine, "interpreter (run.engine)"}, "run.engine",
+                        simulator),
            {"--max-cycles", &request->max_cycles, "give up after so many (run.max_cycles)"},
            {"--seed", &request->seed, "of data and generators (workload.seed and run.seed)"},
-           {"--trace", &request->trace,
-            "none, phases or tiles: trace.pftrace and trace.vcd (report.trace)"},
+           choosing_key({"--trace", &request->trace,
+                         "none, phases or tiles: trace.pftrace and trace.vcd (report.trace)"},
+                        "report.trace", simulator),
            {"--trace-tiles", &request->trace_tiles,
             "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)"},
            {"--quiet", &request->quiet, "no summary and no progress"}},
@@ -147,7 +150,7 @@ Command check_command(const Simulator& simulator) {
   return {"check",
           "plan, predicted cycles and memory of a config; runs nothing",
           {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
-           {"--set", &request->sets, kSetHelp},
+           set_option(&request->sets, simulator),
            {"--seed", &request->seed, "of data and generators"}},
           [request, &simulator] { return check(*request, simulator); }};
 }

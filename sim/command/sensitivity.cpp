@@ -13,6 +13,7 @@
 #include "sim/base/leftovers.h"
 #include "sim/base/parallel.h"
 #include "sim/base/whole_file.h"
+#include "sim/command/choices.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
 #include "sim/config/nearest.h"
@@ -203,7 +204,7 @@ Command sensitivity_command(const Simulator& simulator) {
       "sensitivity",
       "how time, energy and area of a run answer to each number of its machine",
       {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
-       {"--set", &request->sets, kSetHelp},
+       set_option(&request->sets, simulator),
        {"--seed", &request->seed, "of data and generators"},
        {"--by", &request->by, "what keys are divided and multiplied by (default: 2)"},
        {"--key", &request->keys, "only this key of the machine, or those below it"},

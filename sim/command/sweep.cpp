@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/command/choices.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
@@ -142,8 +143,10 @@ Command sweep_command(const Simulator& simulator) {
       "sweep",
       "run a config at many points, on many cores or a cluster",
       {{"CONFIG", &request->file, "the config file, which may have a section sweep", kRequired},
-       {"AXIS", &request->axes, "path=a,b,c or path=low..high*factor or path=low..high+step"},
-       {"--set", &request->sets, kSetHelp},
+       with_keys(
+           {"AXIS", &request->axes, "path=a,b,c or path=low..high*factor or path=low..high+step"},
+           simulator),
+       set_option(&request->sets, simulator),
        {"--out", &request->out, "folder of the results; done points there stay", kRequired},
        {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},
        {"--shard", &request->shard, "i/n: only every n-th point, from the i-th on"},

@@ -9,6 +9,7 @@
 
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/command/choices.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
 #include "sim/config/nearest.h"
@@ -98,9 +99,15 @@ Command validate_command(const Simulator& simulator) {
   return {
       "validate",
       "published numbers beside simulated ones",
-      {{"SET", &request->sets,
-        "names that `tessera list sets` shows, or files of the same form (default: all sets "
-        "but those by name alone)"},
+      {choosing(
+           {"SET", &request->sets,
+            "names that `tessera list sets` shows, or files of the same form (default: all sets "
+            "but those by name alone)"},
+           [&simulator] {
+             std::vector<std::string> names = names_of(simulator.validation);
+             for (const std::string& name : names_of(simulator.papers)) names.push_back(name);
+             return names;
+           }),
        {"--out", &request->out,
         "folder of the tables in CSV (default: runs, for figures of papers and files)"},
        {"--quick", &request->quick, "only the points marked quick"},

@@ -1,0 +1,70 @@
+#include "sim/command/choices.h"
+
+#include <functional>
+#include <set>
+
+#include "sim/config/key_path.h"
+
+namespace tessera::command {
+namespace {
+
+using config::Json;
+using Visit = std::function<void(const std::string& path, const Json& schema)>;
+
+/// Calls `visit` with every key of an object's schema, alternatives of one place included.
+void each_key(const Json& schema, const std::string& path, const Visit& visit) {
+  for (const char* alternatives : {"anyOf", "oneOf"}) {
+    if (!schema.contains(alternatives)) continue;
+    for (const Json& each : schema[alternatives]) each_key(each, path, visit);
+  }
+  if (!schema.contains("properties")) return;
+  for (const auto& [key, inner] : schema["properties"].items()) {
+    const std::string inner_path = config::join(path, key);
+    visit(inner_path, inner);
+    each_key(inner, inner_path, visit);
+  }
+}
+
+void each_key(const Simulator& simulator, const Visit& visit) {
+  each_key(config::config_schema(simulator.catalogue, simulator.machines), "", visit);
+}
+
+bool is_section(const Json& schema) {
+  return schema.contains("properties") || schema.contains("anyOf") || schema.contains("oneOf");
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(config::Presets presets) {
+  std::vector<std::string> names;
+  for (const config::Preset& preset : presets) names.emplace_back(preset.name);
+  return names;
+}
+
+Option choosing_key(Option option, std::string path, const Simulator& simulator) {
+  return choosing(std::move(option), [path = std::move(path), &simulator] {
+    std::vector<std::string> choices;
+    each_key(simulator, [&](const std::string& at, const Json& schema) {
+      if (at != path || !schema.contains("enum")) return;
+      for (const Json& each : schema["enum"]) choices.push_back(each.get<std::string>());
+    });
+    return choices;
+  });
+}
+
+Option with_keys(Option option, const Simulator& simulator) {
+  return choosing(std::move(option), [&simulator] {
+    std::set<std::string> paths = {"machine="};  // a preset's name
+    each_key(simulator, [&](const std::string& path, const Json& schema) {
+      if (!is_section(schema) && !path.ends_with("extends")) paths.insert(path + "=");
+    });
+    return std::vector<std::string>(paths.begin(), paths.end());
+  });
+}
+
+Option set_option(std::vector<std::string>* sets, const Simulator& simulator) {
+  return with_keys({"--set", sets, "path=value: change a key, for example workload.n=64"},
+                   simulator);
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,42 @@
+#include "sim/command/docs.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/command/bash_completion.h"
+#include "sim/command/command_line.h"
+#include "sim/command/manual_page.h"
+#include "sim/config/nearest.h"
+
+namespace tessera::command {
+namespace {
+
+constexpr std::array<std::string_view, 2> kWhats = {"man", "bash"};
+
+}  // namespace
+
+ExitCode docs(const std::string& what, const Simulator& simulator) {
+  if (what == "man") {
+    fmt::print("{}", manual_page(all_commands(simulator)));
+  } else if (what == "bash") {
+    fmt::print("{}", bash_completion(all_commands(simulator)));
+  } else {
+    throw UserError(fmt::format("tessera docs: found {}, allowed {}{}", what,
+                                config::list_of(kWhats), config::did_you_mean(what, kWhats)));
+  }
+  return ExitCode::done;
+}
+
+Command docs_command(const Simulator& simulator) {
+  const auto what = std::make_shared<std::string>();
+  return {"docs",
+          "the manual page, or the completion of bash, as they are installed",
+          {choosing({"WHAT", what.get(), "man or bash", kRequired},
+                    [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
+          [what, &simulator] { return docs(*what, simulator); }};
+}
+
+}  // namespace tessera::command
