@@ -113,8 +113,7 @@ CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& requ
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool forward = options_.pass == Pass::forward;
   const spmm_static::Partition& outer = plan_.outer.partition;
-  sparse::StoredRows y(shape_, outer.y_storage(), outer.columns,
-                       shape_.relayouts() ? 1 : shape_.block, memory);
+  const sparse::ResultRow y = result_rows(memory);
   const sparse::Rounding rounding = rounding_of(outer);
   Reference reference(forward ? layer_.s : sparse::transposed(layer_.s),
                       forward ? layer_.u : layer_.v, forward ? layer_.v : layer_.u, x_,
@@ -127,7 +126,7 @@ CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& requ
     const std::uint32_t step = all ? 1 : std::min(kRowStep, rows - first);
     const std::uint32_t row = first + static_cast<std::uint32_t>(data::random_below(
                                           request.seed, sparse::kSampleStream, first, step));
-    y.read(row, found);
+    y(row, found);
     reference.compare(row, found, comparison);
   }
   // Errors of Z go into all rows of a column.
@@ -138,18 +137,50 @@ CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& requ
   return all ? both : worse(both, check_outer(memory, request));
 }
 
-sparse::StoredRows Pixelfly::stored_z(const MemoryReader& memory) const {
+namespace {
+
+/// Rows that lie round after round, each round's in as many buffers as the machine has tiles.
+class RowsOfRounds {
+ public:
+  RowsOfRounds(std::vector<sparse::StoredRows> rounds, std::size_t columns)
+      : rounds_(std::move(rounds)), columns_(columns) {}
+
+  void operator()(std::uint32_t row, std::span<double> into) {
+    for (std::size_t i = 0; i < rounds_.size() && i * columns_ < into.size(); ++i)
+      rounds_[i].read(row,
+                      into.subspan(i * columns_, std::min(columns_, into.size() - i * columns_)));
+  }
+
+ private:
+  std::vector<sparse::StoredRows> rounds_;
+  std::size_t columns_;
+};
+
+}  // namespace
+
+sparse::ResultRow Pixelfly::result_rows(const MemoryReader& memory) const {
+  const spmm_static::Partition& outer = plan_.outer.partition;
+  std::vector<sparse::StoredRows> rounds;
+  for (std::uint32_t round = 0; round < plan_.rounds; ++round)
+    rounds.emplace_back(shape_, outer.y_storage(), outer.columns,
+                        shape_.relayouts() ? 1 : shape_.block, memory, round * outer.tiles);
+  return RowsOfRounds(std::move(rounds), outer.columns);
+}
+
+sparse::ResultRow Pixelfly::inner_rows(const MemoryReader& memory) const {
   const spmm_static::Partition& inner = plan_.inner->partition;
-  return {inner.shape, inner.y_storage(), inner.columns, inner.shape.block, memory, inner.tiles};
+  std::vector<sparse::StoredRows> rounds;
+  for (std::uint32_t round = 0; round < plan_.rounds; ++round)
+    rounds.emplace_back(inner.shape, inner.y_storage(), inner.columns, inner.shape.block, memory,
+                        (plan_.rounds + round) * inner.tiles);
+  return RowsOfRounds(std::move(rounds), inner.columns);
 }
 
 /// Z.
 CheckResult Pixelfly::check_inner(const MemoryReader& memory, const CheckRequest& request) const {
   if (!plan_.inner) return {true, 0, 1};
-  sparse::StoredRows z = stored_z(memory);
-  CheckResult result = sparse::check_product(
-      chain_.inner, x_, [&](std::uint32_t row, std::span<double> into) { z.read(row, into); },
-      rounding_of(plan_.inner->partition), request);
+  CheckResult result = sparse::check_product(chain_.inner, x_, inner_rows(memory),
+                                             rounding_of(plan_.inner->partition), request);
   if (!result.passed) result.problem += " (Y is Z here)";
   return result;
 }
@@ -160,19 +191,15 @@ CheckResult Pixelfly::check_outer(const MemoryReader& memory, const CheckRequest
   std::vector<float> dense =
       values_of(x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)});
   if (plan_.inner) {
-    sparse::StoredRows z = stored_z(memory);
+    const sparse::ResultRow z = inner_rows(memory);
     std::vector<double> row(options_.n);
     for (std::uint32_t q = 0; q < layer_.rank(); ++q) {
-      z.read(q, row);
+      z(q, row);
       for (const double value : row) dense.push_back(static_cast<float>(value));
     }
   }
-  sparse::StoredRows y(shape_, outer.y_storage(), outer.columns,
-                       shape_.relayouts() ? 1 : shape_.block, memory);
-  return sparse::check_product(
-      chain_.outer, dense, options_.n,
-      [&](std::uint32_t row, std::span<double> into) { y.read(row, into); }, rounding_of(outer),
-      request, x_.rows() * options_.n);
+  return sparse::check_product(chain_.outer, dense, options_.n, result_rows(memory),
+                               rounding_of(outer), request, x_.rows() * options_.n);
 }
 
 }  // namespace tessera::pixelfly

@@ -89,7 +89,12 @@ nlohmann::ordered_json Pixelfly::plan() const {
   nlohmann::ordered_json plan;
   if (plan_.inner) plan["low_rank"] = spmm_static::to_json(*plan_.inner);
   plan["sparse"] = spmm_static::to_json(plan_.outer);
+  plan["rounds"] = plan_.rounds;
   return plan;
+}
+
+program::Program Pixelfly::build() const {
+  return build_chain(plan_, chain_, shape_, x_, contexts_);
 }
 
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
@@ -113,6 +118,10 @@ std::string Pixelfly::peak_type() const {
 }
 
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
+  if (options.pass == Pass::grad_weights && options.plan.rounds > 1)
+    throw KeyError(
+        "workload.plan.rounds",
+        fmt::format("found {}, allowed 0 or 1 in pass grad_weights", options.plan.rounds));
   if (options.pass == Pass::grad_weights) return std::make_unique<WeightGradient>(options, costs);
   return std::make_unique<Pixelfly>(options, costs);
 }

@@ -48,7 +48,7 @@ class Pixelfly : public Workload {
 
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
+  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
@@ -56,7 +56,9 @@ class Pixelfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] sparse::StoredRows stored_z(const MemoryReader& memory) const;
+  /// Reads rows of the result, and of Z.
+  [[nodiscard]] sparse::ResultRow result_rows(const MemoryReader& memory) const;
+  [[nodiscard]] sparse::ResultRow inner_rows(const MemoryReader& memory) const;
   [[nodiscard]] CheckResult check_inner(const MemoryReader& memory,
                                         const CheckRequest& request) const;
   [[nodiscard]] CheckResult check_outer(const MemoryReader& memory,

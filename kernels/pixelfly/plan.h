@@ -17,25 +17,35 @@ struct Pinned {
   spmm_static::Pinned low_rank;  ///< V^T X, U^T dY
   spmm_static::Pinned sparse;    ///< [S | U] [X ; Z]
   PinnedCuts dw, dv;
+  std::uint32_t rounds = 0;  ///< equal parts of the batch, one after the other; 0: chosen
 };
 void describe(config::Fields& fields, PinnedCuts& cuts);
 void describe(config::Fields& fields, Pinned& plan);
 
+/// Both products, for the columns of a round.
 struct ChainPlan {
   std::optional<spmm_static::Plan> inner;  ///< none if the rank is 0
   spmm_static::Plan outer;
+  std::uint32_t rounds = 1;
+  Prediction prediction = {};  ///< of all rounds
 
-  [[nodiscard]] Prediction prediction() const;
+  /// Columns of a round, with padding.
+  [[nodiscard]] std::uint32_t columns() const { return outer.partition.columns; }
 };
 
-/// Throws UserError if they do not fit a tile's SRAM together, KeyError for pinned cuts out of
-/// range.
+/// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round in the first
+/// buffers, those of every tile of the machine; then the inner ones, which stay where they are
+/// made. All outlive the program.
+program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sparse::Shape& shape,
+                             const data::DenseOperand& x, std::uint32_t contexts);
+
+/// As few rounds as fit. Throws UserError if none do, KeyError for pinned cuts out of range.
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
                      MachineCosts& costs, const Pinned& pinned);
 
 /// Rows that `shape` wants as inputs of a chain's outer product: the side of the inner blocks.
 constexpr std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
 
-void add(Prediction& sum, const Prediction& more);
+void add(Prediction& sum, const Prediction& more, std::uint64_t times = 1);
 
 }  // namespace tessera::pixelfly

@@ -1,4 +1,4 @@
-#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/pixelfly/plan.h"
 #include "kernels/spmm_static/ends.h"
 #include "kernels/spmm_static/product.h"
 
@@ -9,28 +9,37 @@ using spmm_static::Partition;
 using spmm_static::Product;
 using BuffersOfTiles = std::vector<program::BufferId>;
 
-program::Program Pixelfly::build() const {
-  const Partition& outer = plan_.outer.partition;
+program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sparse::Shape& shape,
+                             const data::DenseOperand& x, std::uint32_t contexts) {
+  const Partition& outer = plan.outer.partition;
   const sparse::TileCode code;
   program::Program program(outer.tiles);
-  sparse::Assembly assembly(code, program, contexts_);
-  const DenseEnd to{shape_, outer.y_storage(), outer.columns, "y"};
-  const BuffersOfTiles y = spmm_static::wanted(assembly, to, chain_.outer.rows, options_.n);
-  BuffersOfTiles z;
-  if (plan_.inner) {
-    const Partition& inner = plan_.inner->partition;
+  sparse::Assembly assembly(code, program, contexts);
+  const DenseEnd to{shape, outer.y_storage(), outer.columns, "y"};
+  std::vector<BuffersOfTiles> y, z;  // by round
+  for (std::uint32_t round = 0; round < plan.rounds; ++round)
+    y.push_back(spmm_static::wanted(assembly, to, chain.outer.rows, outer.columns));
+  std::optional<Product> low_rank;
+  if (plan.inner) {
+    const Partition& inner = plan.inner->partition;
     const DenseEnd kept{inner.shape, inner.y_storage(), inner.columns, "z"};
-    z = spmm_static::wanted(assembly, kept, chain_.inner.rows, options_.n);
+    for (std::uint32_t round = 0; round < plan.rounds; ++round)
+      z.push_back(spmm_static::wanted(assembly, kept, chain.inner.rows, outer.columns));
+    low_rank.emplace(assembly, inner, chain.inner, "low rank ");
   }
-  const BuffersOfTiles results = spmm_static::made(assembly, to, y);
-  const DenseEnd from{shape_, outer.x_storage(), outer.columns, "x"};
-  spmm_static::BuffersOfRows x{spmm_static::given(assembly, from, x_)};
-  if (plan_.inner) {
-    Product(assembly, plan_.inner->partition, chain_.inner, "low rank ").add_steps(x, z);
-    x.push_back(std::move(z));
+  Product sparse(assembly, outer, chain.outer);
+  for (std::uint32_t round = 0; round < plan.rounds; ++round) {
+    const BuffersOfTiles results = spmm_static::made(assembly, to, y[round]);
+    const DenseEnd from{
+        shape, outer.x_storage(), outer.columns, "x", true, std::uint64_t{round} * outer.columns};
+    spmm_static::BuffersOfRows rows{spmm_static::given(assembly, from, x)};
+    if (low_rank) {
+      low_rank->add_steps(rows, z[round]);
+      rows.push_back(z[round]);
+    }
+    sparse.add_steps(rows, results);
+    spmm_static::add_rows_out(assembly, to, results, y[round]);
   }
-  Product(assembly, outer, chain_.outer).add_steps(x, results);
-  spmm_static::add_rows_out(assembly, to, results, y);
   return program;
 }
 

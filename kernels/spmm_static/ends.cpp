@@ -38,9 +38,10 @@ std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
       end.storage, end.name, [end, &operand](std::uint64_t first, std::span<std::byte> into) {
         first /= end.shape.bytes();
         if (end.shape.relayouts())
-          return sparse::fill_rows(end.shape.type, operand, end.columns, first, into);
-        sparse::fill_chunks(end.shape.type, operand, part_of(end, end.shape.x_depth(), 0), first,
-                            into);
+          return sparse::fill_rows(end.shape.type, operand, end.columns, first, into, end.column);
+        sparse::Chunked part = part_of(end, end.shape.x_depth(), 0);
+        part.column = end.column;
+        sparse::fill_chunks(end.shape.type, operand, part, first, into);
       });
   return end.shape.relayouts() ? rows_in(assembly, end, std::move(given)) : given;
 }

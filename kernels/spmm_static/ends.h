@@ -11,9 +11,10 @@ namespace tessera::spmm_static {
 struct DenseEnd {
   sparse::Shape shape;
   EvenStorage storage;
-  std::uint32_t columns;  ///< with padding
-  const char* name;       ///< a literal
-  bool measured = true;   ///< its steps
+  std::uint32_t columns;     ///< with padding
+  const char* name;          ///< a literal
+  bool measured = true;      ///< its steps
+  std::uint64_t column = 0;  ///< of the operand, the first of the matrix
 };
 
 /// Buffers that hold `operand`, which outlives the program, in order of blocks, by tile; with the

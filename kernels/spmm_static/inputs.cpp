@@ -79,12 +79,12 @@ void add_dense_rows(program::Exchange& exchange, const Partition& partition, con
 
 program::Exchange inputs(const Partition& partition, const BuffersOfRows& x,
                          const std::vector<BufferId>& values, const TilesOfParts& tiles) {
-  program::Exchange exchange{partition.shares_values() ? "x and w" : "x", {}};
+  program::Exchange exchange{values.empty() ? "x" : "x and w", {}};
   for (std::uint32_t p = 0; p < partition.parts.size(); ++p) {
     const Part& part = partition.parts[p];
     add_dense_rows(exchange, partition, part, partition.x, x, takers_of(partition, part, tiles[p]));
   }
-  if (partition.shares_values()) add_values(exchange, partition, values, tiles);
+  if (!values.empty()) add_values(exchange, partition, values, tiles);
   return exchange;
 }
 

@@ -18,11 +18,12 @@ std::uint64_t common_count(const std::vector<std::uint32_t>& a,
 
 }  // namespace
 
-sparse::Traffic inputs_moved(const Partition& partition) {
+sparse::Traffic inputs_moved(const Partition& partition, bool values) {
+  values = values && partition.shares_values();
   sparse::Traffic traffic(partition.tiles);
   for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
     for (const DenseRows& rows : partition.x) traffic.send(tile, rows.storage.bytes_on(tile));
-    if (partition.shares_values()) traffic.send(tile, partition.value_storage().bytes_on(tile));
+    if (values) traffic.send(tile, partition.value_storage().bytes_on(tile));
   }
   for (const Part& part : partition.parts) {
     const Layer& layer = partition.layer(part);
@@ -30,7 +31,7 @@ sparse::Traffic inputs_moved(const Partition& partition) {
       const Share& share = layer.shares[s];
       const std::uint32_t tile = part.first_tile + share.place;
       traffic.receive(tile, partition.x_bytes(part, share));
-      if (partition.shares_values()) traffic.receive(tile, partition.value_bytes(share));
+      if (values) traffic.receive(tile, partition.value_bytes(share));
       if (s == 0 || tile % 2 == 0 || layer.shares[s - 1].place + 1 != share.place) continue;
       traffic.share(tile, common_count(share.columns, layer.shares[s - 1].columns) *
                               partition.shape.block * part.width() * partition.shape.bytes());

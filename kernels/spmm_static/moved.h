@@ -6,8 +6,9 @@
 /// Bytes that each exchange of a product moves, by tile.
 namespace tessera::spmm_static {
 
-/// Dense rows and values into tiles, each sent once from where it is given.
-sparse::Traffic inputs_moved(const Partition& partition);
+/// Dense rows and, where tiles share them, `values` into tiles, each sent once from where it is
+/// given.
+sparse::Traffic inputs_moved(const Partition& partition, bool values = true);
 
 /// Partial rows to where they are added up, or results as they are to where they are wanted.
 sparse::Traffic partials_moved(const Partition& partition, const Reduction& reduction);

@@ -17,11 +17,13 @@ void Product::add_steps(const BuffersOfRows& x, const std::vector<BufferId>& res
 }
 
 void Product::multiply(const BuffersOfRows& x) {
-  if (partition_.shares_values()) {
+  const bool again = !tiles_.empty();
+  if (partition_.shares_values() && values_.empty()) {
     values_ = assembly_.stored(partition_.value_storage(), "w", values_from(0));
   }
   add_tiles();
-  add_step(inputs(partition_, x, values_, tiles_), region_ == Region::all);
+  add_step(inputs(partition_, x, again ? std::vector<BufferId>{} : values_, tiles_),
+           region_ == Region::all);
   add_step(multiplied(assembly_, partition_, tiles_), region_ != Region::add);
 }
 
@@ -62,12 +64,20 @@ Assembly::Fill Product::values_from(std::uint64_t first) const {
 }
 
 void Product::add_tiles() {
+  const TilesOfParts before = std::exchange(tiles_, {});
   for (const Part& part : partition_.parts) {
     auto& tiles = tiles_.emplace_back();
     for (const Share& share : partition_.layer(part).shares) {
       const std::uint32_t tile = part.first_tile + share.place;
       TileBuffers buffers{};
       buffers.x = assembly_.buffer(tile, partition_.x_bytes(part, share), "x needed");
+      buffers.partials =
+          assembly_.buffer(tile, share.rows.size() * partition_.row_bytes(part), "partial rows");
+      if (!before.empty()) {
+        buffers.values = before[tiles_.size() - 1][tiles.size()].values;
+        tiles.push_back(buffers);
+        continue;
+      }
       const std::uint64_t bytes = round_up(partition_.value_bytes(share), std::uint64_t{8});
       const std::uint64_t first = partition_.deal.value_begin[share.first];
       Assembly::Contents fill;
@@ -75,14 +85,14 @@ void Product::add_tiles() {
         fill = [values = values_from(first)](auto into) { values(0, into); };
       }
       buffers.values = assembly_.buffer(tile, bytes, "w needed", std::move(fill));
-      buffers.partials =
-          assembly_.buffer(tile, share.rows.size() * partition_.row_bytes(part), "partial rows");
       tiles.push_back(buffers);
     }
   }
 }
 
 void Product::add_received() {
+  received_.clear();
+  sums_.clear();
   for (const Destination& to : reduction_.destinations()) {
     received_.push_back(
         assembly_.buffer(to.tile, std::max<std::uint64_t>(to.received, 8), "partials received"));

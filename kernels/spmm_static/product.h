@@ -18,6 +18,7 @@ class Product {
           std::string name = "", Region region = Region::all);
 
   /// W X for the rows of X that stand in `x` into `results`, as Partition::y_storage lays them out.
+  /// Called again for further columns, W stays where the first call brought it.
   void add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results);
 
  private:

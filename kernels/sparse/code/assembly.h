@@ -46,13 +46,17 @@ class Assembly {
     return program_.add_buffer({TileId(word(tile)), word(bytes), 8, keep,
                                 program::Category::tensors, std::move(contents), name});
   }
-  /// A buffer of these bytes.
+  /// A buffer of these bytes, which nobody writes; steps that are alike share it.
   template <class T>
-  BufferId list(std::uint64_t tile, std::vector<T> list, std::string_view name) {
-    const std::size_t bytes = std::max<std::size_t>(list.size() * sizeof(T), 8);
-    return buffer(tile, bytes, name, [list = std::move(list)](std::span<std::byte> into) {
-      std::memcpy(into.data(), list.data(), list.size() * sizeof(T));
-    });
+  BufferId list(std::uint64_t tile, const std::vector<T>& list, std::string_view name) {
+    std::string text(std::max<std::size_t>(list.size() * sizeof(T), 8), '\0');
+    std::memcpy(text.data(), list.data(), list.size() * sizeof(T));
+    const auto [known, is_new] = lists_.try_emplace({tile, text});
+    if (is_new)
+      known->second = buffer(tile, text.size(), name, [text](std::span<std::byte> into) {
+        std::memcpy(into.data(), text.data(), text.size());
+      });
+    return known->second;
   }
   /// What tiles 0, 1, ... hold of it, by tile.
   std::vector<BufferId> stored(const EvenStorage& storage, std::string_view name,
@@ -84,6 +88,7 @@ class Assembly {
   program::Program& program_;
   std::uint32_t contexts_;
   std::map<std::string, std::uint32_t> codelets_;
+  std::map<std::pair<std::uint64_t, std::string>, BufferId> lists_;  ///< by tile and bytes
 };
 
 /// Copies bytes [begin, end) of what is stored in `from`, by tile; `destinations` tells where those

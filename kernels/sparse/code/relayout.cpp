@@ -51,9 +51,10 @@ void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& pa
 }
 
 void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
-               std::uint64_t first, std::span<std::byte> into) {
+               std::uint64_t first, std::span<std::byte> into, std::uint64_t column) {
   for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
-    data::store_element(type, into, i, operand.element((first + i) / width, (first + i) % width));
+    data::store_element(type, into, i,
+                        operand.element((first + i) / width, column + (first + i) % width));
   }
 }
 

@@ -29,11 +29,11 @@ struct Chunked {
 };
 
 /// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on,
-/// or from `first` on in order of rows of `width` elements.
+/// or from `first` on in order of rows of `width` elements, the first of them in `column`.
 void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
                  std::uint64_t first, std::span<std::byte> into);
 void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
-               std::uint64_t first, std::span<std::byte> into);
+               std::uint64_t first, std::span<std::byte> into, std::uint64_t column = 0);
 
 /// A rectangle of a piece that one tile holds: `depth` rows from `row`, columns [begin, end).
 struct Panel {

@@ -119,6 +119,52 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("a batch in rounds gives the right products, W brought once") {
+    for (const kernels::Layout layout : {kernels::Layout::blocked, kernels::Layout::natural}) {
+      Options options = layer(64, 96, 12, 45);
+      options.layout = layout;
+      options.weights.block = 8;
+      for (const std::uint32_t parts : {1U, 3U}) {
+        for (const std::uint32_t rounds : {2U, 3U, 11U}) {
+          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
+            options.pass = pass;
+            options.plan.rounds = rounds;
+            options.plan.sparse.parts = options.plan.low_rank.parts = rounds == 11 ? 1 : parts;
+            CAPTURE(rounds);
+            CAPTURE(parts);
+            CAPTURE(static_cast<int>(pass));
+            const std::string answer = run(options, small_machine(12, 128));
+            CAPTURE(answer);
+            REQUIRE(answer.starts_with("passed "));
+            CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.10));
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("what does not fit at once is computed in rounds, until tiles are full") {
+    const MachineConfig machine = small_machine(12, 64);
+    const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
+    Options options = layer(128, 128, 16, 0);
+    options.weights.block = 16;
+    options.weights.dtype = options.partials = Type::f16;
+    std::uint64_t fullest = 0;
+    for (std::uint32_t n = 200; n < 1600; n += 100) {
+      options.n = n;
+      CAPTURE(n);
+      try {
+        const auto pixelfly = test::planned<Pixelfly>(options, machine);
+        const auto images = program::compile(pixelfly.build(), machine, *exchanges);
+        fullest = std::max(fullest, program::summarise_memory(images).max_bytes);
+      } catch (const UserError& error) {
+        CAPTURE(std::string(error.what()));
+        CHECK(n > 1000);  // X alone takes a third of a tile then
+      }
+    }
+    CHECK(fullest > 60 * 1024);
+  }
+
   TEST_CASE("a plan fits the tiles however small they are, or is refused") {
     for (const std::uint32_t block : kBlocks) {
       Options options = layer(192, 128, 24, 40);
