@@ -12,12 +12,26 @@
   \load   (\to)+2, s1, \bytes
   \load   (\to)+3, s1, \bytes
 .endm
+// The same transposed: of F^H.
+.macro free_adjoint_twiddle load, negate, bytes, to
+  .set kLast, 3
+  \load   (\to), s1, \bytes
+  \load   (\to)+2, s1, \bytes
+  \load   (\to)+1, s1, \bytes
+  \load   (\to)+3, s1, \bytes
+.endm
 // cos, sin: both rows share the cosine.
 .macro rotation_twiddle load, negate, bytes, to
   .set kLast, 0
   \load   (\to), s1, \bytes
   \load   (\to)+2, s1, \bytes
   \negate (\to)+1, kZero, (\to)+2
+.endm
+.macro rotation_adjoint_twiddle load, negate, bytes, to
+  .set kLast, 0
+  \load   (\to), s1, \bytes
+  \load   (\to)+1, s1, \bytes
+  \negate (\to)+2, kZero, (\to)+1
 .endm
 
 // One stage: x in f0, f1, y in f4, f5, the twiddle in f8-f11. A word of each leg takes four slots.
@@ -133,6 +147,8 @@ stage_codelet     butterfly_f32_free_1, axpy.2s, free_twiddle, flw.p, sub.2s, 4
 stage_codelet     butterfly_f16_free_1, axpy.4h, free_twiddle, flh.p, sub.4h, 2
 stage_codelet     butterfly_f32_rotation_1, axpy.2s, rotation_twiddle, flw.p, sub.2s, 4
 stage_codelet     butterfly_f16_rotation_1, axpy.4h, rotation_twiddle, flh.p, sub.4h, 2
+stage_codelet     butterfly_f32_free_adjoint_1, axpy.2s, free_adjoint_twiddle, flw.p, sub.2s, 4
+stage_codelet     butterfly_f32_rotation_adjoint_1, axpy.2s, rotation_adjoint_twiddle, flw.p, sub.2s, 4
 two_stage_codelet butterfly_f32_free_2, axpy.2s, free_twiddle, flw.p, sub.2s, 4
 two_stage_codelet butterfly_f16_free_2, axpy.4h, free_twiddle, flh.p, sub.4h, 2
 two_stage_codelet butterfly_f32_rotation_2, axpy.2s, rotation_twiddle, flw.p, sub.2s, 4

@@ -67,6 +67,14 @@ program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t u
                      twiddle_bytes(problem_, pass) / pass.groups(), 0);
 }
 
+program::Vertex Vertices::adjoint_pass(TileId tile, const RowPass& pass, std::uint64_t units,
+                                       Place twiddles, BufferId in, BufferId out) {
+  const std::string name =
+      fmt::format("butterfly_f32_{}_adjoint_1", config::name_of(kParameters, problem_.parameters));
+  return rows_vertex(tile, name, pass, units, in, out, twiddles,
+                     twiddle_bytes(problem_, pass) / pass.groups(), 0);
+}
+
 program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64_t units,
                                    Place sums, std::uint64_t array_bytes, BufferId gradient,
                                    BufferId x) {

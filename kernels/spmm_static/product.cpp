@@ -81,7 +81,7 @@ void Product::add_tiles() {
       const std::uint64_t bytes = round_up(partition_.value_bytes(share), std::uint64_t{8});
       const std::uint64_t first = partition_.deal.value_begin[share.first];
       Assembly::Contents fill;
-      if (!partition_.shares_values()) {
+      if (values_.empty()) {
         fill = [values = values_from(first)](auto into) { values(0, into); };
       }
       buffers.values = assembly_.buffer(tile, bytes, "w needed", std::move(fill));

@@ -17,6 +17,9 @@ class Product {
   Product(Assembly& assembly, const Partition& partition, const sparse::BlockMatrix& w,
           std::string name = "", Region region = Region::all);
 
+  /// Values that steps before make, by tile, as Partition::value_storage lays them out; without,
+  /// those of W lie on the tiles before the run.
+  void take_values(std::vector<BufferId> values) { values_ = std::move(values); }
   /// W X for the rows of X that stand in `x` into `results`, as Partition::y_storage lays them out.
   /// Called again for further columns, W stays where the first call brought it.
   void add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results);
@@ -41,7 +44,7 @@ class Product {
   std::string name_;
   Region region_;
   Reduction reduction_;
-  std::vector<BufferId> values_;           ///< by tile, where several tiles take the same
+  std::vector<BufferId> values_;           ///< by tile, if they are brought
   std::vector<BufferId> received_, sums_;  ///< by destination
   TilesOfParts tiles_;
 };

@@ -36,7 +36,14 @@ class Assembly {
 
   /// `program` outlives it, as does `code`.
   Assembly(const TileCode& code, program::Program& program, std::uint32_t contexts)
-      : code_(code), program_(program), contexts_(contexts) {}
+      : code_(code), program_(program), contexts_(contexts), sequence_(&program.main()) {}
+
+  /// Where steps are added from here on; at first the program's main sequence. Only if `measured`
+  /// they are so.
+  void add_to(program::Sequence& sequence, bool measured) {
+    sequence_ = &sequence;
+    measured_ = measured;
+  }
 
   [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
   program::Program& program() { return program_; }
@@ -80,13 +87,15 @@ class Assembly {
   gemm::Vertices dense() { return {code_.gemm, program_, contexts_}; }
   template <class Action>
   void add_step(Action action, bool measured = true) {
-    program_.main().steps.push_back({std::move(action), measured});
+    sequence_->steps.push_back({std::move(action), measured && measured_});
   }
 
  private:
   const TileCode& code_;
   program::Program& program_;
   std::uint32_t contexts_;
+  program::Sequence* sequence_;
+  bool measured_ = true;
   std::map<std::string, std::uint32_t> codelets_;
   std::map<std::pair<std::uint64_t, std::string>, BufferId> lists_;  ///< by tile and bytes
 };
