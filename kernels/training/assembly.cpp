@@ -105,14 +105,33 @@ void Assembly::add_elementwise(program::ComputeSet& set, const std::string& name
                                const Matrix& matrix, const Leading& leading) {
   for (std::uint32_t t = 0; t < matrix.tiles(); ++t) {
     program::Vertex vertex{TileId(t), codelet(name), program::Executor::all_workers, 0, leading(t)};
-    const kernels::EvenSplit words{matrix.lies.stored.bytes_on(t) / kWordBytes,
-                                   machine_.tile.contexts};
-    for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
-      vertex.arguments.emplace_back(word(words.begin(w) * kWordBytes));
-      vertex.arguments.emplace_back(word(words.part(w).size()));
-    }
+    add_parts(vertex, matrix.lies.buffers[t]);
     set.vertices.push_back(std::move(vertex));
   }
+}
+
+void Assembly::add_parts(program::Vertex& vertex, BufferId buffer) const {
+  const kernels::EvenSplit words{program_.buffer(buffer).bytes / kWordBytes,
+                                 machine_.tile.contexts};
+  for (std::uint32_t w = 0; w < machine_.tile.contexts; ++w) {
+    vertex.arguments.emplace_back(word(words.begin(w) * kWordBytes));
+    vertex.arguments.emplace_back(word(words.part(w).size()));
+  }
+}
+
+void Assembly::clear(const std::vector<BufferId>& buffers) {
+  if (buffers.empty()) return;
+  program::ComputeSet set{"clear", {}};
+  for (const BufferId each : buffers) {
+    program::Vertex vertex{program_.buffer(each).tile,
+                           codelet("training_clear"),
+                           program::Executor::all_workers,
+                           0,
+                           {Place{each}, 0U}};
+    add_parts(vertex, each);
+    set.vertices.push_back(std::move(vertex));
+  }
+  add_step(std::move(set));
 }
 
 /// `value` in the last column of every row.

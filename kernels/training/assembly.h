@@ -62,6 +62,16 @@ class Assembly {
   void product(const gemm::Geometry& geometry, const Matrix& a, const Matrix& b, const Matrix& c);
   /// to = from transposed.
   void transpose(const Matrix& from, const Matrix& to);
+  /// What is turned: whole multiples of `grain` rows and columns, an even number.
+  struct Extent {
+    std::uint32_t rows, columns, grain;
+  };
+  /// The same wherever rows lie: zeros where `from` has none, dropped where `to` has none.
+  /// `cleared` are zeroed before.
+  void transpose(const Lines& from, const Lines& to, const Extent& extent,
+                 const std::vector<BufferId>& cleared = {});
+  /// Zeros, in a step of its own; nothing for no buffers.
+  void clear(const std::vector<BufferId>& buffers);
   /// out = activation of z, and 1 in column `ones` of every row that is none of padding.
   void activate(Activation activation, const Matrix& z, const Matrix& out, bool ones);
   /// gradient of z out of that of its activation, 0 in column `ones`. In place, if there is no
@@ -97,8 +107,18 @@ class Assembly {
   /// weights follow `gradient`.
   void update(const Learning& learning, const Rates& rates, const Matrix& weights,
               const Matrix& gradient, const Moments& moments);
+  /// The same of a stretch of f32 on a tile; of sgd, `second` is not used.
+  struct Trained {
+    BufferId weights, gradient, first, second;
+  };
+  void update(const Learning& learning, const Rates& rates, const std::vector<Trained>& stretches);
 
- private:
+  /// What steps of other folders are made of.
+  [[nodiscard]] program::Program& program() { return program_; }
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] program::Sequence& sequence() { return *sequence_; }
+  [[nodiscard]] bool measured() const { return measured_; }
+  [[nodiscard]] gemm::Vertices& dense() { return dense_; }
   BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                   std::function<void(std::span<std::byte>)> contents = {}, bool keep = false);
   template <class T>
@@ -112,11 +132,17 @@ class Assembly {
   void add_step(Action action) {
     sequence_->steps.push_back({std::move(action), measured_});
   }
+
+ private:
   /// A vertex for each tile that holds some of `matrix`: the words of `leading`, then parts.
   using Leading = std::function<std::vector<program::Argument>(std::uint32_t tile)>;
   void add_elementwise(program::ComputeSet& set, const std::string& name, const Matrix& matrix,
                        const Leading& leading);
   void fill_ones(program::ComputeSet& set, const Matrix& matrix, double value);
+  /// The words of a buffer, divided among workers.
+  void add_parts(program::Vertex& vertex, BufferId buffer) const;
+  program::Vertex turning(std::uint32_t tile, std::uint64_t rows, std::uint64_t columns,
+                          BufferId from, BufferId to);
   [[nodiscard]] kernels::EvenSplit samples_by_tile(std::uint32_t rows) const;
 
   program::Program& program_;

@@ -96,6 +96,97 @@ extern "C" void training_gelu_slope(const Activation* call) {
 
 namespace {
 
+struct Clearing {
+  double* base;
+  unsigned padding;
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+};
+
+}  // namespace
+
+extern "C" void training_clear(const Clearing* call) {
+  const Part part = call->mine();
+  double* out = shifted(call->base, part.offset);
+  const double zero = xtile::splat_s(0.0F);
+  for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(zero, out);
+  xtile::xctl<0>();
+}
+
+namespace {
+
+/// Rows of 64-bit words on a tile, dealt to workers, and a number for each.
+struct RowNumbers {
+  double* rows;
+  float* numbers;
+  unsigned words;  // of a row
+  unsigned count;  // rows
+};
+
+}  // namespace
+
+/// Adds to each row its number.
+extern "C" void training_add_bias(const RowNumbers* call) {
+  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
+    double* at = call->rows + row * call->words;
+    const double bias = xtile::splat_s(call->numbers[row]);
+    for (unsigned n = call->words; n != 0; --n) xtile::fsd_p<8>(xtile::add_2s(*at, bias), at);
+  }
+  xtile::xctl<0>();
+}
+
+/// The sum of each row.
+extern "C" void training_row_sums(const RowNumbers* call) {
+  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
+    const float* at = reinterpret_cast<const float*>(call->rows + row * call->words);
+    float sum = 0.0F;
+    for (unsigned n = 2 * call->words; n != 0; --n) sum += xtile::flw_p<4>(at);
+    call->numbers[row] = sum;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Rotations {
+  const float* angles;
+  float* turns;  // cosine and sine of each
+  unsigned count;
+};
+
+}  // namespace
+
+/// Cosines and sines: the angle less whole quarter turns, then their series to the seventh and
+/// eighth power, of which the next terms are below 2^-24 within an eighth of a turn.
+extern "C" void training_rotations(const Rotations* call) {
+  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
+    const float angle = call->angles[i];
+    const float turns = angle * constant(0.63661977236758134F);
+    const float half = constant(0.5F);
+    const int quarter = static_cast<int>(turns < 0.0F ? turns - half : turns + half);
+    const float q = static_cast<float>(quarter);
+    float x = angle - q * constant(1.5707855224609375F);  // pi / 2 in two parts
+    x = x - q * constant(1.0804334124e-5F);
+    const float y = x * x;
+    float sine = constant(-1.0F / 5040) * y + constant(1.0F / 120);
+    sine = sine * y - constant(1.0F / 6);
+    sine = sine * y * x + x;
+    float cosine = constant(1.0F / 40320) * y - constant(1.0F / 720);
+    cosine = cosine * y + constant(1.0F / 24);
+    cosine = cosine * y - half;
+    cosine = cosine * y + constant(1.0F);
+    const bool crossed = (quarter & 1) != 0;
+    const float c = crossed ? sine : cosine;
+    const float s = crossed ? cosine : sine;
+    call->turns[2 * i] = ((quarter + 1) & 2) != 0 ? -c : c;
+    call->turns[2 * i + 1] = (quarter & 2) != 0 ? -s : s;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
 struct Filling {
   float* base;
   const unsigned* offsets;  // bytes

@@ -82,20 +82,31 @@ Assembly::Moments Assembly::moments(const Learning& learning, const Matrix& weig
 
 void Assembly::update(const Learning& learning, const Rates& rates, const Matrix& weights,
                       const Matrix& gradient, const Moments& moments) {
+  const Matrix& second = moments.second ? *moments.second : moments.first;
+  std::vector<Trained> stretches;
+  for (std::uint32_t t = 0; t < weights.tiles(); ++t)
+    stretches.push_back({weights.lies.buffers[t], gradient.lies.buffers[t],
+                         moments.first.lies.buffers[t], second.lies.buffers[t]});
+  update(learning, rates, stretches);
+}
+
+void Assembly::update(const Learning& learning, const Rates& rates,
+                      const std::vector<Trained>& stretches) {
   const bool adam = learning.optimiser == Optimiser::adam;
   program::ComputeSet set{"update", {}};
-  add_elementwise(set, adam ? "training_adam" : "training_momentum", weights,
-                  [&](std::uint32_t t) -> std::vector<program::Argument> {
-                    const Matrix& second = moments.second ? *moments.second : moments.first;
-                    return {Place{weights.lies.buffers[t]},
-                            Place{gradient.lies.buffers[t]},
-                            Place{moments.first.lies.buffers[t]},
-                            Place{second.lies.buffers[t]},
-                            Place{rates.buffers[t]},
-                            bits_of(adam ? learning.beta1 : learning.momentum),
-                            bits_of(adam ? learning.beta2 : 0),
-                            bits_of(adam ? learning.epsilon : 0)};
-                  });
+  for (const Trained& each : stretches) {
+    const TileId tile = program_.buffer(each.weights).tile;
+    program::Vertex vertex{
+        tile,
+        codelet(adam ? "training_adam" : "training_momentum"),
+        program::Executor::all_workers,
+        0,
+        {Place{each.weights}, Place{each.gradient}, Place{each.first}, Place{each.second},
+         Place{rates.buffers[index(tile)]}, bits_of(adam ? learning.beta1 : learning.momentum),
+         bits_of(adam ? learning.beta2 : 0), bits_of(adam ? learning.epsilon : 0)}};
+    add_parts(vertex, each.weights);
+    set.vertices.push_back(std::move(vertex));
+  }
   add_step(std::move(set));
 }
 

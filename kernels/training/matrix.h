@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "kernels/gemm/panels.h"
 #include "sim/machine/machine_config.h"
@@ -26,6 +28,19 @@ struct Matrix {
     return static_cast<std::uint32_t>(lies.buffers.size());
   }
 };
+
+/// Rows of a matrix of f32, wherever they lie: which places hold bytes [begin, end) of a row. What
+/// lies nowhere is left out; what lies in several places is named as often.
+struct Lines {
+  struct Piece {
+    Place place;
+    std::uint32_t at;  ///< from `begin`
+    std::uint32_t bytes;
+  };
+  using Pieces = std::vector<Piece>;
+  std::function<Pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end)> pieces;
+};
+Lines lines_of(const Matrix& matrix);
 
 /// Rows and columns are padded to multiples of this on a machine: what every product of f32 takes
 /// and gives whole.

@@ -27,9 +27,10 @@ struct Grid {
 };
 
 /// The grid whose fullest tile has least to hold, then least rows and columns to send.
-Grid grid_of(const Matrix& matrix, std::uint32_t grain, std::uint32_t tiles) {
-  const std::uint32_t down = matrix.padded_rows / grain;
-  const std::uint32_t across = matrix.pitch / grain;
+Grid grid_of(const Assembly::Extent& extent, std::uint32_t tiles) {
+  const std::uint32_t grain = extent.grain;
+  const std::uint32_t down = extent.rows / grain;
+  const std::uint32_t across = extent.columns / grain;
   std::uint32_t best = 1;
   std::uint64_t least = ~std::uint64_t{0};
   for (std::uint32_t parts = 1; parts <= std::min(down, tiles); ++parts) {
@@ -62,8 +63,23 @@ std::vector<std::vector<sparse::SquareRun>> squares(std::uint64_t rows, std::uin
 
 }  // namespace
 
+Lines lines_of(const Matrix& matrix) {
+  return {[lies = matrix.lies](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+    Lines::Pieces pieces;
+    for (const auto& piece : lies.stored.pieces(row, begin, end))
+      pieces.push_back({{lies.buffers[piece.tile], piece.offset}, piece.at, piece.bytes});
+    return pieces;
+  }};
+}
+
 void Assembly::transpose(const Matrix& from, const Matrix& to) {
-  const Grid grid = grid_of(from, padding(machine_), machine_.tiles);
+  transpose(lines_of(from), lines_of(to), {from.padded_rows, from.pitch, padding(machine_)});
+}
+
+void Assembly::transpose(const Lines& from, const Lines& to, const Extent& extent,
+                         const std::vector<BufferId>& cleared) {
+  const Grid grid = grid_of(extent, machine_.tiles);
+  std::vector<BufferId> incomplete = cleared;
   program::Exchange gather{"transpose", {}};
   program::ComputeSet set{"transpose", {}};
   program::Exchange scatter{"transposed", {}};
@@ -73,42 +89,49 @@ void Assembly::transpose(const Matrix& from, const Matrix& to) {
     const std::uint64_t bytes = rows.size() * columns.size() * kElementBytes;
     const BufferId given = buffer(t, bytes, "rectangle");
     const BufferId turned = buffer(t, bytes, "rectangle transposed");
+    std::uint64_t found = 0;
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
       const std::uint64_t at = row * columns.size() * kElementBytes;
-      for (const auto& piece : from.lies.stored.pieces(
-               rows.begin + row, columns.begin * kElementBytes, columns.end * kElementBytes))
-        gather.copies.push_back({{from.lies.buffers[piece.tile], piece.offset},
-                                 piece.bytes,
-                                 {{given, word(at + piece.at)}}});
+      for (const auto& piece : from.pieces(rows.begin + row, columns.begin * kElementBytes,
+                                           columns.end * kElementBytes)) {
+        gather.copies.push_back({piece.place, piece.bytes, {{given, word(at + piece.at)}}});
+        found += piece.bytes;
+      }
     }
+    if (found < bytes) incomplete.push_back(given);
     for (std::uint64_t column = 0; column < columns.size(); ++column) {
       const std::uint64_t at = column * rows.size() * kElementBytes;
-      for (const auto& piece : to.lies.stored.pieces(
-               columns.begin + column, rows.begin * kElementBytes, rows.end * kElementBytes))
-        scatter.copies.push_back({{turned, word(at + piece.at)},
-                                  piece.bytes,
-                                  {{to.lies.buffers[piece.tile], piece.offset}}});
+      for (const auto& piece :
+           to.pieces(columns.begin + column, rows.begin * kElementBytes, rows.end * kElementBytes))
+        scatter.copies.push_back({{turned, word(at + piece.at)}, piece.bytes, {piece.place}});
     }
-    const auto workers = squares(rows.size(), columns.size(), machine_.tile.contexts);
-    std::vector<sparse::SquareRun> all;
-    for (const auto& runs : workers) all.insert(all.end(), runs.begin(), runs.end());
-    const BufferId lists = list(t, all, "squares");
-    program::Vertex vertex{TileId(t),
-                           codelet("transpose_f32"),
-                           program::Executor::all_workers,
-                           0,
-                           {Place{given}, Place{turned}}};
-    std::size_t first = 0;
-    for (const auto& runs : workers) {
-      vertex.arguments.emplace_back(Place{lists, word(first * sizeof(sparse::SquareRun))});
-      vertex.arguments.emplace_back(word(runs.size()));
-      first += runs.size();
-    }
-    set.vertices.push_back(std::move(vertex));
+    set.vertices.push_back(turning(t, rows.size(), columns.size(), given, turned));
   }
+  clear(incomplete);
   add_step(std::move(gather));
   add_step(std::move(set));
   add_step(std::move(scatter));
+}
+
+/// A rectangle of rows x columns to one of columns x rows.
+program::Vertex Assembly::turning(std::uint32_t tile, std::uint64_t rows, std::uint64_t columns,
+                                  BufferId from, BufferId to) {
+  const auto workers = squares(rows, columns, machine_.tile.contexts);
+  std::vector<sparse::SquareRun> all;
+  for (const auto& runs : workers) all.insert(all.end(), runs.begin(), runs.end());
+  const BufferId lists = list(tile, all, "squares");
+  program::Vertex vertex{TileId(tile),
+                         codelet("transpose_f32"),
+                         program::Executor::all_workers,
+                         0,
+                         {Place{from}, Place{to}}};
+  std::size_t first = 0;
+  for (const auto& runs : workers) {
+    vertex.arguments.emplace_back(Place{lists, word(first * sizeof(sparse::SquareRun))});
+    vertex.arguments.emplace_back(word(runs.size()));
+    first += runs.size();
+  }
+  return vertex;
 }
 
 }  // namespace tessera::training
