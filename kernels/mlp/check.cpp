@@ -56,7 +56,7 @@ CheckResult Mlp::check(const MemoryReader& memory, const CheckRequest& request) 
   const Trained expected =
       train_plainly(options_, data_, linears_, full ? steps() : sampled, full ? test_steps() : 0);
   std::uint32_t depth = options_.batch;
-  for (const Linear& linear : linears_) depth = std::max(depth, linear.rows());
+  for (const Linear& linear : linears_) depth = std::max(depth, linear.columns());
   const auto compared = std::min<std::size_t>(expected.training.size(), kExactSteps);
   for (std::uint32_t step = 0; step < compared; ++step) {
     const double off = std::abs(found[step].loss - expected.training[step].loss) /

@@ -69,35 +69,6 @@ void describe(config::Fields& fields, Options& options) {
 
 namespace {
 
-/// Plans for the sizes of a program, each once.
-class Planner {
- public:
-  Planner(MachineCosts& costs, std::uint64_t reserved)
-      : costs_(costs), grain_(training::padding(costs.machine())), reserved_(reserved) {}
-
-  Planned plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
-    const gemm::Product size{round_up(m, grain_), round_up(n, grain_), round_up(k, grain_)};
-    for (const Planned& known : known_)
-      if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
-    const gemm::Problem problem{size,
-                                program::Type::f32,
-                                false,
-                                program::Type::f32,
-                                kernels::Layout::natural,
-                                costs_.machine().tile.matrix_unit,
-                                reserved_};
-    const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
-    known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
-    return known_.back();
-  }
-
- private:
-  MachineCosts& costs_;
-  std::uint32_t grain_;
-  std::uint64_t reserved_;
-  std::vector<Planned> known_;
-};
-
 /// Bytes of a tile that a product finds taken: weights with their moments, and what a step keeps
 /// for its gradients.
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
@@ -110,9 +81,14 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   };
   const bool adam = options.learning.optimiser == training::Optimiser::adam;
   const std::uint64_t copies = options.train ? (adam ? 3 : 2) : 1;
-  std::uint64_t kept = bytes(options.batch, linears.front().rows());
+  std::uint64_t kept = bytes(options.batch, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    kept += copies * bytes(linears[i].rows(), result_columns(linears, i));
+    // Pixelfly's weights lie in the orders of its products too.
+    kept +=
+        linears[i].layer.kind == LayerKind::dense
+            ? copies * bytes(linears[i].columns(), result_columns(linears, i))
+            : (copies + 4) * gemm::stored_bytes(linears[i].parameters() * training::kElementBytes,
+                                                machine.tiles);
     kept += 3 * bytes(options.batch, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
@@ -125,15 +101,9 @@ Mlp::Mlp(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       machine_(costs.machine()),
       data_(options_.data, options_.seed),
-      linears_(products_of(options_.layers, data_.inputs())) {
-  Planner planner(costs, kept_bytes(options_, linears_, machine_));
-  const std::uint32_t batch = options_.batch;
-  for (std::size_t i = 0; i < linears_.size(); ++i) {
-    const std::uint32_t rows = linears_[i].rows();
-    const std::uint32_t columns = result_columns(linears_, i);
-    plans_.push_back({planner.plan(batch, rows, columns), planner.plan(rows, batch, columns), {}});
-    if (i > 0) plans_.back().input_gradient = planner.plan(batch, columns, rows);
-  }
+      linears_(products_of(options_.layers, data_.inputs())),
+      plans_(plan_layers(linears_, round_up(options_.batch, training::padding(machine_)),
+                         kept_bytes(options_, linears_, machine_), costs)) {
   prediction_ = program_cost(build(), costs);
 }
 
@@ -146,18 +116,7 @@ std::uint32_t Mlp::test_steps() const { return options_.data.test_samples / opti
 
 nlohmann::ordered_json Mlp::plan() const {
   nlohmann::ordered_json plan = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    nlohmann::ordered_json entry;
-    const auto add = [&](const char* key, const Planned& planned) {
-      entry[key] = gemm::to_json(planned.candidate.plan);
-    };
-    add("forward", plans_[i].forward);
-    if (options_.train) {
-      add("weight_gradient", plans_[i].weight_gradient);
-      if (plans_[i].input_gradient) add("input_gradient", *plans_[i].input_gradient);
-    }
-    plan.push_back(std::move(entry));
-  }
+  for (const LayerPlan& each : plans_) plan.push_back(to_json(each, options_.train));
   return {{"products", std::move(plan)}};
 }
 
@@ -174,7 +133,7 @@ std::uint64_t Mlp::useful_flops() const {
   std::uint64_t forward = 0;
   std::uint64_t backward = 0;
   for (std::size_t i = 0; i < linears_.size(); ++i) {
-    const std::uint64_t each = 2 * linears_[i].parameters() * options_.batch;
+    const std::uint64_t each = linears_[i].flops() * options_.batch;
     forward += each;
     backward += i > 0 ? 2 * each : each;
   }

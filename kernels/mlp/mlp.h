@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/plan.h"
 #include "kernels/mlp/data.h"
-#include "kernels/mlp/network.h"
+#include "kernels/mlp/layer.h"
 #include "sim/program/workload.h"
 
 /// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, loss and
@@ -33,19 +32,6 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// A product with its plan.
-struct Planned {
-  gemm::Product size;
-  gemm::Candidate candidate;
-  gemm::Geometry geometry;
-};
-
-/// The products of one linear layer.
-struct LinearPlan {
-  Planned forward, weight_gradient;
-  std::optional<Planned> input_gradient;  ///< of all but the first
-};
-
 class Mlp : public Workload {
  public:
   Mlp(Options options, MachineCosts& costs);
@@ -55,7 +41,12 @@ class Mlp : public Workload {
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override { return "f32"; }
-  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] program::Program build() const override { return build_with_places().program; }
+  struct Built {
+    program::Program program;
+    std::vector<std::vector<program::Place>> parameters;  ///< of each map, in their order
+  };
+  [[nodiscard]] Built build_with_places() const;
   [[nodiscard]] nlohmann::ordered_json results(const MemoryReader& memory) const override;
   [[nodiscard]] CheckResult check(const MemoryReader& memory,
                                   const CheckRequest& request) const override;
@@ -64,12 +55,17 @@ class Mlp : public Workload {
   friend class ProgramBuilder;
   [[nodiscard]] std::uint32_t steps() const;
   [[nodiscard]] std::uint32_t test_steps() const;
+  /// What the first map takes of a sample.
+  [[nodiscard]] double input(std::uint64_t sample, std::uint64_t column) const {
+    if (column < data_.inputs()) return data_.pixel(sample, column);
+    return linears_.front().takes_ones() && column + 1 == linears_.front().columns() ? 1 : 0;
+  }
 
   Options options_;
   MachineConfig machine_;
   Data data_;
   std::vector<Linear> linears_;
-  std::vector<LinearPlan> plans_;
+  std::vector<LayerPlan> plans_;
   Prediction prediction_;
 };
 

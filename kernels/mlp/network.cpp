@@ -1,7 +1,12 @@
 #include "kernels/mlp/network.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numbers>
 
+#include "kernels/sparse/operand/pattern.h"
+#include "sim/base/errors.h"
 #include "sim/data/random.h"
 
 namespace tessera::mlp {
@@ -10,30 +15,73 @@ namespace {
 
 constexpr std::uint64_t kWeights = 201;  // streams of the seed, from the first product's on
 
-constexpr config::Names<LayerKind, 2> kKinds{
-    {{"dense", LayerKind::dense}, {"low_rank", LayerKind::low_rank}}};
+constexpr config::Names<LayerKind, 4> kKinds{{{"dense", LayerKind::dense},
+                                              {"low_rank", LayerKind::low_rank},
+                                              {"butterfly", LayerKind::butterfly},
+                                              {"pixelfly", LayerKind::pixelfly}}};
 constexpr config::Names<Activation, 3> kActivations{
     {{"none", Activation::none}, {"relu", Activation::relu}, {"gelu", Activation::gelu}}};
+
+/// Refuses keys of other kinds.
+void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view key,
+             std::initializer_list<LayerKind> kinds) {
+  if (!fields.given(key)) return;
+  std::string names;
+  bool used = false;
+  for (const LayerKind kind : kinds) {
+    names += fmt::format("{}{}", names.empty() ? "" : " and ", config::name_of(kKinds, kind));
+    used = used || kind == layer.kind;
+  }
+  fields.require(used, key,
+                 fmt::format("found with kind {}, allowed with {}",
+                             config::name_of(kKinds, layer.kind), names));
+}
 
 }  // namespace
 
 void describe(config::Fields& fields, LayerOptions& layer) {
-  fields.field({"kind", "y = x W + b with a dense W, or with W of low rank"}, layer.kind, kKinds);
+  fields.field({"kind",
+                "y = x W + b: any W, one of low rank, a product of butterfly factors, or a flat "
+                "block butterfly and one of low rank"},
+               layer.kind, kKinds);
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
-  fields.field({"rank", "of a W of low rank"}, layer.rank, {1, 1U << 20});
-  fields.require(layer.kind == LayerKind::low_rank || !fields.given("rank"), "rank",
-                 "found with kind dense, allowed with low_rank");
+  fields.field({"rank", "of a W of low rank, or of what pixelfly adds to S"}, layer.rank,
+               {1, 1U << 20});
   fields.field({"activation", "what is done to y"}, layer.activation, kActivations);
+  fields.field(
+      {"parameters", "of butterfly: what a 2x2 twiddle is made of, four elements or an angle"},
+      layer.parameters, butterfly::kParameters);
+  fields.field({"block", "of pixelfly: rows and columns of a block of S: 4, 8 or 16"}, layer.block,
+               {4, 16});
+  fields.require(std::has_single_bit(layer.block), "block",
+                 fmt::format("found {}, allowed 4, 8 or 16", layer.block));
+  fields.field({"butterfly_size",
+                "of pixelfly: entries of a side of the mask, a power of two; 0: the "
+                "largest whose entries are blocks"},
+               layer.butterfly_size, {0, 1U << 16});
+  fields.require(
+      layer.butterfly_size == 0 ||
+          (layer.butterfly_size >= 2 && std::has_single_bit(layer.butterfly_size)),
+      "butterfly_size",
+      fmt::format("found {}, allowed 0 or a power of two from 2 on", layer.butterfly_size));
+  fields.field({"factors", "of pixelfly: butterfly factors that the mask is the sum of; 0: all"},
+               layer.factors, {0, 16});
+  belongs(fields, layer, "rank", {LayerKind::low_rank, LayerKind::pixelfly});
+  belongs(fields, layer, "parameters", {LayerKind::butterfly});
+  for (const std::string_view key : {"block", "butterfly_size", "factors"})
+    belongs(fields, layer, key, {LayerKind::pixelfly});
 }
 
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs) {
   std::vector<Linear> products;
   for (const LayerOptions& layer : layers) {
+    LayerOptions dense = layer;
+    dense.kind = LayerKind::dense;
     if (layer.kind == LayerKind::low_rank) {
-      products.push_back({inputs, layer.rank, false, Activation::none});
-      products.push_back({layer.rank, layer.outputs, true, layer.activation});
+      products.push_back({inputs, layer.rank, false, Activation::none, dense});
+      products.push_back({layer.rank, layer.outputs, true, layer.activation, dense});
     } else {
-      products.push_back({inputs, layer.outputs, true, layer.activation});
+      products.push_back({inputs, layer.outputs, true, layer.activation, layer});
     }
     inputs = layer.outputs;
   }
@@ -41,15 +89,156 @@ std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::ui
 }
 
 std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i) {
-  const bool bias = i + 1 < products.size() && products[i + 1].bias;
-  return products[i].outputs + (bias ? 1 : 0);
+  return i + 1 < products.size() ? products[i + 1].columns() : products[i].outputs;
 }
 
-double initial_weight(std::uint64_t seed, std::size_t product, const Linear& linear,
-                      std::uint64_t row, std::uint64_t column) {
-  const double bound = 1 / std::sqrt(static_cast<double>(linear.inputs));
-  const std::uint64_t at = row * linear.outputs + column;
+std::uint32_t Linear::columns() const {
+  if (layer.kind == LayerKind::butterfly) return inputs;
+  if (layer.kind == LayerKind::pixelfly) return padded_inputs() + 1;
+  return inputs + (bias ? 1 : 0);
+}
+
+std::uint64_t Linear::parameters() const {
+  if (layer.kind == LayerKind::butterfly) {
+    const butterfly::Problem problem = factors(1);
+    return std::uint64_t{stacks()} * problem.stages() * problem.pairs() *
+               problem.twiddle_parameters() +
+           outputs;
+  }
+  // Padding and the zeros beside b are no parameters.
+  if (layer.kind == LayerKind::pixelfly) {
+    const sparse::BlockMatrix s = mask();
+    std::uint64_t elements = outputs;
+    const std::uint32_t bias_column = padded_inputs() / layer.block;
+    for (std::uint32_t row = 0; row < s.block_rows(); ++row) {
+      const std::uint64_t high =
+          std::min(layer.block, outputs - std::min(outputs, row * layer.block));
+      for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e) {
+        const std::uint32_t first = s.column[e] * layer.block;
+        if (s.column[e] < bias_column && first < inputs)
+          elements += high * std::min(layer.block, inputs - first);
+      }
+    }
+    return elements + std::uint64_t{inputs + outputs} * layer.rank;
+  }
+  return std::uint64_t{columns()} * outputs;
+}
+
+std::uint64_t Linear::flops() const {
+  if (layer.kind != LayerKind::butterfly) return 2 * parameters();
+  const butterfly::Problem problem = factors(1);
+  return std::uint64_t{6} * stacks() * problem.stages() * problem.pairs() + outputs;
+}
+
+butterfly::Problem Linear::factors(std::uint32_t columns) const {
+  butterfly::Problem problem;
+  problem.features = std::bit_ceil(std::max(inputs, 2U));
+  problem.n = columns;
+  problem.parameters = layer.parameters;
+  problem.pass = butterfly::Pass::grad_twiddles;
+  return problem;
+}
+
+std::uint32_t Linear::stacks() const { return ceil_div(outputs, factors(1).features); }
+
+std::uint32_t Linear::mask_size() const {
+  if (layer.butterfly_size != 0) return layer.butterfly_size;
+  return std::max(std::bit_floor(ceil_div(std::min(inputs, outputs), layer.block)), 2U);
+}
+
+std::uint32_t Linear::padded_inputs() const {
+  return round_up(inputs, std::max(layer.block, mask_size()));
+}
+
+std::uint32_t Linear::padded_outputs() const {
+  return round_up(outputs, std::max(layer.block, mask_size()));
+}
+
+sparse::BlockMatrix Linear::mask() const {
+  const std::uint32_t size = mask_size();
+  const auto all = static_cast<std::uint32_t>(std::countr_zero(size));
+  const std::uint32_t count = layer.factors == 0 ? all : std::min(layer.factors, all);
+  const sparse::BlockPattern pattern =
+      sparse::butterfly_pattern(padded_outputs(), padded_inputs(), layer.block, {size, count, 0});
+  sparse::BlockMatrix s{padded_outputs(), columns(), layer.block, {0}, {}, {}, 0};
+  for (std::uint32_t row = 0; row < pattern.rows; ++row) {
+    for (std::uint64_t e = pattern.row_begin[row]; e < pattern.row_begin[row + 1]; ++e)
+      s.column.push_back(pattern.column[e]);
+    s.column.push_back(padded_inputs() / layer.block);  // b
+    s.row_begin.push_back(s.column.size());
+  }
+  s.value.resize(s.blocks() * layer.block * layer.block);
+  s.nonzeros = s.value.size();
+  return s;
+}
+
+PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& mask) {
+  const std::uint64_t rank = linear.layer.rank;
+  const std::uint64_t u = mask.value.size();
+  const std::uint64_t v = u + linear.outputs * rank;
+  return {u, v, v + linear.inputs * rank};
+}
+
+namespace {
+
+/// Uniform within `bound`.
+double initial_weight(std::uint64_t seed, std::size_t product, double bound, std::uint64_t at) {
   return static_cast<float>(bound * data::random_signed(seed, kWeights + product, at, 23));
+}
+
+double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
+
+double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
+                      std::uint64_t at) {
+  if (at >= linear.parameters() - linear.outputs)
+    return initial_weight(seed, product, bound_of(linear.inputs), at);
+  if (linear.layer.parameters == butterfly::Parameters::rotation)
+    return initial_weight(seed, product, std::numbers::pi, at);
+  return initial_weight(seed, product, std::sqrt(1.5), at);  // two of variance 1/2 are added
+}
+
+/// Of S, zero where rows or columns are padding.
+void add_blocks(std::uint64_t seed, std::size_t product, const Linear& linear,
+                const sparse::BlockMatrix& s, std::vector<double>& values) {
+  for (std::uint32_t row = 0; row < s.block_rows(); ++row) {
+    const std::uint64_t blocks = s.row_begin[row + 1] - s.row_begin[row] - 1;
+    const double bound = bound_of(static_cast<double>(blocks) * s.block);
+    for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e) {
+      for (std::uint32_t n = 0; n < s.block * s.block; ++n) {
+        const std::uint32_t i = row * s.block + n / s.block;
+        const std::uint32_t j = s.column[e] * s.block + n % s.block;
+        const bool bias = j == linear.padded_inputs();
+        const bool there = i < linear.outputs && (bias || j < linear.inputs);
+        values.push_back(there
+                             ? initial_weight(seed, product, bias ? bound_of(linear.inputs) : bound,
+                                              values.size())
+                             : 0.0);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
+                                       const Linear& linear) {
+  std::vector<double> values;
+  if (linear.layer.kind == LayerKind::pixelfly) {
+    const sparse::BlockMatrix s = linear.mask();
+    const PixelflyOrder order = pixelfly_order(linear, s);
+    add_blocks(seed, product, linear, s, values);
+    while (values.size() < order.end) {
+      const double added = values.size() < order.v ? linear.layer.rank : linear.inputs;
+      values.push_back(initial_weight(seed, product, bound_of(added), values.size()));
+    }
+    return values;
+  }
+  const bool factors = linear.layer.kind == LayerKind::butterfly;
+  while (values.size() < linear.parameters())
+    values.push_back(factors
+                         ? initial_factor(seed, product, linear, values.size())
+                         : initial_weight(seed, product, bound_of(linear.inputs), values.size()));
+  return values;
 }
 
 }  // namespace tessera::mlp

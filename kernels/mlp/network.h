@@ -5,43 +5,77 @@
 #include <string>
 #include <vector>
 
+#include "kernels/butterfly/shape.h"
+#include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/training/assembly.h"
 
-/// What the network is: layers as a config gives them, and the products that they consist of.
+/// What the network is: layers as a config gives them, and the linear maps that they consist of.
 namespace tessera::mlp {
 
 using training::Activation;
 
-enum class LayerKind : std::uint8_t { dense, low_rank };
+enum class LayerKind : std::uint8_t { dense, low_rank, butterfly, pixelfly };
 
 struct LayerOptions {
   LayerKind kind = LayerKind::dense;
   std::uint32_t outputs = 10;
-  std::uint32_t rank = 8;  ///< of low_rank
+  std::uint32_t rank = 8;  ///< of low_rank and pixelfly
   Activation activation = Activation::none;
+  butterfly::Parameters parameters = butterfly::Parameters::free;
+  std::uint32_t block = 16;          ///< of pixelfly, as what follows
+  std::uint32_t butterfly_size = 0;  ///< 0: the largest
+  std::uint32_t factors = 0;         ///< 0: all
 };
 void describe(config::Fields& fields, LayerOptions& layer);
 
-/// y = activation(x W + b): one product. A bias is the last row of W, for the last column of x,
-/// which is 1.
+/// y = activation(x W + b): a dense W, a product of butterfly factors, or S + U V^T. Of dense and
+/// pixelfly b is the last row of W, for the last column of x, which is 1.
 struct Linear {
   std::uint32_t inputs;
   std::uint32_t outputs;
   bool bias;
   Activation activation;
+  LayerOptions layer = {};  ///< low_rank stands for two dense ones
 
-  [[nodiscard]] std::uint32_t rows() const { return inputs + (bias ? 1 : 0); }
-  [[nodiscard]] std::uint64_t parameters() const { return std::uint64_t{rows()} * outputs; }
+  /// Columns of x that it takes: inputs, zeros up to whole blocks, 1.
+  [[nodiscard]] std::uint32_t columns() const;
+  [[nodiscard]] bool takes_ones() const { return bias && layer.kind != LayerKind::butterfly; }
+  [[nodiscard]] std::uint64_t parameters() const;
+  /// Multiplications and additions of a sample, going forward.
+  [[nodiscard]] std::uint64_t flops() const;
+
+  /// Of butterfly: features of a stack, a power of two, and stacks of as many outputs; the outputs
+  /// of the last one that are too many are dropped (torch_butterfly/butterfly.py of
+  /// HazyResearch/butterfly).
+  [[nodiscard]] butterfly::Problem factors(std::uint32_t columns) const;
+  [[nodiscard]] std::uint32_t stacks() const;
+
+  /// Of pixelfly: what multiplies x, [outputs, columns()] in blocks, sizes padded to whole entries
+  /// of the mask (blocksparse_linear.py of HazyResearch/fly), the block column of b behind.
+  [[nodiscard]] sparse::BlockMatrix mask() const;
+  [[nodiscard]] std::uint32_t padded_inputs() const;
+  [[nodiscard]] std::uint32_t padded_outputs() const;
+  [[nodiscard]] std::uint32_t mask_size() const;
 };
 
-/// The products of `layers`: one of a dense layer, two of low_rank (W = V U, rank columns of V).
+/// The linear maps of `layers`: one of each layer, two of low_rank (W = V U, rank columns of V).
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs);
 
-/// Columns of the i-th product's result: one more, which is 1, for the next one's bias.
+/// Columns of the i-th product's result: those that the next one takes.
 std::uint32_t result_columns(const std::vector<Linear>& products, std::size_t i);
 
-/// Seeded weights as a f32 has them: uniform within 1/sqrt(inputs), as torch.nn.Linear's.
-double initial_weight(std::uint64_t seed, std::size_t product, const Linear& linear,
-                      std::uint64_t row, std::uint64_t column);
+/// Where the parts of a pixelfly layer's parameters begin.
+struct PixelflyOrder {
+  std::uint64_t u, v, end;
+};
+PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& mask);
+
+/// The seeded parameters of a linear map as f32 has them. Of dense row by row of W, b last, uniform
+/// within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack by stack, factor by factor, pair
+/// by pair, then b: of the variance that keeps sums as large, angles within a turn; of pixelfly the
+/// blocks of S by block rows, each row by row, then U and V by rows: within the root of what a row
+/// adds up.
+std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
+                                       const Linear& linear);
 
 }  // namespace tessera::mlp

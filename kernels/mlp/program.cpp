@@ -16,14 +16,16 @@ class ProgramBuilder {
         program_(mlp.machine_.tiles),
         assembly_(program_, mlp.machine_) {}
 
-  program::Program build() {
-    add_weights();
+  Mlp::Built build() {
+    add_layers();
     const bool feeds = options_.feed == Feed::host;
     batch_ = make_batch(feeds);
     add_turns(mlp_.steps(), Turn{feeds, options_.train, 0});
     if (mlp_.test_steps() > 0)
       add_turns(mlp_.test_steps(), Turn{true, false, options_.data.samples});
-    return std::move(program_);
+    Mlp::Built built{std::move(program_), {}};
+    for (const auto& layer : layers_) built.parameters.push_back(layer->parameters());
+    return built;
   }
 
  private:
@@ -37,36 +39,28 @@ class ProgramBuilder {
     std::vector<BufferId> labels;
   };
 
-  void add_weights() {
+  void add_layers() {
+    std::uint32_t tiles = 0;
     for (std::size_t i = 0; i < mlp_.linears_.size(); ++i) {
-      const Linear& linear = mlp_.linears_[i];
-      const auto fill = [&linear, i, seed = options_.seed](std::uint64_t row,
-                                                           std::uint64_t column) {
-        return column < linear.outputs ? initial_weight(seed, i, linear, row, column) : 0.0;
-      };
-      weights_.push_back(assembly_.matrix(linear.rows(), width(i), "weights", {fill, true}));
-      if (!options_.train) continue;
-      moments_.push_back(assembly_.moments(options_.learning, weights_[i]));
+      layers_.push_back(make_layer(assembly_,
+                                   {mlp_.linears_[i], i, width(i), options_.seed,
+                                    options_.train ? &options_.learning : nullptr},
+                                   mlp_.plans_[i]));
+      tiles = std::max(tiles, layers_.back()->tiles());
     }
-    if (options_.train) rates_ = assembly_.rates(options_.learning, most_tiles());
+    if (options_.train) rates_ = assembly_.rates(options_.learning, tiles);
   }
 
   [[nodiscard]] std::uint32_t width(std::size_t i) const {
     return result_columns(mlp_.linears_, i);
   }
-  [[nodiscard]] std::uint32_t most_tiles() const {
-    std::uint32_t most = 0;
-    for (const Matrix& weights : weights_) most = std::max(most, weights.tiles());
-    return most;
-  }
-
   Batch make_batch(bool fed) {
     const Mlp& mlp = mlp_;
     const auto pixel = [&mlp](std::uint64_t row, std::uint64_t column) {
-      return column < mlp.data_.inputs() ? mlp.data_.pixel(row, column) : 1.0;
+      return mlp.input(row, column);
     };
     const auto label = [&mlp](std::uint32_t sample) { return mlp.data_.label(sample); };
-    const std::uint32_t columns = mlp.linears_.front().rows();
+    const std::uint32_t columns = mlp.linears_.front().columns();
     if (fed)
       return {assembly_.matrix(options_.batch, columns, "batch"), assembly_.labels(options_.batch)};
     return {assembly_.matrix(options_.batch, columns, "batch", {pixel, true}),
@@ -81,7 +75,7 @@ class ProgramBuilder {
     const Assembly::Loss loss{options_.data.classes, batch_->labels};
     const bool testing = turn.first_sample > 0;
     if (turn.trains) {
-      Matrix gradient = assembly_.matrix(options_.batch, width(weights_.size() - 1), "gradient");
+      Matrix gradient = assembly_.matrix(options_.batch, width(layers_.size() - 1), "gradient");
       const BufferId totals = assembly_.cross_entropy(results_.back(), loss, &gradient);
       add_backward(std::move(gradient));
       body.steps.push_back({told(totals, testing)});
@@ -106,7 +100,7 @@ class ProgramBuilder {
     assembly_.add_feed(
         transfer, batch_->x,
         [&mlp, sample](std::uint64_t number, std::uint64_t row, std::uint64_t column) {
-          return column < mlp.data_.inputs() ? mlp.data_.pixel(sample(number, row), column) : 1.0;
+          return mlp.input(sample(number, row), column);
         });
     assembly_.add_feed(transfer, batch_->labels, options_.batch,
                        [&mlp, sample](std::uint64_t number, std::uint32_t row) {
@@ -123,17 +117,17 @@ class ProgramBuilder {
   }
 
   [[nodiscard]] bool ones_behind(std::size_t i) const {
-    return width(i) > mlp_.linears_[i].outputs;
+    return i + 1 < layers_.size() && mlp_.linears_[i + 1].takes_ones();
   }
 
   void add_forward() {
     sums_.clear();
     results_.clear();
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
       const Linear& linear = mlp_.linears_[i];
       const Matrix& x = i == 0 ? batch_->x : results_[i - 1];
       sums_.push_back(assembly_.matrix(options_.batch, width(i), "sums"));
-      assembly_.product(mlp_.plans_[i].forward.geometry, x, weights_[i], sums_[i]);
+      layers_[i]->forward(x, sums_[i]);
       results_.push_back(linear.activation == Activation::none
                              ? sums_[i]
                              : assembly_.matrix(options_.batch, width(i), "activations"));
@@ -141,29 +135,25 @@ class ProgramBuilder {
     }
   }
 
-  /// From the gradient of the last product's result to all weights.
+  /// From the gradient of the last map's result to all parameters.
   void add_backward(Matrix gradient) {
     assembly_.schedule(options_.learning, rates_);
-    for (std::size_t i = weights_.size(); i-- > 0;) {
+    if (const Activation last = mlp_.linears_.back().activation; last != Activation::none) {
+      const Matrix sums = assembly_.matrix(gradient.rows, gradient.columns, "gradient of sums");
+      assembly_.slope(last, sums_.back(), gradient, sums, false);
+      gradient = sums;
+    }
+    for (std::size_t i = layers_.size(); i-- > 0;) {
       const Matrix& x = i == 0 ? batch_->x : results_[i - 1];
-      const Matrix x_turned = assembly_.matrix(x.columns, x.rows, "activations transposed");
-      assembly_.transpose(x, x_turned);
-      const Matrix change =
-          assembly_.matrix(weights_[i].rows, weights_[i].columns, "weight gradients");
-      assembly_.product(mlp_.plans_[i].weight_gradient.geometry, x_turned, gradient, change);
-      if (i > 0) {
-        const Matrix turned =
-            assembly_.matrix(weights_[i].columns, weights_[i].rows, "weights transposed");
-        assembly_.transpose(weights_[i], turned);
-        const Matrix back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
-        assembly_.product(mlp_.plans_[i].input_gradient->geometry, gradient, turned, back);
+      const std::optional<Matrix> back = layers_[i]->backward(x, gradient, i > 0);
+      if (back) {
         const Activation activation = mlp_.linears_[i - 1].activation;
         gradient = activation == Activation::none
-                       ? back
+                       ? *back
                        : assembly_.matrix(x.rows, x.columns, "gradient of sums");
-        assembly_.slope(activation, sums_[i - 1], back, gradient, ones_behind(i - 1));
+        assembly_.slope(activation, sums_[i - 1], *back, gradient, ones_behind(i - 1));
       }
-      assembly_.update(options_.learning, rates_, weights_[i], change, moments_[i]);
+      layers_[i]->update(rates_);
     }
   }
 
@@ -172,13 +162,12 @@ class ProgramBuilder {
   program::Program program_;
   Assembly assembly_;
   std::optional<Batch> batch_;
-  std::vector<Matrix> weights_;
-  std::vector<Assembly::Moments> moments_;
+  std::vector<std::unique_ptr<Layer>> layers_;
   Assembly::Rates rates_;
   std::vector<Matrix> sums_,
-      results_;  ///< of the products of this turn, before and after activation
+      results_;  ///< of the layers of this turn, before and after activation
 };
 
-program::Program Mlp::build() const { return ProgramBuilder(*this).build(); }
+Mlp::Built Mlp::build_with_places() const { return ProgramBuilder(*this).build(); }
 
 }  // namespace tessera::mlp

@@ -31,6 +31,12 @@ Options network(std::uint32_t batch, const std::vector<LayerOptions>& layers) {
   return options;
 }
 
+LayerOptions of_kind(LayerKind kind, std::uint32_t outputs, std::uint32_t block = 4) {
+  LayerOptions layer{kind, outputs, 5, Activation::relu};
+  layer.block = block;
+  return layer;
+}
+
 LayerOptions hidden(std::uint32_t outputs, Activation activation) {
   return {LayerKind::dense, outputs, 0, activation};
 }
@@ -87,6 +93,33 @@ TEST_SUITE("run") {
     }
     CHECK(run(network(10, {})) == "passed");
     CHECK(run(network(10, {{LayerKind::low_rank, 24, 3, Activation::gelu}})) == "passed");
+  }
+
+  TEST_CASE("butterfly and pixelfly layers of sizes that are no power of two") {
+    for (const std::uint32_t outputs : {13U, 70U}) {
+      LayerOptions factors = of_kind(LayerKind::butterfly, outputs);
+      CHECK(run(network(10, {factors, factors})) == "passed");
+      factors.parameters = butterfly::Parameters::rotation;
+      CHECK(run(network(7, {factors}), small_machine(40)) == "passed");
+      const LayerOptions blocks = of_kind(LayerKind::pixelfly, outputs);
+      CHECK(run(network(10, {blocks, blocks})) == "passed");
+      CHECK(run(network(7, {of_kind(LayerKind::pixelfly, outputs, 16)}), small_machine(40)) ==
+            "passed");
+    }
+  }
+
+  TEST_CASE("layers of all kinds after each other, learnt by Adam, without a matrix unit") {
+    Options options =
+        network(10, {of_kind(LayerKind::pixelfly, 24), of_kind(LayerKind::butterfly, 20),
+                     of_kind(LayerKind::low_rank, 18)});
+    options.learning.optimiser = training::Optimiser::adam;
+    options.learning.rate = 0.01;
+    CHECK(run(options) == "passed");
+    MachineConfig machine = small_machine(5);
+    machine.tile.matrix_unit = {};
+    CHECK(run(options, machine) == "passed");
+    options.train = false;
+    CHECK(run(options) == "passed");
   }
 
   TEST_CASE("batches of one, of more than the tiles, and of no multiple of anything") {

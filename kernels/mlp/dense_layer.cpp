@@ -1,0 +1,155 @@
+#include <nlohmann/json.hpp>
+
+#include "kernels/mlp/layer.h"
+
+namespace tessera::mlp {
+
+namespace {
+
+/// y = [x, 1] W by gemm; all matrices by rows on all tiles.
+class DenseLayer : public Layer {
+ public:
+  DenseLayer(Assembly& assembly, const LayerContext& context, const DensePlan& plan)
+      : assembly_(assembly),
+        learning_(context.learning),
+        plan_(plan),
+        outputs_(context.linear.outputs),
+        weights_(make_weights(assembly, context)) {
+    if (learning_ != nullptr) moments_ = assembly.moments(*learning_, weights_);
+  }
+
+  void forward(const Matrix& x, const Matrix& z) override {
+    assembly_.product(plan_.forward.geometry, x, weights_, z);
+  }
+
+  std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) override {
+    const Matrix x_turned = assembly_.matrix(x.columns, x.rows, "activations transposed");
+    assembly_.transpose(x, x_turned);
+    change_ = assembly_.matrix(weights_.rows, weights_.columns, "weight gradients");
+    assembly_.product(plan_.weight_gradient.geometry, x_turned, gradient, *change_);
+    if (!wanted) return std::nullopt;
+    const Matrix turned = assembly_.matrix(weights_.columns, weights_.rows, "weights transposed");
+    assembly_.transpose(weights_, turned);
+    const Matrix back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
+    assembly_.product(plan_.input_gradient->geometry, gradient, turned, back);
+    return back;
+  }
+
+  void update(const Assembly::Rates& rates) override {
+    assembly_.update(*learning_, rates, weights_, *change_, *moments_);
+  }
+
+  [[nodiscard]] std::uint32_t tiles() const override { return weights_.tiles(); }
+  [[nodiscard]] std::vector<program::Place> parameters() const override {
+    std::vector<program::Place> places;
+    for (std::uint32_t row = 0; row < weights_.rows; ++row)
+      for (std::uint64_t column = 0; column < outputs_; ++column) {
+        const std::uint64_t at = column * training::kElementBytes;
+        const auto piece =
+            weights_.lies.stored.pieces(row, at, at + training::kElementBytes).front();
+        places.push_back({weights_.lies.buffers[piece.tile], piece.offset});
+      }
+    return places;
+  }
+
+ private:
+  static Matrix make_weights(Assembly& assembly, const LayerContext& context) {
+    const auto values = std::make_shared<const std::vector<double>>(
+        initial_parameters(context.seed, context.number, context.linear));
+    const auto fill = [values, outputs = context.linear.outputs](std::uint64_t row,
+                                                                 std::uint64_t column) {
+      return column < outputs ? (*values)[row * outputs + column] : 0.0;
+    };
+    return assembly.matrix(context.linear.columns(), context.width, "weights", {fill, true});
+  }
+
+  Assembly& assembly_;
+  const training::Learning* learning_;
+  const DensePlan& plan_;
+  std::uint32_t outputs_;
+  Matrix weights_;
+  std::optional<Matrix> change_;
+  std::optional<Assembly::Moments> moments_;
+};
+
+/// Plans for the sizes of a program, each once.
+class Planner {
+ public:
+  Planner(MachineCosts& costs, std::uint64_t reserved)
+      : costs_(costs), grain_(training::padding(costs.machine())), reserved_(reserved) {}
+
+  Planned plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
+    const gemm::Product size{round_up(m, grain_), round_up(n, grain_), round_up(k, grain_)};
+    for (const Planned& known : known_)
+      if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
+    const gemm::Problem problem{size,
+                                program::Type::f32,
+                                false,
+                                program::Type::f32,
+                                kernels::Layout::natural,
+                                costs_.machine().tile.matrix_unit,
+                                reserved_};
+    const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
+    known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
+    return known_.back();
+  }
+
+ private:
+  MachineCosts& costs_;
+  std::uint32_t grain_;
+  std::uint64_t reserved_;
+  std::vector<Planned> known_;
+};
+
+}  // namespace
+
+/// Butterflies first: what they hold on a tile from their way forward to their way back the dense
+/// products have not.
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, std::uint32_t columns,
+                                   std::uint64_t kept, MachineCosts& costs) {
+  std::vector<LayerPlan> plans(linears.size());
+  for (std::size_t i = 0; i < linears.size(); ++i) {
+    if (linears[i].layer.kind != LayerKind::butterfly) continue;
+    const auto plan = plan_butterfly(linears[i], columns, kept, costs);
+    kept += plan->tile_bytes;
+    plans[i] = plan;
+  }
+  for (std::size_t i = 0; i < linears.size(); ++i)
+    if (linears[i].layer.kind == LayerKind::pixelfly)
+      plans[i] = plan_pixelfly(linears[i], columns, kept, costs);
+  Planner planner(costs, kept);
+  for (std::size_t i = 0; i < linears.size(); ++i) {
+    if (linears[i].layer.kind != LayerKind::dense) continue;
+    const std::uint32_t rows = linears[i].columns();
+    const std::uint32_t width = result_columns(linears, i);
+    DensePlan plan{planner.plan(columns, rows, width), planner.plan(rows, columns, width), {}};
+    if (i > 0) plan.input_gradient = planner.plan(columns, width, rows);
+    plans[i] = std::move(plan);
+  }
+  return plans;
+}
+
+std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& context,
+                                  const LayerPlan& plan) {
+  if (const auto* dense = std::get_if<DensePlan>(&plan))
+    return std::make_unique<DenseLayer>(assembly, context, *dense);
+  if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
+    return make_butterfly(assembly, context, **factors);
+  return make_pixelfly(assembly, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));
+}
+
+nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains) {
+  if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
+    return {{"factors", butterfly::to_json((*factors)->geometry.plan)}};
+  if (const auto* pixelfly = std::get_if<std::shared_ptr<const PixelflyPlan>>(&plan))
+    return to_json(**pixelfly);
+  const auto& dense = std::get<DensePlan>(plan);
+  nlohmann::ordered_json entry{{"forward", gemm::to_json(dense.forward.candidate.plan)}};
+  if (!trains) return entry;
+  entry["weight_gradient"] = gemm::to_json(dense.weight_gradient.candidate.plan);
+  if (dense.input_gradient)
+    entry["input_gradient"] = gemm::to_json(dense.input_gradient->candidate.plan);
+  return entry;
+}
+
+}  // namespace tessera::mlp

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "kernels/butterfly/geometry.h"
+#include "kernels/gemm/plan.h"
+#include "kernels/mlp/network.h"
+#include "kernels/pixelfly/sampled.h"
+#include "kernels/spmm_static/plan.h"
+
+/// The steps of one linear map in a program that trains.
+namespace tessera::mlp {
+
+using program::BufferId;
+using training::Assembly;
+using training::Matrix;
+
+/// A dense product with its plan.
+struct Planned {
+  gemm::Product size;
+  gemm::Candidate candidate;
+  gemm::Geometry geometry;
+};
+struct DensePlan {
+  Planned forward, weight_gradient;
+  std::optional<Planned> input_gradient;  ///< of all but the first
+};
+
+/// All stacks lie alike, as the plan of one has them: its gradient of twiddles.
+struct ButterflyPlan {
+  butterfly::Geometry geometry;
+  std::uint64_t tile_bytes;  ///< of the fullest tile, all stacks
+};
+
+/// [S | U] [X ; Z] with Z = V^T X, [S^T | V] [dY ; T] with T = U^T dY, and the gradients of [S | U]
+/// and V, whose order is that of the weights at rest.
+struct PixelflyPlan {
+  sparse::Shape shape;
+  sparse::BlockMatrix z_of, t_of;           ///< V^T, U^T
+  sparse::BlockMatrix forward_of, back_of;  ///< [S | U], [S^T | V]
+  sparse::BlockMatrix v_of;
+  spmm_static::Plan z, t, forward, back;
+  pixelfly::Sampled dw, dv;
+};
+using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
+                               std::shared_ptr<const PixelflyPlan>, DensePlan>;
+
+/// Plans for all maps: `columns` samples with padding, `kept` bytes of each tile are taken.
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, std::uint32_t columns,
+                                   std::uint64_t kept, MachineCosts& costs);
+nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains);
+
+/// What a layer is made for. All of it outlives the program.
+struct LayerContext {
+  const Linear& linear;
+  std::size_t number;
+  std::uint32_t width;  ///< columns of its result
+  std::uint64_t seed;
+  const training::Learning* learning;  ///< none: not trained
+};
+
+class Layer {
+ public:
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+  virtual ~Layer() = default;
+  /// z = x W + b, for each turn of the program once.
+  virtual void forward(const Matrix& x, const Matrix& z) = 0;
+  /// Gradients of the parameters, and, if `wanted`, of x.
+  virtual std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) = 0;
+  /// Parameters follow their gradients.
+  virtual void update(const Assembly::Rates& rates) = 0;
+  /// Parameters lie on tiles 0 to this - 1.
+  [[nodiscard]] virtual std::uint32_t tiles() const = 0;
+  /// Where each parameter lies, in the order of initial_parameters().
+  [[nodiscard]] virtual std::vector<program::Place> parameters() const = 0;
+
+ protected:
+  Layer() = default;
+};
+
+std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& context,
+                                  const LayerPlan& plan);
+std::unique_ptr<Layer> make_butterfly(Assembly& assembly, const LayerContext& context,
+                                      const ButterflyPlan& plan);
+std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& context,
+                                     const PixelflyPlan& plan);
+
+/// Throws UserError if nothing fits.
+std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, std::uint32_t columns,
+                                                    std::uint64_t kept, MachineCosts& costs);
+std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uint32_t columns,
+                                                  std::uint64_t kept, MachineCosts& costs);
+nlohmann::ordered_json to_json(const PixelflyPlan& plan);
+
+}  // namespace tessera::mlp

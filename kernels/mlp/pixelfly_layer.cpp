@@ -1,0 +1,447 @@
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/mlp/layer.h"
+#include "kernels/spmm_static/product.h"
+
+namespace tessera::mlp {
+
+using kernels::EvenStorage;
+using pixelfly::Sampled;
+using program::Place;
+using sparse::BlockMatrix;
+using spmm_static::DenseRows;
+using spmm_static::Partition;
+using training::kElementBytes;
+using training::Lines;
+using training::word;
+
+namespace {
+
+using Buffers = std::vector<BufferId>;
+
+/// Where a block is among those that are dealt.
+class BlockNumbers {
+ public:
+  explicit BlockNumbers(const spmm_static::Deal& deal) {
+    for (std::uint64_t e = 0; e < deal.blocks(); ++e)
+      numbers_.emplace(std::pair{deal.row[e], deal.column[e]}, e);
+  }
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t row, std::uint64_t column) const {
+    return numbers_.at({word(row), word(column)});
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> numbers_;
+};
+
+/// Weights at rest: blocks as their gradients are dealt, each row by row, in equal parts on all
+/// tiles.
+struct AtRest {
+  explicit AtRest(const Sampled& gradient)
+      : deal(gradient.partition.deal),
+        block(gradient.partition.shape.block),
+        storage(gradient.results()),
+        number(deal) {}
+
+  /// The element's byte.
+  [[nodiscard]] std::uint64_t byte(std::uint64_t row, std::uint64_t column) const {
+    const std::uint64_t e = number(row / block, column / block);
+    return ((e * block + row % block) * block + column % block) * kElementBytes;
+  }
+  [[nodiscard]] Place place(std::uint64_t row, std::uint64_t column) const {
+    const std::uint64_t at = byte(row, column);
+    const EvenStorage::Piece piece = storage.pieces(at, at + kElementBytes).front();
+    return {weights[piece.tile], piece.offset};
+  }
+  /// Row i of block e as row number e * block + i.
+  [[nodiscard]] Lines lines() const {
+    return {[this](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t before = row * block * kElementBytes;
+      Lines::Pieces pieces;
+      for (const auto& piece : storage.pieces(before + begin, before + end))
+        pieces.push_back({{weights[piece.tile], piece.offset}, piece.at, piece.bytes});
+      return pieces;
+    }};
+  }
+  [[nodiscard]] Assembly::Extent extent() const {
+    return {word(deal.blocks() * block), block, block};
+  }
+
+  const spmm_static::Deal& deal;
+  std::uint32_t block;
+  EvenStorage storage;
+  BlockNumbers number;
+  Buffers weights, gradient, first, second;
+};
+
+/// The values of a product's matrix as it takes them: blocks in the order of its deal, each [run of
+/// outputs][input][output].
+struct Values {
+  Values(const Partition& of, const Buffers& by_tile)
+      : partition(of), storage(of.value_storage()), buffers(by_tile), number(of.deal) {}
+
+  [[nodiscard]] std::uint64_t run() const { return partition.shape.y_depth(); }
+  /// Of as many outputs from `out` on for one input.
+  [[nodiscard]] std::uint64_t byte(std::uint64_t out, std::uint64_t in) const {
+    const std::uint64_t block = partition.shape.block;
+    const std::uint64_t e = number(out / block, in / block);
+    return (partition.deal.value_begin[e] + (out % block / run() * block + in % block) * run() +
+            out % run()) *
+           kElementBytes;
+  }
+
+  const Partition& partition;
+  EvenStorage storage;
+  Buffers buffers;
+  BlockNumbers number;
+};
+
+/// A layer of pixelfly.
+class PixelflyLayer : public Layer {
+ public:
+  PixelflyLayer(Assembly& assembly, const LayerContext& context, const PixelflyPlan& plan)
+      : assembly_(assembly),
+        context_(context),
+        plan_(plan),
+        sparse_(code_, assembly.program(), assembly.machine().tile.contexts),
+        w_(plan.dw),
+        v_(plan.dv) {
+    const std::vector<double> values =
+        initial_parameters(context.seed, context.number, context.linear);
+    fill(w_, values);
+    fill(v_, values);
+  }
+
+  void forward(const Matrix& x, const Matrix& z) override {
+    sparse_.add_to(assembly_.sequence(), assembly_.measured());
+    const Partition& outer = plan_.forward.partition;
+    x_ = stored(outer.x.front().storage, "x in blocks");
+    clear_behind(x, outer.x.front().storage, x_);
+    const Values weights = make_values(outer);
+    assembly_.transpose(w_.lines(), transposed(w_, weights), w_.extent());
+    const Values factor = make_values(plan_.z.partition);
+    program::Exchange exchange{"x and low rank", {}};
+    add_blocks(exchange, x, outer.x.front().storage, x_, outer.shape.x_depth(), true);
+    add_values(exchange, v_, 0, factor);
+    assembly_.add_step(std::move(exchange));
+    z_ = stored(plan_.z.partition.y_storage(), "low rank");
+    multiply(plan_.z, plan_.z_of, factor, "low rank ", {x_}, z_);
+    const Buffers y = stored(outer.y_storage(), "y in blocks");
+    multiply(plan_.forward, plan_.forward_of, weights, "", {x_, z_}, y);
+    take(y, outer, z);
+  }
+
+  std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) override {
+    sparse_.add_to(assembly_.sequence(), assembly_.measured());
+    const DenseRows& rows = plan_.back.partition.x.front();
+    const Buffers dy = stored(rows.storage, "gradient in blocks");
+    clear_behind(gradient, rows.storage, dy);
+    const Values factor = make_values(plan_.t.partition);
+    const Values weights = make_values(plan_.back.partition);
+    if (wanted) assembly_.transpose(v_.lines(), transposed_factor(weights), v_.extent());
+    program::Exchange exchange{"gradient and low rank", {}};
+    add_blocks(exchange, gradient, rows.storage, dy, plan_.shape.x_depth(), true);
+    add_values(exchange, w_, first_of_u(), factor);
+    if (wanted) add_values(exchange, w_, 0, weights);
+    assembly_.add_step(std::move(exchange));
+    const Buffers t = stored(plan_.t.partition.y_storage(), "low rank of the gradient");
+    multiply(plan_.t, plan_.t_of, factor, "low rank back ", {dy}, t);
+    std::optional<Matrix> back;
+    if (wanted) {
+      const Buffers dx = stored(plan_.back.partition.y_storage(), "dx in blocks");
+      multiply(plan_.back, plan_.back_of, weights, "back ", {dy, t}, dx);
+      back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
+      take(dx, plan_.back.partition, *back);
+    }
+    pixelfly::add_sampled(sparse_, plan_.dw, "dw ", {dy}, {x_, z_}, w_.gradient);
+    pixelfly::add_sampled(sparse_, plan_.dv, "dv ", {x_}, {t}, v_.gradient);
+    return back;
+  }
+
+  void update(const Assembly::Rates& rates) override {
+    std::vector<Assembly::Trained> all;
+    for (const AtRest* each : {&w_, &v_})
+      for (std::size_t t = 0; t < each->weights.size(); ++t)
+        all.push_back({each->weights[t], each->gradient[t], each->first[t],
+                       each->second.empty() ? each->first[t] : each->second[t]});
+    assembly_.update(*context_.learning, rates, all);
+  }
+
+  [[nodiscard]] std::uint32_t tiles() const override {
+    return std::max(w_.storage.tiles(), v_.storage.tiles());
+  }
+
+  [[nodiscard]] std::vector<Place> parameters() const override {
+    std::vector<Place> places;
+    for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
+      places.push_back(of.place(row, column));
+    });
+    return places;
+  }
+
+ private:
+  /// Calls take(matrix, row, column) for every parameter in order.
+  template <class Take>
+  void for_parameters(const Take& take) const {
+    const Linear& linear = context_.linear;
+    const BlockMatrix s = linear.mask();
+    for (std::uint32_t row = 0; row < s.block_rows(); ++row)
+      for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
+        for (std::uint32_t n = 0; n < s.block * s.block; ++n)
+          take(w_, std::uint64_t{row} * s.block + n / s.block,
+               std::uint64_t{s.column[e]} * s.block + n % s.block);
+    for (std::uint32_t i = 0; i < linear.outputs; ++i)
+      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(w_, i, first_of_u() + q);
+    for (std::uint32_t j = 0; j < linear.inputs; ++j)
+      for (std::uint32_t q = 0; q < linear.layer.rank; ++q) take(v_, j, q);
+  }
+  [[nodiscard]] std::uint64_t first_of_u() const { return plan_.forward.partition.x.back().first; }
+
+  void fill(AtRest& of, const std::vector<double>& values) {
+    const auto all = std::make_shared<std::vector<float>>(of.storage.bytes() / kElementBytes);
+    std::size_t at = 0;
+    for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
+      if (&in == &of) (*all)[in.byte(row, column) / kElementBytes] = static_cast<float>(values[at]);
+      ++at;
+    });
+    const bool adam =
+        context_.learning != nullptr && context_.learning->optimiser == training::Optimiser::adam;
+    for (std::uint32_t t = 0; t < of.storage.tiles(); ++t) {
+      const std::uint64_t bytes = of.storage.bytes_on(t);
+      const auto values_of = [all, first = of.storage.begin(t)](std::span<std::byte> into) {
+        std::memcpy(into.data(), all->data() + first / kElementBytes, into.size());
+      };
+      of.weights.push_back(assembly_.buffer(t, bytes, "weights", values_of, true));
+      if (context_.learning == nullptr) continue;
+      const auto zeros = [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); };
+      of.first.push_back(assembly_.buffer(t, bytes, "moments", zeros, true));
+      if (adam) of.second.push_back(assembly_.buffer(t, bytes, "second moments", zeros, true));
+      of.gradient.push_back(assembly_.buffer(t, bytes, "weight gradients"));
+    }
+  }
+
+  /// On all tiles: products name results by tile.
+  [[nodiscard]] Buffers stored(const EvenStorage& storage, std::string_view name) {
+    Buffers buffers = sparse_.stored(storage, name);
+    buffers.resize(assembly_.machine().tiles, buffers.back());
+    return buffers;
+  }
+  [[nodiscard]] Values make_values(const Partition& partition) {
+    return {partition, sparse_.stored(partition.value_storage(), "w")};
+  }
+
+  void multiply(const spmm_static::Plan& plan, const BlockMatrix& w, const Values& values,
+                const char* name, const spmm_static::BuffersOfRows& x, const Buffers& results) {
+    spmm_static::Product product(sparse_, plan.partition, w, name);
+    product.take_values(values.buffers);
+    product.add_steps(x, results);
+  }
+
+  /// Rows of `to`'s inputs, from column `first` of `from` on: W's inputs are rows there, and its
+  /// outputs stand side by side.
+  void add_values(program::Exchange& exchange, const AtRest& from, std::uint64_t first,
+                  const Values& to) const {
+    const spmm_static::Deal& deal = to.partition.deal;
+    const std::uint64_t block = to.partition.shape.block;
+    for (std::uint64_t e = 0; e < deal.blocks(); ++e) {
+      if (&to.partition == &plan_.back.partition && deal.column[e] * block >= first_of_t())
+        continue;
+      for (std::uint64_t in = deal.column[e] * block; in < (deal.column[e] + 1) * block; ++in)
+        for (std::uint64_t out = deal.row[e] * block; out < (deal.row[e] + 1) * block;
+             out += to.run())
+          copy(exchange, from, from.byte(in, first + out), to, to.byte(out, in));
+    }
+  }
+  [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
+  static void copy(program::Exchange& exchange, const AtRest& from, std::uint64_t source,
+                   const Values& to, std::uint64_t destination) {
+    for (const auto& given : from.storage.pieces(source, source + to.run() * kElementBytes))
+      sparse::scatter(exchange, {from.weights[given.tile], given.offset}, to.storage, to.buffers,
+                      destination + given.at, destination + given.at + given.bytes);
+  }
+
+  /// Where W's outputs are rows at rest: row j of the transposed blocks holds, block by block, what
+  /// input j of each gives.
+  [[nodiscard]] static Lines transposed(const AtRest& from, const Values& to) {
+    return turned(from, to, 0);
+  }
+  /// V is [inputs of x, rank]: rows are outputs of `to`, columns its inputs behind those of dY.
+  [[nodiscard]] Lines transposed_factor(const Values& to) const {
+    return turned(v_, to, first_of_t());
+  }
+  [[nodiscard]] static Lines turned(const AtRest& from, const Values& to, std::uint64_t first) {
+    return {[&from, to, first](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+      Lines::Pieces pieces;
+      for (std::uint64_t at = begin; at < end; at += to.run() * kElementBytes) {
+        const std::uint64_t e = at / kElementBytes / from.block;
+        const std::uint64_t out =
+            std::uint64_t{from.deal.row[e]} * from.block + at / kElementBytes % from.block;
+        const std::uint64_t in = first + std::uint64_t{from.deal.column[e]} * from.block + row;
+        const std::uint64_t byte = to.byte(out, in);
+        for (const auto& piece : to.storage.pieces(byte, byte + to.run() * kElementBytes))
+          pieces.push_back(
+              {{to.buffers[piece.tile], piece.offset}, word(at - begin + piece.at), piece.bytes});
+      }
+      return pieces;
+    }};
+  }
+
+  /// Blocks hold more rows than the matrix has columns.
+  void clear_behind(const Matrix& matrix, const EvenStorage& storage, const Buffers& buffers) {
+    if (storage.bytes() > matrix.padded_elements() * kElementBytes)
+      assembly_.clear({buffers.begin(), buffers.begin() + storage.tiles()});
+  }
+
+  /// A matrix by samples to [chunk of `depth` columns][sample][column of the chunk], or back.
+  static void add_blocks(program::Exchange& exchange, const Matrix& matrix,
+                         const EvenStorage& storage, const Buffers& buffers, std::uint32_t depth,
+                         bool into) {
+    const std::uint64_t samples = matrix.padded_rows;
+    const std::uint64_t chunk = std::uint64_t{depth} * kElementBytes;
+    const std::uint64_t pitch = std::uint64_t{matrix.pitch} * kElementBytes;
+    for (std::uint64_t at = 0; at < pitch && at * samples < storage.bytes(); at += chunk) {
+      for (std::uint64_t s = 0; s < samples; ++s) {
+        for (const auto& piece : matrix.lies.stored.pieces(s, at, std::min(at + chunk, pitch))) {
+          const Place place{matrix.lies.buffers[piece.tile], piece.offset};
+          const std::uint64_t first = at * samples + s * chunk + piece.at;
+          for (const auto& held : storage.pieces(first, first + piece.bytes)) {
+            const Place block{buffers[held.tile], held.offset};
+            const Place row{place.buffer, place.offset + held.at};
+            exchange.copies.push_back(into ? program::Copy{row, held.bytes, {block}}
+                                           : program::Copy{block, held.bytes, {row}});
+          }
+        }
+      }
+    }
+  }
+  void take(const Buffers& from, const Partition& partition, const Matrix& to) {
+    const EvenStorage storage = partition.y_storage();
+    if (storage.bytes() < to.padded_elements() * kElementBytes) assembly_.clear(to.lies.buffers);
+    program::Exchange exchange{"rows", {}};
+    add_blocks(exchange, to, storage, from, partition.shape.block, false);
+    assembly_.add_step(std::move(exchange));
+  }
+
+  Assembly& assembly_;
+  LayerContext context_;
+  const PixelflyPlan& plan_;
+  sparse::TileCode code_;
+  sparse::Assembly sparse_;
+  AtRest w_, v_;
+  Buffers x_, z_;  ///< of this turn
+};
+
+/// A matrix with these block columns in each block row.
+BlockMatrix blocks_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t block,
+                      const std::vector<std::vector<std::uint32_t>>& by_row) {
+  BlockMatrix w{rows, columns, block, {0}, {}, {}, 0};
+  for (const auto& row : by_row) {
+    w.column.insert(w.column.end(), row.begin(), row.end());
+    w.row_begin.push_back(w.column.size());
+  }
+  w.value.resize(w.blocks() * block * block);
+  w.nonzeros = w.value.size();
+  return w;
+}
+
+std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t count) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < count; ++i) all.push_back(first + i);
+  return all;
+}
+
+/// [rank, columns], all blocks; rows up to whole blocks of `padded` without.
+BlockMatrix factor(std::uint32_t rank, std::uint32_t columns, std::uint32_t block,
+                   std::uint32_t padded) {
+  std::vector<std::vector<std::uint32_t>> rows(round_up(rank, padded) / block);
+  for (std::uint32_t row = 0; row * block < rank; ++row) rows[row] = numbers(0, columns / block);
+  return blocks_of(round_up(rank, padded), columns, block, rows);
+}
+
+/// Behind the blocks of each row, except for those of `without`, `rank` columns.
+BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_with) {
+  std::vector<std::vector<std::uint32_t>> rows(s.block_rows());
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    rows[row].assign(s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row]),
+                     s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row + 1]));
+    if (row >= rows_with) continue;
+    const auto more = numbers(s.block_columns(), ceil_div(rank, s.block));
+    rows[row].insert(rows[row].end(), more.begin(), more.end());
+  }
+  return blocks_of(s.rows, s.block_columns() * s.block + rank, s.block, rows);
+}
+
+}  // namespace
+
+std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& context,
+                                     const PixelflyPlan& plan) {
+  return std::make_unique<PixelflyLayer>(assembly, context, plan);
+}
+
+std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uint32_t columns,
+                                                  std::uint64_t kept, MachineCosts& costs) {
+  const std::uint32_t tiles = costs.machine().tiles;
+  const std::uint32_t block = linear.layer.block;
+  const std::uint32_t rank = linear.layer.rank;
+  PixelflyPlan plan;
+  plan.shape = {block,
+                program::Type::f32,
+                program::Type::f32,
+                kernels::Layout::blocked,
+                false,
+                kernels::block_shape(costs.machine().tile.matrix_unit, program::Type::f32,
+                                     program::Type::f32)};
+  sparse::Shape inner = plan.shape;
+  inner.block = pixelfly::inner_block(plan.shape);
+  const BlockMatrix s = linear.mask();
+  const std::uint32_t in = linear.padded_inputs();
+  const std::uint32_t out = linear.padded_outputs();
+  plan.forward_of = beside(s, rank, s.block_rows());
+  plan.back_of = beside(sparse::transposed(s), rank, in / block);
+  plan.z_of = factor(rank, in, inner.block, block);
+  plan.t_of = factor(rank, out, inner.block, block);
+  plan.v_of =
+      blocks_of(in, rank, block, std::vector(in / block, numbers(0, ceil_div(rank, block))));
+  const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
+    return DenseRows{first, spmm_static::rows_on_tiles(shape, count, columns, tiles)};
+  };
+  const std::uint64_t given = std::uint64_t{s.block_columns()} * block;
+  const std::uint64_t made = round_up(rank, block);
+  const std::vector<DenseRows> x{rows(plan.shape, 0, given)};
+  const std::vector<DenseRows> dy{rows(plan.shape, 0, out)};
+  const std::vector<DenseRows> x_z{x.front(), rows(inner, given, made)};
+  const std::vector<DenseRows> dy_t{dy.front(), rows(inner, out, made)};
+  const std::vector<DenseRows> t{rows(inner, 0, made)};
+  const std::uint64_t beside = kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
+  const auto product = [&](const BlockMatrix& w, const sparse::Shape& shape,
+                           const std::vector<DenseRows>& from) {
+    return spmm_static::choose_plan(w, shape, columns, costs, {},
+                                    {"mlp", "workload.layers", from, beside});
+  };
+  plan.z = product(plan.z_of, inner, x);
+  plan.t = product(plan.t_of, inner, dy);
+  plan.forward = product(plan.forward_of, plan.shape, x_z);
+  plan.back = product(plan.back_of, plan.shape, dy_t);
+  plan.dw = pixelfly::plan_sampled(plan.forward_of, plan.shape, columns, costs, {},
+                                   {dy, x_z, beside}, "workload.layers");
+  plan.dv = pixelfly::plan_sampled(plan.v_of, plan.shape, columns, costs, {}, {x, t, beside},
+                                   "workload.layers");
+  return std::make_shared<const PixelflyPlan>(std::move(plan));
+}
+
+nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
+  const auto cuts = [](const Sampled& of) {
+    return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
+                                  {"bands", of.partition.deal.bands.count()}};
+  };
+  return {{"low_rank", spmm_static::to_json(plan.z)},
+          {"forward", spmm_static::to_json(plan.forward)},
+          {"low_rank_back", spmm_static::to_json(plan.t)},
+          {"input_gradient", spmm_static::to_json(plan.back)},
+          {"dw", cuts(plan.dw)},
+          {"dv", cuts(plan.dv)}};
+}
+
+}  // namespace tessera::mlp

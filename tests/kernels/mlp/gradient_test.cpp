@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "kernels/mlp/reference.h"
+#include "models/costs/measured_costs.h"
+#include "models/machine.h"
+#include "tests/kernels/small_machine.h"
+#include "tests/models/in_child.h"
+
+using namespace tessera;
+using namespace tessera::mlp;
+
+using test::small_machine;
+
+namespace {
+
+constexpr double kRelative = 1e-3;
+
+LayerOptions of(LayerKind kind, std::uint32_t outputs) {
+  LayerOptions layer{kind, outputs, 3, Activation::gelu};
+  layer.block = 4;
+  return layer;
+}
+
+/// Every kind, between sizes that are no powers of two: what is narrower and what is wider, two of
+/// them so that inputs have gradients too.
+std::vector<std::vector<LayerOptions>> networks() {
+  std::vector<std::vector<LayerOptions>> all;
+  for (const LayerKind kind :
+       {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+    all.push_back({of(kind, 21), of(kind, 9), {LayerKind::dense, 5, 8, Activation::none}});
+    all.push_back({of(kind, 45), of(kind, 5)});
+  }
+  std::vector<LayerOptions> rotating = all[4];
+  for (LayerOptions& layer : rotating) layer.parameters = butterfly::Parameters::rotation;
+  rotating.back().parameters = butterfly::Parameters::free;
+  all.push_back(rotating);
+  return all;
+}
+
+Options options_of(const std::vector<LayerOptions>& layers) {
+  Options options;
+  options.layers = layers;
+  options.data.width = 6;
+  options.data.height = 5;
+  options.data.classes = 5;
+  options.data.samples = 60;
+  options.data.test_samples = 0;
+  options.data.noise = 0.5;
+  options.batch = 9;
+  options.steps = 1;
+  options.learning.rate = 1;
+  options.learning.momentum = 0;
+  return options;
+}
+
+/// A network with its first batch.
+struct Plain {
+  explicit Plain(const Options& given)
+      : options(given),
+        data(options.data, options.seed),
+        linears(products_of(options.layers, data.inputs())),
+        network(options, linears) {}
+
+  double loss(bool learns = false) {
+    double sum = 0;
+    for (std::uint32_t sample = 0; sample < options.batch; ++sample) {
+      Vector image(data.inputs());
+      for (std::uint32_t i = 0; i < data.inputs(); ++i) image[i] = data.pixel(sample, i);
+      sum += network.look(image, data.label(sample)).loss;
+      if (learns) network.learn(data.label(sample));
+    }
+    return sum;
+  }
+
+  Options options;
+  Data data;
+  std::vector<Linear> linears;
+  PlainNetwork network;
+};
+
+double largest(const Vector& values) {
+  double most = 0;
+  for (const double each : values) most = std::max(most, std::abs(each));
+  return most;
+}
+
+/// The worst difference over the largest gradient of its map, or where it is not allowed.
+std::string compared(const std::vector<Vector>& found, const Plain& plain) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Vector& expected = plain.network.maps()[i]->gradients;
+    const double allowed = kRelative * largest(expected);
+    if (largest(expected) == 0) return fmt::format("map {} has no gradient", i);
+    for (std::size_t j = 0; j < expected.size(); ++j)
+      if (!(std::abs(found[i][j] - expected[j]) <= allowed))
+        return fmt::format("map {} parameter {} of {}: found {}, expected {}", i, j,
+                           expected.size(), found[i][j], expected[j]);
+  }
+  return "equal";
+}
+
+/// What one step with a rate of 1 takes from each parameter.
+std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
+  MeasuredCosts costs(machine);
+  const Mlp workload(options, costs);
+  const Mlp::Built built = workload.build_with_places();
+  Machine made(machine, built.program, costs.compile(built.program), {});
+  made.run();
+  const Plain plain(options);
+  std::vector<Vector> gradients;
+  for (std::size_t i = 0; i < built.parameters.size(); ++i) {
+    const Vector& before = plain.network.maps()[i]->parameters;
+    Vector& taken = gradients.emplace_back();
+    for (std::size_t j = 0; j < before.size(); ++j) {
+      float after = 0;
+      std::byte bytes[sizeof after];
+      made.memory().read(built.parameters[i].at(j), bytes);
+      std::memcpy(&after, bytes, sizeof after);
+      taken.push_back(before[j] - static_cast<double>(after));
+    }
+  }
+  return gradients;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("gradients of the plain training are those of finite differences, every layer kind") {
+    for (const auto& layers : networks()) {
+      Plain plain(options_of(layers));
+      plain.loss(true);
+      std::vector<Vector> differences;
+      for (const auto& map : plain.network.maps()) {
+        Vector& found = differences.emplace_back();
+        for (double& parameter : map->parameters) {
+          constexpr double kStep = 1e-5;
+          const double at = parameter;
+          parameter = at + kStep;
+          const double above = plain.loss();
+          parameter = at - kStep;
+          found.push_back((above - plain.loss()) / (2 * kStep));
+          parameter = at;
+        }
+      }
+      CAPTURE(static_cast<int>(layers.front().kind));
+      CHECK(compared(differences, plain) == "equal");
+    }
+  }
+
+  TEST_CASE("gradients of the machine are those of the plain training, every layer kind") {
+    for (const auto& layers : networks()) {
+      const Options options = options_of(layers);
+      CAPTURE(static_cast<int>(layers.front().kind));
+      CHECK(in_child([&]() -> std::string {
+              Plain plain(options);
+              plain.loss(true);
+              return compared(machine_gradients(options, small_machine(13)), plain);
+            }) == "equal");
+    }
+  }
+
+  TEST_CASE("the same of a batch of one sample on one tile") {
+    for (const auto& layers : networks()) {
+      Options options = options_of(layers);
+      options.batch = 1;
+      CHECK(in_child([&]() -> std::string {
+              Plain plain(options);
+              plain.loss(true);
+              return compared(machine_gradients(options, small_machine(1)), plain);
+            }) == "equal");
+    }
+  }
+
+  TEST_CASE("rotations have N/2 log2 N parameters: of 1024-1024-10 they leave 1.55 percent") {
+    std::vector<LayerOptions> layers{{LayerKind::butterfly, 1024, 8, Activation::relu},
+                                     {LayerKind::dense, 10, 8, Activation::none}};
+    const auto parameters = [&] {
+      std::uint64_t sum = 0;
+      for (const Linear& linear : products_of(layers, 1024)) sum += linear.parameters();
+      return sum;
+    };
+    CHECK(parameters() == 4 * 512 * 10 + 1024 + 10250);
+    layers[0].parameters = butterfly::Parameters::rotation;
+    CHECK(parameters() == 5120 + 1024 + 10250);
+    const double compression = 1 - static_cast<double>(parameters()) / 1059850;
+    CHECK(compression >= 0.984);
+    CHECK(compression <= 0.985);
+    layers[0].kind = LayerKind::dense;
+    CHECK(parameters() == 1059850);
+  }
+}
