@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/snn/program.h"
+#include "kernels/snn/reference.h"
+
+namespace tessera::snn {
+
+namespace {
+
+constexpr std::uint64_t kSampledFlops = 2'000'000'000;
+
+struct Result {
+  float loss, right;
+};
+
+std::vector<Result> results_of(const MemoryReader& memory, std::string_view transfer) {
+  const std::span<const std::byte> bytes = memory.written(transfer);
+  std::vector<Result> results(bytes.size() / sizeof(Result));
+  std::memcpy(results.data(), bytes.data(), results.size() * sizeof(Result));
+  return results;
+}
+
+/// Three sums of a home over all turns.
+struct Totals {
+  std::uint32_t spikes, listed, overflows, padding;
+};
+
+Totals totals_of(const MemoryReader& memory, BufferId buffer) {
+  Totals totals{};
+  memory.read({buffer}, std::as_writable_bytes(std::span(&totals, 1)));
+  return totals;
+}
+
+double accuracy(const std::vector<Result>& results, std::uint32_t batch) {
+  double right = 0;
+  for (const Result& result : results) right += double(result.right);
+  return right / (static_cast<double>(results.size()) * batch);
+}
+
+/// How far a loss may be off that is the same sum in the same order; sqrt and division round as on
+/// the tile.
+double allowed(double loss) { return 1e-6 * (1 + std::abs(loss)); }
+
+}  // namespace
+
+nlohmann::ordered_json Snn::results(const MemoryReader& memory) const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const std::vector<Result> trained = results_of(memory, kTrainingResults);
+  const std::vector<Result> tested = results_of(memory, kTestResults);
+  if (!tested.empty()) json["test_accuracy"] = accuracy(tested, options_.batch);
+  json["training_accuracy"] = accuracy(trained, options_.batch);
+  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
+  for (const Result& result : trained) losses.push_back(result.loss);
+  json["loss"] = std::move(losses);
+  const double steps =
+      static_cast<double>(options_.time_steps) * (options_.steps + test_steps()) * options_.batch;
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  double events = 0;
+  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+    if (plan_.lists[v].capacity == 0) continue;
+    double spikes = 0;
+    double listed = 0;
+    double overflows = 0;
+    double most = 0;
+    for (const BufferId buffer : handles_->totals[v]) {
+      const Totals totals = totals_of(memory, buffer);
+      spikes += totals.spikes;
+      listed += totals.listed;
+      overflows += totals.overflows;
+      most = std::max(most, double(totals.spikes));
+    }
+    if (v < network_.layers.size()) events += spikes * network_.layers[v].neurons;
+    if (network_.layers[v - 1].recurrent()) events += spikes * network_.layers[v - 1].neurons;
+    const double mean = spikes / options_.batch;
+    layers.push_back({{"spikes_a_step", spikes / steps},
+                      {"listed_a_step", listed / steps},
+                      {"overflowed_lists", overflows},
+                      {"activity", spikes / steps / network_.layers[v - 1].neurons},
+                      {"imbalance_of_samples", mean > 0 ? most / mean : 1}});
+  }
+  json["layers"] = std::move(layers);
+  json["synaptic_events_between_layers"] = events;
+  return json;
+}
+
+/// What a run did, done again plainly.
+class SnnReplay {
+ public:
+  explicit SnnReplay(const Snn& snn)
+      : snn_(snn),
+        network_(snn.network_, snn.plan_,
+                 {snn.options_.seed, snn.machine_.tile.contexts, snn.options_.time_steps,
+                  static_cast<float>(snn.options_.steepness), snn.options_.learning}) {}
+
+  Result turn(std::uint64_t number, std::uint64_t first, std::uint64_t samples, bool trains) {
+    const bool fed = snn_.options_.feed == Feed::host || first > 0;
+    std::vector<PlainNetwork::Sample> batch;
+    for (std::uint32_t b = 0; b < snn_.options_.batch; ++b) {
+      const std::uint64_t sample = first + ((fed ? number : 0) * snn_.options_.batch + b) % samples;
+      batch.push_back({sample, snn_.data_.label(sample)});
+    }
+    const auto outcome = network_.look(batch, [&](std::uint64_t sample, std::uint32_t step) {
+      return snn_.data_.events(sample, step);
+    });
+    if (trains) {
+      network_.find_gradients();
+      network_.update();
+    }
+    return {outcome.loss, outcome.right};
+  }
+  [[nodiscard]] const PlainNetwork& network() const { return network_; }
+
+ private:
+  const Snn& snn_;
+  PlainNetwork network_;
+};
+
+CheckResult Snn::check(const MemoryReader& memory, const CheckRequest& request) const {
+  if (request.mode == CheckMode::off) return {.passed = true, .bound = 1, .method = "off"};
+  const std::vector<Result> trained = results_of(memory, kTrainingResults);
+  const std::vector<Result> tested = results_of(memory, kTestResults);
+  const bool full = compares_all(request.mode, useful_flops());
+  CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
+  const std::uint64_t a_turn = std::max<std::uint64_t>(useful_flops() / options_.steps, 1);
+  const auto turns = static_cast<std::uint32_t>(
+      full ? options_.steps : std::clamp<std::uint64_t>(kSampledFlops / a_turn, 1, options_.steps));
+  SnnReplay replay(*this);
+  const auto compare = [&](const char* what, std::size_t i, const Result& found,
+                           const Result& expected) {
+    const double off =
+        std::abs(double(found.loss) - double(expected.loss)) / allowed(double(expected.loss));
+    result.compared += 2;
+    const bool wrong = !(off <= 1) || found.right != expected.right;
+    result.max_error = std::max(result.max_error, std::isnan(off) ? 1e300 : off);
+    if (wrong && result.problem.empty())
+      result.problem = fmt::format(
+          "the loss of {} {} is {:.9g} with {} samples right, expected "
+          "{:.9g} with {}",
+          what, i + 1, found.loss, found.right, expected.loss, expected.right);
+  };
+  for (std::uint32_t i = 0; i < turns; ++i)
+    compare("step", i, trained[i], replay.turn(i, 0, options_.data.samples, options_.train));
+  if (turns == options_.steps) {
+    for (std::size_t i = 0; full && i < tested.size(); ++i)
+      compare("test batch", i, tested[i],
+              replay.turn(i, options_.data.samples, options_.data.test_samples, false));
+    if (full || tested.empty()) compare_lists(memory, replay.network(), result);
+  }
+  result.passed = result.problem.empty();
+  return result;
+}
+
+/// All lists of the last batch, id by id.
+void Snn::compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
+                        CheckResult& result) const {
+  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+    if (plan_.lists[v].capacity == 0) continue;
+    const std::uint32_t words = list_words(plan_.lists[v].capacity);
+    for (std::uint32_t b = 0; b < options_.batch; ++b) {
+      std::vector<std::uint32_t> found(std::size_t{words} * (options_.time_steps + 1));
+      memory.read({handles_->stored[v][b]}, std::as_writable_bytes(std::span(found)));
+      for (std::uint32_t t = 0; t <= options_.time_steps; ++t) {
+        const List& list = expected.list(v, b, t);
+        const std::uint32_t* const is = &found[std::size_t{words} * t];
+        result.compared += list.ids.size() + 2;
+        if (is[0] == list.spikes && is[1] == list.ids.size() &&
+            std::equal(list.ids.begin(), list.ids.end(), is + kListHeader))
+          continue;
+        result.max_error = std::max(result.max_error, 2.0);
+        if (result.problem.empty())
+          result.problem = fmt::format(
+              "layer {} lists {} spikes and {} ids for sample {} at step "
+              "{}, expected {} and {}, or others",
+              v - 1, is[0], is[1], b, t, list.spikes, list.ids.size());
+      }
+    }
+  }
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,415 @@
+// Tile code of a time step: states follow spikes, spikes are selected and listed. A word of 64 bits
+// holds two neurons, a plane the weights of two neurons from all inputs.
+#include "kernels/snn/tile_code.h"
+
+using namespace snn;
+using xtile::constant;  // there is no pool of constants
+
+namespace {
+
+struct Update {
+  unsigned samples, pairs, sources;
+  const double* weights;
+  unsigned plane;  // bytes from two neurons' weights to the next two's
+  const Neurons* neurons;
+  double* states;  // [slot][sample][pair][value]
+  unsigned slot;   // bytes
+  unsigned mask;   // of the slots' numbers
+  const unsigned* clock;
+  unsigned* marks;  // [sample][neuron]: 2 for a spike, 1 for gradient
+  double* sums;     // of states over time
+  Source source[1];
+};
+
+/// What differs from kind to kind. `old` and `made` are a pair's states before and after.
+struct Lif {
+  static constexpr unsigned kValues = 1;
+  static double make(const Neurons& n, const double* old, double* made, double input, double zero) {
+    const double u = *old;
+    const double kept = xtile::sel(xtile::gt_2s(u, n.threshold), zero, xtile::mul_2s(n.alpha, u));
+    return *made = xtile::fma_2s(n.gain, input, kept);
+  }
+};
+struct CubaLif {
+  static constexpr unsigned kValues = 2;
+  static double make(const Neurons& n, const double* old, double* made, double input, double zero) {
+    const double u = old[0];
+    const double kept = xtile::sel(xtile::gt_2s(u, n.threshold), zero, xtile::mul_2s(n.alpha, u));
+    const double current = xtile::fma_2s(n.beta, old[1], input);
+    made[1] = current;
+    return made[0] = xtile::fma_2s(n.gain, current, kept);
+  }
+};
+struct Adaptive {
+  static constexpr unsigned kValues = 2;
+  static double make(const Neurons& n, const double* old, double* made, double input, double zero) {
+    const double u = old[0];
+    const double v = xtile::sub_2s(u, xtile::mul_2s(n.strength, old[1]));
+    const double spiked = xtile::gt_2s(v, n.threshold);
+    const double kept = xtile::sel(spiked, zero, xtile::mul_2s(n.alpha, u));
+    const double a = xtile::fma_2s(n.rho, old[1], xtile::sel(spiked, n.keep, zero));
+    const double made_u = xtile::fma_2s(n.gain, input, kept);
+    made[0] = made_u;
+    made[1] = a;
+    return xtile::sub_2s(made_u, xtile::mul_2s(n.strength, a));
+  }
+};
+
+double packed_words(unsigned word) {
+  return xtile::splat_s(constant(__builtin_bit_cast(float, word)));
+}
+
+/// Takes pairs [pair, pair + kPairs) of a sample one step further.
+template <class Kind, unsigned kPairs>
+__attribute__((always_inline)) inline void step(const Update* call, unsigned sample,
+                                                unsigned pair) {
+  const Neurons* n = call->neurons + pair;
+  double first = n[0].bias;
+  double second = n[kPairs - 1].bias;
+  const Source* source = call->source;
+  for (unsigned left = call->sources; left != 0; --left, ++source) {
+    const unsigned* list = at(source->lists, sample * source->stride);
+    const double* rows = at(call->weights, pair * call->plane + source->rows);
+    if constexpr (kPairs == 1)
+      first = gather_sum(rows, list + kHeader, list[0], first);
+    else
+      gather_sums(rows, at(rows, call->plane), list + kHeader, list[0], first, second);
+  }
+  call = again(call);
+  const unsigned clock = *call->clock;
+  const unsigned place = (sample * call->pairs + pair) * Kind::kValues;
+  const double* old = at(call->states, (clock & call->mask) * call->slot) + place;
+  double* made = at(call->states, ((clock + 1) & call->mask) * call->slot) + place;
+  const double zero = xtile::splat_s(0.0F);
+  const double spike = packed_words(2);
+  const double carries = packed_words(1);
+  double* marks = reinterpret_cast<double*>(call->marks) + sample * call->pairs + pair;
+  for (unsigned i = 0; i < kPairs; ++i) {
+    const double v = Kind::make(n[i], old + i * Kind::kValues, made + i * Kind::kValues,
+                                i == 0 ? first : second, zero);
+    const double weak = xtile::sel(xtile::gt_2s(v, n[i].second), carries, zero);
+    marks[i] = xtile::sel(xtile::gt_2s(v, n[i].threshold), spike, weak);
+  }
+}
+
+template <class Kind>
+__attribute__((always_inline)) inline void update(const Update* call) {
+  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
+    unsigned pair = 0;
+    for (; pair + 1 < call->pairs; pair += 2) step<Kind, 2>(call, b, pair);
+    if (pair < call->pairs) step<Kind, 1>(call, b, pair);
+  }
+  xtile::xctl<0>();
+}
+
+}  // namespace
+
+extern "C" void snn_update_lif(const Update* call) { update<Lif>(call); }
+extern "C" void snn_update_cuba_lif(const Update* call) { update<CubaLif>(call); }
+extern "C" void snn_update_adaptive(const Update* call) { update<Adaptive>(call); }
+
+/// A read-out: states follow their input and add up over time.
+extern "C" void snn_update_integrator(const Update* call) {
+  for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
+    for (unsigned pair = 0; pair < call->pairs; ++pair) {
+      const Neurons& n = call->neurons[pair];
+      double input = n.bias;
+      const Source* source = call->source;
+      for (unsigned left = call->sources; left != 0; --left, ++source) {
+        const unsigned* list = at(source->lists, b * source->stride);
+        const double* rows = at(call->weights, pair * call->plane + source->rows);
+        input = gather_sum(rows, list + kHeader, list[0], input);
+      }
+      call = again(call);
+      const unsigned clock = *call->clock;
+      const unsigned place = b * call->pairs + pair;
+      const double old = (at(call->states, (clock & call->mask) * call->slot))[place];
+      const double u = xtile::fma_2s(n.gain, input, xtile::mul_2s(n.alpha, old));
+      (at(call->states, ((clock + 1) & call->mask) * call->slot))[place] = u;
+      call->sums[place] = xtile::add_2s(call->sums[place], u);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+/// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
+struct Found {
+  unsigned spikes, carriers, overflow, padding;
+  unsigned ids[1];
+};
+
+struct Select {
+  const unsigned* marks;
+  unsigned count, chunk;  // neurons, and of a worker
+  Found* found;
+  unsigned stride, capacity;  // bytes from worker to worker, ids
+  const unsigned* clock;
+  const unsigned* key;  // which neurons these are: the first one's number, what chance depends on
+};
+
+/// A well mixed word (lowbias32, Wellons); the same in reference.cpp.
+unsigned mixed(unsigned x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+unsigned high_product(unsigned a, unsigned b) {
+  unsigned high;
+  asm("mulhu %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
+  return high;
+}
+
+}  // namespace
+
+/// Lists the marked neurons of a worker's chunk, from a random one on and round, until the list is
+/// full.
+extern "C" void snn_select(const Select* call) {
+  const unsigned worker = xtile::worker();
+  Found* found = at(call->found, worker * call->stride);
+  const unsigned first = worker * call->chunk;
+  unsigned spikes = 0;
+  unsigned carriers = 0;
+  unsigned overflow = 0;
+  if (first < call->count) {
+    const unsigned left = call->count - first;
+    const unsigned mine = left < call->chunk ? left : call->chunk;
+    const unsigned chance = mixed(call->key[1] + *call->clock * 0x9e3779b9U + worker);
+    const unsigned* const begin = call->marks + first;
+    const unsigned* const end = begin + mine;
+    const unsigned* const start = begin + high_product(chance, mine);
+    const unsigned* mark = start;
+    const unsigned* stop = end;
+    for (unsigned round = 0; round < 2; ++round) {
+      while (mark != stop) {
+        const unsigned is = xtile::lw_p<4>(mark);
+        if (__builtin_expect(is == 0, 1)) continue;
+        if (spikes + carriers == call->capacity) {
+          overflow = 1;
+          break;
+        }
+        const unsigned id = call->key[0] + static_cast<unsigned>(mark - call->marks) - 1;
+        if (is == 2)
+          found->ids[spikes++] = id;
+        else
+          found->ids[call->capacity - ++carriers] = id;
+      }
+      if (overflow != 0) break;
+      mark = begin;
+      stop = start;
+    }
+  }
+  found->spikes = spikes;
+  found->carriers = carriers;
+  found->overflow = overflow;
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Combine {
+  const Found* found;
+  unsigned lists, stride, from;  // how many, bytes, ids of each at most
+  unsigned capacity;
+  Found* part;          // the result is one of several: carriers from the back
+  unsigned* list;       // or a whole list, carriers behind the spikes
+  unsigned* stored;     // lists of all steps; null: none
+  unsigned slot, mask;  // bytes from step to step, and the steps that have a slot
+  const unsigned* clock;
+  unsigned* totals;  // spikes, listed, lists that overflowed
+};
+
+}  // namespace
+
+namespace {
+
+unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+unsigned wrapped(const Combine* call, unsigned i) { return i < call->lists ? i : i - call->lists; }
+
+/// What some of the lists hold together, in the order of this step.
+struct Sum {
+  unsigned spikes, carriers;
+};
+__attribute__((always_inline)) inline Sum sum_of(const Combine* call, unsigned begin,
+                                                 unsigned end) {
+  Sum sum{0, 0};
+  for (unsigned i = begin; i != end; ++i) {
+    const Found* found = at(call->found, wrapped(call, i) * call->stride);
+    sum.spikes += found->spikes;
+    sum.carriers += found->carriers;
+  }
+  return sum;
+}
+
+/// Which list comes first changes with the clock, so that none is cut more often than others.
+unsigned first_of(const Combine* call) { return high_product(mixed(*call->clock), call->lists); }
+
+/// Where ids are stored, from where they are sent.
+unsigned stored_behind(const Combine* call) {
+  if (call->stored == nullptr) return 0;
+  return reinterpret_cast<unsigned>(
+             at(call->stored, ((*call->clock + 1) & call->mask) * call->slot)) -
+         reinterpret_cast<unsigned>(call->list);
+}
+
+unsigned kept_spikes(const Combine* call) {
+  return least(sum_of(call, 0, call->lists).spikes, call->capacity);
+}
+
+unsigned* ids_of(const Combine* call) {
+  return call->part != nullptr ? call->part->ids : call->list + kHeader;
+}
+
+/// What the joined list holds.
+__attribute__((always_inline)) inline void conclude(const Combine* call) {
+  const Sum all = sum_of(call, 0, call->lists);
+  unsigned overflow = 0;
+  for (unsigned i = 0; i < call->lists; ++i)
+    overflow |= at(call->found, i * call->stride)->overflow;
+  const unsigned capacity = call->capacity;
+  if (all.spikes + all.carriers > capacity) overflow = 1;
+  const unsigned spikes = least(all.spikes, capacity);
+  const unsigned carriers = least(all.carriers, capacity - spikes);
+  if (call->part != nullptr) {
+    call->part->spikes = spikes;
+    call->part->carriers = carriers;
+    call->part->overflow = overflow;
+  } else {
+    const unsigned behind = stored_behind(call);
+    unsigned* const list = call->list;
+    list[0] = spikes;
+    list[1] = spikes + carriers;
+    at(list, behind)[0] = spikes;
+    at(list, behind)[1] = spikes + carriers;
+    call->totals[0] += spikes;
+    call->totals[1] += spikes + carriers;
+    call->totals[2] += overflow;
+  }
+}
+
+}  // namespace
+
+/// Joins what workers or tiles found, spikes first; each worker copies lists of its own.
+extern "C" void snn_combine(const Combine* call) {
+  if (xtile::worker() == 0) conclude(call);
+  for (unsigned i = xtile::worker(); i < call->lists; i += xtile::workers()) {
+    call = again(call);
+    const unsigned first = first_of(call);
+    const Found* found = at(call->found, wrapped(call, first + i) * call->stride);
+    const unsigned all = kept_spikes(call);
+    const unsigned before = sum_of(call, first, first + i).spikes;
+    if (before >= all) continue;
+    const unsigned* from = found->ids;
+    unsigned* to = ids_of(call) + before;
+    const unsigned behind = stored_behind(call);
+    for (unsigned n = least(all - before, found->spikes); n != 0; --n) {
+      const unsigned id = xtile::lw_p<4>(from);
+      *at(to, behind) = id;
+      xtile::sw_p<4>(id, to);
+    }
+  }
+  for (unsigned i = xtile::worker(); i < call->lists; i += xtile::workers()) {
+    call = again(call);
+    const unsigned first = first_of(call);
+    const Found* found = at(call->found, wrapped(call, first + i) * call->stride);
+    const unsigned all = kept_spikes(call);
+    const unsigned before = sum_of(call, first, first + i).carriers;
+    if (before >= call->capacity - all) continue;
+    const unsigned* from = found->ids + call->from;
+    unsigned n = least(call->capacity - all - before, found->carriers);
+    if (call->part != nullptr) {
+      unsigned* to = ids_of(call) + (call->capacity - before);
+      for (; n != 0; --n) *--to = *--from;
+      continue;
+    }
+    unsigned* to = ids_of(call) + all + before;
+    const unsigned behind = stored_behind(call);
+    for (; n != 0; --n) {
+      const unsigned id = *--from;
+      *at(to, behind) = id;
+      xtile::sw_p<4>(id, to);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Count {
+  const unsigned* list;
+  float* counts;
+};
+
+}  // namespace
+
+/// Adds the spikes of a list to how often each neuron has spiked; one worker.
+extern "C" void snn_count(const Count* call) {
+  const unsigned* id = call->list + kHeader;
+  const float one = constant(1.0F);
+  for (unsigned n = call->list[0]; n != 0; --n) {
+    float* count = call->counts + xtile::lw_p<4>(id);
+    *count += one;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Fetch {
+  const unsigned* stored;
+  unsigned slot;   // bytes
+  unsigned ahead;  // slots, of the clock
+  const unsigned* clock;
+  unsigned* list;
+};
+
+}  // namespace
+
+/// Brings a list of those that are stored to where it is sent from.
+extern "C" void snn_fetch(const Fetch* call) {
+  const unsigned which = *call->clock + call->ahead;
+  if (static_cast<int>(which) < 0) {  // backwards, beyond the first step
+    xtile::xctl<0>();
+    return;
+  }
+  const unsigned* from = at(call->stored, which * call->slot);
+  const unsigned words = from[1] + kHeader;
+  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) call->list[i] = from[i];
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Tick {
+  unsigned* clock;
+  unsigned keep, change;
+};
+
+struct Clear {
+  double* words;
+  unsigned count;
+};
+
+}  // namespace
+
+/// clock = (clock & keep) + change; one worker.
+extern "C" void snn_tick(const Tick* call) {
+  *call->clock = (*call->clock & call->keep) + call->change;
+  xtile::xctl<0>();
+}
+
+/// Zeros; each worker takes a stretch.
+extern "C" void snn_clear(const Clear* call) {
+  const double zero = xtile::splat_s(0.0F);
+  double* word = call->words + xtile::worker();
+  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
+    *word = zero;
+    word += xtile::workers();
+  }
+  xtile::xctl<0>();
+}

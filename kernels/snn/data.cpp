@@ -1,0 +1,234 @@
+#include "kernels/snn/data.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/random.h"
+#include "sim/data/read_file.h"
+
+namespace tessera::snn {
+
+namespace {
+
+enum Stream : std::uint64_t { kLabel = 301, kOffset, kCount, kEvent, kStart };  // of the seed
+
+constexpr config::Names<DataKind, 4> kKinds{{{"nmnist", DataKind::nmnist},
+                                             {"shd", DataKind::shd},
+                                             {"dvs_gesture", DataKind::dvs_gesture},
+                                             {"custom", DataKind::custom}}};
+
+struct Shape {
+  std::uint32_t inputs, classes, max_events;
+};
+
+/// arXiv 2311.04386, benchmark configurations.
+Shape shape_of(const DataOptions& data) {
+  switch (data.kind) {
+    case DataKind::nmnist:
+      return {2312, 10, 32};
+    case DataKind::shd:
+      return {700, 20, 48};
+    case DataKind::dvs_gesture:
+      return {4608, 11, 96};
+    default:
+      return {data.inputs, data.classes, std::min<std::uint32_t>(data.inputs, 64)};
+  }
+}
+
+/// Uniform in [0, 1).
+double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+  return static_cast<double>(data::random_bits(seed, stream, index) >> 11) * 0x1p-53;
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, DataOptions& data) {
+  constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
+  fields.field({"kind", "which published set the streams are shaped like: inputs, classes, events"},
+               data.kind, kKinds);
+  const bool custom = data.kind == DataKind::custom;
+  fields.field({"inputs", "addresses of custom streams", "", false, custom ? "" : "kind"},
+               data.inputs, {0, 65535});
+  fields.field({"classes", "of custom streams", "", false, custom ? "" : "kind"}, data.classes,
+               {0, 4096});
+  fields.require(!custom || data.inputs > 0, "inputs", "found 0, allowed 1 to 65535");
+  fields.require(!custom || data.classes > 1, "classes",
+                 fmt::format("found {}, allowed 2 to 4096", data.classes));
+  fields.field({"max_events",
+                "inputs with an event in a step, at most; 0: as published (32, 48, "
+                "96), of custom 64"},
+               data.max_events, {0, 65535});
+  const char* files = data.raster.empty() ? "events" : "raster";
+  const bool synthetic = data.raster.empty() && data.events.empty();
+  fields.file({"raster",
+               "a .npy file of shape [samples + test_samples, time_steps, inputs], not "
+               "0 where there is an event"},
+              data.raster);
+  fields.file({"events", "a text file, an event a line: sample, time step, address, in order"},
+              data.events);
+  fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
+  fields.field({"rate", "part of the inputs that have an event in a step, on average", "", false,
+                synthetic ? "" : files},
+               data.rate, {0, 1});
+  fields.field({"noise", "part of the events that are anywhere", "", false, synthetic ? "" : files},
+               data.noise, {0, 1});
+  fields.field({"samples", "streams to train on"}, data.samples, kSamples);
+  fields.field({"test_samples", "further ones, looked at after training"}, data.test_samples,
+               {0, 1U << 24});
+  fields.require(data.raster.empty() || data.events.empty(), "events",
+                 "found beside raster, allowed one of both");
+  fields.require(synthetic == data.labels.empty(), "labels",
+                 synthetic ? "found without raster or events" : "not given, but required");
+}
+
+Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
+    : seed_(seed),
+      samples_(std::uint64_t{options.samples} + options.test_samples),
+      steps_(steps),
+      inputs_(shape_of(options).inputs),
+      classes_(shape_of(options).classes),
+      max_events_(options.max_events > 0 ? std::min(options.max_events, inputs_)
+                                         : shape_of(options).max_events),
+      rate_(options.rate),
+      noise_(options.noise) {
+  if (!options.raster.empty()) read_raster(options);
+  if (!options.events.empty()) read_events(options);
+  if (!options.labels.empty()) read_labels(options);
+}
+
+void Data::read_raster(const DataOptions& options) {
+  const data::NumpyArray raster = data::read_numpy(options.raster);
+  if (raster.shape != std::vector<std::uint64_t>{samples_, steps_, inputs_})
+    throw KeyError("workload.data.raster",
+                   fmt::format("found {} of shape [{}], allowed [{}, {}, {}]", options.raster,
+                               fmt::join(raster.shape, ", "), samples_, steps_, inputs_));
+  from_files_ = true;
+  events_.resize(samples_ * steps_);
+  for (std::size_t i = 0; i < raster.values.size(); ++i)
+    if (raster.values[i] != 0)
+      events_[i / inputs_].push_back(static_cast<std::uint32_t>(i % inputs_));
+}
+
+void Data::read_events(const DataOptions& options) {
+  const std::string text = data::read_file(options.events);
+  const auto fail = [&](std::size_t line, const std::string& problem) {
+    throw KeyError("workload.data.events",
+                   fmt::format("{}, line {}: {}", options.events, line, problem));
+  };
+  from_files_ = true;
+  events_.resize(samples_ * steps_);
+  std::uint64_t before = 0;
+  std::size_t line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    ++line;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const char* from = text.data() + at;
+    const char* const stop = text.data() + end;
+    at = end + 1;
+    if (std::all_of(from, stop, [](char c) { return c == ' ' || c == '\r' || c == '\t'; }) ||
+        *from == '#')
+      continue;
+    std::array<std::uint64_t, 3> numbers{};
+    for (std::uint64_t& number : numbers) {
+      while (from != stop && (*from == ' ' || *from == ',' || *from == '\t')) ++from;
+      const auto [behind, error] = std::from_chars(from, stop, number);
+      if (error != std::errc()) fail(line, "allowed three numbers: sample, time step, address");
+      from = behind;
+    }
+    constexpr std::array<const char*, 3> kNames{"sample", "time step", "address"};
+    const std::array<std::uint64_t, 3> bounds{samples_, steps_, inputs_};
+    for (std::size_t i = 0; i < 3; ++i)
+      if (numbers[i] >= bounds[i])
+        fail(line,
+             fmt::format("found {} {}, allowed 0 to {}", kNames[i], numbers[i], bounds[i] - 1));
+    const std::uint64_t place = numbers[0] * steps_ + numbers[1];
+    if (place < before)
+      fail(line, fmt::format("sample {} step {} stands behind sample {} step {}, allowed in order",
+                             numbers[0], numbers[1], before / steps_, before % steps_));
+    before = place;
+    events_[place].push_back(static_cast<std::uint32_t>(numbers[2]));
+  }
+  sort_events();
+}
+
+/// In order of their addresses, each once.
+void Data::sort_events() {
+  for (auto& events : events_) {
+    std::sort(events.begin(), events.end());
+    events.erase(std::unique(events.begin(), events.end()), events.end());
+  }
+}
+
+void Data::read_labels(const DataOptions& options) {
+  const data::NumpyArray labels = data::read_numpy(options.labels);
+  if (labels.shape != std::vector<std::uint64_t>{samples_})
+    throw KeyError("workload.data.labels",
+                   fmt::format("found {} of shape [{}], allowed [{}]", options.labels,
+                               fmt::join(labels.shape, ", "), samples_));
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    const double label = labels.values[i];
+    if (!(label >= 0 && label < classes_) || label != std::floor(label))
+      throw KeyError("workload.data.labels",
+                     fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, i,
+                                 options.labels, classes_ - 1));
+    labels_.push_back(static_cast<std::uint32_t>(label));
+  }
+}
+
+std::uint32_t Data::label(std::uint64_t sample) const {
+  if (!labels_.empty()) return labels_[sample];
+  return static_cast<std::uint32_t>(data::random_below(seed_, kLabel, sample, classes_));
+}
+
+/// A synthetic class is a spot of inputs that moves: each has a place of its own to begin at, and
+/// goes half around its neighbours' way, forth or back. A sample begins somewhat earlier or later.
+std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t step) const {
+  if (from_files_) return events_[sample * steps_ + step];
+  const std::uint32_t own = label(sample);
+  const double each = 1.0 / classes_;
+  const double way = (own % 2 == 0 ? 1 : -1) * each * step / steps_;
+  const double late = each * 0.25 * (uniform(seed_, kOffset, sample) - 0.5);
+  const double centre = each * own + uniform(seed_, kStart, own) * each * 0.25 + way + late;
+  const double mean = rate_ * inputs_;
+  const std::uint64_t index = sample * steps_ + step;
+  const auto count = static_cast<std::uint64_t>(
+      std::floor(mean * (0.75 + 0.5 * uniform(seed_, kCount, index)) + 0.5));
+  std::vector<std::uint32_t> events;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t draw = 3 * (index * inputs_ + i);
+    const double far = uniform(seed_, kEvent, draw + 1) + uniform(seed_, kEvent, draw + 2) - 1;
+    const bool stray = uniform(seed_, kEvent, draw) < noise_;
+    double place = stray ? uniform(seed_, kEvent, draw + 1) : centre + each * 0.5 * far;
+    place -= std::floor(place);
+    events.push_back(std::min(static_cast<std::uint32_t>(place * inputs_), inputs_ - 1));
+  }
+  std::sort(events.begin(), events.end());
+  events.erase(std::unique(events.begin(), events.end()), events.end());
+  return events;
+}
+
+std::vector<std::uint32_t> Data::events(std::uint64_t sample, std::uint32_t step) const {
+  std::vector<std::uint32_t> all = all_events(sample, step);
+  if (all.size() <= max_events_) return all;
+  // As many as are allowed, evenly out of all.
+  std::vector<std::uint32_t> kept(max_events_);
+  for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = all[i * all.size() / kept.size()];
+  return kept;
+}
+
+std::uint64_t Data::cut_steps(std::uint64_t samples) const {
+  std::uint64_t cut = 0;
+  for (std::uint64_t sample = 0; sample < std::min(samples, samples_); ++sample)
+    for (std::uint32_t step = 0; step < steps_; ++step)
+      cut += all_events(sample, step).size() > max_events_ ? 1 : 0;
+  return cut;
+}
+
+}  // namespace tessera::snn

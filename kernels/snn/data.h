@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/config/fields.h"
+
+/// Labelled streams of events: a seeded synthetic set shaped like a published one, or files.
+namespace tessera::snn {
+
+/// Inputs, classes and most events a step of the sets in arXiv 2311.04386.
+enum class DataKind : std::uint8_t { nmnist, shd, dvs_gesture, custom };
+
+struct DataOptions {
+  DataKind kind = DataKind::nmnist;
+  std::uint32_t inputs = 0;      ///< of custom
+  std::uint32_t classes = 0;     ///< of custom
+  std::uint32_t max_events = 0;  ///< a step; 0: as published
+  double rate = 0.01;            ///< events a step, of the inputs
+  double noise = 0.1;            ///< part of the events that no class has made
+  std::uint32_t samples = 480;   ///< to train on
+  std::uint32_t test_samples = 0;
+  std::string raster;  ///< .npy [samples, steps, inputs]; empty: synthetic or events
+  std::string events;  ///< text, an event a line: sample step address
+  std::string labels;  ///< .npy [samples]
+};
+void describe(config::Fields& fields, DataOptions& data);
+
+/// `samples` streams to train on, then `test_samples` others.
+class Data {
+ public:
+  /// Throws KeyError for files that do not fit the options.
+  Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed);
+
+  [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
+  [[nodiscard]] std::uint32_t classes() const { return classes_; }
+  [[nodiscard]] std::uint32_t max_events() const { return max_events_; }
+  [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
+  /// Inputs that have an event in a step, each once, at most max_events.
+  [[nodiscard]] std::vector<std::uint32_t> events(std::uint64_t sample, std::uint32_t step) const;
+  /// Steps of samples below `samples` that had more events: what is beyond is left out.
+  [[nodiscard]] std::uint64_t cut_steps(std::uint64_t samples) const;
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> all_events(std::uint64_t sample,
+                                                      std::uint32_t step) const;
+  void read_raster(const DataOptions& options);
+  void read_events(const DataOptions& options);
+  void read_labels(const DataOptions& options);
+  void sort_events();
+
+  std::uint64_t seed_;
+  std::uint64_t samples_;  ///< all of them
+  std::uint32_t steps_;
+  std::uint32_t inputs_, classes_, max_events_;
+  double rate_, noise_;
+  bool from_files_ = false;
+  std::vector<std::vector<std::uint32_t>> events_;  ///< by sample and step, of files
+  std::vector<std::uint32_t> labels_;
+};
+
+}  // namespace tessera::snn

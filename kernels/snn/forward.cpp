@@ -1,0 +1,148 @@
+#include "kernels/snn/program.h"
+#include "kernels/training/matrix.h"
+
+namespace tessera::snn {
+
+using program::Copy;
+using training::word;
+
+/// A time step: all layers at once take the spikes of the step before, then all look for those of
+/// this one.
+void ProgramBuilder::add_forward(program::Sequence& body) {
+  step(body, send_lists());
+  step(body, update_states());
+  step(body, send_marks());
+  ComputeSet selecting = select();
+  bool spread = false;
+  Exchange found{"found spikes", {}};
+  for (VectorId v = 1; v < homes_.size(); ++v) {
+    if (!listed(v) || plan_.lists[v].spread == 1) continue;
+    spread = true;
+    for (const Home& home : homes_[v]) {
+      const std::uint32_t bytes = found_bytes(home.parts.front().capacity);
+      for (std::size_t s = 0; s < home.parts.size(); ++s)
+        found.copies.push_back({{home.parts[s].joined}, bytes, {{home.joined, word(s * bytes)}}});
+    }
+  }
+  if (!spread) {
+    end_step(selecting);
+    step(body, std::move(selecting));
+    return;
+  }
+  step(body, std::move(selecting));
+  step(body, std::move(found));
+  ComputeSet joining{"join spikes", {}};
+  end_step(joining);
+  step(body, std::move(joining));
+}
+
+Exchange ProgramBuilder::send_lists() {
+  Exchange exchange{"spikes", {}};
+  for (std::uint32_t l = 0; l < neurons_.size(); ++l) receive(exchange, l);
+  return exchange;
+}
+
+/// Every tile of the layer takes the lists of all samples.
+void ProgramBuilder::receive(Exchange& exchange, std::uint32_t layer) {
+  const std::vector<VectorId> sources = Plan::sources(network_, layer);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const VectorId v = sources[s];
+    for (std::uint32_t b = 0; b < plan_.batch; ++b) {
+      Copy copy{{homes_[v][b].list}, list_bytes(v), {}};
+      for (const Neurons& tile : neurons_[layer])
+        copy.destinations.push_back({tile.lists[s], b * stride(v)});
+      exchange.copies.push_back(std::move(copy));
+    }
+  }
+}
+
+ComputeSet ProgramBuilder::update_states() {
+  ComputeSet set{"update states", {}};
+  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
+    const std::vector<VectorId> sources = Plan::sources(network_, l);
+    for (const Neurons& tile : neurons_[l]) {
+      program::Vertex vertex =
+          all(tile.tile, "snn_update_" + kind_name(l),
+              {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(l),
+               Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, l),
+               options_.train ? ~0U : 1U, Place{clocks_.at(tile.tile)}, Place{tile.marks},
+               Place{tile.sums}});
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        vertex.arguments.emplace_back(Place{tile.lists[s]});
+        vertex.arguments.emplace_back(stride(sources[s]));
+        vertex.arguments.emplace_back(s == 0 ? 0U : network_.layers[l].inputs * 8);
+      }
+      set.vertices.push_back(std::move(vertex));
+    }
+  }
+  return set;
+}
+
+/// Each tile that selects takes what it needs of the marks of its sample.
+Exchange ProgramBuilder::send_marks() {
+  Exchange exchange{"marks", {}};
+  for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
+    const VectorId v = l + 1;
+    if (!listed(v)) continue;
+    const ListPlan& list = plan_.lists[v];
+    for (const Neurons& tile : neurons_[l]) {
+      for (std::uint32_t s = 0; s < list.spread; ++s) {
+        const kernels::Interval part = list.part(s);
+        const std::uint64_t begin = std::max<std::uint64_t>(part.begin, tile.begin);
+        const std::uint64_t end = std::min<std::uint64_t>(part.end, tile.end);
+        if (begin >= end) continue;
+        for (std::uint32_t b = 0; b < plan_.batch; ++b)
+          exchange.copies.push_back(
+              {{tile.marks, word((2 * b * tile.pairs + begin - tile.begin) * 4)},
+               word((end - begin) * 4),
+               {{homes_[v][b].parts[s].marks, word((begin - part.begin) * 4)}}});
+      }
+    }
+  }
+  return exchange;
+}
+
+ComputeSet ProgramBuilder::select() {
+  ComputeSet set{"select spikes", {}};
+  for (VectorId v = 1; v < homes_.size(); ++v) {
+    for (const Home& home : homes_[v]) {
+      for (const Part& part : home.parts) {
+        const Place clock{clocks_.at(part.tile)};
+        const std::uint32_t found = found_bytes(part.worker_capacity);
+        set.vertices.push_back(all(part.tile, "snn_select",
+                                   {Place{part.marks}, part.count, part.chunk, Place{part.found},
+                                    found, part.worker_capacity, clock, Place{part.key}}));
+        if (home.parts.size() > 1)
+          set.vertices.push_back(
+              all(part.tile, "snn_combine",
+                  {Place{part.found}, contexts(), found, part.worker_capacity, part.capacity,
+                   Place{part.joined}, 0U, 0U, 0U, 0U, clock, 0U}));
+      }
+    }
+  }
+  return set;
+}
+
+/// Lists of all samples are made and stored, outputs counted; the next events are brought.
+void ProgramBuilder::end_step(ComputeSet& set) {
+  for (VectorId v = 1; v < homes_.size(); ++v) {
+    for (const Home& home : homes_[v]) {
+      if (!listed(v)) continue;
+      const bool spread = home.parts.size() > 1;
+      const Part& part = home.parts.front();
+      const std::uint32_t from = spread ? part.capacity : part.worker_capacity;
+      set.vertices.push_back(all(
+          home.tile, "snn_combine",
+          {Place{spread ? home.joined : part.found}, spread ? word(home.parts.size()) : contexts(),
+           found_bytes(from), from, plan_.lists[v].capacity, 0U, Place{home.list},
+           Place{home.stored}, stride(v), ~0U, Place{clocks_.at(home.tile)}, Place{home.totals}}));
+    }
+  }
+  if (listed(word(homes_.size() - 1)))
+    for (const Home& home : homes_.back())
+      set.vertices.push_back(one(home.tile, "snn_count", {Place{home.list}, Place{home.logits}}));
+  for (const Home& home : homes_.front()) set.vertices.push_back(fetch(home, home.list, 0, 1));
+  add_ticks(set, ~0U, 1);
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,171 @@
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/snn/snn.h"
+#include "sim/base/errors.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/random.h"
+
+namespace tessera::snn {
+
+namespace {
+
+constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
+
+constexpr config::Names<Loss, 2> kLosses{
+    {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
+constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
+constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
+                                                      {"cuba_lif", NeuronKind::cuba_lif},
+                                                      {"adaptive", NeuronKind::adaptive}}};
+
+/// Uniform within scale sqrt(6 / inputs), as f32 has it.
+std::vector<float> seeded_weights(const Options& options, std::uint64_t stream,
+                                  std::uint32_t inputs, std::uint32_t neurons) {
+  const double bound = options.weight_scale * std::sqrt(6.0 / inputs);
+  std::vector<float> weights(std::size_t{inputs} * neurons);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(bound * data::random_signed(options.seed, stream, i, 23));
+  return weights;
+}
+
+std::vector<float> weights_of_file(const std::string& folder, std::size_t layer,
+                                   std::string_view suffix, std::uint32_t inputs,
+                                   std::uint32_t neurons) {
+  const std::string path =
+      (std::filesystem::path(folder) / fmt::format("layer_{}{}.npy", layer, suffix)).string();
+  const data::NumpyArray array = data::read_numpy(path);
+  if (array.shape != std::vector<std::uint64_t>{inputs, neurons})
+    throw KeyError("workload.weights", fmt::format("found {} of shape [{}], allowed [{}, {}]", path,
+                                                   fmt::join(array.shape, ", "), inputs, neurons));
+  data::require_finite(array, program::Type::f32, path);
+  std::vector<float> weights(array.values.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(array.values[i]);
+  return weights;
+}
+
+/// What the numbers of all neurons have in common.
+void fill_parameters(const Options& options, Layer& layer) {
+  const NeuronOptions& neuron = options.neuron;
+  const auto all = [&](double value) {
+    return std::vector<float>(layer.neurons, static_cast<float>(value));
+  };
+  layer.alpha = all(neuron.alpha);
+  layer.gain = all(1 - neuron.alpha);
+  if (layer.kind == NeuronKind::integrator) return;
+  layer.threshold = all(neuron.threshold);
+  layer.second_threshold = all(neuron.second_threshold);
+  if (layer.kind == NeuronKind::cuba_lif) layer.beta = all(neuron.beta);
+  if (layer.kind != NeuronKind::adaptive) return;
+  layer.rho = all(neuron.rho);
+  layer.strength = all(neuron.strength);
+}
+
+}  // namespace
+
+void describe(config::Fields& fields, NeuronOptions& neuron) {
+  constexpr config::Range<double> kDecay{0, 1};
+  fields.field({"kind",
+                "how a state follows its input (network.h): lif, with a current that "
+                "decays (cuba_lif), with a threshold that spikes raise (adaptive)"},
+               neuron.kind, kSpikingKinds);
+  fields.field({"alpha", "what is left of a state after a step"}, neuron.alpha, kDecay);
+  fields.field({"threshold", "above which a neuron spikes"}, neuron.threshold, {-1e6, 1e6});
+  fields.field(
+      {"second_threshold", "above which a neuron carries gradient; of the output layer all do"},
+      neuron.second_threshold, {-1e6, 1e6});
+  const bool cuba = neuron.kind == NeuronKind::cuba_lif;
+  const bool adaptive = neuron.kind == NeuronKind::adaptive;
+  fields.field({"beta", "of cuba_lif: what is left of a current", "", false, cuba ? "" : "kind"},
+               neuron.beta, kDecay);
+  fields.field(
+      {"rho", "of adaptive: what is left of the adaptation", "", false, adaptive ? "" : "kind"},
+      neuron.rho, {1e-3, 1});
+  fields.field({"strength", "of adaptive: what the adaptation adds to the threshold", "", false,
+                adaptive ? "" : "kind"},
+               neuron.strength, {0, 1e6});
+  fields.field({"recurrent", "hidden layers take their own spikes too"}, neuron.recurrent);
+  fields.require(neuron.second_threshold <= neuron.threshold, "second_threshold",
+                 fmt::format("found {}, allowed at most the threshold of {}",
+                             neuron.second_threshold, neuron.threshold));
+}
+
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"layers", "neurons of each layer behind the inputs, the last one a class each"},
+               options.layers, {1, 65535});
+  fields.group({"neuron", "of all layers"}, options.neuron);
+  fields.group({"data", "labelled streams of events"}, options.data);
+  fields.field({"max_activity", "part of a layer's neurons that a list of spikes holds at most"},
+               options.max_activity, {0, 1});
+  fields.field({"time_steps", "of a stream"}, options.time_steps, {1, 1U << 20});
+  fields.field({"batch", "streams at once"}, options.batch, {1, 65535});
+  fields.field({"train", "weights follow gradients; false: streams are looked at only"},
+               options.train);
+  fields.field({"steps", "batches to train on, or to look at"}, options.steps, {1, 1U << 24});
+  fields.field({"loss",
+                "what the classes' outputs are: how often their neurons have spiked, or "
+                "the sum of their states over time, of neurons that never spike"},
+               options.loss, kLosses);
+  const char* untrained = options.train ? "" : "train";
+  fields.field(
+      {"steepness", "beta of the surrogate 1 / (beta |v - threshold| + 1)^2", "", false, untrained},
+      options.steepness, {0, 1e6});
+  fields.file({"weights",
+               "folder of layer_0.npy ... of shape [inputs, neurons], recurrent ones in "
+               "layer_0_recurrent.npy ...; seeded if not given"},
+              options.weights);
+  fields.field({"weight_scale", "seeded weights lie within this times sqrt(6 / inputs)", "", false,
+                options.weights.empty() ? "" : "weights"},
+               options.weight_scale, {0, 1e6});
+  fields.field({"neurons_per_tile",
+                "neurons whose weights and states lie on a tile; 0: the fewest "
+                "for which there are tiles"},
+               options.neurons_per_tile, {0, 65535});
+  fields.field({"feed",
+                "device: one batch, which lies on the machine from the beginning; host: the "
+                "next batch comes from the host each step"},
+               options.feed, kFeeds);
+  fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
+  fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
+               options.seed);
+  fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");
+  fields.require(options.batch <= options.data.samples, "batch",
+                 fmt::format("found {}, allowed 1 to {}, the samples to train on", options.batch,
+                             options.data.samples));
+  fields.require(options.data.test_samples == 0 || options.data.test_samples >= options.batch,
+                 "data.test_samples",
+                 fmt::format("found {}, allowed 0 or at least a batch of {}",
+                             options.data.test_samples, options.batch));
+}
+
+Network make_network(const Options& options, std::uint32_t inputs) {
+  Network network;
+  for (std::size_t i = 0; i < options.layers.size(); ++i) {
+    Layer layer;
+    const bool last = i + 1 == options.layers.size();
+    layer.kind =
+        last && options.loss == Loss::membrane ? NeuronKind::integrator : options.neuron.kind;
+    layer.inputs = inputs;
+    layer.neurons = options.layers[i];
+    const bool seeded = options.weights.empty();
+    layer.weights = seeded ? seeded_weights(options, kWeights + 2 * i, inputs, layer.neurons)
+                           : weights_of_file(options.weights, i, "", inputs, layer.neurons);
+    if (options.neuron.recurrent && !last)
+      layer.recurrent_weights =
+          seeded ? seeded_weights(options, kWeights + 2 * i + 1, layer.neurons, layer.neurons)
+                 : weights_of_file(options.weights, i, "_recurrent", layer.neurons, layer.neurons);
+    fill_parameters(options, layer);
+    // All outputs are told what they should do.
+    constexpr float kAll = -100;
+    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAll);
+    inputs = layer.neurons;
+    network.layers.push_back(std::move(layer));
+  }
+  require_sound(network, "workload.layers");
+  return network;
+}
+
+}  // namespace tessera::snn

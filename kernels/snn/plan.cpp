@@ -1,0 +1,141 @@
+#include "kernels/snn/plan.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/errors.h"
+
+namespace tessera::snn {
+
+namespace {
+
+// As published: neurons that a worker looks through, and from how many more workers on another tile
+// helps.
+constexpr std::uint32_t kNeuronsPerWorker = 64;
+constexpr std::uint32_t kWorkersWorthATile = 2;
+
+std::uint32_t spread_of(std::uint32_t neurons, std::uint32_t contexts) {
+  const std::uint32_t workers =
+      neurons / kNeuronsPerWorker + (neurons % kNeuronsPerWorker > kNeuronsPerWorker / 2 ? 1U : 0U);
+  return std::max(workers / contexts + (workers % contexts >= kWorkersWorthATile ? 1U : 0U), 1U);
+}
+
+/// As published: 2 floor(activity n / 2), two at least.
+std::uint32_t capacity_of(double activity, std::uint32_t neurons) {
+  const auto pairs = static_cast<std::uint32_t>(std::floor(activity * neurons / 2));
+  return std::min(std::max(2 * pairs, 2U), neurons);
+}
+
+std::uint32_t tiles_needed(const Network& network, std::uint32_t per_tile) {
+  std::uint32_t tiles = 0;
+  for (const Layer& layer : network.layers) tiles += ceil_div(layer.neurons, per_tile);
+  return tiles;
+}
+
+std::uint32_t neurons_per_tile(const Network& network, const PlanOptions& options,
+                               const MachineConfig& machine) {
+  if (network.layers.size() > machine.tiles)
+    throw KeyError("workload.layers", fmt::format("found {} layers, allowed {}, one a tile",
+                                                  network.layers.size(), machine.tiles));
+  std::uint32_t fewest = 2;
+  while (tiles_needed(network, fewest) > machine.tiles) fewest += 2;
+  if (options.neurons_per_tile == 0) return fewest;
+  if (options.neurons_per_tile < fewest &&
+      tiles_needed(network, options.neurons_per_tile) > machine.tiles)
+    throw KeyError(
+        "workload.neurons_per_tile",
+        fmt::format("found {}, for which {} neurons need {} tiles of {}, allowed {} or "
+                    "more",
+                    options.neurons_per_tile, network.neurons(),
+                    tiles_needed(network, options.neurons_per_tile), machine.tiles, fewest));
+  return options.neurons_per_tile;
+}
+
+/// Tiles for the sums of groups, in proportion to about what is added up: as published.
+void place_reductions(const Network& network, Plan& plan) {
+  std::vector<double> work;
+  double all = 0;
+  for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
+    const std::uint32_t tiles = plan.layers[l].tiles;
+    for (const VectorId v : Plan::sources(network, l)) {
+      if (v == 0) continue;
+      const std::uint32_t size = std::min(std::max(plan.batch / 2, 1U), tiles);
+      plan.reductions.push_back({l, v, tiles / size, size, 0, 1});
+      work.push_back(std::pow(double(tiles), 0.8) * plan.lists[v].capacity * plan.batch);
+      all += work.back();
+    }
+  }
+  std::uint32_t first = plan.first;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    Reduction& reduction = plan.reductions[i];
+    reduction.first = std::min(first, plan.first + plan.tiles - 1);
+    reduction.tiles = std::max(static_cast<std::uint32_t>(work[i] / all * plan.tiles), 1U);
+    first += reduction.tiles;
+  }
+}
+
+}  // namespace
+
+std::vector<VectorId> Plan::sources(const Network& network, std::uint32_t layer) {
+  std::vector<VectorId> sources{layer};
+  if (network.layers[layer].recurrent()) sources.push_back(layer + 1);
+  return sources;
+}
+
+std::uint32_t Plan::home(VectorId vector, std::uint32_t sample, std::uint32_t part) const {
+  const ListPlan& list = lists[vector];
+  const std::uint64_t number = list.first_home + std::uint64_t{sample} * list.spread + part;
+  return first + static_cast<std::uint32_t>(number * tiles / homes);
+}
+
+Plan make_plan(const Network& network, const PlanOptions& options, const MachineConfig& machine) {
+  Plan plan;
+  plan.batch = options.batch;
+  const std::uint32_t per_tile = neurons_per_tile(network, options, machine);
+  const std::uint32_t needed = tiles_needed(network, per_tile);
+  plan.first = needed < machine.tiles ? 1 : 0;
+  plan.tiles = machine.tiles - plan.first;
+  std::uint32_t tile = plan.first;
+  const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, std::uint32_t spread) {
+    plan.lists.push_back({neurons, capacity, spread, plan.homes});
+    plan.homes += options.batch * spread;
+  };
+  add_list(network.inputs(), options.max_inputs, 1);
+  for (std::size_t l = 0; l < network.layers.size(); ++l) {
+    const Layer& layer = network.layers[l];
+    plan.layers.push_back({tile, ceil_div(layer.neurons, per_tile), per_tile});
+    tile += plan.layers.back().tiles;
+    const bool listed = l + 1 < network.layers.size() || options.lists_outputs;
+    add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0,
+             listed ? spread_of(layer.neurons, machine.tile.contexts) : 1);
+  }
+  place_reductions(network, plan);
+  return plan;
+}
+
+nlohmann::ordered_json to_json(const Plan& plan) {
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+    const LayerTiles& layer = plan.layers[l];
+    const ListPlan& list = plan.lists[l + 1];
+    nlohmann::ordered_json entry{{"first_tile", layer.first},
+                                 {"tiles", layer.tiles},
+                                 {"neurons_per_tile", layer.neurons_per_tile},
+                                 {"max_spikes", list.capacity},
+                                 {"selecting_tiles_a_sample", list.spread}};
+    layers.push_back(std::move(entry));
+  }
+  nlohmann::ordered_json reductions = nlohmann::ordered_json::array();
+  for (const Reduction& reduction : plan.reductions)
+    reductions.push_back({{"layer", reduction.layer},
+                          {"groups", reduction.groups},
+                          {"tiles_a_group", reduction.group_size},
+                          {"summing_tiles", reduction.tiles}});
+  return {{"max_inputs", plan.lists.front().capacity},
+          {"layers", std::move(layers)},
+          {"reductions", std::move(reductions)}};
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "kernels/layout.h"
+#include "kernels/snn/network.h"
+#include "sim/machine/machine_config.h"
+
+/// How a network lies on tiles, as arXiv 2311.04386 does it: neurons with the weights that lead to
+/// them side by side, lists of spikes made and stored on tiles of their own, a sample each.
+namespace tessera::snn {
+
+/// Whose spikes: 0 the inputs', i those of layer i - 1.
+using VectorId = std::uint32_t;
+
+/// Tiles of a layer's neurons.
+struct LayerTiles {
+  std::uint32_t first = 0;
+  std::uint32_t tiles = 0;
+  std::uint32_t neurons_per_tile = 0;
+};
+
+/// The list of one vector: its longest, and how many tiles look for the spikes of a sample.
+struct ListPlan {
+  std::uint32_t neurons = 0;
+  std::uint32_t capacity = 0;
+  std::uint32_t spread = 1;
+  std::uint32_t first_home = 0;  ///< of sample 0; homes are counted over all vectors
+
+  [[nodiscard]] kernels::Interval part(std::uint32_t s) const {
+    return kernels::EvenSplit{neurons, spread}.part(s);
+  }
+};
+
+/// Where gradients of a vector's spikes are added up that the tiles of one layer have made.
+struct Reduction {
+  std::uint32_t layer = 0;  ///< whose tiles
+  VectorId vector = 0;
+  std::uint32_t groups = 1;      ///< of tiles; 1: all is added up at once
+  std::uint32_t group_size = 1;  ///< the last group takes the rest
+  std::uint32_t first = 0;       ///< tile
+  std::uint32_t tiles = 1;       ///< that the sums of groups and samples are spread over
+
+  /// Of a layer with so many tiles.
+  [[nodiscard]] kernels::Interval members(std::uint32_t group, std::uint32_t all) const {
+    const std::uint64_t begin = std::uint64_t{group} * group_size;
+    return {begin, group + 1 == groups ? all : begin + group_size};
+  }
+  [[nodiscard]] std::uint32_t tile(std::uint32_t group, std::uint32_t sample,
+                                   std::uint32_t batch) const {
+    const std::uint64_t number = std::uint64_t{group} * batch + sample;
+    return first + static_cast<std::uint32_t>(number * tiles / (std::uint64_t{groups} * batch));
+  }
+};
+
+/// Copies of its weights' gradients that a tile keeps, so that all workers add at once.
+constexpr std::uint32_t gradient_copies(std::uint32_t neurons, std::uint32_t contexts,
+                                        std::uint32_t batch) {
+  const std::uint32_t copies = contexts / ceil_div(neurons, 2U);
+  return copies < 1 ? 1 : copies < batch ? copies : batch;
+}
+
+struct PlanOptions {
+  std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
+  std::uint32_t batch = 1;
+  double max_activity = 0.1;
+  std::uint32_t max_inputs = 32;
+  bool lists_outputs = true;  ///< the last layer's spikes are listed too
+};
+
+struct Plan {
+  std::uint32_t first = 0;  ///< of the tiles that are used; tile 0 is left out where it can be
+  std::uint32_t tiles = 1;
+  std::uint32_t batch = 1;
+  std::vector<LayerTiles> layers;
+  std::vector<ListPlan> lists;  ///< by vector; those of layers that only read out have no capacity
+  std::vector<Reduction> reductions;
+  std::uint32_t homes = 0;
+
+  /// The tile that makes, or joins, the list of a sample, and the others that help it (part > 0).
+  [[nodiscard]] std::uint32_t home(VectorId vector, std::uint32_t sample,
+                                   std::uint32_t part = 0) const;
+  /// Vectors that lead to a layer's neurons: the one before, its own if it is recurrent.
+  [[nodiscard]] static std::vector<VectorId> sources(const Network& network, std::uint32_t layer);
+};
+
+/// Throws KeyError if the machine has not the tiles.
+Plan make_plan(const Network& network, const PlanOptions& options, const MachineConfig& machine);
+
+nlohmann::ordered_json to_json(const Plan& plan);
+
+}  // namespace tessera::snn

@@ -1,0 +1,289 @@
+#include "kernels/snn/program.h"
+
+#include <cstring>
+
+#include "kernels/training/matrix.h"
+#include "sim/data/random.h"
+
+namespace tessera::snn {
+
+using training::bits_of;
+using training::word;
+
+namespace {
+
+/// Of two neurons, as the tile code has it.
+struct Parameters {
+  float alpha[2], gain[2], bias[2], threshold[2], second[2], beta[2], rho[2], keep[2], through[2],
+      strength[2];
+};
+
+Parameters parameters_of(const Layer& layer, std::uint32_t pair_begin, std::uint32_t end) {
+  Parameters made{};
+  for (std::uint32_t lane = 0; lane < 2; ++lane) {
+    const std::uint32_t n = pair_begin + lane;
+    constexpr float kNever = std::numeric_limits<float>::infinity();
+    made.threshold[lane] = kNever;
+    made.second[lane] = kNever;
+    if (n >= end) continue;
+    made.alpha[lane] = layer.alpha[n];
+    made.gain[lane] = layer.gain[n];
+    if (!layer.bias.empty()) made.bias[lane] = layer.bias[n];
+    if (layer.kind == NeuronKind::integrator) continue;
+    made.threshold[lane] = layer.threshold[n];
+    made.second[lane] = layer.second_threshold[n];
+    if (layer.kind == NeuronKind::cuba_lif) made.beta[lane] = layer.beta[n];
+    if (layer.kind != NeuronKind::adaptive) continue;
+    made.rho[lane] = layer.rho[n];
+    made.keep[lane] = 1 - layer.rho[n];
+    made.through[lane] = made.keep[lane] / layer.rho[n];
+    made.strength[lane] = layer.strength[n];
+  }
+  return made;
+}
+
+}  // namespace
+
+std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
+                        std::uint32_t part) {
+  constexpr std::uint64_t kStream = 311;
+  const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
+  return word(data::random_bits(seed, kStream, which));
+}
+
+ProgramBuilder::ProgramBuilder(const Snn& snn, bool stated)
+    : snn_(snn),
+      options_(snn.options_),
+      machine_(snn.machine_),
+      network_(snn.network_),
+      plan_(snn.plan_),
+      stated_(stated),
+      program_(snn.machine_.tiles),
+      code_("snn"),
+      training_("training") {
+  for (const Layer& layer : network_.layers)
+    kind_names_.emplace_back(config::name_of(kNeuronKinds, layer.kind));
+  handles_.clock_slots = options_.time_steps + 1;
+  group_sums_.resize(plan_.reductions.size());
+}
+
+BufferId ProgramBuilder::buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
+                                const Fill& fill, bool keep) {
+  return program_.add_buffer({TileId(tile), word(std::max<std::uint64_t>(bytes, 8)), 8, keep,
+                              program::Category::tensors, fill, name});
+}
+
+BufferId ProgramBuilder::zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
+                               bool keep) {
+  const auto fill = [](std::span<std::byte> into) { std::memset(into.data(), 0, into.size()); };
+  return buffer(tile, bytes, name, fill, keep);
+}
+
+ProgramBuilder::Fill ProgramBuilder::stated_lists(VectorId vector, std::uint32_t lists) const {
+  if (!stated_) return {};
+  const ListPlan& list = plan_.lists[vector];
+  const auto full = [lists, words = list_words(list.capacity), list](std::span<std::byte> into) {
+    std::vector<std::uint32_t> ids(std::size_t{lists} * words);
+    for (std::uint32_t l = 0; l < lists; ++l) {
+      ids[l * words] = ids[l * words + 1] = list.capacity;
+      for (std::uint32_t i = 0; i < list.capacity; ++i)
+        ids[l * words + kListHeader + i] = word(std::uint64_t{i} * list.neurons / list.capacity);
+    }
+    std::memcpy(into.data(), ids.data(), std::min(into.size(), ids.size() * sizeof ids[0]));
+  };
+  return full;
+}
+
+std::uint32_t ProgramBuilder::codelet(const std::string& name) {
+  const auto [entry, is_new] = codelets_.try_emplace(name);
+  const elf::KernelCode& code = name.starts_with("training") ? training_ : code_;
+  if (is_new) entry->second = program_.add_codelet(code[name]);
+  return entry->second;
+}
+
+program::Vertex ProgramBuilder::all(std::uint32_t tile, const std::string& name,
+                                    std::vector<program::Argument> arguments) {
+  return {TileId(tile), codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
+}
+
+program::Vertex ProgramBuilder::one(std::uint32_t tile, const std::string& name,
+                                    std::vector<program::Argument> arguments,
+                                    std::uint32_t worker) {
+  return {TileId(tile), codelet(name), program::Executor::one_worker, worker, std::move(arguments)};
+}
+
+program::Vertex ProgramBuilder::tick(std::uint32_t tile, std::uint32_t keep, std::uint32_t change) {
+  return one(tile, "snn_tick", {Place{clocks_.at(tile)}, keep, change});
+}
+
+program::Vertex ProgramBuilder::fetch(const Home& home, BufferId to, VectorId vector,
+                                      std::uint32_t ahead) {
+  return all(home.tile, "snn_fetch",
+             {Place{home.stored}, stride(vector), ahead, Place{clocks_.at(home.tile)}, Place{to}});
+}
+
+program::Vertex ProgramBuilder::clear(std::uint32_t tile, Place place, std::uint64_t bytes) {
+  return all(tile, "snn_clear", {place, word(bytes / 8)});
+}
+
+void ProgramBuilder::add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change) {
+  for (const auto& [tile, clock] : clocks_) set.vertices.push_back(tick(tile, keep, change));
+}
+
+program::Program ProgramBuilder::build() {
+  add_clocks();
+  add_homes();
+  add_neurons();
+  const bool fed = options_.feed == Feed::host;
+  add_turns({options_.steps, options_.train, fed, 0, options_.data.samples});
+  measured_ = false;
+  if (snn_.test_steps() > 0)
+    add_turns({snn_.test_steps(), false, true, options_.data.samples, options_.data.test_samples});
+  return std::move(program_);
+}
+
+/// A count of steps on each tile that has something to do.
+void ProgramBuilder::add_clocks() {
+  const auto need = [&](std::uint32_t tile) {
+    const auto [entry, is_new] = clocks_.try_emplace(tile);
+    if (is_new) entry->second = zeros(tile, 4, "clock");
+  };
+  for (const LayerTiles& layer : plan_.layers)
+    for (std::uint32_t k = 0; k < layer.tiles; ++k) need(layer.first + k);
+  for (VectorId v = 0; v < plan_.lists.size(); ++v)
+    for (std::uint32_t b = 0; b < plan_.batch; ++b)
+      for (std::uint32_t s = 0; s < plan_.lists[v].spread; ++s) need(plan_.home(v, b, s));
+}
+
+void ProgramBuilder::add_homes() {
+  homes_.resize(plan_.lists.size());
+  handles_.totals.resize(plan_.lists.size());
+  handles_.stored.resize(plan_.lists.size());
+  for (VectorId v = 0; v < plan_.lists.size(); ++v)
+    for (std::uint32_t b = 0; b < plan_.batch; ++b) add_home(v, b);
+}
+
+void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
+  Home home;
+  home.tile = plan_.home(vector, sample);
+  const std::uint64_t slots = handles_.clock_slots;
+  if (listed(vector)) {
+    home.list = buffer(home.tile, stride(vector), "spikes", stated_lists(vector, 1));
+    Fill contents = stated_lists(vector, word(slots));
+    if (vector == 0 && options_.feed == Feed::device) {
+      contents = [data = &snn_.data_, sample, steps = options_.time_steps](
+                     std::span<std::byte> into) { fill_events(*data, sample, steps, into); };
+    }
+    home.stored = buffer(home.tile, slots * stride(vector), "spikes of all steps", contents, true);
+    home.totals = zeros(home.tile, 16, "totals", true);
+    if (vector > 0) add_parts(home, vector, sample);
+    if (vector > 0 && options_.train) {
+      home.own = buffer(home.tile, stride(vector), "own spikes", stated_lists(vector, 1));
+      home.gradients = buffer(home.tile, gradient_bytes(vector), "spike gradients");
+    }
+  }
+  if (vector + 1 == plan_.lists.size()) {
+    add_outputs(home);
+    if (options_.feed == Feed::device) {
+      const std::uint32_t label = snn_.data_.label(sample);
+      home.label = buffer(home.tile, 8, "label", [label](std::span<std::byte> into) {
+        std::memset(into.data(), 0, into.size());
+        std::memcpy(into.data(), &label, sizeof label);
+      });
+    } else {
+      home.label = buffer(home.tile, 8, "label");
+    }
+  }
+  handles_.totals[vector].push_back(home.totals);
+  handles_.stored[vector].push_back(home.stored);
+  homes_[vector].push_back(std::move(home));
+}
+
+void ProgramBuilder::add_outputs(Home& home) {
+  const std::uint64_t bytes = std::uint64_t{round_up(network_.outputs(), 2U)} * 4;
+  home.logits = buffer(home.tile, bytes, "logits");
+  home.logit_gradients = buffer(home.tile, bytes, "logit gradients");
+  home.result = buffer(home.tile, 8, "loss of sample");
+}
+
+void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample) {
+  const ListPlan& list = plan_.lists[vector];
+  for (std::uint32_t s = 0; s < list.spread; ++s) {
+    const kernels::Interval mine = list.part(s);
+    Part part;
+    part.tile = plan_.home(vector, sample, s);
+    part.count = word(mine.size());
+    part.chunk = ceil_div(part.count, contexts());
+    part.worker_capacity = std::min(list.capacity, part.chunk);
+    part.capacity = std::min(list.capacity, ceil_div(list.neurons, list.spread));
+    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons");
+    part.found = buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
+                        "found by workers");
+    if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
+    const std::array<std::uint32_t, 2> key{word(mine.begin),
+                                           chance_of(options_.seed, vector, sample, s)};
+    part.key = buffer(part.tile, sizeof key, "key", [key](std::span<std::byte> into) {
+      std::memcpy(into.data(), key.data(), sizeof key);
+    });
+    home.parts.push_back(part);
+  }
+  if (list.spread > 1)
+    home.joined =
+        buffer(home.tile, std::uint64_t{list.spread} * found_bytes(home.parts.front().capacity),
+               "found by tiles");
+}
+
+void ProgramBuilder::add_neurons() {
+  neurons_.resize(network_.layers.size());
+  handles_.weights.resize(network_.layers.size());
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
+    for (std::uint32_t k = 0; k < plan_.layers[l].tiles; ++k) add_tile(l, k);
+}
+
+void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
+  const Layer& what = network_.layers[layer];
+  const LayerTiles& lies = plan_.layers[layer];
+  Neurons tile;
+  tile.tile = lies.first + number;
+  tile.begin = number * lies.neurons_per_tile;
+  tile.end = std::min(tile.begin + lies.neurons_per_tile, what.neurons);
+  tile.pairs = ceil_div(tile.count(), 2U);
+  const auto weights = [&what, tile](std::span<std::byte> into) {
+    auto* to = into.data();
+    for (std::uint32_t pair = 0; pair < tile.pairs; ++pair) {
+      for (std::uint32_t row = 0; row < what.rows(); ++row) {
+        for (std::uint32_t n = tile.begin + 2 * pair; n < tile.begin + 2 * pair + 2; ++n) {
+          const float value = n < tile.end ? what.weight(row, n) : 0.0F;
+          std::memcpy(to, &value, sizeof value);
+          to += sizeof value;
+        }
+      }
+    }
+  };
+  tile.weights =
+      buffer(tile.tile, std::uint64_t{tile.pairs} * plane_bytes(layer), "weights", weights, true);
+  tile.parameters = buffer(tile.tile, tile.pairs * sizeof(Parameters), "parameters",
+                           [&what, tile](std::span<std::byte> into) {
+                             for (std::uint32_t pair = 0; pair < tile.pairs; ++pair) {
+                               const Parameters made =
+                                   parameters_of(what, tile.begin + 2 * pair, tile.end);
+                               std::memcpy(into.data() + pair * sizeof made, &made, sizeof made);
+                             }
+                           });
+  const std::uint64_t slots = options_.train ? options_.time_steps + 1 : 2;
+  tile.states = buffer(tile.tile, slots * slot_bytes(tile, layer), "states");
+  tile.marks = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "marks");
+  tile.sums = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of states");
+  tile.key = buffer(tile.tile, 8, "first neuron", [tile](std::span<std::byte> into) {
+    std::memset(into.data(), 0, into.size());
+    std::memcpy(into.data(), &tile.begin, sizeof tile.begin);
+  });
+  for (const VectorId v : Plan::sources(network_, layer))
+    tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),
+                                "spikes received", stated_lists(v, plan_.batch)));
+  if (options_.train) add_training(tile, layer);
+  handles_.weights[layer].push_back(tile.weights);
+  neurons_[layer].push_back(std::move(tile));
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/snn/snn.h"
+#include "sim/elf/codelet.h"
+
+/// Puts the program of a network together: turns of training, then turns of testing; a turn is a
+/// batch.
+namespace tessera::snn {
+
+using program::BufferId;
+using program::ComputeSet;
+using program::Exchange;
+using program::Place;
+
+/// What the check and the report read after the run.
+struct Handles {
+  std::vector<std::vector<BufferId>> totals;   ///< by vector and sample: spikes, listed, overflows
+  std::vector<std::vector<BufferId>> stored;   ///< by vector and sample: lists of all steps
+  std::vector<std::vector<BufferId>> weights;  ///< by layer and tile
+  std::uint32_t clock_slots = 0;               ///< lists that `stored` holds
+};
+
+/// A list of ids as tiles hold it: spikes, listed ones, ids, and room for code that reads in fours.
+constexpr std::uint32_t kListHeader = 2;
+constexpr std::uint32_t list_words(std::uint32_t capacity) {
+  return round_up(kListHeader + capacity + 3, 2U);
+}
+
+/// What a worker or a tile has found: a header of four words, ids.
+constexpr std::uint32_t kFoundHeader = 16;
+constexpr std::uint32_t found_bytes(std::uint32_t capacity) {
+  return round_up(kFoundHeader + 4 * capacity, 8U);
+}
+
+/// A sample's events as lists, one a step and an empty one behind.
+void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
+                 std::span<std::byte> into);
+
+/// Words of chance by which a tile that selects differs from others.
+std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
+                        std::uint32_t part);
+
+class ProgramBuilder {
+ public:
+  /// `stated`: lists hold what the program is predicted for from the beginning, as many spikes as
+  /// they may.
+  ProgramBuilder(const Snn& snn, bool stated);
+
+  program::Program build();
+  [[nodiscard]] const Handles& handles() const { return handles_; }
+
+ private:
+  struct Turn {
+    std::uint32_t times;
+    bool trains, fed;
+    std::uint32_t first_sample, samples;
+  };
+  /// What the tile of some neurons holds.
+  struct Neurons {
+    std::uint32_t tile = 0, begin = 0, end = 0, pairs = 0;
+    BufferId weights{}, parameters{}, states{}, marks{}, sums{}, key{};
+    std::vector<BufferId> lists;  ///< received, by source
+    // Training alone:
+    BufferId gradients{}, state_gradients{}, inputs{}, logits{}, own{}, spike_gradients{};
+    BufferId first_moments{}, second_moments{};
+    std::vector<BufferId> input_gradients;  ///< by source; none for inputs
+    std::uint32_t copies = 1;               ///< of `gradients`
+
+    [[nodiscard]] std::uint32_t count() const { return end - begin; }
+  };
+  /// A tile that looks for the spikes of a sample.
+  struct Part {
+    std::uint32_t tile = 0, count = 0, chunk = 0, worker_capacity = 0, capacity = 0;
+    BufferId marks{}, found{}, joined{}, key{};
+  };
+  /// The tile of a vector and a sample.
+  struct Home {
+    std::uint32_t tile = 0;
+    std::vector<Part> parts;
+    BufferId list{}, stored{}, totals{}, joined{};            ///< joined: what parts have found
+    BufferId own{}, gradients{};                              ///< training
+    BufferId logits{}, logit_gradients{}, label{}, result{};  ///< of outputs
+  };
+
+  // program.cpp
+  void add_clocks();
+  void add_homes();
+  void add_home(VectorId vector, std::uint32_t sample);
+  void add_parts(Home& home, VectorId vector, std::uint32_t sample);
+  void add_neurons();
+  void add_tile(std::uint32_t layer, std::uint32_t number);
+  void add_training(Neurons& tile, std::uint32_t layer);
+  void add_outputs(Home& home);
+  void add_turns(const Turn& turn);
+  [[nodiscard]] program::HostTransfer feed(const Turn& turn) const;
+  void begin_turn(const Turn& turn, program::Sequence& body);
+
+  // forward.cpp
+  void add_forward(program::Sequence& body);
+  [[nodiscard]] Exchange send_lists();
+  void receive(Exchange& exchange, std::uint32_t layer);
+  [[nodiscard]] ComputeSet update_states();
+  [[nodiscard]] Exchange send_marks();
+  [[nodiscard]] ComputeSet select();
+  void end_step(ComputeSet& set);
+
+  // backward.cpp
+  void add_backward(program::Sequence& body);
+  void turn_round(program::Sequence& body);
+  void send_back(Exchange& exchange, std::uint32_t layer);
+  [[nodiscard]] ComputeSet gradients();
+  void add_state_gradient(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
+  void add_gradients_of_sources(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
+  void add_group_sums(program::Sequence& body);
+  void add_final_sums(program::Sequence& body);
+  void fetch_back(ComputeSet& set);
+
+  // learning.cpp
+  void add_loss(program::Sequence& body, const Turn& turn);
+  void gather_logits(program::Sequence& body);
+  void spread_logit_gradients(program::Sequence& body);
+  void add_update(program::Sequence& body);
+
+  /// A buffer of words; empty contents: zeros if `filled`, else undefined.
+  using Fill = std::function<void(std::span<std::byte>)>;
+  BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
+                  const Fill& fill = {}, bool keep = false);
+  BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
+  /// Contents of a list that holds what is predicted; none if nothing is.
+  [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
+  std::uint32_t codelet(const std::string& name);
+  program::Vertex all(std::uint32_t tile, const std::string& name,
+                      std::vector<program::Argument> arguments);
+  program::Vertex one(std::uint32_t tile, const std::string& name,
+                      std::vector<program::Argument> arguments, std::uint32_t worker = 0);
+  program::Vertex tick(std::uint32_t tile, std::uint32_t keep, std::uint32_t change);
+  program::Vertex fetch(const Home& home, BufferId to, VectorId vector, std::uint32_t ahead);
+  program::Vertex clear(std::uint32_t tile, Place place, std::uint64_t bytes);
+  void add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change);
+  template <class Action>
+  void step(program::Sequence& sequence, Action action) const {
+    sequence.steps.push_back({std::move(action), measured_});
+  }
+
+  [[nodiscard]] bool listed(VectorId vector) const { return plan_.lists[vector].capacity > 0; }
+  [[nodiscard]] std::uint32_t stride(VectorId vector) const {
+    return list_words(plan_.lists[vector].capacity) * 4;
+  }
+  [[nodiscard]] std::uint32_t list_bytes(VectorId vector) const {
+    return (kListHeader + plan_.lists[vector].capacity) * 4;
+  }
+  /// Of gradients of listed spikes, for a sample.
+  [[nodiscard]] std::uint32_t gradient_bytes(VectorId vector) const {
+    return round_up(plan_.lists[vector].capacity, 2U) * 4;
+  }
+  [[nodiscard]] std::uint32_t plane_bytes(std::uint32_t layer) const {
+    return network_.layers[layer].rows() * 8;
+  }
+  [[nodiscard]] std::uint32_t slot_bytes(const Neurons& tile, std::uint32_t layer) const {
+    return plan_.batch * tile.pairs * states_of(network_.layers[layer].kind) * 8;
+  }
+  [[nodiscard]] const std::string& kind_name(std::uint32_t layer) const {
+    return kind_names_[layer];
+  }
+  [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
+
+  const Snn& snn_;
+  const Options& options_;
+  const MachineConfig& machine_;
+  const Network& network_;
+  const Plan& plan_;
+  bool stated_;
+  bool measured_ = true;
+  program::Program program_;
+  elf::KernelCode code_, training_;
+  std::map<std::string, std::uint32_t> codelets_;
+  std::vector<std::string> kind_names_;
+  std::map<std::uint32_t, BufferId> clocks_;   ///< by tile
+  std::map<std::uint32_t, BufferId> rates_;    ///< by tile, training
+  std::vector<std::vector<Home>> homes_;       ///< by vector and sample
+  std::vector<std::vector<Neurons>> neurons_;  ///< by layer and tile of it
+  /// By reduction, group and sample: what a group's tiles send, and its sum.
+  struct GroupSum {
+    std::uint32_t tile = 0;
+    BufferId parts{}, sum{};
+  };
+  std::vector<std::vector<std::vector<GroupSum>>> group_sums_;
+  Handles handles_;
+};
+
+}  // namespace tessera::snn

@@ -1,0 +1,213 @@
+#include "kernels/snn/reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/snn/program.h"
+#include "sim/isa/packed/activation.h"
+
+namespace tessera::snn {
+
+namespace {
+
+/// lowbias32 (Wellons), as in the tile code.
+std::uint32_t mixed(std::uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
+}
+
+/// What one looked-through range has found, before it is joined with others.
+struct Found {
+  std::vector<std::uint32_t> spikes, carriers;
+  bool overflow = false;
+};
+
+/// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
+/// the step.
+Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t capacity) {
+  Found all;
+  const auto count = static_cast<std::uint32_t>(found.size());
+  const std::uint32_t first = below(mixed(step), count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Found& one = found[(first + i) % count];
+    all.spikes.insert(all.spikes.end(), one.spikes.begin(), one.spikes.end());
+    all.carriers.insert(all.carriers.end(), one.carriers.begin(), one.carriers.end());
+    all.overflow |= one.overflow;
+  }
+  all.overflow |= all.spikes.size() + all.carriers.size() > capacity;
+  all.spikes.resize(std::min<std::size_t>(all.spikes.size(), capacity));
+  all.carriers.resize(std::min<std::size_t>(all.carriers.size(), capacity - all.spikes.size()));
+  return all;
+}
+
+float exp2_of(float x) {
+  return std::bit_cast<float>(packed::act_exp2(std::bit_cast<std::uint32_t>(x)));
+}
+float log2_of(float x) {
+  return std::bit_cast<float>(packed::act_log2(std::bit_cast<std::uint32_t>(x)));
+}
+
+}  // namespace
+
+PlainNetwork::PlainNetwork(Network network, const Plan& plan, const Setting& setting)
+    : network_(std::move(network)), plan_(plan), setting_(setting) {
+  schedule_.rate = static_cast<float>(setting.learning.rate);
+  for (const Layer& layer : network_.layers) {
+    const std::size_t weights = std::size_t{layer.rows()} * layer.neurons;
+    gradients_.emplace_back(weights);
+    first_.emplace_back(weights);
+    second_.emplace_back(weights);
+  }
+}
+
+void PlainNetwork::begin(std::size_t samples) {
+  const std::uint32_t slots = setting_.time_steps + 1;
+  lists_.assign(network_.layers.size() + 1,
+                std::vector<std::vector<List>>(samples, std::vector<List>(slots)));
+  states_.assign(network_.layers.size(), std::vector<States>(samples));
+  for (std::size_t l = 0; l < network_.layers.size(); ++l)
+    for (States& states : states_[l]) {
+      states.u.assign(slots, Values(network_.layers[l].neurons));
+      states.second = states.u;
+    }
+  sums_.assign(samples, Values(network_.outputs()));
+}
+
+PlainNetwork::Outcome PlainNetwork::forward(const std::vector<Sample>& batch) {
+  const bool reads_out = network_.layers.back().kind == NeuronKind::integrator;
+  for (std::uint32_t t = 0; t < setting_.time_steps; ++t) {
+    for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
+      for (std::size_t b = 0; b < batch.size(); ++b) step_layer(l, b, t);
+    for (VectorId v = 1; v <= network_.layers.size(); ++v)
+      for (std::size_t b = 0; b < batch.size(); ++b)
+        if (plan_.lists[v].capacity > 0) lists_[v][b][t + 1] = select(v, b, t);
+    for (std::size_t b = 0; b < batch.size(); ++b) {
+      const List& list = lists_.back()[b][t + 1];
+      if (!reads_out)
+        for (std::uint32_t i = 0; i < list.spikes; ++i) sums_[b][list.ids[i]] += 1;
+      else
+        for (std::uint32_t k = 0; k < network_.outputs(); ++k)
+          sums_[b][k] += states_.back()[b].u[t + 1][k];
+    }
+  }
+  return lose(batch);
+}
+
+PlainNetwork::Values PlainNetwork::input_of(std::uint32_t layer, std::size_t sample,
+                                            std::uint32_t step) const {
+  const Layer& what = network_.layers[layer];
+  Values input = what.bias.empty() ? Values(what.neurons) : what.bias;
+  std::uint32_t first_row = 0;
+  for (const VectorId v : Plan::sources(network_, layer)) {
+    const List& list = lists_[v][sample][step];
+    for (std::uint32_t i = 0; i < list.spikes; ++i) {
+      const float* row = first_row == 0
+                             ? &what.weights[std::size_t{list.ids[i]} * what.neurons]
+                             : &what.recurrent_weights[std::size_t{list.ids[i]} * what.neurons];
+      for (std::uint32_t k = 0; k < what.neurons; ++k) input[k] += row[k];
+    }
+    first_row = what.inputs;
+  }
+  return input;
+}
+
+float PlainNetwork::position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
+                             std::uint32_t neuron) const {
+  const States& states = states_[layer][sample];
+  if (network_.layers[layer].kind != NeuronKind::adaptive) return states.u[slot][neuron];
+  return states.u[slot][neuron] -
+         network_.layers[layer].strength[neuron] * states.second[slot][neuron];
+}
+
+void PlainNetwork::step_layer(std::uint32_t layer, std::size_t sample, std::uint32_t step) {
+  const Layer& what = network_.layers[layer];
+  States& states = states_[layer][sample];
+  const Values input = input_of(layer, sample, step);
+  for (std::uint32_t k = 0; k < what.neurons; ++k) {
+    const float u = states.u[step][k];
+    const bool reads_out = what.kind == NeuronKind::integrator;
+    const bool spiked = !reads_out && position(layer, sample, step, k) > what.threshold[k];
+    const float kept = spiked ? 0.0F : what.alpha[k] * u;
+    float drive = input[k];
+    if (what.kind == NeuronKind::cuba_lif)
+      drive = states.second[step + 1][k] = std::fma(what.beta[k], states.second[step][k], input[k]);
+    if (what.kind == NeuronKind::adaptive)
+      states.second[step + 1][k] =
+          std::fma(what.rho[k], states.second[step][k], spiked ? 1 - what.rho[k] : 0.0F);
+    states.u[step + 1][k] = std::fma(what.gain[k], drive, kept);
+  }
+}
+
+List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t step) const {
+  const ListPlan& plan = plan_.lists[vector];
+  const Layer& what = network_.layers[vector - 1];
+  const std::uint32_t workers = setting_.contexts;
+  const std::uint32_t largest = ceil_div(plan.neurons, plan.spread);
+  std::vector<Found> parts;
+  for (std::uint32_t s = 0; s < plan.spread; ++s) {
+    const kernels::Interval part = plan.part(s);
+    const auto count = static_cast<std::uint32_t>(part.size());
+    const std::uint32_t chunk = ceil_div(count, workers);
+    const std::uint32_t room = std::min(plan.capacity, chunk);
+    const std::uint32_t chance =
+        chance_of(setting_.seed, vector, static_cast<std::uint32_t>(sample), s);
+    std::vector<Found> found(workers);
+    for (std::uint32_t w = 0; w < workers && w * chunk < count; ++w) {
+      const std::uint32_t mine = std::min(chunk, count - w * chunk);
+      const std::uint32_t start = below(mixed(chance + step * 0x9e3779b9U + w), mine);
+      for (std::uint32_t i = 0; i < mine; ++i) {
+        const auto k = static_cast<std::uint32_t>(part.begin) + w * chunk + (start + i) % mine;
+        const float v = position(vector - 1, sample, step + 1, k);
+        const bool spikes = v > what.threshold[k];
+        if (!spikes && !(v > what.second_threshold[k])) continue;
+        if (found[w].spikes.size() + found[w].carriers.size() == room) {
+          found[w].overflow = true;
+          break;
+        }
+        (spikes ? found[w].spikes : found[w].carriers).push_back(k);
+      }
+    }
+    parts.push_back(
+        join(found, step, plan.spread > 1 ? std::min(plan.capacity, largest) : plan.capacity));
+  }
+  const Found all = plan.spread > 1 ? join(parts, step, plan.capacity) : parts.front();
+  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size()), all.overflow};
+  list.ids.insert(list.ids.end(), all.carriers.begin(), all.carriers.end());
+  return list;
+}
+
+/// Softmax and cross-entropy, with the tile's own powers and logarithms.
+PlainNetwork::Outcome PlainNetwork::lose(const std::vector<Sample>& batch) {
+  Outcome outcome;
+  logit_gradients_.assign(batch.size(), Values(network_.outputs()));
+  const float scale = static_cast<float>(1.0 / static_cast<double>(batch.size()));
+  for (std::size_t b = 0; b < batch.size(); ++b) {
+    const Values& logits = sums_[b];
+    const auto chosen = std::max_element(logits.begin(), logits.end());
+    const float largest = *chosen;
+    float sum = 0;
+    Values& gradient = logit_gradients_[b];
+    for (std::size_t c = 0; c < logits.size(); ++c) {
+      gradient[c] = exp2_of((logits[c] - largest) * 1.4426950408889634F);
+      sum += gradient[c];
+    }
+    const float each = scale / sum;
+    for (float& g : gradient) g *= each;
+    gradient[batch[b].label] -= scale;
+    const float log_sum = std::fma(log2_of(sum), 0.6931471805599453F, largest);
+    outcome.loss += log_sum - logits[batch[b].label];
+    outcome.right += chosen - logits.begin() == batch[b].label ? 1.0F : 0.0F;
+  }
+  outcome.loss *= scale;
+  return outcome;
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/snn/snn.h"
+
+/// The same network, plainly: loops over samples, neurons and ids in f32, sums in the order that
+/// the plan states. So it must list the very spikes that the machine does: one rounding elsewhere,
+/// and a neuron that stands at its threshold differs.
+namespace tessera::snn {
+
+/// Spikes of a vector in one step of one sample.
+struct List {
+  std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
+  std::uint32_t spikes = 0;
+  bool overflow = false;
+};
+
+/// What differs from run to run of the same network.
+struct Setting {
+  std::uint64_t seed = 1;  ///< of chance
+  std::uint32_t contexts = 6;
+  std::uint32_t time_steps = 1;
+  float steepness = 10;
+  training::Learning learning;
+};
+
+/// A batch through a network, forth and back.
+class PlainNetwork {
+ public:
+  /// Both outlive it.
+  PlainNetwork(Network network, const Plan& plan, const Setting& setting);
+
+  struct Sample {
+    std::uint64_t number = 0;
+    std::uint32_t label = 0;
+  };
+  struct Outcome {
+    float loss = 0;   ///< mean of the batch
+    float right = 0;  ///< samples told right
+  };
+  /// `events(sample, step)` are the inputs' ids.
+  template <class Events>
+  Outcome look(const std::vector<Sample>& batch, const Events& events) {
+    begin(batch.size());
+    for (std::size_t b = 0; b < batch.size(); ++b)
+      for (std::uint32_t t = 0; t < setting_.time_steps; ++t) {
+        List& list = lists_[0][b][t];
+        list.ids = events(batch[b].number, t);
+        list.spikes = static_cast<std::uint32_t>(list.ids.size());
+      }
+    return forward(batch);
+  }
+  /// Gradients of the batch just looked at, without the update.
+  void find_gradients();
+  /// The weights follow them.
+  void update();
+
+  [[nodiscard]] const Network& network() const { return network_; }
+  /// What stands in slot `slot` of a vector's lists: of inputs those of the step, of layers those
+  /// of the step before.
+  [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
+    return lists_[vector][sample][slot];
+  }
+  /// Of the weights of a layer, [row][neuron].
+  [[nodiscard]] const std::vector<float>& weight_gradient(std::uint32_t layer) const {
+    return gradients_[layer];
+  }
+
+ private:
+  using Values = std::vector<float>;
+  /// Of a layer and a sample: states of all steps, one or two a neuron; [step][neuron].
+  struct States {
+    std::vector<Values> u, second;
+  };
+
+  void begin(std::size_t samples);
+  Outcome forward(const std::vector<Sample>& batch);
+  void step_layer(std::uint32_t layer, std::size_t sample, std::uint32_t step);
+  [[nodiscard]] Values input_of(std::uint32_t layer, std::size_t sample, std::uint32_t step) const;
+  [[nodiscard]] List select(VectorId vector, std::size_t sample, std::uint32_t step) const;
+  Outcome lose(const std::vector<Sample>& batch);
+  void step_back(std::uint32_t step);
+  void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
+  void add_weight_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
+  void find_spike_gradients(std::uint32_t step);
+  [[nodiscard]] Values dots(const Reduction& reduction, std::size_t sample, const List& list,
+                            std::uint32_t tile) const;
+  /// Where a neuron stands beside its threshold.
+  [[nodiscard]] float position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
+                               std::uint32_t neuron) const;
+
+  Network network_;
+  const Plan& plan_;
+  Setting setting_;
+  std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]
+  std::vector<std::vector<States>> states_;            ///< [layer][sample]
+  std::vector<Values> sums_;                           ///< of outputs, [sample]
+  std::vector<Values> logit_gradients_;
+  // Back:
+  std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
+  std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list
+  std::vector<std::vector<Values>> copies_;     ///< [layer][copy] of weight gradients
+  std::vector<Values> gradients_, first_, second_;
+  struct {
+    float rate, first = 1, second = 1;
+    std::uint32_t step = 0;
+  } schedule_;
+};
+
+}  // namespace tessera::snn

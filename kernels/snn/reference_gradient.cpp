@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/snn/reference.h"
+
+namespace tessera::snn {
+
+namespace {
+
+/// SuperSpike, arXiv 1705.11146.
+float surrogate(float v, float threshold, float steepness) {
+  const float base = std::fma(steepness, std::fabs(v - threshold), 1.0F);
+  return 1.0F / (base * base);
+}
+
+void add(std::vector<float>& sum, const std::vector<float>& values) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+}
+
+}  // namespace
+
+void PlainNetwork::find_gradients() {
+  const std::size_t samples = sums_.size();
+  of_states_.assign(network_.layers.size(), {});
+  of_spikes_.assign(network_.layers.size() + 1, std::vector<Values>(samples));
+  copies_.assign(network_.layers.size(), {});
+  for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+    of_states_[l].assign(samples, Values(network_.layers[l].neurons));
+    const std::size_t copies = std::min<std::size_t>(setting_.contexts, samples);
+    copies_[l].assign(copies, Values(gradients_[l].size()));
+  }
+  of_second_ = of_inputs_ = of_states_;
+  for (std::uint32_t t = setting_.time_steps; t-- > 0;) step_back(t);
+  for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+    gradients_[l] = copies_[l].front();
+    for (std::size_t c = 1; c < copies_[l].size(); ++c) add(gradients_[l], copies_[l][c]);
+  }
+}
+
+/// From the gradients of a step's spikes to those of the step before.
+void PlainNetwork::step_back(std::uint32_t step) {
+  const std::size_t samples = sums_.size();
+  const VectorId last = static_cast<VectorId>(network_.layers.size());
+  for (std::size_t b = 0; b < samples && plan_.lists[last].capacity > 0; ++b) {
+    const List& list = lists_[last][b][step + 1];
+    of_spikes_[last][b].resize(list.ids.size());
+    for (std::size_t i = 0; i < list.ids.size(); ++i)
+      of_spikes_[last][b][i] = logit_gradients_[b][list.ids[i]];
+  }
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
+    for (std::size_t b = 0; b < samples; ++b) {
+      state_gradient(l, b, step);
+      add_weight_gradient(l, b, step);
+    }
+  }
+  find_spike_gradients(step);
+}
+
+void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step) {
+  const Layer& what = network_.layers[layer];
+  Values& of_u = of_states_[layer][sample];
+  Values& of_second = of_second_[layer][sample];
+  Values& of_input = of_inputs_[layer][sample];
+  const bool reads_out = what.kind == NeuronKind::integrator;
+  for (std::uint32_t k = 0; k < what.neurons; ++k) {
+    if (reads_out) {
+      of_u[k] = std::fma(what.alpha[k], of_u[k], logit_gradients_[sample][k]);
+      continue;
+    }
+    const bool spiked = position(layer, sample, step + 1, k) > what.threshold[k];
+    of_u[k] = spiked ? 0.0F : what.alpha[k] * of_u[k];
+    if (what.kind == NeuronKind::cuba_lif) of_second[k] = what.beta[k] * of_second[k];
+    if (what.kind == NeuronKind::adaptive) of_second[k] = what.rho[k] * of_second[k];
+  }
+  if (!reads_out) {
+    const List& list = lists_[layer + 1][sample][step + 1];
+    const Values& of_spike = of_spikes_[layer + 1][sample];
+    for (std::size_t i = 0; i < list.ids.size() && !of_spike.empty(); ++i) {
+      const std::uint32_t k = list.ids[i];
+      const float slope =
+          surrogate(position(layer, sample, step + 1, k), what.threshold[k], setting_.steepness);
+      if (what.kind == NeuronKind::adaptive) {
+        const float through = (1 - what.rho[k]) / what.rho[k];
+        const float of_v = std::fma(of_second[k], through, of_spike[i]) * slope;
+        of_u[k] += of_v;
+        of_second[k] = std::fma(-what.strength[k], of_v, of_second[k]);
+      } else {
+        of_u[k] = std::fma(of_spike[i], slope, of_u[k]);
+      }
+    }
+  }
+  for (std::uint32_t k = 0; k < what.neurons; ++k) {
+    if (what.kind == NeuronKind::cuba_lif)
+      of_input[k] = of_second[k] = std::fma(what.gain[k], of_u[k], of_second[k]);
+    else
+      of_input[k] = what.gain[k] * of_u[k];
+  }
+}
+
+/// Each sample adds to the copy of the worker that has it on the neurons' tile.
+void PlainNetwork::add_weight_gradient(std::uint32_t layer, std::size_t sample,
+                                       std::uint32_t step) {
+  const Layer& what = network_.layers[layer];
+  const LayerTiles& lies = plan_.layers[layer];
+  const Values& of_input = of_inputs_[layer][sample];
+  std::uint32_t first_row = 0;
+  for (const VectorId v : Plan::sources(network_, layer)) {
+    const List& list = lists_[v][sample][step];
+    for (std::uint32_t begin = 0; begin < what.neurons; begin += lies.neurons_per_tile) {
+      const std::uint32_t end = std::min(begin + lies.neurons_per_tile, what.neurons);
+      const std::uint32_t copies = gradient_copies(end - begin, setting_.contexts, plan_.batch);
+      Values& sum = copies_[layer][sample % copies];
+      for (std::uint32_t i = 0; i < list.spikes; ++i) {
+        float* const row = &sum[std::size_t{first_row + list.ids[i]} * what.neurons];
+        for (std::uint32_t k = begin; k < end; ++k) row[k] += of_input[k];
+      }
+    }
+    first_row = what.inputs;
+  }
+}
+
+/// Of the list's ids, what the neurons of one tile add: pair by pair.
+PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t sample,
+                                        const List& list, std::uint32_t tile) const {
+  const Layer& what = network_.layers[reduction.layer];
+  const std::uint32_t per_tile = plan_.layers[reduction.layer].neurons_per_tile;
+  const std::uint32_t begin = tile * per_tile;
+  const std::uint32_t end = std::min(begin + per_tile, what.neurons);
+  const bool own = reduction.vector != reduction.layer;
+  const Values& weights = own ? what.recurrent_weights : what.weights;
+  const Values& of_input = of_inputs_[reduction.layer][sample];
+  Values dots(list.ids.size());
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    const float* row = &weights[std::size_t{list.ids[i]} * what.neurons];
+    for (std::uint32_t k = begin; k < end; k += 2) {
+      const float second = k + 1 < end ? row[k + 1] * of_input[k + 1] : 0.0F;
+      const float both = row[k] * of_input[k] + second;
+      dots[i] = k == begin ? both : dots[i] + both;
+    }
+  }
+  return dots;
+}
+
+/// Of the spikes of the step before: tiles by groups, then groups.
+void PlainNetwork::find_spike_gradients(std::uint32_t step) {
+  std::vector<std::vector<bool>> begun(of_spikes_.size(), std::vector<bool>(sums_.size()));
+  const auto add_to = [&](VectorId v, std::size_t b, const Values& values) {
+    if (begun[v][b])
+      add(of_spikes_[v][b], values);
+    else
+      of_spikes_[v][b] = values;
+    begun[v][b] = true;
+  };
+  for (const Reduction& reduction : plan_.reductions) {
+    const std::uint32_t tiles = plan_.layers[reduction.layer].tiles;
+    for (std::size_t b = 0; b < sums_.size(); ++b) {
+      const List& list = lists_[reduction.vector][b][step];
+      for (std::uint32_t g = 0; g < reduction.groups; ++g) {
+        const kernels::Interval members = reduction.members(g, tiles);
+        Values sum;
+        for (std::uint64_t m = members.begin; m < members.end; ++m) {
+          const Values one = dots(reduction, b, list, static_cast<std::uint32_t>(m));
+          if (reduction.groups == 1)
+            add_to(reduction.vector, b, one);
+          else if (m == members.begin)
+            sum = one;
+          else
+            add(sum, one);
+        }
+        if (reduction.groups > 1) add_to(reduction.vector, b, sum);
+      }
+    }
+  }
+}
+
+void PlainNetwork::update() {
+  const training::Learning& learning = setting_.learning;
+  const bool adam = learning.optimiser == training::Optimiser::adam;
+  if (learning.decay_every > 0 && schedule_.step > 0 && schedule_.step % learning.decay_every == 0)
+    schedule_.rate *= static_cast<float>(learning.decay);
+  ++schedule_.step;
+  schedule_.first *= adam ? static_cast<float>(learning.beta1) : 0.0F;
+  schedule_.second *= adam ? static_cast<float>(learning.beta2) : 0.0F;
+  const float size = schedule_.rate * std::sqrt(1.0F - schedule_.second) / (1.0F - schedule_.first);
+  const auto keep_first = static_cast<float>(adam ? learning.beta1 : learning.momentum);
+  const auto keep_second = static_cast<float>(learning.beta2);
+  const auto epsilon = static_cast<float>(learning.epsilon);
+  for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+    Layer& layer = network_.layers[l];
+    const std::size_t inputs = layer.weights.size();
+    for (std::size_t i = 0; i < gradients_[l].size(); ++i) {
+      float& weight = i < inputs ? layer.weights[i] : layer.recurrent_weights[i - inputs];
+      const float g = gradients_[l][i];
+      float& m = first_[l][i];
+      float& v = second_[l][i];
+      if (!adam) {
+        m = std::fma(keep_first, m, g);
+        weight = std::fma(-size, m, weight);
+        continue;
+      }
+      m = std::fma(keep_first, m, (1.0F - keep_first) * g);
+      v = std::fma(keep_second, v, (1.0F - keep_second) * g * g);
+      weight -= size * m / (std::sqrt(v) + epsilon);
+    }
+  }
+}
+
+}  // namespace tessera::snn

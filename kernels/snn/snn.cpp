@@ -1,0 +1,57 @@
+#include "kernels/snn/snn.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/snn/program.h"
+#include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
+
+namespace tessera::snn {
+
+Snn::Snn(Options options, MachineCosts& costs)
+    : options_(std::move(options)),
+      machine_(costs.machine()),
+      data_(options_.data, options_.time_steps, options_.seed),
+      network_(make_network(options_, data_.inputs())) {
+  if (network_.outputs() != data_.classes())
+    throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
+                                                  "one a class",
+                                                  network_.outputs(), data_.classes()));
+  plan_ = make_plan(network_,
+                    {options_.neurons_per_tile, options_.batch, options_.max_activity,
+                     data_.max_events(), options_.loss == Loss::spike_count},
+                    machine_);
+  ProgramBuilder stated(*this, true);
+  prediction_ = program_cost(stated.build(), costs);
+  handles_ = std::make_shared<Handles>(stated.handles());
+}
+
+nlohmann::ordered_json Snn::plan() const { return to_json(plan_); }
+
+program::Program Snn::build() const { return ProgramBuilder(*this, false).build(); }
+
+nlohmann::ordered_json Snn::facts() const {
+  return {{"neurons", network_.neurons()},
+          {"parameters", network_.parameters()},
+          {"training_steps", options_.train ? options_.steps : 0},
+          {"test_steps", test_steps()}};
+}
+
+/// At the stated activity: every list full. An addition an id and neuron forward; training adds
+/// another to the weight's gradient and a multiply-add to the spike's.
+std::uint64_t Snn::useful_flops() const {
+  std::uint64_t a_step = 0;
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
+    for (const VectorId v : Plan::sources(network_, l)) {
+      const std::uint64_t events =
+          std::uint64_t{plan_.lists[v].capacity} * network_.layers[l].neurons;
+      a_step += events * (options_.train ? (v > 0 ? 4 : 2) : 1);
+    }
+  }
+  return a_step * options_.batch * options_.time_steps * options_.steps;
+}
+
+}  // namespace tessera::snn

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/snn/data.h"
+#include "kernels/snn/network.h"
+#include "kernels/snn/plan.h"
+#include "kernels/training/assembly.h"
+#include "sim/program/workload.h"
+
+/// The workload `snn`: layers of spiking neurons that pass on lists of spikes, trained by
+/// backpropagation through time with a surrogate gradient on the listed neurons (arXiv 2311.04386),
+/// loss and all on the machine, in f32.
+namespace tessera::snn {
+
+/// What the classes' outputs are: how often their neurons have spiked, or the sum of their states
+/// over time, of neurons that only read out.
+enum class Loss : std::uint8_t { spike_count, membrane };
+
+enum class Feed : std::uint8_t { device, host };
+
+/// Of all neurons that an option makes; see network.h.
+struct NeuronOptions {
+  NeuronKind kind = NeuronKind::lif;
+  double alpha = 0.95;
+  double threshold = 1;
+  double second_threshold = 0.9;
+  double beta = 0.8;
+  double rho = 0.97;
+  double strength = 0.5;
+  bool recurrent = false;  ///< hidden layers take their own spikes too
+};
+void describe(config::Fields& fields, NeuronOptions& neuron);
+
+struct Options {
+  std::vector<std::uint32_t> layers = {1466, 1466, 10};
+  NeuronOptions neuron;
+  DataOptions data;
+  double max_activity = 0.05;
+  std::uint32_t time_steps = 100;
+  std::uint32_t batch = 48;
+  bool train = true;
+  std::uint32_t steps = 1;  ///< batches to train on
+  Loss loss = Loss::spike_count;
+  double steepness = 10;    ///< beta of the surrogate
+  double weight_scale = 4;  ///< weights lie within this times sqrt(6 / inputs)
+  std::string weights;      ///< folder of layer_0.npy ...; empty: seeded
+  std::uint32_t neurons_per_tile = 0;
+  Feed feed = Feed::host;
+  training::Learning learning;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options);
+
+Network make_network(const Options& options, std::uint32_t inputs);
+
+struct Handles;
+class PlainNetwork;
+
+class Snn : public Workload {
+ public:
+  Snn(Options options, MachineCosts& costs);
+
+  [[nodiscard]] nlohmann::ordered_json plan() const override;
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
+  [[nodiscard]] Prediction prediction() const override { return prediction_; }
+  [[nodiscard]] std::uint64_t useful_flops() const override;
+  [[nodiscard]] std::string peak_type() const override { return "f32"; }
+  [[nodiscard]] program::Program build() const override;
+  [[nodiscard]] nlohmann::ordered_json results(const MemoryReader& memory) const override;
+  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+                                  const CheckRequest& request) const override;
+
+ private:
+  friend class ProgramBuilder;
+  friend class SnnReplay;
+  void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
+                     CheckResult& result) const;
+  [[nodiscard]] std::uint32_t test_steps() const {
+    return options_.data.test_samples / options_.batch;
+  }
+
+  Options options_;
+  MachineConfig machine_;
+  Data data_;
+  Network network_;
+  Plan plan_;
+  Prediction prediction_;
+  std::shared_ptr<const Handles> handles_;
+};
+
+/// Names of the transfers that bring a step's mean loss and how many were told right, two f32.
+constexpr std::string_view kTrainingResults = "training results";
+constexpr std::string_view kTestResults = "test results";
+
+}  // namespace tessera::snn

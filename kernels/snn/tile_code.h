@@ -1,0 +1,155 @@
+#pragma once
+
+#include "xtile.h"
+
+/// What all tile code of the kernel shares, and its loops over spikes, in pairs as a machine with
+/// dual issue takes them. Ids are 32-bit words below 65,536: gathers read their lower half. A list
+/// names no neuron twice.
+namespace snn {
+
+#define SNN_LGN(fd, base, ids) ".insn r4 0x5b, 3, 1, " fd ", " base ", " ids ", x0\n"
+#define SNN_SGX(fs, base, ids) ".insn r4 0x5b, 3, 2, " fs ", " base ", " ids ", x0\n"
+#define SNN_ADD(fd, a, b) ".insn r 0x5b, 5, 8, " fd ", " a ", " b "\n"
+#define SNN_MUL(fd, a, b) ".insn r 0x5b, 5, 10, " fd ", " a ", " b "\n"
+#define SNN_SUM(fd, a) ".insn r 0x5b, 6, 3, " fd ", " a ", x0\n"
+#define SNN_FSW(fs, p) ".insn s 0x2b, 6, " fs ", 4(" p ")\n"
+#define SNN_RPT(n, end) ".insn b 0x7b, 1, " n ", x0, " end "\n"
+
+/// sum + the words of `plane` at `n` ids, one by one: 2 slots an id.
+__attribute__((always_inline)) inline double gather_sum(const double* plane, const unsigned* ids,
+                                                        unsigned n, double sum) {
+  if (n == 0) return sum;
+  double w;
+  n -= 1;
+  asm volatile(SNN_LGN("%[w]", "%[plane]", "%[ids]")
+               ".balign 8\n"
+               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+               "addi %[ids], %[ids], 4\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
+               SNN_LGN("%[w]", "%[plane]", "%[ids]")
+               "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
+               : [sum] "+f"(sum), [w] "=&f"(w), [ids] "+r"(ids)
+               : [plane] "r"(plane), [n] "r"(n)
+               : "memory");
+  return sum;
+}
+
+/// The same of two planes: 3 slots an id.
+__attribute__((always_inline)) inline void gather_sums(const double* first, const double* second,
+                                                       const unsigned* ids, unsigned n, double& sum,
+                                                       double& other) {
+  if (n == 0) return;
+  double w;
+  double v;
+  n -= 1;
+  asm volatile(SNN_LGN("%[w]", "%[p]", "%[ids]") SNN_LGN("%[v]", "%[q]", "%[ids]")
+               ".balign 8\n"
+               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+               "addi %[ids], %[ids], 4\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
+               SNN_LGN("%[w]", "%[p]", "%[ids]") SNN_ADD("%[other]", "%[other]", "%[v]")
+               SNN_LGN("%[v]", "%[q]", "%[ids]")
+               "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]") SNN_ADD("%[other]", "%[other]", "%[v]")
+               : [sum] "+f"(sum), [other] "+f"(other), [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids)
+               : [p] "r"(first), [q] "r"(second), [n] "r"(n)
+               : "memory");
+}
+
+/// Adds `change` to the words of `plane` at `n` ids: two ids in 6 slots.
+__attribute__((always_inline)) inline void scatter_add(double* plane, const unsigned* ids,
+                                                       unsigned n, double change) {
+  double w;
+  double v;
+  unsigned twos = n / 2;
+  const unsigned* next = ids + 1;
+  // The body begins in the middle of an aligned pair, so that its second word does not.
+  asm volatile(".balign 8\n"
+               "nop\n"
+               "beqz %[twos], 2f\n" SNN_RPT("%[twos]", "2f")
+               SNN_LGN("%[w]", "%[plane]", "%[ids]")
+               SNN_LGN("%[v]", "%[plane]", "%[next]") SNN_ADD("%[w]", "%[w]", "%[g]")
+               SNN_SGX("%[w]", "%[plane]", "%[ids]") SNN_ADD("%[v]", "%[v]", "%[g]")
+               SNN_SGX("%[v]", "%[plane]", "%[next]")
+               "addi %[ids], %[ids], 6\n"
+               "addi %[next], %[next], 6\n"
+               "2:\n"
+               : [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids), [next] "+r"(next)
+               : [plane] "r"(plane), [twos] "r"(twos), [g] "f"(change)
+               : "memory");
+  if (n & 1) plane[*ids] = xtile::add_2s(plane[*ids], change);
+}
+
+/// out[i] = the sum of both lanes of `change` times the word of `plane` at id i: 3 slots an id.
+__attribute__((always_inline)) inline void gather_dot(const double* plane, const unsigned* ids,
+                                                      unsigned n, double change, float* out) {
+  if (n == 0) return;
+  double w;
+  double m;
+  double s;
+  n -= 1;
+  asm volatile(SNN_LGN("%[w]", "%[plane]", "%[ids]")
+               "addi %[ids], %[ids], 4\n" SNN_MUL("%[m]", "%[w]", "%[g]")
+               ".balign 8\n"
+               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+               SNN_LGN("%[w]", "%[plane]", "%[ids]") SNN_SUM("%[s]", "%[m]")
+               SNN_FSW("%[s]", "%[out]") SNN_MUL("%[m]", "%[w]", "%[g]")
+               "addi %[ids], %[ids], 4\n"
+               "2:\n" SNN_SUM("%[s]", "%[m]") SNN_FSW("%[s]", "%[out]")
+               : [w] "=&f"(w), [m] "=&f"(m), [s] "=&f"(s), [ids] "+r"(ids), [out] "+r"(out)
+               : [plane] "r"(plane), [n] "r"(n), [g] "f"(change)
+               : "memory");
+}
+
+/// The same, added to what is there: 4 slots an id.
+__attribute__((always_inline)) inline void gather_add_dot(const double* plane, const unsigned* ids,
+                                                          unsigned n, double change, float* out) {
+  for (; n != 0; --n) {
+    const double product = xtile::mul_2s(xtile::lgn_d(plane, ids), change);
+    ++ids;
+    const float sum = *out + xtile::sum_2s(product);
+    xtile::fsw_p<4>(sum, out);
+  }
+}
+
+/// The sums of kWords words of `count` parts, `stride` bytes from part to part.
+template <unsigned kWords>
+__attribute__((always_inline)) inline void sum_parts(const double* part, unsigned stride,
+                                                     unsigned count, double* out) {
+  double sum[kWords];
+  for (unsigned i = 0; i < kWords; ++i) sum[i] = part[i];
+  for (unsigned n = count - 1; n != 0; --n) {
+    part = reinterpret_cast<const double*>(reinterpret_cast<unsigned>(part) + stride);
+    for (unsigned i = 0; i < kWords; ++i) sum[i] = xtile::add_2s(sum[i], part[i]);
+  }
+  for (unsigned i = 0; i < kWords; ++i) out[i] = sum[i];
+}
+
+template <class T>
+T* at(T* base, unsigned bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
+}
+
+/// The same address, of which the compiler does not know what it has read there before: workers
+/// have no stack, so what is needed seldom is read again instead of held.
+template <class T>
+T* again(T* call) {
+  asm volatile("" : "+r"(call) : : "memory");
+  return call;
+}
+
+constexpr unsigned kHeader = 2;  // words before ids: spikes, and those with carriers of gradient
+
+/// Spikes that a tile receives, a list a sample, and the first of the rows that they stand for.
+struct Source {
+  const unsigned* lists;
+  unsigned stride;  // bytes from list to list
+  unsigned rows;    // bytes
+};
+
+/// Of two neurons; see network.h.
+struct Neurons {
+  double alpha, gain, bias, threshold, second, beta, rho;
+  double keep;     // 1 - rho
+  double through;  // (1 - rho) / rho
+  double strength;
+};
+
+}  // namespace snn
