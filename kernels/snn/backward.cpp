@@ -60,6 +60,8 @@ void ProgramBuilder::send_back(Exchange& exchange, std::uint32_t layer) {
       list.destinations.push_back({tile.own, b * stride(own)});
       gradients.destinations.push_back({tile.spike_gradients, b * gradient_bytes(own)});
     }
+    add_neighbours(list, layer);
+    add_neighbours(gradients, layer);
     exchange.copies.push_back(std::move(list));
     exchange.copies.push_back(std::move(gradients));
   }

@@ -392,7 +392,7 @@ struct Tick {
 
 struct Clear {
   double* words;
-  unsigned count;
+  unsigned count, chunk;
 };
 
 }  // namespace
@@ -405,11 +405,12 @@ extern "C" void snn_tick(const Tick* call) {
 
 /// Zeros; each worker takes a stretch.
 extern "C" void snn_clear(const Clear* call) {
-  const double zero = xtile::splat_s(0.0F);
-  double* word = call->words + xtile::worker();
-  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
-    *word = zero;
-    word += xtile::workers();
+  const unsigned first = xtile::worker() * call->chunk;
+  if (first < call->count) {
+    double* word = call->words + first;
+    const unsigned left = call->count - first;
+    unsigned n = left < call->chunk ? left : call->chunk;
+    fill(word, n, xtile::splat_s(0.0F));
   }
   xtile::xctl<0>();
 }

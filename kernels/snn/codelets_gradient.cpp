@@ -85,15 +85,14 @@ T* lane(T* words, unsigned neuron, unsigned values) {
   return words + (neuron / 2) * values * 2 + neuron % 2;
 }
 
-/// Looks for the tile's neurons in a list; returns the place behind the next one, or null. Three
+/// Looks for the tile's neurons in a list; returns the place behind the next one, or null. Seven
 /// ids beyond the list may be read.
 __attribute__((always_inline)) inline const unsigned* next_own(const unsigned* id, unsigned left,
                                                                unsigned first, unsigned neurons) {
-  for (unsigned fours = (left + 3) / 4; fours != 0; --fours) {
-    if (xtile::lw_p<4>(id) - first < neurons) return id;
-    if (xtile::lw_p<4>(id) - first < neurons) return id;
-    if (xtile::lw_p<4>(id) - first < neurons) return id;
-    if (xtile::lw_p<4>(id) - first < neurons) return id;
+  for (unsigned eights = (left + 7) / 8; eights != 0; --eights) {
+#pragma unroll
+    for (unsigned i = 0; i < 8; ++i)
+      if (xtile::lw_p<4>(id) - first < neurons) return id;
   }
   return nullptr;
 }
@@ -273,13 +272,14 @@ struct Sum {
 extern "C" void snn_sum(const Sum* call) {
   const unsigned step = xtile::workers() * 4;
   for (unsigned i = xtile::worker() * 4; i < call->words; i += step) {
-    const unsigned left = call->words - i;
+    const double* part = call->parts + i;
+    double* out = call->sum + i;
+    unsigned left = call->words - i;
     if (left >= 4) {
-      sum_parts<4>(call->parts + i, call->stride, call->count, call->sum + i);
-    } else {
-      for (unsigned j = 0; j < left; ++j)
-        sum_parts<1>(call->parts + i + j, call->stride, call->count, call->sum + i + j);
+      sum_words(part, call->stride, call->count, out);
+      continue;
     }
+    for (; left != 0; --left) sum_word(part++, call->stride, call->count, out++);
   }
   xtile::xctl<0>();
 }

@@ -65,8 +65,6 @@ void describe(config::Fields& fields, DataOptions& data) {
                 "inputs with an event in a step, at most; 0: as published (32, 48, "
                 "96), of custom 64"},
                data.max_events, {0, 65535});
-  const char* files = data.raster.empty() ? "events" : "raster";
-  const bool synthetic = data.raster.empty() && data.events.empty();
   fields.file({"raster",
                "a .npy file of shape [samples + test_samples, time_steps, inputs], not "
                "0 where there is an event"},
@@ -74,6 +72,8 @@ void describe(config::Fields& fields, DataOptions& data) {
   fields.file({"events", "a text file, an event a line: sample, time step, address, in order"},
               data.events);
   fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
+  const char* files = data.raster.empty() ? "events" : "raster";
+  const bool synthetic = data.raster.empty() && data.events.empty();
   fields.field({"rate", "part of the inputs that have an event in a step, on average", "", false,
                 synthetic ? "" : files},
                data.rate, {0, 1});

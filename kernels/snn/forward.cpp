@@ -51,8 +51,23 @@ void ProgramBuilder::receive(Exchange& exchange, std::uint32_t layer) {
       Copy copy{{homes_[v][b].list}, list_bytes(v), {}};
       for (const Neurons& tile : neurons_[layer])
         copy.destinations.push_back({tile.lists[s], b * stride(v)});
+      add_neighbours(copy, layer);
       exchange.copies.push_back(std::move(copy));
     }
+  }
+}
+
+/// The first and the last tile of a layer may share their pairs with tiles of other layers: those
+/// listen too.
+void ProgramBuilder::add_neighbours(Copy& copy, std::uint32_t layer) {
+  if (!plan_.neighbours_listen) return;
+  const LayerTiles& lies = plan_.layers[layer];
+  const std::uint32_t last = lies.first + lies.tiles - 1;
+  for (const std::uint32_t tile : {lies.first, last}) {
+    const std::uint32_t other = tile ^ 1U;
+    if ((other >= lies.first && other <= last) || other >= machine_.tiles) continue;
+    copy.destinations.push_back({buffer(other, copy.bytes, "spikes for a neighbour")});
+    if (lies.tiles == 1) break;
   }
 }
 

@@ -141,6 +141,16 @@ void describe(config::Fields& fields, Options& options) {
                              options.data.test_samples, options.batch));
 }
 
+std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {
+  std::uint64_t weights = 0;
+  for (const std::uint32_t neurons : options.layers) {
+    weights += std::uint64_t{inputs} * neurons;
+    if (options.neuron.recurrent) weights += std::uint64_t{neurons} * neurons;
+    inputs = neurons;
+  }
+  return weights * sizeof(float);
+}
+
 Network make_network(const Options& options, std::uint32_t inputs) {
   Network network;
   for (std::size_t i = 0; i < options.layers.size(); ++i) {

@@ -90,8 +90,12 @@ std::uint32_t Plan::home(VectorId vector, std::uint32_t sample, std::uint32_t pa
   return first + static_cast<std::uint32_t>(number * tiles / homes);
 }
 
-Plan make_plan(const Network& network, const PlanOptions& options, const MachineConfig& machine) {
+Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs) {
+  const MachineConfig& machine = costs.machine();
   Plan plan;
+  constexpr std::uint64_t kSomeBytes = 1U << 16;
+  plan.neighbours_listen =
+      costs.exchange({.shared = kSomeBytes}) < costs.exchange({.received = kSomeBytes});
   plan.batch = options.batch;
   const std::uint32_t per_tile = neurons_per_tile(network, options, machine);
   const std::uint32_t needed = tiles_needed(network, per_tile);

@@ -7,7 +7,7 @@
 
 #include "kernels/layout.h"
 #include "kernels/snn/network.h"
-#include "sim/machine/machine_config.h"
+#include "sim/program/machine_costs.h"
 
 /// How a network lies on tiles, as arXiv 2311.04386 does it: neurons with the weights that lead to
 /// them side by side, lists of spikes made and stored on tiles of their own, a sample each.
@@ -79,6 +79,9 @@ struct Plan {
   std::vector<ListPlan> lists;  ///< by vector; those of layers that only read out have no capacity
   std::vector<Reduction> reductions;
   std::uint32_t homes = 0;
+  /// The other tile of a pair listens too where only one needs the lists: two take them at twice
+  /// the rate.
+  bool neighbours_listen = false;
 
   /// The tile that makes, or joins, the list of a sample, and the others that help it (part > 0).
   [[nodiscard]] std::uint32_t home(VectorId vector, std::uint32_t sample,
@@ -88,7 +91,7 @@ struct Plan {
 };
 
 /// Throws KeyError if the machine has not the tiles.
-Plan make_plan(const Network& network, const PlanOptions& options, const MachineConfig& machine);
+Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs);
 
 nlohmann::ordered_json to_json(const Plan& plan);
 

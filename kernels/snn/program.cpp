@@ -94,6 +94,29 @@ ProgramBuilder::Fill ProgramBuilder::stated_lists(VectorId vector, std::uint32_t
   return full;
 }
 
+/// Marks of neurons of which as many spike as lists hold, evenly.
+ProgramBuilder::Fill ProgramBuilder::stated_marks(const ListPlan& list) const {
+  if (!stated_) return {};
+  return [list](std::span<std::byte> into) {
+    std::vector<std::uint32_t> marks(into.size() / 4);
+    const auto before = [&](std::size_t i) { return i * list.capacity / list.neurons; };
+    for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = before(i + 1) > before(i) ? 2 : 0;
+    std::memcpy(into.data(), marks.data(), marks.size() * sizeof marks[0]);
+  };
+}
+
+/// What so many workers or tiles have found of them.
+ProgramBuilder::Fill ProgramBuilder::stated_found(std::uint32_t finders, std::uint32_t spikes,
+                                                  std::uint32_t capacity) const {
+  if (!stated_) return {};
+  return [finders, each = std::min(ceil_div(spikes, finders), capacity),
+          bytes = found_bytes(capacity)](std::span<std::byte> into) {
+    std::memset(into.data(), 0, into.size());
+    for (std::uint32_t i = 0; i < finders; ++i)
+      std::memcpy(into.data() + std::size_t{i} * bytes, &each, sizeof each);
+  };
+}
+
 std::uint32_t ProgramBuilder::codelet(const std::string& name) {
   const auto [entry, is_new] = codelets_.try_emplace(name);
   const elf::KernelCode& code = name.starts_with("training") ? training_ : code_;
@@ -123,7 +146,7 @@ program::Vertex ProgramBuilder::fetch(const Home& home, BufferId to, VectorId ve
 }
 
 program::Vertex ProgramBuilder::clear(std::uint32_t tile, Place place, std::uint64_t bytes) {
-  return all(tile, "snn_clear", {place, word(bytes / 8)});
+  return all(tile, "snn_clear", {place, word(bytes / 8), ceil_div(word(bytes / 8), contexts())});
 }
 
 void ProgramBuilder::add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change) {
@@ -216,9 +239,12 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     part.chunk = ceil_div(part.count, contexts());
     part.worker_capacity = std::min(list.capacity, part.chunk);
     part.capacity = std::min(list.capacity, ceil_div(list.neurons, list.spread));
-    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons");
-    part.found = buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
-                        "found by workers");
+    part.marks =
+        buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated_marks(list));
+    part.found = buffer(
+        part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
+        "found by workers",
+        stated_found(contexts(), ceil_div(list.capacity, list.spread), part.worker_capacity));
     if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
     const std::array<std::uint32_t, 2> key{word(mine.begin),
                                            chance_of(options_.seed, vector, sample, s)};

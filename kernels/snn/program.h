@@ -25,10 +25,11 @@ struct Handles {
   std::uint32_t clock_slots = 0;               ///< lists that `stored` holds
 };
 
-/// A list of ids as tiles hold it: spikes, listed ones, ids, and room for code that reads in fours.
+/// A list of ids as tiles hold it: spikes, listed ones, ids, and room for code that reads in
+/// eights.
 constexpr std::uint32_t kListHeader = 2;
 constexpr std::uint32_t list_words(std::uint32_t capacity) {
-  return round_up(kListHeader + capacity + 3, 2U);
+  return round_up(kListHeader + capacity + 7, 2U);
 }
 
 /// What a worker or a tile has found: a header of four words, ids.
@@ -109,6 +110,8 @@ class ProgramBuilder {
   [[nodiscard]] ComputeSet select();
   void end_step(ComputeSet& set);
 
+  void add_neighbours(program::Copy& copy, std::uint32_t layer);
+
   // backward.cpp
   void add_backward(program::Sequence& body);
   void turn_round(program::Sequence& body);
@@ -133,6 +136,9 @@ class ProgramBuilder {
   BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
   /// Contents of a list that holds what is predicted; none if nothing is.
   [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
+  [[nodiscard]] Fill stated_marks(const ListPlan& list) const;
+  [[nodiscard]] Fill stated_found(std::uint32_t finders, std::uint32_t spikes,
+                                  std::uint32_t capacity) const;
   std::uint32_t codelet(const std::string& name);
   program::Vertex all(std::uint32_t tile, const std::string& name,
                       std::vector<program::Argument> arguments);

@@ -15,7 +15,7 @@ Snn::Snn(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       machine_(costs.machine()),
       data_(options_.data, options_.time_steps, options_.seed),
-      network_(make_network(options_, data_.inputs())) {
+      network_(make_network(fitting(), data_.inputs())) {
   if (network_.outputs() != data_.classes())
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",
@@ -23,10 +23,21 @@ Snn::Snn(Options options, MachineCosts& costs)
   plan_ = make_plan(network_,
                     {options_.neurons_per_tile, options_.batch, options_.max_activity,
                      data_.max_events(), options_.loss == Loss::spike_count},
-                    machine_);
+                    costs);
   ProgramBuilder stated(*this, true);
   prediction_ = program_cost(stated.build(), costs);
   handles_ = std::make_shared<Handles>(stated.handles());
+}
+
+/// The options, unless no machine of this size could hold their weights: they are not made then.
+const Options& Snn::fitting() const {
+  const std::uint64_t bytes = weight_bytes(options_, data_.inputs());
+  const std::uint64_t room = std::uint64_t{machine_.tiles} * machine_.tile.sram_kib * 1024;
+  if (bytes > room)
+    throw KeyError("workload.layers",
+                   fmt::format("found {} bytes of weights, allowed {}, all SRAM of {} tiles", bytes,
+                               room, machine_.tiles));
+  return options_;
 }
 
 nlohmann::ordered_json Snn::plan() const { return to_json(plan_); }

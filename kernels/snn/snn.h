@@ -54,6 +54,9 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
+/// Of the network that the options describe.
+std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
+
 Network make_network(const Options& options, std::uint32_t inputs);
 
 struct Handles;
@@ -76,6 +79,7 @@ class Snn : public Workload {
  private:
   friend class ProgramBuilder;
   friend class SnnReplay;
+  [[nodiscard]] const Options& fitting() const;
   void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
                      CheckResult& result) const;
   [[nodiscard]] std::uint32_t test_steps() const {

@@ -109,17 +109,53 @@ __attribute__((always_inline)) inline void gather_add_dot(const double* plane, c
   }
 }
 
-/// The sums of kWords words of `count` parts, `stride` bytes from part to part.
-template <unsigned kWords>
-__attribute__((always_inline)) inline void sum_parts(const double* part, unsigned stride,
-                                                     unsigned count, double* out) {
-  double sum[kWords];
-  for (unsigned i = 0; i < kWords; ++i) sum[i] = part[i];
-  for (unsigned n = count - 1; n != 0; --n) {
+/// The same word `n` times, n > 0: a slot each.
+__attribute__((always_inline)) inline void fill(double* word, unsigned n, double value) {
+  asm volatile(SNN_RPT("%[n]", "2f") ".insn s 0x2b, 7, %[value], 8(%[word])\n"
+               "2:\n"
+               : [word] "+r"(word)
+               : [n] "r"(n), [value] "f"(value)
+               : "memory");
+}
+
+/// The sums of a word of `count` parts, `stride` bytes from part to part.
+__attribute__((always_inline)) inline void sum_word(const double* part, unsigned stride,
+                                                    unsigned count, double* out) {
+  double sum = *part;
+  for (; --count != 0;) {
     part = reinterpret_cast<const double*>(reinterpret_cast<unsigned>(part) + stride);
-    for (unsigned i = 0; i < kWords; ++i) sum[i] = xtile::add_2s(sum[i], part[i]);
+    sum = xtile::add_2s(sum, *part);
   }
-  for (unsigned i = 0; i < kWords; ++i) out[i] = sum[i];
+  *out = sum;
+}
+
+/// The same of four words side by side: 5 slots a part.
+__attribute__((always_inline)) inline void sum_words(const double* part, unsigned stride,
+                                                     unsigned count, double* out) {
+  double a = part[0];
+  double b = part[1];
+  double c = part[2];
+  double d = part[3];
+  double w;
+  double v;
+  count -= 1;
+  asm volatile(".balign 8\n"
+               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+               "add %[part], %[part], %[stride]\n"
+               "fld %[w], 0(%[part])\n"
+               "fld %[v], 8(%[part])\n" SNN_ADD("%[a]", "%[a]", "%[w]")
+               "fld %[w], 16(%[part])\n" SNN_ADD("%[b]", "%[b]", "%[v]")
+               "fld %[v], 24(%[part])\n" SNN_ADD("%[c]", "%[c]", "%[w]")
+               SNN_ADD("%[d]", "%[d]", "%[v]")
+               "2:\n"
+               : [a] "+f"(a), [b] "+f"(b), [c] "+f"(c), [d] "+f"(d), [w] "=&f"(w), [v] "=&f"(v),
+                 [part] "+r"(part)
+               : [n] "r"(count), [stride] "r"(stride)
+               : "memory");
+  out[0] = a;
+  out[1] = b;
+  out[2] = c;
+  out[3] = d;
 }
 
 template <class T>

@@ -27,6 +27,10 @@ std::string_view small_sizes(std::string_view kernel) {
     return R"(, "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 10}], "steps": 2,
                 "data": {"width": 4, "height": 4}, "batch": 8)";
   }
+  if (kernel == "snn") {
+    return R"(, "layers": [12, 4], "time_steps": 3, "batch": 3,
+                "data": {"kind": "custom", "inputs": 20, "classes": 4, "samples": 3})";
+  }
   if (kernel == "latency") return R"(, "steps": 100)";
   return R"(, "m": 32, "n": 16, "k": 32)";
 }

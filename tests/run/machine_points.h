@@ -48,6 +48,10 @@ inline const std::vector<Factor>& machine_factors() {
         "butterfly workload.features=64 workload.n=50 workload.pass=grad_twiddles",
         "butterfly workload.features=128 workload.block=32 workload.n=40 workload.dtype=f16",
         "fft workload.points=1024",
+        ("snn workload.layers=[40,24,4] workload.data.kind=custom workload.data.inputs=60 "
+         "workload.data.classes=4 workload.data.rate=0.5 workload.data.max_events=20 "
+         "workload.data.samples=6 workload.max_activity=0.1 workload.time_steps=8 "
+         "workload.batch=6 workload.weight_scale=200"),
         ("fft workload.points=128 workload.rows=32 workload.direction=inverse "
          "workload.layout=blocked")}},
       {"contexts", {"1", "2", "4", "6", "8", "12"}},

@@ -1,0 +1,108 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// What users can say about spiking networks.
+namespace {
+
+constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 16},
+  "workload": {"kernel": "snn", "layers": [6, 3], "time_steps": 4, "batch": 2,
+               "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2}}})";
+
+/// A .npy file of bytes.
+std::string npy(const std::string& shape, int count, int modulus, const char* type = "|i1") {
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
+  header.resize(118, ' ');
+  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  for (int i = 0; i < count; ++i) file += static_cast<char>(i % modulus);
+  return file;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("events come from rasters and lists, which say the same") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("x.npy", npy("2, 4, 5", 40, 3));
+    folder.write("y.npy", npy("2,", 2, 3));
+    std::string events = "# sample step address\n";
+    for (int i = 0; i < 40; ++i)
+      if (i % 3 != 0) events += fmt::format("{} {} {}\n", i / 20, i / 5 % 4, i % 5);
+    folder.write("x.txt", events);
+    const auto losses = [&](const std::string& input) {
+      const Answer answer =
+          folder.call("run a.json --out result --set workload.data.labels=y.npy " + input +
+                      " --set workload.weight_scale=30");
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+      CHECK(report.at("check").at("passed") == true);
+      CHECK(report.at("results").at("layers").at(0).at("spikes_a_step") > 0);
+      return report.at("results");
+    };
+    CHECK(losses("--set workload.data.raster=x.npy") == losses("--set workload.data.events=x.txt"));
+  }
+
+  TEST_CASE("weights come from a folder") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("layer_0.npy", npy("5, 6", 30, 2));
+    folder.write("layer_1.npy", npy("6, 3", 18, 2));
+    CHECK(folder.call("run a.json --set workload.weights=.").code == 0);
+    folder.write("layer_1.npy", npy("3, 6", 18, 2));
+    check_refused(folder, "run a.json --set workload.weights=.",
+                  {"workload.weights", "layer_1.npy of shape [3, 6]", "allowed [6, 3]"});
+    std::string nan = npy("6, 3", 0, 1, "<f4");
+    for (int i = 0; i < 18; ++i) nan += std::string("\x00\x00\xc0\x7f", 4);
+    folder.write("layer_1.npy", nan);
+    check_refused(folder, "run a.json --set workload.weights=.", {"layer_1.npy", "nan"});
+  }
+
+  TEST_CASE("mistakes are named") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("y.npy", npy("2,", 2, 3));
+    const auto refused = [&](const std::string& set, const std::vector<std::string>& parts) {
+      check_refused(folder, "check a.json " + set, parts);
+    };
+    refused("--set workload.layers=[6,4]", {"workload.layers", "4 outputs", "allowed 3"});
+    refused("--set workload.layers=[]", {"workload.layers", "found none"});
+    refused("--set workload.neuron.threshold=nan", {"workload.neuron.threshold"});
+    refused("--set workload.neuron.second_threshold=2", {"second_threshold", "at most"});
+    refused("--set workload.neuron.beta=0.5", {"workload.neuron.beta", "kind"});
+    refused("--set workload.neurons_per_tile=2 --set workload.layers=[60,3]",
+            {"workload.neurons_per_tile", "63 neurons need 32 tiles of 16", "allowed"});
+    refused("--set workload.layers=[60000,3] --set workload.data.inputs=60000",
+            {"workload.layers", "weights", "SRAM"});
+    refused(
+        "--set workload.layers=[600,3] --set workload.neurons_per_tile=500 --set "
+        "workload.data.inputs=2000",
+        {"tile 1", "over"});
+    refused("--set workload.batch=3", {"workload.batch", "allowed 1 to 2"});
+    refused("--set workload.max_activity=1.5", {"workload.max_activity"});
+    refused("--set workload.data.raster=x.npy", {"workload.data"});
+    folder.write("late.txt", "0 1 1\n0 0 1\n");
+    refused("--set workload.data.events=late.txt --set workload.data.labels=y.npy",
+            {"late.txt, line 2", "sample 0 step 0", "in order"});
+    folder.write("far.txt", "0 1 5\n");
+    refused("--set workload.data.events=far.txt --set workload.data.labels=y.npy",
+            {"far.txt, line 1", "address 5", "allowed 0 to 4"});
+    folder.write("short.txt", "0 1\n");
+    refused("--set workload.data.events=short.txt --set workload.data.labels=y.npy",
+            {"short.txt, line 1", "three numbers"});
+    folder.write("x.npy", npy("2, 3, 5", 30, 2));
+    refused("--set workload.data.raster=x.npy --set workload.data.labels=y.npy",
+            {"workload.data.raster", "[2, 3, 5]", "allowed [2, 4, 5]"});
+  }
+}
