@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,8 +14,9 @@ namespace tessera::command {
 /// An option or argument of a command: where what is given goes.
 struct Option {
   /// A list takes one value each time it is named; an argument or a list with a separator takes
-  /// several.
-  using Into = std::variant<std::string*, std::vector<std::string>*, unsigned*, bool*>;
+  /// several. An optional text can be given as an empty one.
+  using Into = std::variant<std::string*, std::vector<std::string>*, unsigned*, bool*,
+                            std::optional<std::string>*>;
 
   const char* name;  ///< "--out"; of an argument "CONFIG"
   Into into;

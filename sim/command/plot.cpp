@@ -9,10 +9,13 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/counted.h"
+#include "sim/command/plot_name.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/best.h"
 #include "sim/plot/derived.h"
 #include "sim/plot/gnuplot.h"
+#include "sim/plot/scattered.h"
+#include "sim/plot/script.h"
 #include "sim/sensitivity/stored.h"
 
 namespace tessera::command {
@@ -38,12 +41,13 @@ const plot::Kind& kind_named(const std::string& name) {
   refuse("--kind", name, config::views(names));
 }
 
-const plot::Kind& kind_of(const PlotRequest& request) {
-  if (!request.kind.empty()) return kind_named(request.kind);
-  if (request.folders.size() > 1) return kind_named("lines");
+/// What is asked for, or what the folder is; nothing if that depends on its runs.
+const plot::Kind* kind_of(const PlotRequest& request) {
+  if (!request.kind.empty()) return &kind_named(request.kind);
+  const bool one = request.folders.size() == 1;
   const std::string& folder = request.folders.front();
-  if (plot::is_run_folder(folder)) return kind_named("timeline");
-  return kind_named(sensitivity::is_stored(folder) ? "tornado" : "lines");
+  if (one && plot::is_run_folder(folder)) return &kind_named("timeline");
+  return one && sensitivity::is_stored(folder) ? &kind_named("tornado") : nullptr;
 }
 
 std::vector<std::string> formats_of(const PlotRequest& request) {
@@ -57,11 +61,34 @@ std::vector<std::string> formats_of(const PlotRequest& request) {
   return {kFormats.begin(), kFormats.end()};
 }
 
-void require_log(const std::string& log) {
-  constexpr std::array<std::string_view, 4> kLogs = {"none", "x", "y", "xy"};
-  if (!log.empty() && std::find(kLogs.begin(), kLogs.end(), log) == kLogs.end()) {
-    refuse("--log", log, kLogs);
-  }
+/// "none", or some of the letters of the axes that can be logarithmic.
+void require_log(const std::string& log, const plot::Kind& kind) {
+  const std::string_view axes = kind.logs;
+  if (log.empty() || (log == plot::kNoLog && !axes.empty())) return;
+  const bool known = std::all_of(
+      log.begin(), log.end(), [&](char axis) { return axes.find(axis) != std::string_view::npos; });
+  if (known) return;
+  if (axes.empty())
+    throw UserError(fmt::format(
+        "tessera plot: --log: found {}, but the axes of {} cannot be chosen", log, kind.name));
+  throw UserError(fmt::format("tessera plot: --log: found {}, allowed for {}: {}, or some of {}",
+                              log, kind.name, plot::kNoLog, axes));
+}
+
+plot::Sheet sheet_of(const PlotRequest& request) {
+  plot::Sheet sheet = request.figure.sheet;
+  if (!request.width.empty()) sheet.width = plot::inches_of(request.width, "--width");
+  if (!request.height.empty()) sheet.height = plot::inches_of(request.height, "--height");
+  if (!request.size.empty()) sheet.size = plot::points_of(request.size, "--size");
+  const bool plain = std::none_of(sheet.font.begin(), sheet.font.end(), [](unsigned char c) {
+    return std::iscntrl(c) != 0 || c == ',' || c == '\'' || c == '"';
+  });
+  if (sheet.font.empty() || !plain)
+    throw UserError(
+        fmt::format("tessera plot: --font: found {}, allowed the name of a family, for "
+                    "example Helvetica",
+                    sheet.font));
+  return sheet;
 }
 
 report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
@@ -102,14 +129,12 @@ plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind&
         "tessera plot: {}: found {}, allowed one folder that tessera sensitivity wrote into",
         kind.name, fmt::join(request.folders, ", ")));
   const plot::Json stored = sensitivity::read(folder);
-  return kind.draw({{folder, {}, {}, 0}, nullptr, &stored}, request.figure);
+  return kind.draw({{folder, {}, {}, 0, {}}, nullptr, &stored}, request.figure);
 }
 
-/// Draws what the kind needs. Throws UserError. Counts what is left out.
-plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, std::size_t& left_out) {
+/// Draws what the kind needs. Throws UserError.
+plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, plot::Rows& rows) {
   if (kind.needs == plot::Needs::sensitivity) return figure_of_sensitivity(request, kind);
-  plot::Rows rows = plot::read_rows(request.folders).where(request.where);
-  left_out = rows.left_out;
   prepare(rows, request.figure, kind);
   if (kind.needs == plot::Needs::runs) return kind.draw({rows}, request.figure);
   const report::RunFolder run = only_run(request, kind);
@@ -118,16 +143,22 @@ plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, std::
 
 }  // namespace
 
-ExitCode plot(const PlotRequest& request) {
-  const plot::Kind& kind = kind_of(request);
-  const std::vector<std::string> formats = formats_of(request);
-  require_log(request.figure.log);
-  const std::string name = request.name.empty() ? std::string(kind.name) : request.name;
-  if (name.find('/') != std::string::npos) {
-    throw UserError(fmt::format("tessera plot: --name: found {}, allowed a name without /", name));
+ExitCode plot(const PlotRequest& given) {
+  const std::vector<std::string> formats = formats_of(given);
+  PlotRequest request = given;
+  request.figure.sheet = sheet_of(given);
+  if (given.name.find('/') != std::string::npos) {
+    throw UserError(
+        fmt::format("tessera plot: --name: found {}, allowed a name without /", given.name));
   }
-  std::size_t left_out = 0;
-  const plot::Figure figure = figure_of(request, kind, left_out);
+  const plot::Kind* kind = kind_of(request);
+  plot::Rows rows;
+  if (kind == nullptr || kind->needs != plot::Needs::sensitivity)
+    rows = plot::read_rows(request.folders).where(request.where);
+  if (kind == nullptr) kind = &kind_named(plot::is_scattered(rows) ? "scatter" : "lines");
+  require_log(request.figure.log, *kind);
+  const std::string name = request.name.empty() ? plot_name(given, kind->name) : request.name;
+  const plot::Figure figure = figure_of(request, *kind, rows);
   plot::require_gnuplot();
   const std::string folder =
       request.out.empty() ? (std::filesystem::path(request.folders.back()) / "plots").string()
@@ -136,8 +167,8 @@ ExitCode plot(const PlotRequest& request) {
   const std::string base = (std::filesystem::path(folder) / name).string();
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
   fmt::print("{0}.csv\n{0}.gp\n", base);
-  if (left_out > 0) {
-    fmt::print("left out: {} without a correct result\n", counted(left_out, "point"));
+  if (rows.left_out > 0) {
+    fmt::print("left out: {} without a correct result\n", counted(rows.left_out, "point"));
   }
   return ExitCode::done;
 }
@@ -147,8 +178,8 @@ Command plot_command() {
   plot::Request& figure = request->figure;
   const Option kind = choosing(
       {"--kind", &request->kind,
-       "lines, bars, stacked (parts of a section such as stalls), heatmap, speedup, pareto, "
-       "roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
+       "lines, bars, stacked (parts of a section such as stalls), heatmap, scatter, parallel, "
+       "speedup, pareto, roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
       kind_names);
   return {"plot",
           "a figure of a sweep, or of runs",
@@ -163,10 +194,18 @@ Command plot_command() {
            {"--best", &figure.best,
             "an axis: of runs that differ only there, the one with the best y (largest of a rate)"},
            {"--baseline", &figure.baseline, "path=value: the runs that speedup compares with"},
-           {"--title", &figure.title, "above the figure"},
-           {"--log", &figure.log, "none, x, y or xy (default: as the numbers are spaced)"},
+           {"--title", &figure.title, "above the figure; '' for none"},
+           {"--xlabel", &figure.xlabel, "below the figure"},
+           {"--ylabel", &figure.ylabel, "at the left of the figure"},
+           {"--width", &request->width, "of the figure: 3.3in, 84mm, 240pt (default: 7.6in)"},
+           {"--height", &request->height, "the same (default: as the kind wants)"},
+           {"--font", &figure.sheet.font, "a family's name (default: sans)"},
+           {"--size", &request->size, "of letters, in points (default: 9)"},
+           {"--log", &figure.log,
+            "none, or the axes x, y and z (colours), as xy (default: as the numbers are spaced)"},
            {"--out", &request->out, "folder of the figure (default: plots in the last DIR)"},
-           {"--name", &request->name, "of the figure's files (default: the kind)"},
+           {"--name", &request->name,
+            "of the figure's files (default: the kind and what was asked of it)"},
            {"--format", &request->formats, "svg, pdf, png (default: all)", !kRequired, 0, ','}},
           [request] { return plot(*request); }};
 }

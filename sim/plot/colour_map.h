@@ -1,15 +1,24 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
-/// Colours for numbers, for scripts of gnuplot.
+#include "sim/plot/axis.h"
+
 namespace tessera::plot {
 
-/// A palette that is even in brightness and the same for all readers (viridis), and the title of
-/// its bar, from `least` to `most`. Cells without a value are to be NaN: they stay white.
-std::string colour_map(const std::string& title, double least, double most);
+/// Colours along an axis of them ("cb"), with their scale beside the figure: viridis, even to eyes
+/// that tell no red from green.
+std::string colours(const std::string& title, const Axis& axis, const Sheet& sheet);
 
-/// How cells are drawn: as rectangles, or as one picture where they are many.
+/// The same for a map of cells, which needs no frame.
+std::string colour_map(const std::string& title, const Axis& axis, const Sheet& sheet);
+
+/// How gnuplot draws so many cells: as rectangles, of which none is blurred; as one picture if they
+/// are many.
 std::string cells_with(std::size_t cells);
+
+/// Black or white, by which a text can be read on a colour at `place` (0 to 1) of the scale.
+bool is_bright(double place);
 
 }  // namespace tessera::plot

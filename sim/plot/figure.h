@@ -1,12 +1,13 @@
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/plot/rows.h"
+#include "sim/plot/sheet.h"
 #include "sim/report/run_folder.h"
 
 namespace tessera::plot {
@@ -16,7 +17,7 @@ struct Figure {
   std::string csv;
   /// What stands between the choice of the terminal and the end. The table's file is `data`.
   std::string script;
-  unsigned width = 760, height = 460;  ///< in points of the screen
+  Sheet sheet{};
 };
 
 /// What is wanted. Empty: chosen by the kind.
@@ -26,8 +27,9 @@ struct Request {
   std::vector<std::string> by;  ///< key paths that tell lines apart
   std::vector<std::string> baseline;
   std::vector<std::string> best;  ///< axes over which the rows are the best (`best.h`)
-  std::string title;
-  std::string log;  ///< "", "none", "x", "y" or "xy"
+  std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
+  std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
+  Sheet sheet{};                                     ///< its height is the kind's, if it has none
 };
 
 /// What a kind is drawn from: runs, the tables of one run's folder, or what `tessera sensitivity`
@@ -44,7 +46,8 @@ struct Source {
 struct Kind {
   std::string_view name;
   Needs needs;
-  const char* y;  ///< what is drawn, and what --best goes by, unless the request says
+  const char* y;     ///< what is drawn, and what --best goes by, unless the request says
+  const char* logs;  ///< the axes that can be logarithmic or not: of "xyz"; z: colours
   Figure (*draw)(const Source&, const Request&);
 };
 
@@ -56,7 +59,9 @@ Figure bars(const Source& source, const Request& request);
 Figure stacked(const Source& source, const Request& request);
 Figure heatmap(const Source& source, const Request& request);
 Figure roofline(const Source& source, const Request& request);
+Figure parallel(const Source& source, const Request& request);
 Figure pareto(const Source& source, const Request& request);
+Figure scatter(const Source& source, const Request& request);
 Figure speedup(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
 Figure tornado(const Source& source, const Request& request);

@@ -1,7 +1,9 @@
 #include "sim/plot/gnuplot.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -67,6 +69,30 @@ class UnnamedFile {
   int file_;
 };
 
+/// A terminal for each format, all of one look. Measured in what gnuplot 5.4 draws: a font's size
+/// is one of points at 72 dots an inch; svg counts dots at 96, png at 96 as well, pdf has a half of
+/// that.
+std::string terminals(const Sheet& sheet) {
+  constexpr double kSvgDots = 96, kPngDots = 300, kFontDots = 96, kPdfFont = 0.75;
+  const double weight = std::clamp(sheet.size / 9, 0.6, 2.0);  // of lines and marks, as of letters
+  const double png = kPngDots / kFontDots;
+  const auto in_dots = [&](double dots) {
+    return fmt::format("{},{}", std::lround(sheet.width * dots), std::lround(sheet.height * dots));
+  };
+  return fmt::format(
+      "if (format eq 'svg') set terminal svg size {} font {}.sprintf(',%g',{}*unit) linewidth "
+      "{:.3g} "
+      "background 'white' noenhanced\n"
+      "if (format eq 'pdf') set terminal pdfcairo size {:.4g}in,{:.4g}in font {} fontscale {} "
+      "linewidth {:.3g} pointscale {:.3g} noenhanced\n"
+      "if (format eq 'png') set terminal pngcairo size {} font {} fontscale {} linewidth {:.3g} "
+      "pointscale {:.3g} noenhanced\n",
+      in_dots(kSvgDots), literal(sheet.font), sheet.size, weight, sheet.width, sheet.height,
+      literal(fmt::format("{},{}", sheet.font, sheet.size)), kPdfFont, 1.5 * weight, weight,
+      in_dots(kPngDots), literal(fmt::format("{},{}", sheet.font, sheet.size)), png, png * weight,
+      png * weight);
+}
+
 }  // namespace
 
 void require_gnuplot() {
@@ -77,31 +103,27 @@ void require_gnuplot() {
 }
 
 std::string script_of(const Figure& figure, const std::string& name) {
-  constexpr double kPointsOfInch = 100;
-  const double width = figure.width / kPointsOfInch, height = figure.height / kPointsOfInch;
+  const bool narrow = figure.sheet.is_narrow();
   return fmt::format(
              "# gnuplot NAME.gp draws NAME.svg; gnuplot -e \"format='png'\" NAME.gp draws "
              "NAME.png.\n"
              "if (!exists('format')) format = 'svg'\n"
              "if (!exists('output')) output = {0}.'.'.format\n"
              "data = {0}.'.csv'\n"
-             "if (format eq 'svg') set terminal svg size {1},{2} background 'white' font "
-             "'sans-serif,12' noenhanced\n"
-             "if (format eq 'pdf') set terminal pdfcairo size {3}in,{4}in font 'sans,9' "
-             "noenhanced\n"
-             "if (format eq 'png') set terminal pngcairo size {5},{6} font 'sans,9' fontscale 2 "
-             "linewidth 2 pointscale 2 noenhanced\n"
-             "set output output\n",
-             literal(name), figure.width, figure.height, width, height, 2 * figure.width,
-             2 * figure.height) +
-         "set encoding utf8\n"
-         "set datafile separator ','\n"
-         "set datafile columnheaders\n"
-         "set datafile missing NaN\n"
-         "set border 3 lc rgb '#888888'\n"
-         "set tics nomirror tc rgb '#222222'\n"
-         "set grid y lc rgb '#dddddd' lt 1 lw 0.7\n"
-         "set key outside right top Left reverse samplen 2\n" +
+             "unit = format eq 'svg' ? 4/3. : 1  # of a font's size, in points\n",
+             literal(name)) +
+         terminals(figure.sheet) +
+         fmt::format(
+             "set output output\n"
+             "set encoding utf8\n"
+             "set datafile separator ','\n"
+             "set datafile columnheaders\n"
+             "set datafile missing NaN\n"
+             "set border 3 lc rgb '#888888'\n"
+             "set tics nomirror tc rgb '#222222'\n"
+             "set grid y lc rgb '#dddddd' lt 1 lw 0.7\n"
+             "set key {} Left reverse samplen {}\n",
+             narrow ? "tmargin center horizontal" : "outside right top", narrow ? 1.5 : 2) +
          figure.script + "set output\n";
 }
 

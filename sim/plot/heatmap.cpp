@@ -12,39 +12,84 @@
 namespace tessera::plot {
 namespace {
 
-/// A line a cell: place, value, and black or white for its text.
-std::string cells_csv(const Pivot& table, const Quantity& z) {
-  const double low = table.smallest(), high = table.largest();
-  std::string csv = fmt::format("{},series,column,row,value,bright\n", sweep::csv_cell(table.x));
+constexpr double kPlot = 0.68;  // of the sheet's width and height
+
+/// As many digits behind the point for all, so that they can be compared.
+std::string shown(double value, double largest) {
+  constexpr double kShort = 1e5;
+  if (largest >= kShort) return short_number(value, 3);
+  return fmt::format("{:.{}f}", value,
+                     largest >= 100  ? 0
+                     : largest >= 10 ? 1
+                     : largest >= 1  ? 2
+                                     : 3);
+}
+
+/// A line a cell: place, value, whether it is bright, whether its point cannot run, its text.
+std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis) {
+  std::string csv =
+      fmt::format("{},series,column,row,value,bright,infeasible,text\n", sweep::csv_cell(table.x));
   for (std::size_t s = 0; s < table.series.size(); ++s) {
     for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
       const auto& value = table.values[i][s];
       csv += fmt::format("{},{},{},{},", sweep::csv_cell(table.x_texts[i]),
                          sweep::csv_cell(table.series[s]), i, s);
       if (!value) {
-        csv += "NaN,0\n";
+        csv += fmt::format("NaN,0,{},\n", table.infeasible[i][s] ? 1 : 0);
         continue;
       }
-      const bool bright = high > low && (*value - low) / (high - low) > 0.55;
-      csv += fmt::format("{},{}\n", *value * z.scale, bright ? 1 : 0);
+      const double drawn = *value * z.scale;
+      csv += fmt::format("{},{},0,{}\n", drawn, is_bright(axis.place(drawn)) ? 1 : 0,
+                         shown(drawn, table.largest() * z.scale));
     }
   }
   return csv;
 }
 
-/// As many digits behind the point for all, so that they can be compared.
-std::string number_format(double largest) {
-  if (largest >= 1e5) return "%.2s%c";
-  return fmt::format("%.{}f", largest >= 100 ? 0 : largest >= 10 ? 1 : largest >= 1 ? 2 : 3);
-}
-
-std::string marks(const std::vector<std::string>& texts) {
+/// So many of the texts that each has its room.
+std::string marks(const std::vector<std::string>& texts, double room, double each) {
   std::vector<std::string> parts;
-  const std::size_t step = texts.size() / 24 + 1;
+  const double fit = std::max(1.0, std::floor(room / each));
+  const auto step = static_cast<std::size_t>(std::ceil(static_cast<double>(texts.size()) / fit));
   for (std::size_t i = 0; i < texts.size(); i += step) {
     parts.push_back(fmt::format("{} {}", literal(texts[i]), i));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string marks_of(const Pivot& table, const Sheet& sheet) {
+  double widest = 0;
+  for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
+  return fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
+                     marks(table.x_texts, kPlot * sheet.width, widest + sheet.letter()),
+                     marks(table.series, kPlot * sheet.height, sheet.line()),
+                     static_cast<double>(table.x_texts.size()) - 0.5,
+                     static_cast<double>(table.series.size()) - 0.5);
+}
+
+/// The numbers in their cells, if they can be read there.
+std::string texts_of(const Pivot& table, const Sheet& sheet, double scale) {
+  constexpr double kLeastSize = 4.5, kFull = 0.85, kDigit = 1.17;  // of a letter
+  std::size_t letters = 1;
+  for (const double value : table.numbers())
+    letters = std::max(letters, shown(value * scale, table.largest() * scale).size());
+  const double across = kPlot * sheet.width / static_cast<double>(table.x_texts.size());
+  const double up = kPlot * sheet.height / static_cast<double>(table.series.size());
+  const double wide = kDigit * sheet.letter() * static_cast<double>(letters);
+  const double size =
+      sheet.size * std::min({1.0, kFull * across / wide, kFull * up / sheet.line()});
+  if (size < kLeastSize) return "";
+  return fmt::format(
+      ", \\\n  data using 3:4:(strcol(8)):($6 == 1 ? 0x000000 : 0xffffff) with labels font {} tc "
+      "rgb "
+      "variable notitle",
+      font_of(size));
+}
+
+std::string infeasible_of(const Pivot& table) {
+  if (!table.has_infeasible()) return "";
+  return ", \\\n  data using ($7 == 1 ? $3 : NaN):4 with points pt 2 ps 0.9 lw 1 lc rgb '#999999' "
+         "title 'cannot run'";
 }
 
 }  // namespace
@@ -61,28 +106,22 @@ Figure heatmap(const Source& source, const Request& given) {
   }
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
   const Quantity z = quantity_of(request.y.front(), table.largest());
-  const std::size_t cells = table.x_texts.size() * table.series.size();
-  constexpr std::size_t kMostTexts = 150;
-  const double largest = table.largest() * z.scale;
-  const std::string format = number_format(largest);
+  constexpr double kWide = 50;  // from here on even steps of colour hide the small values
+  const bool spread = table.smallest() > 0 && table.largest() > kWide * table.smallest();
   Figure figure;
-  figure.csv = cells_csv(table, z);
-  figure.script =
-      heading(title_of(source.rows, request), quantity_of(request.x, 0).title(),
-              quantity_of(request.by.front(), 0).title(), "") +
-      colour_map(z.title() + best_note(request), table.smallest() * z.scale, largest) +
-      fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
-                  marks(table.x_texts), marks(table.series),
-                  static_cast<double>(table.x_texts.size()) - 0.5,
-                  static_cast<double>(table.series.size()) - 0.5) +
-      fmt::format("plot data using 3:4:5 with {}", cells_with(cells));
-  if (cells <= kMostTexts) {
-    figure.script += fmt::format(
-        ", \\\n  data using 3:4:($5 == $5 ? gprintf('{0}', $5) : ''):($6 == 1 ? 0x000000 : "
-        "0xffffff) with labels font ',10' tc rgb variable",
-        format);
-  }
-  figure.script += "\n";
+  figure.sheet = sheet_of(request, 0.6);
+  const Axis axis = axis_of("cb", wants_log(request, 'z', spread),
+                            extent_of(table.numbers()).times(z.scale), figure.sheet);
+  figure.csv = cells_csv(table, z, axis);
+  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+                           quantity_of(request.by.front(), 0).title()},
+                          request, figure.sheet) +
+                  colour_map(z.title() + best_note(request), axis, figure.sheet) +
+                  marks_of(table, figure.sheet) +
+                  (table.has_infeasible() ? "set key tmargin right horizontal\n" : "") +
+                  fmt::format("plot data using 3:4:{} with {} notitle", axis.drawn(5, 1),
+                              cells_with(table.x_texts.size() * table.series.size())) +
+                  texts_of(table, figure.sheet, z.scale) + infeasible_of(table) + "\n";
   return figure;
 }
 

@@ -7,16 +7,18 @@ namespace tessera::plot {
 std::span<const Kind> kinds() {
   constexpr const char* kTime = "time.cycles";
   static constexpr std::array kKinds = {
-      Kind{"lines", Needs::runs, kTime, lines},
-      Kind{"bars", Needs::runs, kTime, bars},
-      Kind{"stacked", Needs::runs, kTime, stacked},
-      Kind{"heatmap", Needs::runs, kTime, heatmap},
-      Kind{"speedup", Needs::runs, kTime, speedup},
-      Kind{"pareto", Needs::runs, kTime, pareto},
-      Kind{"roofline", Needs::runs, "rate.useful_flops_per_second", roofline},
-      Kind{"tornado", Needs::sensitivity, "time", tornado},
-      Kind{"timeline", Needs::one_run, kTime, timeline},
-      Kind{"tiles", Needs::one_run, "compute_cycles", tiles}};
+      Kind{"lines", Needs::runs, kTime, "xy", lines},
+      Kind{"bars", Needs::runs, kTime, "y", bars},
+      Kind{"stacked", Needs::runs, kTime, "", stacked},
+      Kind{"heatmap", Needs::runs, kTime, "z", heatmap},
+      Kind{"scatter", Needs::runs, kTime, "xyz", scatter},
+      Kind{"parallel", Needs::runs, kTime, "z", parallel},
+      Kind{"speedup", Needs::runs, kTime, "xy", speedup},
+      Kind{"pareto", Needs::runs, kTime, "xy", pareto},
+      Kind{"roofline", Needs::runs, "rate.useful_flops_per_second", "", roofline},
+      Kind{"tornado", Needs::sensitivity, "time", "", tornado},
+      Kind{"timeline", Needs::one_run, kTime, "", timeline},
+      Kind{"tiles", Needs::one_run, "compute_cycles", "z", tiles}};
   return kKinds;
 }
 

@@ -8,15 +8,18 @@ Figure lines(const Source& source, const Request& given) {
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
   constexpr double kWide = 50;  // from here on zero as the origin hides the small values
   const bool spread = table.smallest() > 0 && table.largest() > kWide * table.smallest();
-  const Quantity y = quantity_of(request.y.front(), table.largest());
-  const bool log_y = wants_log(request, 'y', spread);
+  const Quantity y = shared_quantity(request.y, table.largest());
   Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
   figure.csv = table.csv();
-  figure.script =
-      heading(title_of(source.rows, request), quantity_of(request.x, 0).title(),
-              (request.y.size() > 1 ? y.unit : y.title()) + best_note(request), table.key_title) +
-      x_axis(table, wants_log(request, 'x', is_geometric(table.x_values))) +
-      y_axis(log_y, table.smallest() * y.scale, table.largest() * y.scale) + curves(table, y.scale);
+  const Axis across =
+      x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
+  const Axis up = axis_of("y", wants_log(request, 'y', spread),
+                          extent_of(table.numbers()).times(y.scale), figure.sheet);
+  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+                           y.title() + best_note(request), table.key_title},
+                          request, figure.sheet) +
+                  across.script + up.script + curves(table, across, up, y.scale);
   return figure;
 }
 

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/frame.h"
 #include "sim/plot/script.h"
 #include "sim/sweep/tables.h"
 
@@ -14,8 +14,8 @@ namespace {
 struct Design {
   double x, y;
   std::string label;
-  bool best = true;   ///< no other is at least as good in both and better in one
-  bool named = true;  ///< its label stands free
+  bool best = true;    ///< no other is at least as good in both and better in one
+  bool named = false;  ///< its label has room
 };
 
 void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
@@ -28,29 +28,41 @@ void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
   }
 }
 
-/// The labels of the best that do not lie upon one already there.
-void choose_labels(std::vector<Design>& designs, bool log_x, bool log_y) {
-  constexpr double kWidth = 0.22, kHeight = 0.045;  // of a label, of the whole figure
-  const auto place = [&](double Design::*member, bool logarithmic) {
-    double least = designs.front().*member, most = least;
-    for (const Design& each : designs) {
-      least = std::min(least, each.*member);
-      most = std::max(most, each.*member);
-    }
-    return [=](const Design& each) {
-      const double value = each.*member;
-      if (most <= least) return 0.0;
-      return logarithmic ? std::log(value / least) / std::log(most / least) : value / most;
-    };
-  };
-  const auto x = place(&Design::x, log_x), y = place(&Design::y, log_y);
+/// The stairs of the front from point to point, as gnuplot draws them.
+void add_stairs(const std::vector<Design>& designs, const std::vector<Spot>& spots, bool more_x,
+                Labels& labels) {
+  const Spot* before = nullptr;
   for (std::size_t i = 0; i < designs.size(); ++i) {
-    designs[i].named = designs[i].best;
-    for (std::size_t j = 0; j < i && designs[i].named; ++j) {
-      designs[i].named = !designs[j].named || std::abs(x(designs[i]) - x(designs[j])) > kWidth ||
-                         std::abs(y(designs[i]) - y(designs[j])) > kHeight;
+    if (!designs[i].best) continue;
+    const Spot& now = spots[i];
+    if (before != nullptr) {
+      const Spot corner = more_x ? Spot{before->x, now.y} : Spot{now.x, before->y};
+      labels.add_line(*before, corner);
+      labels.add_line(corner, now);
     }
+    before = &now;
   }
+}
+
+/// Names the best where their names have room; returns gnuplot's commands.
+std::string name_best(std::vector<Design>& designs, const Frame& frame, const Axis& x,
+                      const Axis& y, const Quantity& in_x, const Quantity& in_y, bool more_x) {
+  Labels labels(frame);
+  std::vector<Spot> spots;
+  for (const Design& each : designs) {
+    spots.push_back(frame.spot(x, each.x * in_x.scale, y, each.y * in_y.scale));
+    labels.keep_free(spots.back());
+  }
+  add_stairs(designs, spots, more_x, labels);
+  std::string script;
+  for (std::size_t i = 0; i < designs.size(); ++i) {
+    const auto box = designs[i].best && !designs[i].label.empty()
+                         ? labels.put(designs[i].label, spots[i])
+                         : std::nullopt;
+    designs[i].named = box.has_value();
+    if (box) script += labels.script(designs[i].label, *box);
+  }
+  return script;
 }
 
 /// Names of what the axes are at a run, short.
@@ -87,28 +99,27 @@ std::string csv_of(const std::vector<Design>& designs, const Request& request) {
   return csv;
 }
 
-/// Whether values lie too far apart for an axis from zero.
-bool is_wide(const std::vector<Design>& designs, double Design::*member) {
-  constexpr double kWide = 20;
-  double least = designs.front().*member, most = least;
-  for (const Design& each : designs) {
-    least = std::min(least, each.*member);
-    most = std::max(most, each.*member);
-  }
-  return least > 0 && most > kWide * least;
-}
-
-/// All runs grey, the front as stairs, its runs with their labels.
+/// All runs grey, the front as stairs.
 std::string front_script(const Quantity& x, const Quantity& y, bool more_x) {
   return fmt::format(
       "plot data using ($1*{0}):($2*{1}) with points pt 7 ps 0.6 lc rgb '#aaaaaa' title "
       "'runs', \\\n"
       "  data using ($3==1?$1*{0}:NaN):($2*{1}) with {2} lw 2 lc rgb '{3}' notitle, \\\n"
       "  data using ($3==1?$1*{0}:NaN):($2*{1}) with points pt 7 ps 1 lc rgb '{3}' title "
-      "'best', \\\n"
-      "  data using ($4==1?$1*{0}:NaN):($2*{1}):5 with labels left offset 0.8,-0.7 font ',9' "
-      "tc rgb '#444444' notitle\n",
+      "'best'\n",
       x.scale, y.scale, more_x ? "fsteps" : "steps", colour(1));
+}
+
+Extent extent_by(const std::vector<Design>& designs, double Design::*member) {
+  std::vector<double> values;
+  for (const Design& each : designs) values.push_back(each.*member);
+  return extent_of(values);
+}
+
+/// Whether values lie too far apart for an axis from zero.
+bool is_wide(const Extent& extent) {
+  constexpr double kWide = 20;
+  return extent.least > 0 && extent.most > kWide * extent.least;
 }
 
 }  // namespace
@@ -125,26 +136,24 @@ Figure pareto(const Source& source, const Request& given) {
   if (designs.empty()) throw UserError(source.rows.origin + ": no run has both quantities");
   const bool more_x = more_is_better(request.x), more_y = more_is_better(request.y.front());
   mark_front(designs, more_x, more_y);
-  const bool log_x = wants_log(request, 'x', is_wide(designs, &Design::x));
-  const bool log_y = wants_log(request, 'y', is_wide(designs, &Design::y));
-  choose_labels(designs, log_x, log_y);
-  double highest = designs.front().y, lowest = highest;
-  for (const Design& each : designs) {
-    highest = std::max(highest, each.y);
-    lowest = std::min(lowest, each.y);
-  }
-  const Quantity x = quantity_of(request.x, designs.back().x);
-  const Quantity y = quantity_of(request.y.front(), highest);
+  const Extent in_x = extent_by(designs, &Design::x), in_y = extent_by(designs, &Design::y);
+  const Quantity x = quantity_of(request.x, in_x.most),
+                 y = quantity_of(request.y.front(), in_y.most);
   const auto direction = [](bool more) { return more ? ", more is better" : ", less is better"; };
-  constexpr double kRoomForLabels = 1.15;
   Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
+  const Axis across =
+      axis_of("x", wants_log(request, 'x', is_wide(in_x)), in_x.times(x.scale), figure.sheet);
+  const Axis up =
+      axis_of("y", wants_log(request, 'y', is_wide(in_y)), in_y.times(y.scale), figure.sheet);
+  const Headings texts{title_of(source.rows, request), x.title() + direction(more_x),
+                       y.title() + direction(more_y)};
+  const Frame frame = Frame::around(texts, request, figure.sheet, 0, 1.2);
+  const std::string names = name_best(designs, frame, across, up, x, y, more_x);
   figure.csv = csv_of(designs, request);
-  figure.script = heading(title_of(source.rows, request), x.title() + direction(more_x),
-                          y.title() + direction(more_y), "") +
-                  (log_x ? log_axis('x', designs.front().x * x.scale,
-                                    kRoomForLabels * designs.back().x * x.scale)
-                         : from_zero('x', kRoomForLabels * designs.back().x * x.scale)) +
-                  y_axis(log_y, lowest * y.scale, highest * y.scale) + front_script(x, y, more_x);
+  figure.script = heading(texts, request, figure.sheet) + frame.script() +
+                  "set key tmargin right horizontal\n" + across.script + up.script + names +
+                  front_script(x, y, more_x);
   return figure;
 }
 

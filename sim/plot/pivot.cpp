@@ -37,19 +37,32 @@ std::size_t index_of(const std::vector<std::string>& texts, const std::string& t
   return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
 }
 
-/// The label of the series that a sample belongs to; a single key's name stands above all.
-Place series_of(const Sample& sample, std::span<const std::string> by) {
+/// The label of the series that a row's number belongs to, `name` if there are several; a single
+/// key's name stands above all.
+Place series_of(const Row& row, const std::string& name, std::span<const std::string> by) {
   Place place;
   for (const std::string& path : by) {
-    const std::string value = text(*sample.row, path);
-    place.numbers.push_back(number(*sample.row, path));
+    const std::string value = text(row, path);
+    place.numbers.push_back(number(row, path));
     if (value.empty()) continue;
-    const bool named = by.size() > 1 && number(*sample.row, path).has_value();
+    const bool named = by.size() > 1 && number(row, path).has_value();
     if (!place.label.empty()) place.label += ", ";
     place.label += named ? quantity_of(path, 0).label + " " + value : value;
   }
-  if (!sample.name.empty()) place.label += (place.label.empty() ? "" : ": ") + sample.name;
+  if (!name.empty()) place.label += (place.label.empty() ? "" : ": ") + name;
   return place;
+}
+
+/// The points that cannot run and whose place in the figure is known.
+std::vector<const Row*> placed(const Rows& rows, const Request& request) {
+  std::vector<const Row*> found;
+  for (const Row& row : rows.infeasible) {
+    const bool known = find(row, request.x) != nullptr &&
+                       std::all_of(request.by.begin(), request.by.end(),
+                                   [&](const auto& path) { return row.axes.contains(path); });
+    if (known) found.push_back(&row);
+  }
+  return found;
 }
 
 [[noreturn]] void refuse_double(const Rows& rows, const Sample& sample, const Pivot& pivot,
@@ -76,11 +89,17 @@ std::string place_of_best(const Row& row, const std::vector<std::string>& best) 
 }
 
 /// The axis, the series and the place for each value.
-Pivot empty_pivot(std::span<const Sample> samples, const Request& request) {
+Pivot empty_pivot(std::span<const Sample> samples, std::span<const Row* const> infeasible,
+                  const Request& request) {
   std::vector<Place> xs, series;
-  for (const Sample& sample : samples) {
-    add_once({{number(*sample.row, request.x)}, text(*sample.row, request.x)}, xs);
-    add_once(series_of(sample, request.by), series);
+  const auto add = [&](const Row& row, const std::string& name) {
+    add_once({{number(row, request.x)}, text(row, request.x)}, xs);
+    add_once(series_of(row, name, request.by), series);
+  };
+  for (const Sample& sample : samples) add(*sample.row, sample.name);
+  for (const Row* row : infeasible) {
+    if (request.y.size() == 1) add(*row, "");
+    if (request.y.size() > 1) add_once({{number(*row, request.x)}, text(*row, request.x)}, xs);
   }
   std::stable_sort(xs.begin(), xs.end());
   std::stable_sort(series.begin(), series.end());
@@ -95,12 +114,29 @@ Pivot empty_pivot(std::span<const Sample> samples, const Request& request) {
     if (numbers) made.x_values.push_back(*place.numbers[0]);
   }
   made.values.assign(xs.size(), std::vector<std::optional<double>>(series.size()));
+  made.infeasible.assign(xs.size(), std::vector<bool>(series.size()));
   made.best = request.best;
   if (!made.best.empty()) made.best_at.assign(xs.size(), std::vector<std::string>(series.size()));
   return made;
 }
 
 }  // namespace
+
+bool Pivot::has_infeasible() const {
+  return std::any_of(infeasible.begin(), infeasible.end(), [](const std::vector<bool>& row) {
+    return std::find(row.begin(), row.end(), true) != row.end();
+  });
+}
+
+std::vector<double> Pivot::numbers() const {
+  std::vector<double> found;
+  for (const auto& row : values) {
+    for (const auto& value : row) {
+      if (value) found.push_back(*value);
+    }
+  }
+  return found;
+}
 
 double Pivot::largest() const {
   double most = -std::numeric_limits<double>::infinity();
@@ -140,14 +176,24 @@ std::string Pivot::csv() const {
 }
 
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request) {
-  Pivot made = empty_pivot(samples, request);
+  const std::vector<const Row*> infeasible = placed(rows, request);
+  Pivot made = empty_pivot(samples, infeasible, request);
   for (const Sample& sample : samples) {
-    const std::string label = series_of(sample, request.by).label;
+    const std::string label = series_of(*sample.row, sample.name, request.by).label;
     const std::size_t i = index_of(made.x_texts, text(*sample.row, request.x));
     const std::size_t s = index_of(made.series, label);
     if (made.values[i][s]) refuse_double(rows, sample, made, label, request.by);
     made.values[i][s] = sample.value;
     if (!made.best.empty()) made.best_at[i][s] = place_of_best(*sample.row, made.best);
+  }
+  for (const Row* row : infeasible) {
+    const std::size_t i = index_of(made.x_texts, text(*row, request.x));
+    const std::string label = series_of(*row, "", request.by).label;
+    for (std::size_t s = 0; s < made.series.size(); ++s) {
+      const bool its =
+          request.y.size() > 1 ? made.series[s].starts_with(label) : made.series[s] == label;
+      if (its && !made.values[i][s]) made.infeasible[i][s] = true;
+    }
   }
   return made;
 }
@@ -156,9 +202,10 @@ std::vector<std::string> varying(const Rows& rows) {
   std::vector<std::string> found;
   for (const std::string& path : rows.axes) {
     const std::string first = text(rows.rows.front(), path);
-    const bool differs = std::any_of(rows.rows.begin(), rows.rows.end(),
-                                     [&](const Row& row) { return text(row, path) != first; });
-    if (differs) found.push_back(path);
+    const auto differs = [&](const Row& row) { return text(row, path) != first; };
+    if (std::any_of(rows.rows.begin(), rows.rows.end(), differs) ||
+        std::any_of(rows.infeasible.begin(), rows.infeasible.end(), differs))
+      found.push_back(path);
   }
   return found;
 }

@@ -29,17 +29,24 @@ struct Pivot {
   /// [x][series]: where along `best` it is; none if `best` is empty
   std::vector<std::vector<std::string>> best_at;
 
+  /// [x][series]: no run there, for its config is one that cannot be run
+  std::vector<std::vector<bool>> infeasible{};
+
+  [[nodiscard]] bool has_infeasible() const;
   [[nodiscard]] double largest() const;
   [[nodiscard]] double smallest() const;
+  /// All values that there are.
+  [[nodiscard]] std::vector<double> numbers() const;
   /// A table with a column for x, one a series, and then one a series for where its best is.
   [[nodiscard]] std::string csv() const;
 };
 
 /// Samples by the request's x, and by what tells its series apart. Throws UserError if two fall on
-/// one place, naming what else varies.
+/// one place, naming what else varies. Points that cannot run have places too, if both axes and
+/// series are axes of the sweep.
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
 
-/// The axes that have more than one value among the rows.
+/// The axes that have more than one value among the rows, those that cannot run included.
 std::vector<std::string> varying(const Rows& rows);
 
 }  // namespace tessera::plot

@@ -91,6 +91,7 @@ std::string label_of(const std::string& path) {
 }  // namespace
 
 std::string Quantity::title() const {
+  if (label.empty()) return unit;
   return unit.empty() ? label : fmt::format("{} ({})", label, unit);
 }
 

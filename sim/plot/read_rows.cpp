@@ -37,11 +37,12 @@ void read_sweep(const std::string& folder, bool several, Rows& rows) {
                        point.contains("report");
     if (!whole) throw UserError(place + ": is no point of tessera sweep");
     for (const auto& [path, value] : point["axes"].items()) add_axis(path, rows);
+    if (several) point["axes"]["folder"] = folder;
     if (point["status"] != "done") {
       ++rows.left_out;
+      if (point["status"] == "failed") rows.infeasible.push_back({std::move(point["axes"]), {}});
       continue;
     }
-    if (several) point["axes"]["folder"] = folder;
     rows.rows.push_back({std::move(point["axes"]), std::move(point["report"])});
   }
   if (several) add_axis("folder", rows);

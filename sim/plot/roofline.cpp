@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/frame.h"
 #include "sim/plot/roofs.h"
 #include "sim/plot/script.h"
 #include "sim/report/units.h"
@@ -64,65 +65,116 @@ std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
   return dots;
 }
 
-/// The ranges of a figure, its place in the picture fixed, so that a slope's angle is known.
+/// The axes, and where they lie, so that a slope's angle is known.
 struct Plane {
-  double low, high, least, most;
-  /// Shares of the picture.
-  static constexpr double kLeft = 0.1, kBottom = 0.15, kWidth = 0.66, kHeight = 0.74;
+  Axis x, y;
+  Frame frame;
 
   /// Of a slope to the horizontal, in radians.
-  [[nodiscard]] double angle(const Figure& figure) const {
-    const double decade_x = kWidth * figure.width / std::log10(high / low);
-    const double decade_y = kHeight * figure.height / std::log10(most / least);
-    return std::atan2(decade_y, decade_x);
+  [[nodiscard]] double angle() const {
+    const double across = (frame.box.right - frame.box.left) / std::log10(x.high / x.low);
+    const double up = (frame.box.top - frame.box.bottom) / std::log10(y.high / y.low);
+    return std::atan2(up, across);
   }
-  [[nodiscard]] std::string script() const {
-    return fmt::format(
-        "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\n"
-        "set tmargin at screen {}\nset logscale xy\nset format x '%.4g'\nset format y '%.0s%c'\n"
-        "set xrange [{}:{}]\nset yrange [{}:{}]\n",
-        kLeft, kLeft + kWidth, kBottom, kBottom + kHeight, low, high, least, most);
+  [[nodiscard]] Spot spot(double intensity, double rate) const {
+    return frame.spot(x, intensity, y, rate);
   }
 };
 
-Plane plane_of(const Roofs& roofs, const std::vector<Dot>& dots) {
-  Plane plane{roofs.top() / roofs.steepest(), roofs.top() / roofs.slopes.back().per_second,
-              roofs.flats.back().per_second, 2 * roofs.top()};
+Plane plane_of(const Roofs& roofs, const std::vector<Dot>& dots, const Frame& frame) {
+  double low = roofs.top() / roofs.steepest(), high = roofs.top() / roofs.slopes.back().per_second;
+  double least = roofs.flats.back().per_second;
   for (const Dot& dot : dots) {
-    plane.low = std::min(plane.low, dot.intensity);
-    plane.high = std::max(plane.high, dot.intensity);
-    plane.least = std::min(plane.least, dot.rate);
+    low = std::min(low, dot.intensity);
+    high = std::max(high, dot.intensity);
+    least = std::min(least, dot.rate);
   }
-  plane.low /= 5;
-  plane.high *= 8;
-  plane.least /= 3;
-  return plane;
+  low /= 5;
+  high *= 8;
+  least /= 3;
+  const auto axis = [&](const char* name, double from, double to) {
+    return log_axis(name, {from, to, from}, frame.sheet);
+  };
+  return {axis("x", low, high), axis("y", least, 2 * roofs.top()), frame};
 }
 
-std::string roofs_script(const Roofs& roofs, const Plane& plane, double angle) {
+/// Room for a text at the end of a flat roof, above it or below, or farther from its end.
+std::optional<Box> beside(const Spot& end, const Sheet& sheet, const std::string& text,
+                          Labels& labels) {
+  const double wide = sheet.width_of(text), half = 0.42 * sheet.line();
+  for (const double back : {1.0, 8.0, 16.0}) {
+    for (const double up : {0.6, -0.6}) {
+      const double right = end.x - back * sheet.letter(), middle = end.y + up * sheet.line();
+      const Box box{right - wide, right, middle - half, middle + half};
+      if (labels.take(box)) return box;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string flats_script(const Roofs& roofs, const Plane& plane, Labels& labels) {
+  constexpr const char* kInk = "#444444";
+  const Sheet& sheet = plane.frame.sheet;
+  std::string script;
+  for (const auto& [name, rate] : roofs.flats) {
+    const double from = std::max(plane.x.low, rate / roofs.steepest());
+    script += fmt::format("set arrow from {0},{1} to {2},{1} nohead lw {3} lc rgb '{4}'\n", from,
+                          rate, plane.x.high, rate == roofs.top() ? 2 : 1, kInk);
+    const std::string text = name + " " + report::scaled(rate, "FLOP/s");
+    const Spot end = plane.spot(plane.x.high, rate);
+    if (const auto box = beside(end, sheet, text, labels))
+      script += labels.script(text, *box, kInk);
+  }
+  return script;
+}
+
+/// Where a name stands above a slope, along it, off the flat roofs if that can be; its letters'
+/// places are then taken. Nothing if it is longer than the slope.
+std::optional<Spot> middle_of_name(const Spot& low, const Spot& high, const Sheet& sheet,
+                                   const std::string& text, Labels& labels) {
+  const double length = std::hypot(high.x - low.x, high.y - low.y), wide = sheet.width_of(text);
+  if (length < wide) return std::nullopt;
+  const double across = (high.x - low.x) / length, up = (high.y - low.y) / length;
+  const double away = 0.65 * sheet.line(), half = 0.35 * sheet.line();
+  const auto boxes = [&](double middle) {
+    std::vector<Box> found;
+    for (double at = middle - wide / 2; at <= middle + wide / 2; at += half) {
+      const Spot spot{low.x + at * across - away * up, low.y + at * up + away * across};
+      found.push_back({spot.x - half, spot.x + half, spot.y - half, spot.y + half});
+    }
+    return found;
+  };
+  double best = length / 2;
+  for (const double share : {0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8}) {
+    const double middle = wide / 2 + share * (length - wide);
+    const std::vector<Box> here = boxes(middle);
+    if (!std::all_of(here.begin(), here.end(), [&](const Box& box) { return labels.is_free(box); }))
+      continue;
+    best = middle;
+    break;
+  }
+  for (const Box& box : boxes(best)) labels.keep_free(box);
+  return Spot{low.x + best * across - away * up, low.y + best * up + away * across};
+}
+
+std::string slopes_script(const Roofs& roofs, const Plane& plane, Labels& labels) {
   constexpr std::array kInks = {"#2a7fb0", "#7a4fa0"};
-  constexpr double kWidthsAway = 1.6, kHeightsAway = 0.8;  // of letters, square to the slope
-  std::string script = "set style textbox opaque noborder margins 0.3,0.1\n";
+  const Sheet& sheet = plane.frame.sheet;
+  const double angle = plane.angle();
+  std::string script;
   for (std::size_t i = 0; i < roofs.slopes.size(); ++i) {
     const auto& [name, bytes] = roofs.slopes[i];
-    // Named a little above where it comes into the picture.
-    const double from = std::max(plane.low, plane.least / bytes);
-    const double at = from * std::pow(roofs.top() / bytes / from, 0.08);
-    script += fmt::format(
-        "set arrow from {0},{1} to {2},{3} nohead lw 2 lc rgb '{4}'\n"
-        "set label {5} at {6},{7} left rotate by {8:.1f} offset {9:.2f},{10:.2f} font ',10' tc rgb "
-        "'{4}'\n",
-        from, from * bytes, roofs.top() / bytes, roofs.top(), kInks[i % kInks.size()],
-        literal(name + " " + report::scaled(bytes, "B/s")), at, at * bytes,
-        angle * 180 / std::numbers::pi, -kWidthsAway * std::sin(angle),
-        kHeightsAway * std::cos(angle));
-  }
-  for (const auto& [name, rate] : roofs.flats) {
-    script += fmt::format(
-        "set arrow from {0},{1} to {2},{1} nohead lw {3} lc rgb '#444444'\n"
-        "set label {4} at {2},{1} right offset -0.5,0.6 font ',10' tc rgb '#444444' front boxed\n",
-        std::max(plane.low, rate / roofs.steepest()), rate, plane.high, rate == roofs.top() ? 2 : 1,
-        literal(name + " " + report::scaled(rate, "FLOP/s")));
+    const std::string text = name + " " + report::scaled(bytes, "B/s");
+    const double from = std::max(plane.x.low, plane.y.low / bytes);
+    script += fmt::format("set arrow from {},{} to {},{} nohead lw 2 lc rgb '{}'\n", from,
+                          from * bytes, roofs.top() / bytes, roofs.top(), kInks[i % kInks.size()]);
+    const Spot low = plane.spot(from, from * bytes),
+               high = plane.spot(roofs.top() / bytes, roofs.top());
+    const auto middle = middle_of_name(low, high, sheet, text, labels);
+    if (!middle) continue;
+    script += fmt::format("set label {} at {} center rotate by {:.1f} tc rgb '{}'\n", literal(text),
+                          plane.frame.place(*middle), angle * 180 / std::numbers::pi,
+                          kInks[i % kInks.size()]);
   }
   return script;
 }
@@ -138,7 +190,7 @@ std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::strin
           literal(kLevels[level].name), literal(series[i]), kLevels[level].mark, colour(i)));
     }
   }
-  for (std::size_t i = 0; i < series.size(); ++i) {
+  for (std::size_t i = 0; series.size() > 1 && i < series.size(); ++i) {
     parts.push_back(fmt::format("keyentry with points pt 5 ps 1.2 lc rgb '{}' title {}", colour(i),
                                 literal(series[i])));
   }
@@ -152,6 +204,14 @@ std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::strin
   return fmt::format("plot \\\n  {}\n", fmt::join(parts, ", \\\n  "));
 }
 
+/// Room for the key: beside the figure, or in lines above it.
+Frame frame_of(const Headings& texts, const Request& request, const Sheet& sheet,
+               std::vector<std::string> entries) {
+  if (entries.size() == 1) entries.clear();  // the title names it
+  for (const Level& level : kLevels) entries.push_back("bytes: " + std::string(level.name));
+  return Frame::with_key(texts, request, sheet, entries);
+}
+
 }  // namespace
 
 /// Useful operations a second over operations a byte, of the exchange and of local memory where
@@ -162,8 +222,8 @@ Figure roofline(const Source& source, const Request& request) {
       request.by.empty() ? std::vector<std::string>{"workload.kernel"} : request.by;
   const Roofs roofs = roofs_of(source.rows);
   const std::vector<Dot> dots = dots_of(source.rows, by);
-  const Plane plane = plane_of(roofs, dots);
   Figure figure;
+  figure.sheet = sheet_of(request, request.sheet.is_narrow() ? 0.85 : 0.62);
   figure.csv = "flops_per_byte,useful_flops_per_second,bytes_of,series\n";
   std::vector<std::string> series;
   for (const Dot& dot : dots) {
@@ -175,10 +235,17 @@ Figure roofline(const Source& source, const Request& request) {
   }
   const std::string key =
       by.size() == 1 && !request.by.empty() ? quantity_of(by[0], 0).title() : "";
-  figure.script = heading(title_of(source.rows, request) + best_note(request),
-                          "useful operations a byte (FLOP/B)", "useful rate (FLOP/s)", key) +
-                  plane.script() + roofs_script(roofs, plane, plane.angle(figure)) +
-                  curves_of(dots, series);
+  const Headings texts{title_of(source.rows, request) + best_note(request),
+                       "useful operations a byte (FLOP/B)", "useful rate (FLOP/s)", key};
+  const Plane plane = plane_of(roofs, dots, frame_of(texts, request, figure.sheet, series));
+  Labels labels(plane.frame);
+  for (const Roof& flat : roofs.flats)
+    labels.add_line(plane.spot(plane.x.low, flat.per_second),
+                    plane.spot(plane.x.high, flat.per_second));
+  for (const Dot& dot : dots) labels.keep_free(plane.spot(dot.intensity, dot.rate));
+  figure.script = heading(texts, request, figure.sheet) + plane.frame.script() + plane.x.script +
+                  plane.y.script + slopes_script(roofs, plane, labels) +
+                  flats_script(roofs, plane, labels) + curves_of(dots, series);
   return figure;
 }
 

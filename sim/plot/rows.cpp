@@ -66,10 +66,12 @@ Rows Rows::where(std::span<const std::string> conditions) const {
   for (const std::string& given : conditions) {
     const Condition condition = parse_condition(given);
     require_path(kept, condition.path, given, false);
-    std::erase_if(kept.rows, [&](const Row& row) {
+    const auto differs = [&](const Row& row) {
       const Json* value = find(row, condition.path);
       return value == nullptr || !equals(*value, condition.value);
-    });
+    };
+    std::erase_if(kept.rows, differs);
+    std::erase_if(kept.infeasible, differs);
     if (!kept.rows.empty()) continue;
     std::vector<std::string> known;
     for (const Row& row : rows) {

@@ -22,7 +22,8 @@ struct Rows {
   std::string origin;             ///< the folders, for messages
   std::vector<std::string> axes;  ///< key paths that vary, in the order of the sweep
   std::vector<Row> rows;
-  std::size_t left_out = 0;  ///< points without a correct result
+  std::size_t left_out = 0;       ///< points without a correct result
+  std::vector<Row> infeasible{};  ///< of them those that can have none: their axes alone
 
   /// A copy with the rows alone for which each "path=value" holds (numbers compare as numbers; an
   /// axis that a point does not set holds for nothing). Throws UserError if none is left.

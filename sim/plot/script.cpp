@@ -38,23 +38,6 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
                               numeric ? "of numbers " : ""));
 }
 
-/// 5000 as "5k", 0.2 as it is.
-std::string short_number(double value) {
-  constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P"};
-  std::size_t prefix = 0;
-  for (; value >= 1000 * (1 - 1e-9) && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
-  return fmt::format("{:.6g}{}", value, kPrefixes[prefix]);
-}
-
-/// 1, 2 or 5 times a power of ten, of which a range has five to ten.
-double round_step(double range) {
-  const double least = range / 10, decade = std::pow(10, std::floor(std::log10(least)));
-  for (const double step : {decade, 2 * decade, 5 * decade}) {
-    if (step >= least) return step;
-  }
-  return 10 * decade;
-}
-
 /// Whether each value at `x` goes with one at `path`, as of a square's sides.
 bool follows(const Rows& rows, const std::string& path, const std::string& x) {
   std::map<std::string, std::string> known;
@@ -86,6 +69,8 @@ std::string literal(const std::string& text) {
   return out + "'";
 }
 
+std::string font_of(double points) { return fmt::format("sprintf(',%g',{:.3g}*unit)", points); }
+
 std::string colour(std::size_t series) { return kColours[series % kColours.size()]; }
 
 std::string line_style(std::size_t series) {
@@ -94,83 +79,43 @@ std::string line_style(std::size_t series) {
                      kPoints[series % kPoints.size()], series / kColours.size() + 1);
 }
 
-std::string heading(const std::string& title, const std::string& x, const std::string& y,
-                    const std::string& key_title) {
-  return fmt::format("set title {}\nset xlabel {}\nset ylabel {}\nset key title {} left\n",
-                     literal(title), literal(x), literal(y), literal(key_title));
+Sheet sheet_of(const Request& request, double tall) {
+  Sheet sheet = request.sheet;
+  constexpr double kLeastTall = 0.68;  // of a narrow one: its letters take more of it
+  if (sheet.height == 0)
+    sheet.height = sheet.width * (sheet.is_narrow() ? std::max(tall, kLeastTall) : tall);
+  return sheet;
+}
+
+double heading_width(const Sheet& sheet, std::string_view what) {
+  if (what == "ylabel") return 0.8 * sheet.height;
+  return (what == "title" ? 0.92 : 0.8) * sheet.width;
+}
+
+std::string heading(const Headings& texts, const Request& request, const Sheet& sheet) {
+  const auto set = [&](const char* what, const std::string& text) {
+    return fmt::format("set {} {}\n", what, wrapped(text, sheet, heading_width(sheet, what)));
+  };
+  return set("title", request.title.value_or(texts.title)) +
+         set("xlabel", request.xlabel.value_or(texts.x)) +
+         set("ylabel", request.ylabel.value_or(texts.y)) +
+         fmt::format("set key title {} left\n", literal(texts.key));
 }
 
 bool wants_log(const Request& request, char axis, bool by_default) {
   if (request.log.empty()) return by_default;
-  return request.log != "none" && request.log.find(axis) != std::string::npos;
+  return request.log != kNoLog && request.log.find(axis) != std::string::npos;
 }
 
-std::string x_axis(const Pivot& pivot, bool logarithmic) {
-  constexpr std::size_t kMostMarks = 12;
-  std::string out = logarithmic ? "set logscale x\n" : "";
-  if (pivot.x_values.size() <= kMostMarks) {
-    std::vector<std::string> marks;
-    for (std::size_t i = 0; i < pivot.x_values.size(); ++i) {
-      marks.push_back(fmt::format("{} {}", literal(pivot.x_texts[i]), pivot.x_values[i]));
-    }
-    out += fmt::format("set xtics ({})\n", fmt::join(marks, ", "));
-  } else if (logarithmic) {
-    out += "set format x '%.0s%c'\n";
-  }
-  const auto [least, most] = std::minmax_element(pivot.x_values.begin(), pivot.x_values.end());
-  constexpr double kRoom = 0.04;
-  const double aside = *most > *least ? kRoom * (*most - *least) : 1;
-  const double apart = *most > *least ? std::pow(*most / *least, kRoom) : 2;
-  return out + (logarithmic ? fmt::format("set xrange [{}:{}]\n", *least / apart, *most * apart)
-                            : fmt::format("set xrange [{}:{}]\n", *least - aside, *most + aside));
-}
-
-std::string number_marks(double least, double most) {
-  const double step = round_step(most - least);
-  std::vector<std::string> marks;
-  constexpr double kSlack = 1e-9;
-  const double first = std::ceil(least / step - kSlack) + 0.0;  // not -0
-  for (double i = first; i * step <= most + kSlack * step; ++i) {
-    marks.push_back(fmt::format("{} {}", literal(short_number(i * step)), i * step));
-  }
-  return fmt::format("{}", fmt::join(marks, ", "));
-}
-
-std::string from_zero(char axis, double most) {
-  if (most <= 0) most = 1;
-  const double high = std::ceil(most / round_step(most)) * round_step(most);
-  return fmt::format("set {0}range [0:{1}]\nset {0}tics ({2})\n", axis, high,
-                     number_marks(0, high));
-}
-
-std::string log_axis(char axis, double least, double most) {
-  constexpr double kRoom = 1.25, kFewDecades = 3;
-  const double low = least / kRoom, high = most * kRoom;
-  const bool few = std::log10(high / low) < kFewDecades;
-  std::vector<std::string> marks;
-  for (double decade = std::pow(10, std::floor(std::log10(low))); decade <= high; decade *= 10) {
-    for (const double mark : {decade, 2 * decade, 5 * decade}) {
-      if (mark < low || mark > high || (mark != decade && !few)) continue;
-      marks.push_back(fmt::format("{} {}", literal(short_number(mark)), mark));
-    }
-  }
-  return fmt::format("set logscale {0}\nset {0}range [{1}:{2}]\nset {0}tics ({3})\n", axis, low,
-                     high, fmt::join(marks, ", "));
-}
-
-std::string y_axis(bool logarithmic, double least, double most) {
-  return logarithmic && least > 0 ? log_axis('y', least, most) : from_zero('y', most);
-}
-
-std::string curves(const Pivot& pivot, double scale) {
+std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scale) {
   if (pivot.series.size() > kMostSeries) {
     throw UserError(fmt::format("found {} lines, allowed {}: choose with --where or --by",
                                 pivot.series.size(), kMostSeries));
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < pivot.series.size(); ++i) {
-    parts.push_back(fmt::format("  data using 1:(${}*{}) with linespoints {} title {}", i + 2,
-                                scale, line_style(i), literal(pivot.series[i])));
+    parts.push_back(fmt::format("  data using {}:{} with linespoints {} title {}", x.drawn(1, 1),
+                                y.drawn(i + 2, scale), line_style(i), literal(pivot.series[i])));
   }
   return fmt::format("plot \\\n{}\n", fmt::join(parts, ", \\\n"));
 }
@@ -190,7 +135,21 @@ Request completed(const Rows& rows, const Request& request, bool numeric) {
   return full;
 }
 
+Quantity shared_quantity(const std::vector<std::string>& y, double largest) {
+  Quantity shared = quantity_of(y.front(), largest);
+  for (const std::string& path : y) {
+    const Quantity each = quantity_of(path, largest);
+    if (each.unit != shared.unit)
+      throw UserError(fmt::format(
+          "tessera plot: --y: found {} and {}, allowed quantities of one unit on one axis",
+          shared.title(), each.title()));
+  }
+  if (y.size() > 1) shared.label.clear();
+  return shared;
+}
+
 std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>& y) {
+  shared_quantity(y, 0);  // of one unit
   std::vector<Sample> samples;
   for (const Row& row : rows.rows) {
     for (const std::string& path : y) {
@@ -210,7 +169,7 @@ std::string best_note(const Request& request) {
 }
 
 std::string title_of(const Rows& rows, const Request& request) {
-  if (!request.title.empty()) return request.title;
+  if (request.title) return *request.title;
   const std::string kernel = shared(rows, "workload.kernel");
   const std::string machine = shared(rows, "machine.name");
   const std::string tiles = shared(rows, "machine.tiles");

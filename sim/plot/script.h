@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/plot/axis.h"
 #include "sim/plot/figure.h"
 #include "sim/plot/pivot.h"
 #include "sim/plot/quantity.h"
@@ -12,42 +13,47 @@
 /// Pieces of gnuplot scripts.
 namespace tessera::plot {
 
+inline constexpr const char* kNoLog = "none";
+
 /// A text as gnuplot reads it, in single quotes.
 std::string literal(const std::string& text);
+
+/// A font of so many points, as gnuplot reads it.
+std::string font_of(double points);
 
 /// One of seven colours that all readers can tell apart (Okabe and Ito), again from the eighth on.
 std::string colour(std::size_t series);
 /// "lc ... pt ... dt ..." of a line: where colours repeat, dashes differ.
 std::string line_style(std::size_t series);
 
-/// Title, labels of both axes and the key's title.
-std::string heading(const std::string& title, const std::string& x, const std::string& y,
-                    const std::string& key_title);
+/// The request's sheet; as high as it says, or else `tall` times its width.
+Sheet sheet_of(const Request& request, double tall);
+
+/// What stands around a figure, unless the request says otherwise.
+struct Headings {
+  std::string title;
+  std::string x{}, y{};  ///< of the axes
+  std::string key{};     ///< above the key
+};
+/// Inches that a heading ("title", "xlabel", "ylabel") may be long before it is broken.
+double heading_width(const Sheet& sheet, std::string_view what);
+std::string heading(const Headings& texts, const Request& request, const Sheet& sheet);
 
 /// Whether the request, or else the numbers, want a logarithmic axis.
 bool wants_log(const Request& request, char axis, bool by_default);
 
-/// The horizontal axis of numbers: marks at the values themselves while they are few.
-std::string x_axis(const Pivot& pivot, bool logarithmic);
-/// Marks at round numbers from `least` to `most`: "'1.5M' 1500000, '2M' 2000000".
-std::string number_marks(double least, double most);
-/// An axis ('x' or 'y') from zero to `most`, as drawn, and a little more.
-std::string from_zero(char axis, double most);
-
-/// A logarithmic axis ('x' or 'y') from `least` to `most`, both above zero, and a little more.
-std::string log_axis(char axis, double least, double most);
-
-/// The vertical axis of numbers from `least` to `most`, as drawn: from zero, unless logarithmic.
-std::string y_axis(bool logarithmic, double least, double most);
-
 /// "'DATA' using 1:($2*scale) title ..., ..." for each series of a pivot, `with` between.
-std::string curves(const Pivot& pivot, double scale);
+std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scale);
 
 /// The axes that a request leaves open: x (of numbers, the one with most values, if `numeric`), y
 /// and what tells the series apart. Checks those it names. Throws UserError.
 Request completed(const Rows& rows, const Request& request, bool numeric);
 
-/// A sample a row and quantity that the row has.
+/// What the quantities of one axis have in common: the name of one, else the unit alone. Throws
+/// UserError if their units differ.
+Quantity shared_quantity(const std::vector<std::string>& y, double largest);
+
+/// A sample a row and quantity that the row has; all of one unit. Throws UserError.
 std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>& y);
 
 /// ", best n of each" behind the label of what is drawn, or nothing.

@@ -77,15 +77,20 @@ Figure speedup(const Source& source, const Request& given) {
   const double least = std::min(table.smallest(), 1.0), most = std::max(table.largest(), 1.0);
   constexpr double kWide = 20;
   Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
   figure.csv = table.csv();
+  const Axis across =
+      x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
+  const Axis up = axis_of("y", wants_log(request, 'y', most > kWide * least), {least, most, least},
+                          figure.sheet);
   figure.script =
-      heading(title_of(others, request), quantity_of(request.x, 0).title(),
-              "speed-up over " + text(base.rows.front(), apart.front()) + best_note(request),
-              table.key_title) +
-      x_axis(table, wants_log(request, 'x', is_geometric(table.x_values))) +
-      y_axis(wants_log(request, 'y', most > kWide * least), least, most) +
+      heading({title_of(others, request), quantity_of(request.x, 0).title(),
+               "speed-up over " + text(base.rows.front(), apart.front()) + best_note(request),
+               table.key_title},
+              request, figure.sheet) +
+      across.script + up.script +
       "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#888888' lw 1.5 dt 2\n" +
-      curves(table, 1);
+      curves(table, across, up, 1);
   return figure;
 }
 

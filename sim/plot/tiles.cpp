@@ -44,23 +44,27 @@ Figure tiles(const Source& source, const Request& request) {
   std::size_t across = fabric.value("columns", std::size_t(1));
   if (across <= 1) across = chosen_columns(count);
   const std::size_t rows = (count + across - 1) / across;
-  const auto [least, most] = std::minmax_element(column.values.begin(), column.values.end());
-  const Quantity quantity = quantity_of(name, *most);
+  const Extent extent = extent_of(column.values);
+  const Quantity quantity = quantity_of(name, extent.most);
   Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
+  const Axis axis =
+      axis_of("cb", wants_log(request, 'z', false), extent.times(quantity.scale), figure.sheet);
   figure.csv = fmt::format("tile,column,row,{}\n", name);
   for (std::size_t i = 0; i < across * rows; ++i) {
     figure.csv += fmt::format("{},{},{},", i, i % across, i / across);
     figure.csv += i < count ? fmt::format("{}\n", column.values[i]) : "NaN\n";
   }
   figure.script =
-      heading(title_of(source.rows, request), fmt::format("tile, {} in a row", across), "", "") +
-      colour_map(quantity.title(), *least * quantity.scale, *most * quantity.scale) +
+      heading({title_of(source.rows, request), fmt::format("tile, {} in a row", across)}, request,
+              figure.sheet) +
+      colour_map(quantity.title(), axis, figure.sheet) +
       fmt::format(
           "set xrange [-0.5:{}]\nset yrange [{}:-0.5]\nunset xtics\nset ytics ({}{})\n"
-          "plot data using 2:3:($4*{}) with {}\n",
+          "plot data using 2:3:{} with {}\n",
           static_cast<double>(across) - 0.5, static_cast<double>(rows) - 0.5, "'0' 0",
-          rows > 1 ? fmt::format(", '{}' {}", (rows - 1) * across, rows - 1) : "", quantity.scale,
-          cells_with(across * rows));
+          rows > 1 ? fmt::format(", '{}' {}", (rows - 1) * across, rows - 1) : "",
+          axis.drawn(4, quantity.scale), cells_with(across * rows));
   return figure;
 }
 

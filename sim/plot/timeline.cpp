@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/plot/parts.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {
@@ -14,13 +15,12 @@ namespace {
 struct Lane {
   const char* name;
   const char* column;
-  const char* colour;
 };
 
+/// From a barrier's release to the next one's, as `program/flow.h` says.
 constexpr std::array kLanes = {
-    Lane{"sync", "sync_cycles", "#E69F00"},       Lane{"exchange", "exchange_cycles", "#56B4E9"},
-    Lane{"link", "link_cycles", "#CC79A7"},       Lane{"host", "host_cycles", "#222222"},
-    Lane{"compute", "compute_cycles", "#0072B2"}, Lane{"wait", "wait_cycles", "#999999"}};
+    Lane{"wait", "wait_cycles"}, Lane{"exchange", "exchange_cycles"}, Lane{"link", "link_cycles"},
+    Lane{"host", "host_cycles"}, Lane{"compute", "compute_cycles"},   Lane{"sync", "sync_cycles"}};
 
 /// Supersteps that are drawn as one.
 struct Span {
@@ -66,13 +66,13 @@ std::string csv_of(const std::vector<Span>& spans, const std::vector<std::size_t
 }
 
 /// Names above the supersteps that are wide enough for them.
-std::string names_of(const std::vector<Span>& spans, double whole, std::size_t lanes) {
-  constexpr double kWidthOfLetter = 0.011;
+std::string names_of(const std::vector<Span>& spans, double whole, std::size_t lanes,
+                     const Sheet& sheet) {
+  constexpr double kPlot = 0.8;  // of the sheet's width
   std::string script = "set style textbox opaque noborder\n";
   for (const Span& span : spans) {
     if (span.count > 1) continue;
-    const double room = span.cycles / whole;
-    if (room < kWidthOfLetter * static_cast<double>(span.name.size())) continue;
+    if (kPlot * sheet.width * span.cycles / whole < sheet.width_of(span.name)) continue;
     script += fmt::format("set label {} at {},{} center front boxed tc rgb '#444444'\n",
                           literal(span.name), span.start + span.cycles / 2,
                           static_cast<double>(lanes) - 0.35);
@@ -100,21 +100,22 @@ Figure timeline(const Source& source, const Request& request) {
     parts.push_back(fmt::format(
         "  data using ($3=={0}?($5+$6)/2:NaN):3:5:6:($3-0.38):($3+0.38) with boxxyerror fs solid "
         "noborder lc rgb '{1}'",
-        lanes.size(), kLanes[lane].colour));
+        lanes.size(), look_of_part(fmt::format("time.{}", kLanes[lane].column)).colour));
     lanes.push_back(lane);
   }
   Figure figure;
-  figure.height = 320;
+  figure.sheet = sheet_of(request, 0.42);
   figure.csv = csv_of(spans, lanes);
   std::string title = title_of(source.rows, request);
   if (together > 1) title += fmt::format(" ({} supersteps, {} drawn as one)", steps.rows, together);
   figure.script =
-      heading(title, "time (cycles)", "", "") +
+      heading({title, "time (cycles)"}, request, figure.sheet) +
       fmt::format(
           "unset key\nset grid x noy\nset ytics scale 0 ({})\nset xrange [0:{}]\n"
           "set yrange [-0.6:{}]\nset xtics ({})\n{}plot \\\n{}\n",
           fmt::join(marks, ", "), whole, static_cast<double>(lanes.size()) - 0.1,
-          number_marks(0, whole), names_of(spans, whole, lanes.size()), fmt::join(parts, ", \\\n"));
+          number_marks(0, whole, figure.sheet.marks_across()),
+          names_of(spans, whole, lanes.size(), figure.sheet), fmt::join(parts, ", \\\n"));
   return figure;
 }
 

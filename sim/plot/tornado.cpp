@@ -66,7 +66,7 @@ std::vector<Bars> bars_of(const Json& stored, const std::string& metric) {
 }
 
 /// Ratios as changes in percent, at round places from 1/reach to reach.
-std::string change_marks(double reach) {
+std::string change_marks(double reach, const Sheet& sheet) {
   constexpr double kWide = 1.35;
   std::vector<double> ratios;
   if (reach > kWide) {
@@ -78,6 +78,14 @@ std::string change_marks(double reach) {
     while (step > (reach - 1) * 0.9)
       step /= step > 0.7 * std::pow(10, std::ceil(std::log10(step))) ? 2.0 : 5.0;
     for (int i = -3; i <= 3; ++i) ratios.push_back(1 + i * step);
+  }
+  while (ratios.size() > sheet.marks_across()) {  // every second, with that of no change
+    const auto one = std::find(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+    std::vector<double> kept;
+    for (std::size_t i = static_cast<std::size_t>(one) % 2; i < ratios.size(); i += 2)
+      kept.push_back(ratios[i]);
+    if (kept.size() < 3) break;
+    ratios = kept;
   }
   std::vector<std::string> marks;
   for (const double at : ratios)
@@ -124,7 +132,10 @@ Figure tornado(const Source& source, const Request& request) {
     throw UserError(fmt::format("{}: tornado: no key moves {}", source.rows.origin, metric));
   const double reach = std::max(std::exp(bars.front().reach()), 1.001);
   const double by = stored.at("by").get<double>();
+  constexpr double kNames = 0.45;  // of the width, at most
+  double lines_a_row = 1.5, widest = 0;
   Figure figure;
+  Sheet& sheet = figure.sheet = request.sheet;
   figure.csv = "key,low_ratio,low_plan,high_ratio,high_plan\n";
   std::vector<std::string> names;
   for (std::size_t i = 0; i < bars.size(); ++i) {
@@ -132,17 +143,20 @@ Figure tornado(const Source& source, const Request& request) {
     figure.csv += fmt::format("{},{},{},{},{}\n", each.label, number_or_gap(each.low),
                               each.low_replanned ? "*" : "", number_or_gap(each.high),
                               each.high_replanned ? "*" : "");
-    names.push_back(fmt::format("{} {}", literal(each.label), i));
+    names.push_back(fmt::format("{} {}", wrapped(each.label, sheet, kNames * sheet.width), i));
+    const bool fits = sheet.width_of(each.label) <= kNames * sheet.width;
+    if (!fits) lines_a_row = 2.2;
+    widest = std::max(widest, fits ? sheet.width_of(each.label) : kNames * sheet.width);
   }
-  constexpr unsigned kRow = 24, kRest = 110;
-  figure.height = kRest + kRow * static_cast<unsigned>(bars.size());
-  const std::string title =
-      request.title.empty() ? stored.at("heading").get<std::string>() : request.title;
+  constexpr double kRest = 7;  // lines around the bars
+  if (sheet.height == 0)
+    sheet.height = sheet.line() * (kRest + lines_a_row * static_cast<double>(bars.size()));
   figure.script =
-      heading(title,
-              fmt::format("change of {} ({}; * with another plan)", metric,
-                          stored.at("simulated").get<bool>() ? "simulated" : "predicted"),
-              "", "") +
+      heading({stored.at("heading").get<std::string>(),
+               fmt::format("change of {} ({}; * with another plan)", metric,
+                           stored.at("simulated").get<bool>() ? "simulated" : "predicted")},
+              request, sheet) +
+      fmt::format("set title offset screen {:.3f},0\n", -widest / 2 / sheet.width) +
       fmt::format(
           "set ytics scale 0 ({})\nset yrange [{}:-0.6]\nset logscale x\nset xrange [{}:{}]\n"
           "set xtics ({})\nset grid x noy lc rgb '#dddddd' lt 1 lw 0.7\n"
@@ -150,7 +164,7 @@ Figure tornado(const Source& source, const Request& request) {
           "set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#444444' lw 1 front\n"
           "plot \\\n{}, \\\n{}\n",
           fmt::join(names, ", "), static_cast<double>(bars.size()) - 0.4, std::pow(reach, -1.12),
-          std::pow(reach, 1.12), change_marks(reach),
+          std::pow(reach, 1.12), change_marks(reach, sheet),
           half(fmt::format("key / {:g}", by), 2, -0.38, 0, 0),
           half(fmt::format("key x {:g}", by), 4, 0, 0.38, 1));
   return figure;

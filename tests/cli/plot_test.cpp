@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
@@ -44,10 +45,13 @@ TEST_SUITE("cli") {
                       "workload": {"kernel": "gemm", "n": 64, "k": 64}})")
                 .code == 0);
     REQUIRE(folder.call("sensitivity - --out r --quiet", kStream).code == 0);
+    REQUIRE(folder.call("sweep stream.json run.seed=0,1,2 --out z --quiet").code == 0);
     for (const std::string arguments :
-         {"r --kind tornado", "s --kind lines --y time.seconds", "s --kind bars",
-          "s --kind heatmap", "s --kind pareto", "s --kind speedup --baseline workload.dtype=f32",
-          "g --kind roofline", "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
+         {"s --kind lines --y time.seconds", "s --kind bars", "s --kind heatmap", "s --kind pareto",
+          "r --kind tornado", "s --kind scatter", "s --kind parallel", "z --kind lines --log xy",
+          "s --kind stacked --where workload.dtype=f16 --width 84mm --font Helvetica --size 8",
+          "s --kind speedup --baseline workload.dtype=f32", "g --kind roofline",
+          "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
       INFO(arguments);
       const Answer answer = folder.call("plot " + arguments + " --out p --name it");
       INFO(answer.err);
@@ -61,6 +65,54 @@ TEST_SUITE("cli") {
       CHECK_FALSE(folder.read("p/it.csv").empty());
       std::filesystem::remove_all(folder.path() / "p");
     }
+  }
+
+  TEST_CASE("figures of different requests have different names") {
+    if (!has_gnuplot()) return;
+    const CommandFolder folder;
+    sweep(folder);
+    std::set<std::string> names;
+    const std::vector<std::string> asked = {"",
+                                            "--kind bars",
+                                            "--y time.seconds",
+                                            "--x workload.dtype --kind bars",
+                                            "--by workload.dtype",
+                                            "--where workload.dtype=f16",
+                                            "--where workload.dtype=f32",
+                                            "--y 'time.cycles / machine.tiles'",
+                                            "--y 'time.cycles * machine.tiles'",
+                                            "--log x",
+                                            "--title ''",
+                                            "--title a",
+                                            "--xlabel a",
+                                            "--width 3.3in",
+                                            "--size 8"};
+    for (const std::string& each : asked) {
+      const Answer answer = folder.call("plot s --format svg " + each);
+      INFO(each, answer.err);
+      REQUIRE(answer.code == 0);
+      names.insert(answer.out.substr(0, answer.out.find('\n')));
+    }
+    CHECK(names.size() == asked.size());
+    CHECK(names.contains("s/plots/lines.svg"));
+    CHECK(names.contains("s/plots/lines-time.seconds.svg"));
+    CHECK(folder.call("plot s --format svg --width 3.3in").out ==
+          folder.call("plot s --format svg --width 3.3in").out);
+  }
+
+  TEST_CASE("a figure is as wide as its column, its letters as large as asked") {
+    if (!has_gnuplot()) return;
+    const CommandFolder folder;
+    sweep(folder);
+    REQUIRE(
+        folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title '' --name f")
+            .code == 0);
+    const std::string pdf = folder.read("s/plots/f.pdf");
+    CHECK(pdf.find("/MediaBox [ 0 0 237 144 ]") != std::string::npos);
+    CHECK(folder.read("s/plots/f.svg").find("width=\"317\" height=\"192\"") != std::string::npos);
+    CHECK(folder.read("s/plots/f.svg").find("font-family=\"serif\" font-size=\"10.67\"") !=
+          std::string::npos);
+    CHECK(folder.read("s/plots/f.gp").find("set title ''\n") != std::string::npos);
   }
 
   TEST_CASE("the script alone draws the same figure again") {
@@ -110,7 +162,14 @@ TEST_SUITE("cli") {
     check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
     check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
     check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});
-    check_refused(folder, "plot s --log z", {"--log: found z, allowed none, x, y, xy"});
+    check_refused(folder, "plot s --log z",
+                  {"--log: found z, allowed for lines: none, or some of xy"});
+    check_refused(folder, "plot s --kind roofline --log x",
+                  {"the axes of roofline cannot be chosen"});
+    check_refused(folder, "plot s --width 3.3", {"--width: found 3.3", "3.3in, 84mm"});
+    check_refused(folder, "plot s --size huge", {"--size: found huge, allowed 4 to 72 points"});
+    check_refused(folder, "plot s --font 'a,b'", {"--font: found a,b"});
+    check_refused(folder, "plot s --y time.cycles --y time.seconds", {"quantities of one unit"});
     check_refused(folder, "plot s --name a/b", {"--name: found a/b"});
     check_refused(folder, "plot s --y time.cycle",
                   {"--y: no run has time.cycle", "did you mean time.cycles?"});

@@ -5,6 +5,7 @@
 #include "sim/base/errors.h"
 #include "sim/plot/best.h"
 #include "sim/plot/derived.h"
+#include "sim/plot/scattered.h"
 #include "sim/plot/script.h"
 #include "tests/sim/plot/samples.h"
 
@@ -63,10 +64,14 @@ TEST_SUITE("unit") {
           "'18.01k' 18010, '18.015k' 18015, '18.02k' 18020, '18.025k' 18025, '18.03k' 18030, "
           "'18.035k' 18035, '18.04k' 18040, '18.045k' 18045, '18.05k' 18050, '18.055k' 18055, "
           "'18.06k' 18060");
-    CHECK(from_zero('y', 7.4) ==
+    CHECK(linear_axis("y", 7.4, {}).script ==
           "set yrange [0:8]\nset ytics ('0' 0, '1' 1, '2' 2, '3' 3, '4' 4, "
           "'5' 5, '6' 6, '7' 7, '8' 8)\n");
-    CHECK(from_zero('y', 0).starts_with("set yrange [0:1]"));
+    CHECK(linear_axis("y", 0, {}).script.starts_with("set yrange [0:1]"));
+    CHECK(log_numbers(1, 1000, 10) ==
+          std::vector<double>{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000});
+    CHECK(log_numbers(1, 1000, 4) == std::vector<double>{1, 10, 100, 1000});
+    CHECK(log_numbers(1, 1e9, 3) == std::vector<double>{1, 1e3, 1e6, 1e9});
   }
 
   TEST_CASE("an axis that follows from x tells no lines apart") {
@@ -109,11 +114,111 @@ TEST_SUITE("unit") {
   TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {
     const Figure figure = heatmap(grid(), request("n"));
     CHECK(figure.csv ==
-          "n,series,column,row,value,bright\n"
-          "1,f32,0,0,NaN,0\n4,f32,1,0,20,0\n16,f32,2,0,40,1\n"
-          "1,f16,0,1,5,0\n4,f16,1,1,10,0\n16,f16,2,1,NaN,0\n");
+          "n,series,column,row,value,bright,infeasible,text\n"
+          "1,f32,0,0,NaN,0,0,\n4,f32,1,0,20,0,0,20.0\n16,f32,2,0,40,1,0,40.0\n"
+          "1,f16,0,1,5,0,0,5.0\n4,f16,1,1,10,0,0,10.0\n16,f16,2,1,NaN,0,0,\n");
     const Source one = runs({{{{"n", 1}}, 10}, {{{"n", 2}}, 20}});
     CHECK_THROWS_AS(heatmap(one, {}), UserError);
+  }
+
+  TEST_CASE("points that cannot run have a cross in their cell, those that no one asked for none") {
+    Source source = grid();
+    source.rows.infeasible = {{{{"n", 1}, {"type", "f32"}}, {}},
+                              {{{"n", 64}, {"type", "f16"}}, {}}};
+    const Figure figure = heatmap(source, request("n"));
+    CHECK(holds(figure.csv, "1,f32,0,0,NaN,0,1,\n"));
+    CHECK(holds(figure.csv, "64,f16,3,1,NaN,0,1,\n"));
+    CHECK(holds(figure.csv, "64,f32,3,0,NaN,0,0,\n"));
+    CHECK(holds(figure.script, "title 'cannot run'"));
+    CHECK_FALSE(holds(heatmap(grid(), request("n")).script, "cannot run"));
+    CHECK(holds(bars(source, request("n")).script, "title 'cannot run'"));
+  }
+
+  TEST_CASE("colours are logarithmic where values lie far apart, or are told to be") {
+    const Source source = runs({{{{"n", 1}, {"k", 1}}, 1}, {{{"n", 2}, {"k", 2}}, 1000}});
+    Request wanted = request("n");
+    wanted.by = {"k"};
+    CHECK(holds(heatmap(source, wanted).script, "set logscale cb"));
+    wanted.log = "none";
+    CHECK_FALSE(holds(heatmap(source, wanted).script, "set logscale cb"));
+    wanted = request("n");
+    wanted.log = "z";
+    CHECK(holds(heatmap(grid(), wanted).script, "set logscale cb"));
+  }
+
+  TEST_CASE("zero has a place at the beginning of a logarithmic axis, numbers below it none") {
+    Source source = runs({{{{"n", 0}}, 10}, {{{"n", 1}}, 0}, {{{"n", 100}}, 1000}});
+    Request wanted = request("n");
+    wanted.log = "xy";
+    const Figure figure = lines(source, wanted);
+    CHECK(holds(figure.csv, "0,10\n1,0\n"));
+    CHECK(holds(figure.script, "set xtics ('0' 0.5, '1' 1, '100' 100)"));
+    CHECK(holds(figure.script, "($1==0?0.5:$1):($2==0?5:$2)"));
+    CHECK_FALSE(holds(figure.script, "inf"));
+    source.rows.rows[1].axes["n"] = -1;
+    CHECK_THROWS_AS(lines(source, wanted), UserError);
+    const Source nothing = runs({{{{"n", 0}}, 10}, {{{"n", 0}, {"k", 1}}, 10}});
+    CHECK_THROWS_AS(lines(nothing, wanted), UserError);
+  }
+
+  TEST_CASE("quantities on one axis have one unit") {
+    Request wanted = request("n");
+    wanted.by = {"type"};
+    wanted.y = {"time.cycles", "memory.max_tile_bytes"};
+    CHECK_THROWS_WITH_AS(lines(grid(), wanted),
+                         "tessera plot: --y: found time (cycles) and max tile memory (B), allowed "
+                         "quantities of one unit on one axis",
+                         UserError);
+  }
+
+  TEST_CASE("headings are those that the user gives, and none if they are empty") {
+    Request wanted;
+    wanted.title = "";
+    wanted.xlabel = "columns of B";
+    const Figure figure = lines(grid(), wanted);
+    CHECK(holds(figure.script,
+                "set title ''\nset xlabel 'columns of B'\nset ylabel 'time (cycles)'\n"));
+  }
+
+  TEST_CASE("a random sweep is a cloud of points, a grid and a walk along its axes are not") {
+    Source random = runs({{{{"n", 1}, {"k", 7}}, 1},
+                          {{{"n", 2}, {"k", 3}}, 2},
+                          {{{"n", 3}, {"k", 9}}, 3},
+                          {{{"n", 4}, {"k", 1}}, 4},
+                          {{{"n", 5}, {"k", 8}}, 5},
+                          {{{"n", 6}, {"k", 2}}, 6}});
+    CHECK(is_scattered(random.rows));
+    CHECK_FALSE(is_scattered(grid().rows));
+    CHECK(scatter(random, {}).csv.starts_with("k,time.cycles,n,series\n7,1,1,0\n3,2,2,1\n"));
+    int k = 0;
+    for (Row& row : random.rows.rows) {
+      ++k;
+      row.axes["k"] = k * k;
+    }
+    CHECK_FALSE(is_scattered(random.rows));
+  }
+
+  TEST_CASE("a superstep is drawn as exchange, computing and then its barrier") {
+    report::RunFolder run;
+    run.steps = report::parse_table(
+        "name,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,"
+        "host_cycles,wait_cycles\nfirst,100,60,30,20,4,0,0,6\n",
+        "steps.csv", {});
+    Source source = runs({{{{"n", 1}}, 60}});
+    source.run = &run;
+    CHECK(timeline(source, {}).csv ==
+          "superstep,supersteps,lane,part,start_cycle,end_cycle\n"
+          "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
+  }
+
+  TEST_CASE("parallel axes have a line a run, the best one last") {
+    const Source source =
+        runs({{{{"n", 1}, {"type", "f16"}}, 10}, {{{"n", 3}, {"type", "f32"}}, 30}});
+    CHECK(parallel(source, {}).csv ==
+          "axis,place,time.cycles,name,value\n"
+          "0,1,30,n,3\n1,1,30,type,f32\n2,1,30,time.cycles,30\n\n"
+          "0,0,10,n,1\n1,0,10,type,f16\n2,0,10,time.cycles,10\n\n");
+    CHECK_THROWS_AS(parallel(source, request("n")), UserError);
   }
 
   TEST_CASE("the speed-up is the baseline's time over a run's, where other axes agree") {

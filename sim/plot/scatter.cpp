@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/plot/colour_map.h"
+#include "sim/plot/scattered.h"
+#include "sim/plot/script.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::plot {
+namespace {
+
+struct Point {
+  double x, y;
+  std::string series;  ///< what tells its colour, as a text
+  std::optional<double> colour;
+};
+
+/// What tells colours apart: what the request says, else the varying axis of texts with fewest
+/// values, else of numbers that with most.
+std::string chosen_colour(const Rows& rows, const Request& request) {
+  if (!request.by.empty()) return request.by.front();
+  std::string best;
+  std::size_t most = 0;
+  for (const std::string& path : varying(rows)) {
+    if (path == request.x) continue;
+    if (!is_numeric(rows, path)) return path;
+    const std::size_t values = distinct(rows, path);
+    if (values <= most) continue;
+    most = values;
+    best = path;
+  }
+  return best;
+}
+
+std::vector<Point> points_of(const Rows& rows, const Request& request, const std::string& by) {
+  std::vector<Point> points;
+  for (const Row& row : rows.rows) {
+    const auto x = number(row, request.x), y = number(row, request.y.front());
+    if (!x || !y) continue;
+    points.push_back(
+        {*x, *y, by.empty() ? "" : text(row, by), by.empty() ? std::nullopt : number(row, by)});
+  }
+  if (points.empty()) throw UserError(rows.origin + ": no run has both quantities");
+  return points;
+}
+
+template <class Get>
+Extent extent_by(const std::vector<Point>& points, Get get) {
+  std::vector<double> values;
+  for (const Point& point : points) values.push_back(get(point));
+  return extent_of(values);
+}
+
+bool is_wide(const Extent& extent) {
+  constexpr double kWide = 20;
+  return extent.least > 0 && extent.most > kWide * extent.least;
+}
+
+/// Texts as they come, numbers in their order.
+std::vector<std::string> series_of(std::vector<Point> points) {
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.colour < b.colour; });
+  std::vector<std::string> series;
+  for (const Point& each : points) {
+    if (std::find(series.begin(), series.end(), each.series) == series.end())
+      series.push_back(each.series);
+  }
+  return series;
+}
+
+std::string csv_of(const std::vector<Point>& points, const std::vector<std::string>& series,
+                   const Request& request, const std::string& by) {
+  std::string csv = sweep::csv_cell(request.x) + "," + sweep::csv_cell(request.y.front());
+  csv += by.empty() ? "\n" : fmt::format(",{},series\n", sweep::csv_cell(by));
+  for (const Point& each : points) {
+    csv += fmt::format("{},{}", each.x, each.y);
+    if (!by.empty())
+      csv += fmt::format(
+          ",{},{}", each.colour ? fmt::format("{}", *each.colour) : sweep::csv_cell(each.series),
+          std::find(series.begin(), series.end(), each.series) - series.begin());
+    csv += "\n";
+  }
+  return csv;
+}
+
+/// A colour and mark a series.
+std::string plot_series(const std::vector<std::string>& series, const std::string& x,
+                        const std::string& y) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const std::string own = series.size() == 1 ? x : fmt::format("($4=={}?{}:NaN)", i, x);
+    parts.push_back(fmt::format("  data using {}:{} with points {} title {}", own, y, line_style(i),
+                                literal(series[i])));
+  }
+  return fmt::format("plot \\\n{}\n", fmt::join(parts, ", \\\n"));
+}
+
+}  // namespace
+
+/// Two quantities of each run, a point each, coloured by a third.
+Figure scatter(const Source& source, const Request& given) {
+  Request request = completed(source.rows, given, true);
+  request.by = given.by;
+  const std::string by = chosen_colour(source.rows, request);
+  const std::vector<Point> points = points_of(source.rows, request, by);
+  const Extent in_x = extent_by(points, [](const Point& each) { return each.x; });
+  const Extent in_y = extent_by(points, [](const Point& each) { return each.y; });
+  const Extent in_z = extent_by(points, [](const Point& each) { return each.colour.value_or(0); });
+  const Quantity x = quantity_of(request.x, in_x.most);
+  const Quantity y = quantity_of(request.y.front(), in_y.most), z = quantity_of(by, in_z.most);
+  const std::vector<std::string> series = series_of(points);
+  constexpr std::size_t kMostSeries = 7;
+  const bool by_scale = series.size() > kMostSeries && is_numeric(source.rows, by);
+  Figure figure;
+  const Sheet& sheet = figure.sheet = sheet_of(request, 0.6);
+  figure.csv = csv_of(points, series, request, by);
+  const auto axis = [&](const char* name, char letter, const Extent& extent, double scale) {
+    return axis_of(name, wants_log(request, letter, is_wide(extent)), extent.times(scale), sheet);
+  };
+  const Axis across = axis("x", 'x', in_x, x.scale), up = axis("y", 'y', in_y, y.scale);
+  figure.script = heading({title_of(source.rows, request), x.title(),
+                           y.title() + best_note(request), by.empty() || by_scale ? "" : z.title()},
+                          request, sheet) +
+                  across.script + up.script;
+  const std::string at_x = across.drawn(1, x.scale), at_y = up.drawn(2, y.scale);
+  if (!by_scale) {
+    figure.script += plot_series(series, at_x, at_y);
+    return figure;
+  }
+  const Axis shade = axis("cb", 'z', in_z, z.scale);
+  figure.script +=
+      colours(z.title(), shade, sheet) +
+      fmt::format("plot data using {}:{}:{} with points pt 7 ps 0.8 lc palette notitle\n", at_x,
+                  at_y, shade.drawn(3, z.scale));
+  return figure;
+}
+
+}  // namespace tessera::plot

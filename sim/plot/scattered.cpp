@@ -1,0 +1,63 @@
+#include "sim/plot/scattered.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/plot/pivot.h"
+
+namespace tessera::plot {
+namespace {
+
+/// Whether what stands at `path` rises or falls throughout while the rows' order is that of `x`;
+/// texts: whether each value stands in one stretch.
+bool is_steady(std::vector<const Row*> rows, const std::string& path, const std::string& x) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Row* a, const Row* b) { return number(*a, x) < number(*b, x); });
+  std::size_t ups = 0, downs = 0, changes = 0;
+  std::set<std::string> values{text(*rows.front(), path)};
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const std::string now = text(*rows[i], path), before = text(*rows[i - 1], path);
+    values.insert(now);
+    if (now == before) continue;
+    ++changes;
+    const auto value = number(*rows[i], path), last = number(*rows[i - 1], path);
+    if (value && last) ++(*value > *last ? ups : downs);
+  }
+  return ups + downs == changes ? ups == 0 || downs == 0 : changes < values.size();
+}
+
+}  // namespace
+
+bool is_numeric(const Rows& rows, const std::string& path) {
+  return std::all_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
+    return find(row, path) == nullptr || number(row, path).has_value();
+  });
+}
+
+std::size_t distinct(const Rows& rows, const std::string& path) {
+  std::set<std::string> values;
+  for (const Row& row : rows.rows) values.insert(text(row, path));
+  return values.size();
+}
+
+bool is_scattered(const Rows& rows) {
+  constexpr std::size_t kFew = 6;
+  const std::vector<std::string> axes = varying(rows);
+  std::string x;
+  std::size_t most = 0;
+  for (const std::string& path : axes) {
+    const std::size_t values = is_numeric(rows, path) ? distinct(rows, path) : 0;
+    if (values <= most) continue;
+    most = values;
+    x = path;
+  }
+  if (rows.rows.size() < kFew || 2 * most <= rows.rows.size()) return false;
+  std::vector<const Row*> order;
+  order.reserve(rows.rows.size());
+  for (const Row& row : rows.rows) order.push_back(&row);
+  return std::any_of(axes.begin(), axes.end(), [&](const std::string& path) {
+    return path != x && !is_steady(order, path, x);
+  });
+}
+
+}  // namespace tessera::plot
