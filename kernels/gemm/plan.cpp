@@ -84,8 +84,9 @@ class Search {
     for (const Stationary pairs : {Stationary::a, Stationary::b}) {
       plan.pairs = pairs;
       plan.cuts = 1;
-      // More supersteps only cost more.
-      if (!finalists_.take(costs_.predict(Geometry(problem_, plan)).cycles)) continue;
+      // More supersteps only cost more. (Without a plan that fits, parts may be of any size.)
+      if (!finalists_.empty() && !finalists_.take(costs_.predict(Geometry(problem_, plan)).cycles))
+        continue;
       const std::optional<std::uint32_t> cuts = fewest_cuts(plan, most);
       if (!cuts) continue;
       plan.cuts = *cuts;
