@@ -119,6 +119,26 @@ bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
   return passed;
 }
 
+bool judge_line(const Line& line, const std::vector<Row>& rows) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < line.points.size(); ++i) {
+    for (const Row& row : rows) {
+      if (row.point->name != line.points[i] || !row.error.empty()) continue;
+      x.push_back(line.at[i]);
+      y.push_back(row.simulated * line.scale);
+    }
+  }
+  if (x.size() < line.points.size()) return gate(line.name + ": every point has a number", false);
+  const StraightLine found = straight_line(x, y);
+  const double off = found.slope / line.published - 1;
+  return gate(fmt::format("{}: slope {:.4g} {}, published {:.4g} ({:+.1f} %, allowed {:.0f} %), R2 "
+                          "{:.4f} (least {:.2f}), intercept {:.6g}",
+                          line.name, found.slope, line.unit, line.published, 100 * off,
+                          100 * line.within, found.r2, line.r2_least, found.intercept),
+              (line.within == 0 || std::abs(off) <= line.within) && found.r2 >= line.r2_least);
+}
+
 }  // namespace
 
 bool point_passes(const Row& row) {
@@ -144,6 +164,7 @@ bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   if (quick) return passed;
   passed &= judge_ranks(set, rows);
   passed &= judge_fit(set, rows);
+  for (const Line& line : set.lines) passed &= judge_line(line, rows);
   return passed;
 }
 

@@ -107,4 +107,20 @@ std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vecto
   return solve(std::move(a), std::move(b));
 }
 
+StraightLine straight_line(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
+  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+  }
+  const double slope = xy / xx;
+  return {slope, mean_y - slope * mean_x, yy > 0 ? slope * xy / yy : 1};
+}
+
 }  // namespace tessera::command

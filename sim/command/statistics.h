@@ -20,4 +20,11 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vector<double>>& xs,
                                                     const std::vector<double>& y);
 
+/// The straight line through points by least squares: y = slope x + intercept, and the part of y's
+/// variance that it explains. Two different x at least.
+struct StraightLine {
+  double slope, intercept, r2;
+};
+StraightLine straight_line(const std::vector<double>& x, const std::vector<double>& y);
+
 }  // namespace tessera::command

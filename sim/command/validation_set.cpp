@@ -1,5 +1,7 @@
 #include "sim/command/validation_set.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
@@ -42,6 +44,15 @@ void describe(Fields& fields, Fit::Exponent& exponent) {
 
 void describe(Fields& fields, BestOf& best) {
   fields.field({"over", "path of a number that measures the work", "", true}, best.over);
+}
+
+void describe(Fields& fields, Line& line) {
+  fields.field({"name", "what the line is of", "", true}, line.name);
+  fields.field({"scale", "what values are multiplied by"}, line.scale);
+  fields.field({"unit", "of the slope"}, line.unit);
+  fields.field({"published", "the published slope", "", true}, line.published);
+  fields.field({"within", "allowed relative deviation of the slope"}, line.within);
+  fields.field({"r2_least", "least R2 of the straight line"}, line.r2_least);
 }
 
 void describe(Fields& fields, ValidationPoint& point) {
@@ -150,6 +161,30 @@ Fit read_fit(const Layers& layers, const Json& value) {
   return fit;
 }
 
+/// Names of points and a number for each.
+Line read_line(const Layers& layers, const Json& value, const std::string& path,
+               const std::vector<ValidationPoint>& points) {
+  Line line;
+  Reader(layers, value, path).read(line, {"points", "at"});
+  const Part part(layers, value, path);
+  line.points = part.texts("points");
+  for (const Json& at : part.list("at")) line.at.push_back(at.get<double>());
+  const auto known = [&](const std::string& name) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const ValidationPoint& point) { return point.name == name; });
+  };
+  for (const std::string& name : line.points)
+    if (!known(name))
+      throw ConfigError(layers.origin(path), config::join(path, "points"),
+                        fmt::format("found {}, allowed the name of a point", name));
+  constexpr std::size_t kLeast = 3;
+  if (line.points.size() < kLeast || line.at.size() != line.points.size())
+    throw ConfigError(layers.origin(path), config::join(path, "at"),
+                      fmt::format("found {} numbers for {} points, allowed one each, {} or more",
+                                  line.at.size(), line.points.size(), kLeast));
+  return line;
+}
+
 config::Config finished(Layers layers, const std::string& name, const Catalogue& catalogue,
                         config::Presets machines) {
   config::machine_name_to_extends(layers);
@@ -170,7 +205,7 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   ValidationSet set;
   set.name = preset.name;
   const Json& value = layers.value();
-  Reader(layers, value, "").read(set, {"base", "points", "baseline", "axes", "fit"});
+  Reader(layers, value, "").read(set, {"base", "points", "baseline", "axes", "fit", "lines"});
   const Part whole(layers, value, "");
   for (const char* key : {"base", "points"}) whole.require(key);
   set.base = whole.object("base");
@@ -190,6 +225,9 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
     if (points[i].contains("best")) point.best = read_best(layers, points[i].at("best"), path);
     set.points.push_back(std::move(point));
   }
+  const Json lines = whole.list("lines");
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    set.lines.push_back(read_line(layers, lines[i], config::join("lines", i), set.points));
   return set;
 }
 

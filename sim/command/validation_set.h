@@ -71,6 +71,19 @@ struct Fit {
   std::vector<config::Json> baseline_values;
 };
 
+/// Some points' values as a straight line over a number of theirs: its slope beside a published
+/// one.
+struct Line {
+  std::string name;
+  std::vector<std::string> points;
+  std::vector<double> at;  ///< the number, by point
+  double scale = 1;        ///< of values, for the slope's unit
+  std::string unit;        ///< of the slope
+  double published = 0;    ///< the slope
+  double within = 0;       ///< allowed relative deviation; 0: any
+  double r2_least = 0;     ///< of the straight line
+};
+
 /// What points are compared with: the same problem solved otherwise.
 struct Baseline {                 // NOLINT(bugprone-exception-escape): the moves of Json
   config::Json config;            ///< null: none
@@ -86,6 +99,7 @@ struct ValidationSet {
   Metric metric;
   Gates gates;
   Fit fit;
+  std::vector<Line> lines;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
   config::Json base;              ///< a config
@@ -97,6 +111,7 @@ void describe(config::Fields& fields, Gates& gates);
 void describe(config::Fields& fields, Fit::Exponent& exponent);
 void describe(config::Fields& fields, Fit& fit);
 void describe(config::Fields& fields, BestOf& best);
+void describe(config::Fields& fields, Line& line);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
 
