@@ -378,8 +378,14 @@ extern "C" void snn_fetch(const Fetch* call) {
     return;
   }
   const unsigned* from = at(call->stored, which * call->slot);
-  const unsigned words = from[1] + kHeader;
-  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) call->list[i] = from[i];
+  const unsigned words = (from[1] + kHeader + 1) / 2;  // of 64 bits; lists have room for one more
+  const double* word = reinterpret_cast<const double*>(from) + xtile::worker();
+  double* to = reinterpret_cast<double*>(call->list) + xtile::worker();
+  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) {
+    *to = *word;
+    word += xtile::workers();
+    to += xtile::workers();
+  }
   xtile::xctl<0>();
 }
 

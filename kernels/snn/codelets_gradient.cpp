@@ -260,6 +260,37 @@ extern "C" void snn_input_gradient(const InputGradient* call) {
 
 namespace {
 
+struct PairGradients {
+  unsigned samples;
+  const double* weights;
+  double* gradients;     // [copy][row]
+  unsigned copy;         // bytes
+  const double* inputs;  // [sample]
+  float* spikes;         // gradients of listed spikes
+  unsigned stride;       // bytes from sample to sample
+  Source source;
+};
+
+}  // namespace
+
+/// Both of a tile of two neurons whose workers have a copy of the weights' gradients each.
+extern "C" void snn_pair_gradients(const PairGradients* call) {
+  const unsigned worker = xtile::worker();
+  for (unsigned b = worker; b < call->samples; b += xtile::workers()) {
+    const unsigned* list = at(call->source.lists, b * call->source.stride);
+    const double* weights = at(call->weights, call->source.rows);
+    double* plane = at(call->gradients, worker * call->copy + call->source.rows);
+    float* out = at(call->spikes, b * call->stride);
+    const unsigned* ids = list + kHeader;
+    const double change = call->inputs[b];
+    scatter_and_dot(plane, weights, ids, list[0], change, out);
+    gather_dot(weights, ids, list[1] - list[0], change, out);
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
 struct Sum {
   const double* parts;
   double* sum;

@@ -18,6 +18,8 @@ constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
 constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
+constexpr config::Names<Activations, 2> kActivations{
+    {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
                                                       {"cuba_lif", NeuronKind::cuba_lif},
                                                       {"adaptive", NeuronKind::adaptive}}};
@@ -98,7 +100,13 @@ void describe(config::Fields& fields, Options& options) {
                options.layers, {1, 65535});
   fields.group({"neuron", "of all layers"}, options.neuron);
   fields.group({"data", "labelled streams of events"}, options.data);
-  fields.field({"max_activity", "part of a layer's neurons that a list of spikes holds at most"},
+  fields.field({"activations",
+                "sparse: lists of spikes; dense: zeros and ones of all neurons, layers "
+                "as products on the matrix units"},
+               options.activations, kActivations);
+  const char* dense = options.activations == Activations::dense ? "activations" : "";
+  fields.field({"max_activity", "part of a layer's neurons that a list of spikes holds at most", "",
+                false, dense},
                options.max_activity, {0, 1});
   fields.field({"time_steps", "of a stream"}, options.time_steps, {1, 1U << 20});
   fields.field({"batch", "streams at once"}, options.batch, {1, 65535});
@@ -122,7 +130,8 @@ void describe(config::Fields& fields, Options& options) {
                options.weight_scale, {0, 1e6});
   fields.field({"neurons_per_tile",
                 "neurons whose weights and states lie on a tile; 0: the fewest "
-                "for which there are tiles"},
+                "for which there are tiles",
+                "", false, dense},
                options.neurons_per_tile, {0, 65535});
   fields.field({"feed",
                 "device: one batch, which lies on the machine from the beginning; host: the "

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
 #include "sim/base/errors.h"
 #include "sim/program/program_cost.h"
@@ -20,10 +21,17 @@ Snn::Snn(Options options, MachineCosts& costs)
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",
                                                   network_.outputs(), data_.classes()));
+  if (options_.activations == Activations::dense) {
+    require_dense(options_);
+    dense_ = std::make_shared<std::vector<DenseLayer>>(plan_dense(options_, network_, costs));
+    prediction_ = program_cost(build(), costs);
+    options_.max_activity = 1;
+  }
   plan_ = make_plan(network_,
                     {options_.neurons_per_tile, options_.batch, options_.max_activity,
                      data_.max_events(), options_.loss == Loss::spike_count},
                     costs);
+  if (dense_) return;
   ProgramBuilder stated(*this, true);
   prediction_ = program_cost(stated.build(), costs);
   handles_ = std::make_shared<Handles>(stated.handles());
@@ -40,9 +48,12 @@ const Options& Snn::fitting() const {
   return options_;
 }
 
-nlohmann::ordered_json Snn::plan() const { return to_json(plan_); }
+nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to_json(plan_); }
 
-program::Program Snn::build() const { return ProgramBuilder(*this, false).build(); }
+program::Program Snn::build() const {
+  if (dense_) return build_dense(options_, network_, data_, *dense_, machine_);
+  return ProgramBuilder(*this, false).build();
+}
 
 nlohmann::ordered_json Snn::facts() const {
   return {{"neurons", network_.neurons()},
@@ -57,8 +68,8 @@ std::uint64_t Snn::useful_flops() const {
   std::uint64_t a_step = 0;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
     for (const VectorId v : Plan::sources(network_, l)) {
-      const std::uint64_t events =
-          std::uint64_t{plan_.lists[v].capacity} * network_.layers[l].neurons;
+      const std::uint64_t spikes = dense_ ? plan_.lists[v].neurons : plan_.lists[v].capacity;
+      const std::uint64_t events = spikes * network_.layers[l].neurons;
       a_step += events * (options_.train ? (v > 0 ? 4 : 2) : 1);
     }
   }

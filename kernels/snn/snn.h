@@ -21,6 +21,9 @@ enum class Loss : std::uint8_t { spike_count, membrane };
 
 enum class Feed : std::uint8_t { device, host };
 
+/// Lists of spikes, or zeros and ones of all neurons: dense.h.
+enum class Activations : std::uint8_t { sparse, dense };
+
 /// Of all neurons that an option makes; see network.h.
 struct NeuronOptions {
   NeuronKind kind = NeuronKind::lif;
@@ -38,6 +41,7 @@ struct Options {
   std::vector<std::uint32_t> layers = {1466, 1466, 10};
   NeuronOptions neuron;
   DataOptions data;
+  Activations activations = Activations::sparse;
   double max_activity = 0.05;
   std::uint32_t time_steps = 100;
   std::uint32_t batch = 48;
@@ -60,6 +64,7 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 Network make_network(const Options& options, std::uint32_t inputs);
 
 struct Handles;
+struct DenseLayer;
 class PlainNetwork;
 
 class Snn : public Workload {
@@ -91,6 +96,7 @@ class Snn : public Workload {
   Data data_;
   Network network_;
   Plan plan_;
+  std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
   Prediction prediction_;
   std::shared_ptr<const Handles> handles_;
 };

@@ -1,4 +1,7 @@
+#include <string>
+
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "kernels/snn/snn.h"
 #include "tests/kernels/run_workload.h"
@@ -105,6 +108,52 @@ TEST_SUITE("run") {
     machine.tile.issue = "interleaved";
     machine.tile.dual_issue = false;
     CHECK(run(options, machine) == "passed");
+  }
+
+  TEST_CASE("dense activations, on the matrix units, come to the same losses") {
+    Options options = network({30, 24, 4});
+    options.activations = Activations::dense;
+    CHECK(run(options) == "passed");
+    options.loss = Loss::membrane;
+    options.feed = Feed::device;
+    CHECK(run(options) == "passed");
+    options.train = false;
+    CHECK(run(options) == "passed");
+  }
+
+  TEST_CASE("two layers learn a task of moving spots: more than 90 % of the test samples") {
+    Options options = network({64, 8});
+    options.data.inputs = 96;
+    options.data.classes = 8;
+    options.data.rate = 0.08;
+    options.data.noise = 0.2;
+    options.data.samples = 256;
+    options.data.test_samples = 128;
+    options.loss = Loss::membrane;
+    options.max_activity = 0.6;
+    options.time_steps = 40;
+    options.batch = 32;
+    options.steps = 40;
+    options.weight_scale = 6;
+    options.learning.optimiser = training::Optimiser::adam;
+    options.learning.rate = 0.02;
+    const auto accuracy = [&](std::uint32_t steps) {
+      options.steps = steps;
+      return in_child([&]() -> std::string {
+        const MachineConfig machine = small_machine(40);
+        MeasuredCosts costs(machine);
+        const Snn workload(options, costs);
+        const program::Program program = workload.build();
+        Machine built(machine, program, costs.compile(program), {});
+        built.run();
+        // The losses of all steps are those of the plain network.
+        const CheckResult check = workload.check(built.memory(), {CheckMode::full});
+        if (!check.passed) return check.problem;
+        return std::to_string(workload.results(built.memory()).at("test_accuracy").get<double>());
+      });
+    };
+    CHECK(std::stod(accuracy(40)) > 0.9);
+    CHECK(std::stod(accuracy(1)) < 0.5);
   }
 
   TEST_CASE("the time of a tile follows the spikes it gets") {

@@ -1,0 +1,180 @@
+// Tile code of networks whose activations are dense: what is done to single elements of matrices. A
+// worker's part is a stretch of 64-bit words.
+#include "kernels/snn/tile_code.h"
+
+using namespace snn;
+using xtile::constant;
+
+namespace {
+
+struct Part {
+  unsigned offset, words;
+};
+
+/// States of all steps, [slot][element], on the tile that has the elements.
+struct History {
+  double* states;
+  unsigned slot;  // bytes
+  const unsigned* clock;
+
+  double* of(unsigned ahead, unsigned offset) const {
+    return at(states, (*clock + ahead) * slot + offset);
+  }
+};
+
+struct DenseUpdate {
+  History history;
+  const double* sums;
+  double* spikes;  // of this step
+  double* totals;  // of spikes or states over time; null: none
+  float alpha, gain, threshold;
+  Part parts[1];
+};
+
+}  // namespace
+
+extern "C" void snn_dense_lif(const DenseUpdate* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  const double* old = call->history.of(0, part.offset);
+  double* made = call->history.of(1, part.offset);
+  const double* sum = at(call->sums, part.offset);
+  double* spike = at(call->spikes, part.offset);
+  const double alpha = xtile::splat_s(call->alpha);
+  const double gain = xtile::splat_s(call->gain);
+  const double threshold = xtile::splat_s(call->threshold);
+  const double zero = xtile::splat_s(0.0F);
+  const double one = xtile::splat_s(constant(1.0F));
+  for (unsigned n = part.words; n != 0; --n) {
+    const double u = xtile::fld_p<8>(old);
+    const double kept = xtile::sel(xtile::gt_2s(u, threshold), zero, xtile::mul_2s(alpha, u));
+    const double next = xtile::fma_2s(gain, xtile::fld_p<8>(sum), kept);
+    xtile::fsd_p<8>(next, made);
+    xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(next, threshold), one, zero), spike);
+  }
+  if (call->totals != nullptr) {
+    double* total = at(call->totals, part.offset);
+    const double* add = at(call->spikes, part.offset);
+    for (unsigned n = part.words; n != 0; --n)
+      xtile::fsd_p<8>(xtile::add_2s(*total, xtile::fld_p<8>(add)), total);
+  }
+  xtile::xctl<0>();
+}
+
+extern "C" void snn_dense_integrator(const DenseUpdate* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  const double* old = call->history.of(0, part.offset);
+  double* made = call->history.of(1, part.offset);
+  const double* sum = at(call->sums, part.offset);
+  double* total = at(call->totals, part.offset);
+  const double alpha = xtile::splat_s(call->alpha);
+  const double gain = xtile::splat_s(call->gain);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double kept = xtile::mul_2s(alpha, xtile::fld_p<8>(old));
+    const double next = xtile::fma_2s(gain, xtile::fld_p<8>(sum), kept);
+    xtile::fsd_p<8>(next, made);
+    xtile::fsd_p<8>(xtile::add_2s(*total, next), total);
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct DenseFetch {
+  History history;
+  double* matrix;
+  float threshold;  // of spikes; of inputs unused
+  Part parts[1];
+};
+
+}  // namespace
+
+/// The clock's slot as it is.
+extern "C" void snn_dense_inputs(const DenseFetch* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  const double* from = call->history.of(0, part.offset);
+  double* to = at(call->matrix, part.offset);
+  for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(xtile::fld_p<8>(from), to);
+  xtile::xctl<0>();
+}
+
+/// The spikes of the clock's slot, out of its states.
+extern "C" void snn_dense_spikes(const DenseFetch* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  const double* from = call->history.of(0, part.offset);
+  double* to = at(call->matrix, part.offset);
+  const double threshold = xtile::splat_s(call->threshold);
+  const double zero = xtile::splat_s(0.0F);
+  const double one = xtile::splat_s(constant(1.0F));
+  for (unsigned n = part.words; n != 0; --n)
+    xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(xtile::fld_p<8>(from), threshold), one, zero), to);
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct DenseGradient {
+  History history;
+  double* states;        // gradients of states
+  const double* spikes;  // gradients of spikes, or of a read-out's states
+  double* inputs;        // gradients of inputs
+  float alpha, gain, threshold, second, steepness;
+  Part parts[1];
+};
+
+}  // namespace
+
+extern "C" void snn_dense_lif_gradient(const DenseGradient* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  const float* state = reinterpret_cast<const float*>(call->history.of(1, part.offset));
+  float* gradient = reinterpret_cast<float*>(at(call->states, part.offset));
+  const float* of_spike = reinterpret_cast<const float*>(at(call->spikes, part.offset));
+  float* input = reinterpret_cast<float*>(at(call->inputs, part.offset));
+  const float threshold = call->threshold;
+  const float one = constant(1.0F);
+  for (unsigned n = 2 * part.words; n != 0; --n) {
+    const float u = xtile::flw_p<4>(state);
+    const float spike = xtile::flw_p<4>(of_spike);
+    float of_u = u > threshold ? 0.0F : call->alpha * *gradient;
+    if (u > call->second) {
+      const float base = call->steepness * __builtin_fabsf(u - threshold) + one;
+      of_u += spike / (base * base);
+    }
+    xtile::fsw_p<4>(of_u, gradient);
+    xtile::fsw_p<4>(call->gain * of_u, input);
+  }
+  xtile::xctl<0>();
+}
+
+extern "C" void snn_dense_integrator_gradient(const DenseGradient* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  double* gradient = at(call->states, part.offset);
+  const double* of_state = at(call->spikes, part.offset);
+  double* input = at(call->inputs, part.offset);
+  const double alpha = xtile::splat_s(call->alpha);
+  const double gain = xtile::splat_s(call->gain);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double of_u = xtile::fma_2s(alpha, *gradient, xtile::fld_p<8>(of_state));
+    xtile::fsd_p<8>(of_u, gradient);
+    xtile::fsd_p<8>(xtile::mul_2s(gain, of_u), input);
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct DenseAdd {
+  double* sum;
+  const double* change;
+  Part parts[1];
+};
+
+}  // namespace
+
+extern "C" void snn_dense_add(const DenseAdd* call) {
+  const Part part = (&call->parts[0])[xtile::worker()];
+  double* sum = at(call->sum, part.offset);
+  const double* change = at(call->change, part.offset);
+  for (unsigned n = part.words; n != 0; --n)
+    xtile::fsd_p<8>(xtile::add_2s(*sum, xtile::fld_p<8>(change)), sum);
+  xtile::xctl<0>();
+}
