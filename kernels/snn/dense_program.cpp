@@ -113,7 +113,7 @@ class DenseBuilder {
     for (const Layer& layer : network_.layers) layers_.push_back(make_layer(layer));
     if (options_.train) rates_ = assembly_.rates(options_.learning, machine_.tiles);
     if (options_.feed == Feed::device)
-      labels_ = assembly_.labels(batch, [this](std::uint32_t b) { return data_.label(b); });
+      labels_ = assembly_.labels(batch, [&data = data_](std::uint32_t b) { return data.label(b); });
     else
       labels_ = assembly_.labels(batch);
   }
