@@ -1,5 +1,7 @@
 #include "kernels/snn/nir.h"
 
+#include <cmath>
+
 #include "sim/base/errors.h"
 
 namespace tessera::snn {
@@ -8,6 +10,10 @@ namespace {
 
 using data::NirPopulation;
 
+constexpr double kSecond = 0.9;                // of the threshold: where gradients begin
+constexpr std::uint64_t kMostNeurons = 65535;  // ids in lists
+constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;
+
 /// One population as a layer.
 class Reader {
  public:
@@ -15,6 +21,10 @@ class Reader {
       : from_(from), seconds_(seconds), file_(file) {}
 
   Layer layer(std::uint32_t inputs) {
+    if (from_.neurons() > kMostNeurons || inputs > kMostNeurons)
+      fail("found {} neurons and {} inputs, allowed {}", from_.neurons(), inputs, kMostNeurons);
+    if (inputs * from_.neurons() > kMostWeights)
+      fail("found {} x {} weights, allowed {}", inputs, from_.neurons(), kMostWeights);
     layer_.inputs = inputs;
     layer_.neurons = static_cast<std::uint32_t>(from_.neurons());
     set_kind();
@@ -80,8 +90,9 @@ class Reader {
     }
     add(layer_.bias, bias);
     if (!spikes) return;
-    add(layer_.threshold, value("v_threshold", i) - rest);
-    add(layer_.second_threshold, value("v_threshold", i) - rest);
+    const double threshold = value("v_threshold", i) - rest;
+    add(layer_.threshold, threshold);
+    add(layer_.second_threshold, threshold - (1 - kSecond) * std::abs(threshold));
   }
 
   const NirPopulation& from_;
@@ -109,6 +120,8 @@ Network from_nir(const data::NirNetwork& nir, double seconds, const std::string&
     const NirPopulation& from = nir.populations[i];
     Reader reader(from, seconds, file);
     Layer layer = reader.layer(inputs);
+    if (layer.kind == NeuronKind::integrator && i + 1 < nir.populations.size())
+      reader.fail("never spikes, expected neurons that do before the last layer");
     const auto before = i == 0 ? std::optional<std::size_t>{} : std::optional<std::size_t>{i - 1};
     layer.weights.assign(std::size_t{inputs} * layer.neurons, 0.0F);
     for (const NirPopulation::Input& input : from.inputs) {

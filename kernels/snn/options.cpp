@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/snn/nir.h"
 #include "kernels/snn/snn.h"
 #include "sim/base/errors.h"
 #include "sim/data/numpy_file.h"
@@ -96,9 +97,18 @@ void describe(config::Fields& fields, NeuronOptions& neuron) {
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"layers", "neurons of each layer behind the inputs, the last one a class each"},
+  fields.file({"network",
+               "spiking network in NIR form (.nir): layers, neurons and weights; made of the keys "
+               "beside it if not given"},
+              options.network);
+  const char* read = options.network.empty() ? "" : "network";
+  fields.field({"step_seconds", "of a network in NIR form: what a time step stands for", "s", false,
+                options.network.empty() ? "network" : ""},
+               options.step_seconds, {1e-9, 1e3});
+  fields.field({"layers", "neurons of each layer behind the inputs, the last one a class each", "",
+                false, read},
                options.layers, {1, 65535});
-  fields.group({"neuron", "of all layers"}, options.neuron);
+  fields.group({"neuron", "of all layers", "", false, read}, options.neuron);
   fields.group({"data", "labelled streams of events"}, options.data);
   fields.field({"activations",
                 "sparse: lists of spikes; dense: zeros and ones of all neurons, layers "
@@ -123,10 +133,11 @@ void describe(config::Fields& fields, Options& options) {
       options.steepness, {0, 1e6});
   fields.file({"weights",
                "folder of layer_0.npy ... of shape [inputs, neurons], recurrent ones in "
-               "layer_0_recurrent.npy ...; seeded if not given"},
+               "layer_0_recurrent.npy ...; seeded if not given",
+               "", false, read},
               options.weights);
   fields.field({"weight_scale", "seeded weights lie within this times sqrt(6 / inputs)", "", false,
-                options.weights.empty() ? "" : "weights"},
+                options.weights.empty() ? read : "weights"},
                options.weight_scale, {0, 1e6});
   fields.field({"neurons_per_tile",
                 "neurons whose weights and states lie on a tile; 0: the fewest "
@@ -151,6 +162,7 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {
+  if (!options.network.empty()) return 0;  // which they are known of once it is read
   std::uint64_t weights = 0;
   for (const std::uint32_t neurons : options.layers) {
     weights += std::uint64_t{inputs} * neurons;
@@ -160,7 +172,35 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {
   return weights * sizeof(float);
 }
 
+namespace {
+
+// All outputs are told what they should do.
+constexpr float kAlways = -100;
+
+Network network_of_file(const Options& options, std::uint32_t inputs) {
+  const std::string& file = options.network;
+  Network network =
+      from_nir(data::nir_network(data::read_nir(file), file), options.step_seconds, file);
+  if (network.inputs() != inputs)
+    throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
+                                                   "workload.data",
+                                                   network.inputs(), file, inputs));
+  Layer& last = network.layers.back();
+  const bool reads_out = last.kind == NeuronKind::integrator;
+  if (reads_out != (options.loss == Loss::membrane))
+    throw KeyError(
+        "workload.loss",
+        fmt::format("found {}, allowed {}, as the last neurons of {} {}",
+                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
+                    file, reads_out ? "never spike" : "spike"));
+  std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
+  return network;
+}
+
+}  // namespace
+
 Network make_network(const Options& options, std::uint32_t inputs) {
+  if (!options.network.empty()) return network_of_file(options, inputs);
   Network network;
   for (std::size_t i = 0; i < options.layers.size(); ++i) {
     Layer layer;
@@ -177,9 +217,7 @@ Network make_network(const Options& options, std::uint32_t inputs) {
           seeded ? seeded_weights(options, kWeights + 2 * i + 1, layer.neurons, layer.neurons)
                  : weights_of_file(options.weights, i, "_recurrent", layer.neurons, layer.neurons);
     fill_parameters(options, layer);
-    // All outputs are told what they should do.
-    constexpr float kAll = -100;
-    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAll);
+    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAlways);
     inputs = layer.neurons;
     network.layers.push_back(std::move(layer));
   }

@@ -38,6 +38,8 @@ struct NeuronOptions {
 void describe(config::Fields& fields, NeuronOptions& neuron);
 
 struct Options {
+  std::string network;         ///< .nir file; empty: of layers, neuron and weights
+  double step_seconds = 1e-4;  ///< of such a file
   std::vector<std::uint32_t> layers = {1466, 1466, 10};
   NeuronOptions neuron;
   DataOptions data;

@@ -105,12 +105,16 @@ bool Reader::set_with(std::string_view key, std::string_view other) const {
   return layers_.not_below(join(path_, key), join(path_, other));
 }
 
+void Reader::require_read(const Field& info, const Json& found) {
+  require(info.unused_with.empty() || !set_with(info.key, info.unused_with), info.key,
+          fmt::format("found {}, which nothing reads as {} stands; leave it out", shown(found),
+                      join(path_, info.unused_with)));
+}
+
 const Json* Reader::find(const Field& info, const std::string& allowed) {
   const auto found = values_->find(info.key);
   if (found != values_->end()) {
-    require(info.unused_with.empty() || !set_with(info.key, info.unused_with), info.key,
-            fmt::format("found {}, which nothing reads as {} stands; leave it out", shown(*found),
-                        join(path_, info.unused_with)));
+    require_read(info, *found);
     return &*found;
   }
   if (info.required) {
@@ -209,6 +213,7 @@ void Reader::visit_file(const Field& info, std::string& path) {
 
 void Reader::visit_group(const Field& info, bool* present, const Members& members) {
   const auto found = values_->find(info.key);
+  if (found != values_->end()) require_read(info, *found);
   // An optional group that is null is taken back from what the config extends.
   const bool given = found != values_->end() && (present == nullptr || !found->is_null());
   if (present != nullptr) *present = given;

@@ -48,6 +48,8 @@ class Reader : public Fields {
   /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
   /// reads it and it was meant.
   const Json* find(const Field& info, const std::string& allowed);
+  /// Throws if nothing reads the field and it was meant.
+  void require_read(const Field& info, const Json& found);
   void refuse_unknown(const std::vector<std::string>& known) const;
   [[noreturn]] void wrong(const std::string& path, const Json& found,
                           const std::string& allowed) const;

@@ -105,4 +105,23 @@ TEST_SUITE("cli") {
     refused("--set workload.data.raster=x.npy --set workload.data.labels=y.npy",
             {"workload.data.raster", "[2, 3, 5]", "allowed [2, 4, 5]"});
   }
+
+  TEST_CASE("a network of a file leaves no keys beside it that nothing reads") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    folder.write("a.nir", "no network");
+    folder.write("b.json", R"({"machine": {"extends": "bow", "tiles": 16},
+      "workload": {"kernel": "snn", "network": "a.nir", "layers": [3]}})");
+    check_refused(folder, "check b.json",
+                  {"b.json: workload.layers: found", "nothing reads as workload.network stands"});
+    folder.write("c.json", R"({"machine": {"extends": "bow", "tiles": 16},
+      "workload": {"kernel": "snn", "network": "a.nir", "neuron": {"alpha": 0.5}}})");
+    check_refused(folder, "check c.json",
+                  {"c.json: workload.neuron: found", "nothing reads as workload.network stands"});
+    check_refused(folder, "check a.json --set workload.network=a.nir",
+                  {"a.nir: no HDF5 file, which a .nir file is"});
+    check_refused(folder, "check a.json --set workload.network=b.nir", {"b.nir"});
+    check_refused(folder, "check a.json --set workload.step_seconds=0.001",
+                  {"workload.step_seconds: found 0.001, which nothing reads"});
+  }
 }
