@@ -91,8 +91,27 @@ nlohmann::ordered_json Snn::results(const MemoryReader& memory) const {
                       {"imbalance_of_samples", mean > 0 ? most / mean : 1}});
   }
   json["layers"] = std::move(layers);
-  json["synaptic_events_between_layers"] = events;
+  if (test_steps() == 0) json["counts"] = counts(events);
   return json;
+}
+
+/// What the measured turns did: `between` are the synaptic events of spikes, those of inputs are
+/// known.
+nlohmann::ordered_json Snn::counts(double between) const {
+  std::uint64_t inputs = 0;
+  for (std::uint64_t number = 0; number < std::uint64_t{options_.steps} * options_.batch;
+       ++number) {
+    const bool fed = options_.feed == Feed::host;
+    const std::uint64_t sample = (fed ? number : number % options_.batch) % options_.data.samples;
+    for (std::uint32_t t = 0; t < options_.time_steps; ++t)
+      inputs += data_.events(sample, t).size();
+  }
+  const std::uint64_t inferences = std::uint64_t{options_.steps} * options_.batch;
+  const std::uint64_t events =
+      inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between);
+  return {{"inferences", inferences},
+          {"neuron_updates", inferences * options_.time_steps * network_.neurons()},
+          {"synaptic_events", events}};
 }
 
 /// What a run did, done again plainly.

@@ -133,6 +133,14 @@ Json energy_section(const MachineConfig& machine, const RunResult& result) {
   return section;
 }
 
+/// What the run cost for each of the things that the workload has counted.
+Json joules_each(double joules, const Json& counts) {
+  Json each = Json::object();
+  for (const auto& [name, count] : counts.items())
+    if (count.get<double>() > 0) each[name] = joules / count.get<double>();
+  return each;
+}
+
 Json check_section(const CheckResult& check) {
   if (check.method == "off") {
     return {{"passed", nullptr}, {"max_error", nullptr}, {"bound", nullptr}, {"method", "off"}};
@@ -218,6 +226,9 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
   if (!outcome.results.empty()) json["results"] = outcome.results;
+  if (result.energy && outcome.results.contains("counts"))
+    json["energy"]["joules_each"] =
+        joules_each(result.energy->total_joules(), outcome.results.at("counts"));
   json["check"] = check_section(outcome.check);
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);

@@ -49,6 +49,13 @@ TEST_SUITE("cli") {
       const auto report = nlohmann::json::parse(folder.read("result/report.json"));
       CHECK(report.at("check").at("passed") == true);
       CHECK(report.at("results").at("layers").at(0).at("spikes_a_step") > 0);
+      const auto& counts = report.at("results").at("counts");
+      CHECK(counts.at("inferences") == 2);
+      CHECK(counts.at("neuron_updates") == 2 * 4 * 9);
+      CHECK(counts.at("synaptic_events").get<double>() >= 26 * 6);
+      CHECK(report.at("energy").at("joules_each").at("synaptic_events").get<double>() ==
+            doctest::Approx(report.at("energy").at("joules").get<double>() /
+                            counts.at("synaptic_events").get<double>()));
       return report.at("results");
     };
     CHECK(losses("--set workload.data.raster=x.npy") == losses("--set workload.data.events=x.txt"));

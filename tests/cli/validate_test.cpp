@@ -88,6 +88,12 @@ TEST_SUITE("cli") {
          "a.json: baseline.config: not given, but required"},
         {head + base + R"(, "points": [{"name": "p", "published": 1, "set": 4}]})",
          "a.json: points[0].set: found 4, allowed an object"},
+        {head + base + R"(, "points": [], "lines": [{"name": "l", "published": 1,
+                              "points": ["q"], "at": [1]}]})",
+         "a.json: lines[0].points: found q, allowed the name of a point"},
+        {head + base + R"(, "points": [{"name": "p"}], "lines": [{"name": "l", "published": 1,
+                              "points": ["p"], "at": [1]}]})",
+         "a.json: lines[0].at: found 1 numbers for 1 points, allowed one each, 3 or more"},
         {head + base + R"(, "points": [{"name": "p", "published": 0}]})",
          "a.json: points[0].published: found 0, allowed another number"}};
     const CommandFolder folder;
@@ -99,6 +105,30 @@ TEST_SUITE("cli") {
         "points": [{"name": "p", "published": 1, "set": {"machine.tiles": 1}}]})");
     CHECK(folder.call("validate a.json").out.find("metric.key: found time.nope, allowed") !=
           std::string::npos);
+  }
+
+  TEST_CASE("values are judged as a straight line") {
+    const CommandFolder folder;
+    const auto point = [](int n) {
+      return fmt::format(R"({{"name": "p{0}", "set": {{"workload.elements_per_worker": {0}}}}})",
+                         n);
+    };
+    const auto judged = [&](double published) {
+      folder.write(
+          "a.json",
+          fmt::format(R"({{"title": "x", "citation": "y", "base": {{"machine": {{"extends": "bow",
+              "tiles": 1}}, "workload": {{"kernel": "stream"}}}}, "points": [{}, {}, {}],
+              "lines": [{{"name": "copies", "points": ["p400", "p800", "p1600"],
+              "at": [400, 800, 1600], "published": {}, "within": 0.2, "r2_least": 0.99}}]}})",
+                      point(400), point(800), point(1600), published));
+      return folder.call("validate a.json");
+    };
+    // A body of two slots for four f32, six cycles a slot.
+    const Answer good = judged(3);
+    CAPTURE(good.out);
+    CHECK(good.code == 0);
+    CHECK(good.out.find("pass: copies: slope 3 ") != std::string::npos);
+    CHECK(judged(4).code == 1);
   }
 
   TEST_CASE("validate fails where a gate does not hold") {

@@ -48,4 +48,14 @@ TEST_SUITE("unit") {
     CHECK(!fitted_exponents({{1, 2}, {1, 3}}, {1, 2}));
     CHECK(!fitted_exponents({}, {}));
   }
+
+  TEST_CASE("a straight line through points, and how straight they lie") {
+    const StraightLine exact = straight_line({1, 2, 4}, {5, 7, 11});
+    CHECK(exact.slope == doctest::Approx(2));
+    CHECK(exact.intercept == doctest::Approx(3));
+    CHECK(exact.r2 == doctest::Approx(1));
+    const StraightLine bent = straight_line({0, 1, 2}, {0, 3, 0});
+    CHECK(bent.slope == doctest::Approx(0));
+    CHECK(bent.r2 == doctest::Approx(0));
+  }
 }
