@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::butterfly {
 
@@ -98,7 +99,11 @@ Butterfly::Butterfly(const Options& options, MachineCosts& costs)
       geometry_{options_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(options_)} {}
+                twiddles(options_)} {
+  // Operands that lie anywhere come in exchanges that miss their bound by more than swaps do.
+  if (options_.problem.layout == Layout::blocked && machine_.tiles <= kMostTilesScheduled)
+    chosen_.prediction = scheduled(chosen_.prediction, costs.compile(build()), costs);
+}
 
 nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }
 

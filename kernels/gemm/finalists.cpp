@@ -5,13 +5,13 @@
 
 #include "kernels/gemm/program.h"
 #include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::gemm {
 
 namespace {
 
 constexpr std::size_t kMost = 3;
-constexpr std::uint64_t kMostTiles = 4096;  // a larger machine's exchanges take seconds to schedule
 
 /// No worse than this may a plan be by estimate.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
@@ -49,7 +49,7 @@ Candidate Finalists::best(const Problem& problem, const MachineCosts& costs) con
 
 Candidate compiled(const Candidate& candidate, const Problem& problem, const MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
-  if (problem.layout == Layout::natural || machine.tiles > kMostTiles) return candidate;
+  if (problem.layout == Layout::natural || machine.tiles > kMostTilesScheduled) return candidate;
   const Product& p = problem.product;
   const data::DenseOperand a(p.m, p.k, problem.dtype, 0, 0);  // nothing reads them
   const data::DenseOperand b(p.k, p.n, problem.dtype, 0, 0);
@@ -57,14 +57,7 @@ Candidate compiled(const Candidate& candidate, const Problem& problem, const Mac
   const program::Images images = costs.compile(build_program(geometry, machine, a, b));
   Candidate exact = candidate;
   exact.tile_bytes = program::summarise_memory(images).max_bytes;
-  Prediction& prediction = exact.prediction;
-  prediction.cycles -= prediction.exchange_cycles;
-  prediction.exchange_cycles = 0;
-  for (const program::StepInfo& step : images.steps) {
-    if (step.kind == "exchange")
-      prediction.exchange_cycles += costs.exchange({}) + step.exchange_makespan.count();
-  }
-  prediction.cycles += prediction.exchange_cycles;
+  exact.prediction = scheduled(candidate.prediction, images, costs);
   return exact;
 }
 

@@ -18,7 +18,11 @@ namespace {
 
 constexpr double kDeviations = 8;  // that likely errors stand for
 
-constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
+constexpr std::uint32_t kRowStep = 64;          // of so many rows one is compared where not all are
+constexpr std::uint64_t kSampledColumns = 512;  // that are then compared
+constexpr std::size_t kBatch = 64;              // rows that are read, then compared by all threads
+/// The dense W costs as many times more than the product as W is compressed: its own limit.
+constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
 
 /// W D for the dense W = S + L R^T, row by row in double, and how far the machine's may be off:
 /// what sums of the products of [S | L] with [D ; R^T D] may be (kernels/sparse/check.h), and what
@@ -29,26 +33,28 @@ class Reference {
   struct Roundings {
     sparse::Rounding inner, outer;
   };
+  /// Of some columns of D.
   Reference(sparse::BlockMatrix s, const data::DenseOperand& left, const data::DenseOperand& right,
-            const data::DenseOperand& dense, const Roundings& roundings)
+            const data::DenseOperand& dense, kernels::Interval columns, const Roundings& roundings,
+            HostThreads& threads)
       : s_(std::move(s)),
         left_(left),
         right_(right),
-        n_(dense.columns()),
+        columns_(columns),
+        n_(columns.size()),
         roundings_(roundings),
-        dense_(values_of(dense, dense.rows())),
-        inner_(inner_sums(right, dense_, n_, roundings.inner)) {}
+        dense_(values_of(dense, dense.rows(), columns, threads)),
+        inner_(inner_sums(right, dense_, n_, roundings.inner, threads)) {}
 
   /// Compares row `row`, found as it is.
-  void compare(std::uint32_t row, std::span<const double> found, kernels::Comparison& into) {
-    weights_.assign(s_.columns, 0);
+  void compare(std::uint32_t row, std::span<const double> found, kernels::Comparison& into) const {
+    std::vector<double> weights(s_.columns);
     std::vector<sparse::ExactSum> sums(n_);
-    add_sparse(row, sums);
-    std::vector<double> off(n_);
-    std::vector<double> off_squares(n_);
+    add_sparse(row, weights, sums);
+    std::vector<double> off(n_), off_squares(n_);
     for (std::uint32_t q = 0; q < left_.columns(); ++q) {
       const double factor = left_.element(row, q);
-      for (std::uint32_t j = 0; j < s_.columns; ++j) weights_[j] += factor * right_.element(j, q);
+      for (std::uint32_t j = 0; j < s_.columns; ++j) weights[j] += factor * right_.element(j, q);
       for (std::size_t c = 0; c < n_; ++c) {
         const InnerSum& inner = inner_[q * n_ + c];
         sums[c].add(factor * inner.value);
@@ -56,15 +62,16 @@ class Reference {
         off_squares[c] += factor * factor * inner.likely * inner.likely;
       }
     }
-    expected_.assign(n_, 0);
+    std::vector<double> expected(n_);
     for (std::uint32_t j = 0; j < s_.columns; ++j) {
-      if (weights_[j] == 0) continue;
+      if (weights[j] == 0) continue;
       for (std::size_t c = 0; c < n_; ++c)
-        expected_[c] += weights_[j] * static_cast<double>(dense_[j * n_ + c]);
+        expected[c] += weights[j] * static_cast<double>(dense_[j * n_ + c]);
     }
     for (std::size_t c = 0; c < n_; ++c) {
-      kernels::Compared one = sums[c].compared(row, c, found[c], roundings_.outer);
-      one.expected = expected_[c];
+      const std::size_t column = columns_.begin + c;
+      kernels::Compared one = sums[c].compared(row, column, found[column], roundings_.outer);
+      one.expected = expected[c];
       one.allowed += std::min(off[c], std::sqrt(off_squares[c]));
       one.deviation = std::hypot(one.deviation, std::sqrt(off_squares[c]) / kDeviations);
       into.add(one);
@@ -72,15 +79,16 @@ class Reference {
   }
 
  private:
-  void add_sparse(std::uint32_t row, std::vector<sparse::ExactSum>& sums) {
+  void add_sparse(std::uint32_t row, std::vector<double>& weights,
+                  std::vector<sparse::ExactSum>& sums) const {
     const std::uint32_t block_row = row / s_.block;
     for (std::uint64_t e = s_.row_begin[block_row]; e < s_.row_begin[block_row + 1]; ++e) {
       for (std::uint32_t i = 0; i < s_.block; ++i) {
         const std::uint32_t j = s_.column[e] * s_.block + i;
         if (j >= s_.columns) break;
-        weights_[j] = static_cast<double>(s_.values(e)[row % s_.block * s_.block + i]);
+        weights[j] = static_cast<double>(s_.values(e)[row % s_.block * s_.block + i]);
         for (std::size_t c = 0; c < n_; ++c)
-          sums[c].add(weights_[j] * static_cast<double>(dense_[j * n_ + c]));
+          sums[c].add(weights[j] * static_cast<double>(dense_[j * n_ + c]));
       }
     }
   }
@@ -88,12 +96,46 @@ class Reference {
   sparse::BlockMatrix s_;
   const data::DenseOperand& left_;
   const data::DenseOperand& right_;
+  kernels::Interval columns_;
   std::size_t n_;
   Roundings roundings_;
   std::vector<float> dense_;
   std::vector<InnerSum> inner_;  ///< R^T D
-  std::vector<double> weights_, expected_;
 };
+
+/// All, or some side by side.
+kernels::Interval columns_to_compare(std::uint64_t n, bool all, std::uint64_t seed) {
+  const std::uint64_t count = all ? n : std::min(n, kSampledColumns);
+  const std::uint64_t first = data::random_below(seed, sparse::kSampleStream + 1, 0, n - count + 1);
+  return {first, first + count};
+}
+
+/// All rows, or one of every few.
+std::vector<std::uint32_t> rows_to_compare(std::uint32_t rows, bool all, std::uint64_t seed) {
+  std::vector<std::uint32_t> some;
+  for (std::uint32_t first = 0; first < rows; first += all ? 1 : kRowStep) {
+    const std::uint32_t step = all ? 1 : std::min(kRowStep, rows - first);
+    some.push_back(first + static_cast<std::uint32_t>(
+                               data::random_below(seed, sparse::kSampleStream, first, step)));
+  }
+  return some;
+}
+
+void compare_rows(const Reference& reference, std::span<const std::uint32_t> rows,
+                  const sparse::ResultRow& y, std::size_t n, HostThreads& threads,
+                  kernels::Comparison& comparison) {
+  std::vector<double> found(kBatch * n);
+  const auto row_of = [&](std::size_t i) { return std::span(found).subspan(i * n, n); };
+  for (std::size_t first = 0; first < rows.size(); first += kBatch) {
+    const auto batch = rows.subspan(first, std::min(kBatch, rows.size() - first));
+    for (std::size_t i = 0; i < batch.size(); ++i) y(batch[i], row_of(i));
+    std::vector<kernels::Comparison> pieces(batch.size(), comparison.fresh());
+    threads.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) reference.compare(batch[i], row_of(i), pieces[i]);
+    });
+    for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
+  }
+}
 
 /// Both, the worse of each.
 CheckResult worse(CheckResult one, const CheckResult& other) {
@@ -112,23 +154,19 @@ CheckResult worse(CheckResult one, const CheckResult& other) {
 CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& request) const {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool forward = options_.pass == Pass::forward;
-  const spmm_static::Partition& outer = plan_.outer.partition;
-  const sparse::ResultRow y = result_rows(memory);
-  const sparse::Rounding rounding = rounding_of(outer);
-  Reference reference(forward ? layer_.s : sparse::transposed(layer_.s),
-                      forward ? layer_.u : layer_.v, forward ? layer_.v : layer_.u, x_,
-                      {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding});
-  kernels::Comparison comparison({forward ? "Y" : "dX", shape_.type, shape_.partials, false});
   const std::uint32_t rows = chain_.outer.rows;
-  const bool all = compares_all(request.mode, 2 * std::uint64_t{rows} * x_.rows() * options_.n);
-  std::vector<double> found(options_.n);
-  for (std::uint32_t first = 0; first < rows; first += all ? 1 : kRowStep) {
-    const std::uint32_t step = all ? 1 : std::min(kRowStep, rows - first);
-    const std::uint32_t row = first + static_cast<std::uint32_t>(data::random_below(
-                                          request.seed, sparse::kSampleStream, first, step));
-    y(row, found);
-    reference.compare(row, found, comparison);
-  }
+  const std::uint64_t flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
+  const bool all = request.mode == CheckMode::full ||
+                   (request.mode == CheckMode::automatic && flops < kMostDenseFlops);
+  HostThreads threads(request.threads);
+  const sparse::Rounding rounding = rounding_of(plan_.outer.partition);
+  const Reference reference(
+      forward ? layer_.s : sparse::transposed(layer_.s), forward ? layer_.u : layer_.v,
+      forward ? layer_.v : layer_.u, x_, columns_to_compare(options_.n, all, request.seed),
+      {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding}, threads);
+  kernels::Comparison comparison({forward ? "Y" : "dX", shape_.type, shape_.partials, false});
+  compare_rows(reference, rows_to_compare(rows, all, request.seed), result_rows(memory), options_.n,
+               threads, comparison);
   // Errors of Z go into all rows of a column.
   const std::uint64_t independent = plan_.inner ? layer_.rank() : x_.rows();
   comparison.judge_all(independent * options_.n);
@@ -188,8 +226,9 @@ CheckResult Pixelfly::check_inner(const MemoryReader& memory, const CheckRequest
 /// The outer product for itself, of the Z that the machine made.
 CheckResult Pixelfly::check_outer(const MemoryReader& memory, const CheckRequest& request) const {
   const spmm_static::Partition& outer = plan_.outer.partition;
-  std::vector<float> dense =
-      values_of(x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)});
+  HostThreads threads(request.threads);
+  std::vector<float> dense = values_of(
+      x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)}, threads);
   if (plan_.inner) {
     const sparse::ResultRow z = inner_rows(memory);
     std::vector<double> row(options_.n);

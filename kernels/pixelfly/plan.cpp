@@ -6,6 +6,7 @@
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/moved.h"
 #include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::pixelfly {
 
@@ -37,8 +38,7 @@ void add(Prediction& sum, const Prediction& more, std::uint64_t times) {
 
 namespace {
 
-/// Of what the estimate of a plan's memory may be off, parts of a tile's: there the program itself
-/// says whether it fits.
+/// Parts of a tile's memory between which the estimate of a plan's may be wrong.
 constexpr double kSure = 0.85;
 constexpr double kHopeless = 1.15;
 
@@ -159,17 +159,20 @@ class ChainPlanner {
     const data::DenseOperand x(x_.front().storage.bytes(), n_, shape_.type, 0, 0);
     return build_chain(plan, chain_, shape_, x, costs_.machine().tile.contexts);
   }
-  [[nodiscard]] bool fits(const ChainPlan& plan) {
+  /// The program itself says whether it fits, and what its exchanges take, where that does not take
+  /// long or the estimate may be wrong.
+  [[nodiscard]] bool fits(ChainPlan& plan) {
     const program::CategoryBytes need = estimate(plan);
     const double share = static_cast<double>(program::total(need)) / static_cast<double>(capacity_);
-    if (share <= kSure) return true;
+    if (share <= kSure && costs_.machine().tiles > kMostTilesScheduled) return true;
     try {
       if (share > kHopeless)
         throw UserError(program::overflow_message(
             fmt::format("pixelfly: {} columns do not fit at once, nor in {} rounds", n_ * rounds_,
                         rounds_),
             {&need, 1}, costs_.machine()));
-      return !costs_.compile(program(plan)).tiles.empty();
+      plan.prediction = scheduled(plan.prediction, costs_.compile(program(plan)), costs_);
+      return true;
     } catch (const UserError&) {
       if (!why_ || program::total(need) < needed_) why_ = std::current_exception();
       needed_ = std::min(needed_, program::total(need));

@@ -13,6 +13,7 @@ namespace tessera::pixelfly {
 
 namespace {
 
+constexpr std::size_t kBatch = 256;       // blocks that are read, then compared by all threads
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
 /// Rows of a right-hand side: given ones, then products that come first, with padding between.
@@ -50,8 +51,8 @@ kernels::Compared element(const float* left, const RightRows& right, std::uint64
 class BlockCheck {
  public:
   BlockCheck(const Sampled& plan, const sparse::BlockMatrix& pattern, const MemoryReader& memory,
-             std::uint32_t first_buffer)
-      : plan_(plan), pattern_(pattern), memory_(memory), first_(first_buffer) {}
+             std::uint32_t first_buffer, HostThreads& threads)
+      : plan_(plan), pattern_(pattern), memory_(memory), first_(first_buffer), threads_(threads) {}
 
   void compare(const std::vector<float>& left, const RightRows& right, std::size_t n, bool all,
                std::uint64_t seed, kernels::Comparison& into) {
@@ -60,38 +61,56 @@ class BlockCheck {
     const auto rounding = sparse::rounding_of(
         type, program::Type::f32, 1, static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
     const std::uint64_t step = all ? 1 : kBlockStep;
-    for (std::uint64_t first = 0; first < deal.blocks(); first += step) {
-      const std::uint64_t e = first + data::random_below(seed, sparse::kSampleStream, first,
-                                                         std::min(step, deal.blocks() - first));
-      read(e);
-      for (std::uint64_t at = 0; at < plan_.area(); ++at) {
-        const std::uint64_t row = std::uint64_t{deal.row[e]} * pattern_.block + at / pattern_.block;
-        const std::uint64_t column =
-            std::uint64_t{deal.column[e]} * pattern_.block + at % pattern_.block;
-        const bool padding = column >= right.rows && column < right.made_from;
-        if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
-        kernels::Compared one = element(&left[row * n], right, column, n,
-                                        data::load_element(type, bytes_, at), rounding);
-        one.row = row;
-        into.add(one);
-      }
+    std::vector<std::uint64_t> blocks;
+    for (std::uint64_t first = 0; first < deal.blocks(); first += step)
+      blocks.push_back(first + data::random_below(seed, sparse::kSampleStream, first,
+                                                  std::min(step, deal.blocks() - first)));
+    for (std::size_t first = 0; first < blocks.size(); first += kBatch) {
+      const auto batch = std::span(blocks).subspan(first, std::min(kBatch, blocks.size() - first));
+      std::vector<std::vector<std::byte>> bytes;
+      for (const std::uint64_t e : batch) bytes.push_back(read(e));
+      std::vector<kernels::Comparison> pieces(batch.size(), into.fresh());
+      threads_.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+          compare_block(batch[i], bytes[i], left, right, n, rounding, pieces[i]);
+      });
+      for (const kernels::Comparison& piece : pieces) into.merge(piece);
     }
   }
 
  private:
-  void read(std::uint64_t block) {
-    bytes_.resize(plan_.area() * plan_.partition.shape.bytes());
-    const std::uint64_t begin = block * bytes_.size();
-    for (const auto& piece : plan_.results().pieces(begin, begin + bytes_.size()))
+  void compare_block(std::uint64_t e, std::span<const std::byte> bytes,
+                     const std::vector<float>& left, const RightRows& right, std::size_t n,
+                     const sparse::Rounding& rounding, kernels::Comparison& into) const {
+    const spmm_static::Deal& deal = plan_.partition.deal;
+    const program::Type type = plan_.partition.shape.type;
+    for (std::uint64_t at = 0; at < plan_.area(); ++at) {
+      const std::uint64_t row = std::uint64_t{deal.row[e]} * pattern_.block + at / pattern_.block;
+      const std::uint64_t column =
+          std::uint64_t{deal.column[e]} * pattern_.block + at % pattern_.block;
+      const bool padding = column >= right.rows && column < right.made_from;
+      if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
+      kernels::Compared one =
+          element(&left[row * n], right, column, n, data::load_element(type, bytes, at), rounding);
+      one.row = row;
+      into.add(one);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::byte> read(std::uint64_t block) const {
+    std::vector<std::byte> bytes(plan_.area() * plan_.partition.shape.bytes());
+    const std::uint64_t begin = block * bytes.size();
+    for (const auto& piece : plan_.results().pieces(begin, begin + bytes.size()))
       memory_.read({program::BufferId{first_ + piece.tile}, piece.offset},
-                   std::span(bytes_).subspan(piece.at, piece.bytes));
+                   std::span(bytes).subspan(piece.at, piece.bytes));
+    return bytes;
   }
 
   const Sampled& plan_;
   const sparse::BlockMatrix& pattern_;
   const MemoryReader& memory_;
   std::uint32_t first_;
-  std::vector<std::byte> bytes_;
+  HostThreads& threads_;
 };
 
 }  // namespace
@@ -100,20 +119,21 @@ CheckResult WeightGradient::check(const MemoryReader& memory, const CheckRequest
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool all = compares_all(request.mode, useful_flops());
   const std::size_t n = options_.n;
-  const std::vector<float> x = values_of(x_, x_.rows());
-  const std::vector<float> dy = values_of(dy_, dy_.rows());
+  HostThreads threads(request.threads);
+  const std::vector<float> x = values_of(x_, x_.rows(), threads);
+  const std::vector<float> dy = values_of(dy_, dy_.rows(), threads);
   std::vector<InnerSum> z, t;
   if (plan_.z) {
-    z = inner_sums(layer_.v, x, n, rounding_of(plan_.z->partition));
-    t = inner_sums(layer_.u, dy, n, rounding_of(plan_.t->partition));
+    z = inner_sums(layer_.v, x, n, rounding_of(plan_.z->partition), threads);
+    t = inner_sums(layer_.u, dy, n, rounding_of(plan_.t->partition), threads);
   }
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
   kernels::Comparison weights({"[dS | dU]", shape_.type, program::Type::f32, false});
-  BlockCheck(plan_.dw, dw_, memory, 0)
+  BlockCheck(plan_.dw, dw_, memory, 0, threads)
       .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
   kernels::Comparison factors({"dV", shape_.type, program::Type::f32, false});
   if (plan_.dv)
-    BlockCheck(*plan_.dv, dv_, memory, plan_.dw.partition.tiles)
+    BlockCheck(*plan_.dv, dv_, memory, plan_.dw.partition.tiles, threads)
         .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
   const std::uint64_t independent = n * (plan_.z ? layer_.rank() : x_.rows());
   for (kernels::Comparison* one : {&weights, &factors}) one->judge_all(independent);

@@ -26,6 +26,8 @@ struct Row {
   Phases phases;
   std::string error;          ///< why there is no number
   config::Json at = nullptr;  ///< the value that was best, where the point is the best of several
+  config::Json columns = config::Json::object();           ///< key of the report to value
+  config::Json baseline_columns = config::Json::object();  ///< the same of the baseline
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
   [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }

@@ -21,6 +21,12 @@
 namespace tessera::command {
 namespace {
 
+/// Of a table, where it lies.
+std::filesystem::path folder_of(const std::string& origin) {
+  const std::filesystem::path path(origin);
+  return origin.ends_with(".csv") ? path.parent_path() : path;
+}
+
 [[noreturn]] void refuse(const std::string& option, const std::string& found,
                          std::span<const std::string_view> allowed) {
   throw UserError(fmt::format("tessera plot: {}: found {}, allowed {}{}", option, found,
@@ -161,8 +167,7 @@ ExitCode plot(const PlotRequest& given) {
   const plot::Figure figure = figure_of(request, *kind, rows);
   plot::require_gnuplot();
   const std::string folder =
-      request.out.empty() ? (std::filesystem::path(request.folders.back()) / "plots").string()
-                          : request.out;
+      request.out.empty() ? (folder_of(request.folders.back()) / "plots").string() : request.out;
   plot::draw(figure, folder, name, formats);
   const std::string base = (std::filesystem::path(folder) / name).string();
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
@@ -183,7 +188,8 @@ Command plot_command() {
       kind_names);
   return {"plot",
           "a figure of a sweep, or of runs",
-          {{"DIR", &request->folders, "folders of sweeps or runs", kRequired},
+          {{"DIR", &request->folders, "folders of sweeps or runs, tables of tessera validate",
+            kRequired},
            kind,
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
            {"--y", &figure.y,

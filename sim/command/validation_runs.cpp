@@ -16,7 +16,7 @@ using config::Json;
 /// Runs one config; the result travels as the text of a JSON object, with `error` if it failed and
 /// `starved` if the host had not enough.
 std::string simulate(const std::function<config::Config()>& read, const Metric& metric,
-                     const Simulator& simulator) {
+                     const std::vector<std::string>& columns, const Simulator& simulator) {
   Json answer;
   try {
     const config::Config config = read();
@@ -27,6 +27,9 @@ std::string simulate(const std::function<config::Config()>& read, const Metric& 
     answer["seconds"] = report.json["time"]["seconds"];
     answer["fraction_of_peak"] = report.json["rate"]["fraction_of_peak"];
     answer["time"] = report.json["time"];
+    answer["columns"] = Json::object();
+    for (const std::string& key : columns)
+      if (const Json* const at = find_at(report.json, key)) answer["columns"][key] = *at;
   } catch (const std::exception&) {
     const Failure failure = current_failure();
     answer[failure.code == kHostLimit ? "starved" : "error"] = failure.message;
@@ -54,7 +57,7 @@ ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simul
     : set_(set), simulator_(simulator) {
   for (const ValidationPoint& point : set.points) {
     if (!point.quick && quick) continue;
-    rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run", nullptr});
+    rows_.push_back({&point, 0, 0, 0, 0, 0, {}, "not run"});
     for (const Json& at : point.best.over.empty() ? std::vector<Json>{1} : point.best.values) {
       add_item(point, at, quick);
     }
@@ -95,11 +98,11 @@ std::string ValidationRuns::simulate_item(std::size_t i) const {
   if (i < baselines_.size()) {
     return simulate(
         [&] { return baseline_config(set_, baselines_[i], kernels, simulator_.machines); },
-        Metric{}, simulator_);
+        Metric{}, set_.columns, simulator_);
   }
   const ValidationPoint& point = items_[i - baselines_.size()].point;
   return simulate([&] { return point_config(set_, point, kernels, simulator_.machines); },
-                  point.metric, simulator_);
+                  point.metric, set_.columns, simulator_);
 }
 
 void ValidationRuns::add_baseline(const Json& baseline, bool needed) {
@@ -120,6 +123,7 @@ std::vector<Json> ValidationRuns::further_baselines(const Json& baseline) const 
 void ValidationRuns::take_baseline(const Json& baseline, const Json& answer) {
   const std::string text = baseline.dump();
   seconds_[text] = answer.value("seconds", 0.0);
+  baseline_columns_[text] = answer.value("columns", Json::object());
   if (answer.contains("error") && needed_.contains(text)) {
     fmt::print("  baseline {}: {}\n", baseline["workload"].dump(),
                answer["error"].get<std::string>());
@@ -141,6 +145,7 @@ void ValidationRuns::take(const Item& item, const Json& answer) {
   row.seconds = answer.at("seconds").get<double>() / item.work;
   row.fraction_of_peak = answer.at("fraction_of_peak");
   row.phases = phases_of(answer.at("time"));
+  row.columns = answer.at("columns");
   const bool compared = set_.baseline.config.is_null() || row.baseline_seconds > 0;
   if (!compared && item.point.best.over.empty()) row.error = "its baseline has no number";
 }
@@ -151,6 +156,7 @@ void ValidationRuns::take_baseline_of(const Item& item, Row& row) const {
   const double seconds = seconds_.at(baseline.dump()) / item.work;
   if (seconds > 0 && (row.baseline_seconds == 0 || seconds < row.baseline_seconds)) {
     row.baseline_seconds = seconds;
+    row.baseline_columns = baseline_columns_.at(baseline.dump());
   }
   const std::vector<Json> further = further_baselines(baseline);
   for (std::size_t i = 0; i < further.size(); ++i) {

@@ -46,7 +46,8 @@ class ValidationRuns {
   std::vector<Item> items_;
   std::vector<config::Json> baselines_;
   std::map<std::string, double> seconds_;  ///< by the text of a baseline
-  std::set<std::string> needed_;           ///< those of points, which must not fail
+  std::map<std::string, config::Json> baseline_columns_;
+  std::set<std::string> needed_;  ///< those of points, which must not fail
 };
 
 }  // namespace tessera::command

@@ -205,11 +205,13 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   ValidationSet set;
   set.name = preset.name;
   const Json& value = layers.value();
-  Reader(layers, value, "").read(set, {"base", "points", "baseline", "axes", "fit", "lines"});
+  Reader(layers, value, "")
+      .read(set, {"base", "points", "baseline", "axes", "columns", "fit", "lines"});
   const Part whole(layers, value, "");
   for (const char* key : {"base", "points"}) whole.require(key);
   set.base = whole.object("base");
   set.axes = whole.texts("axes");
+  set.columns = whole.texts("columns");
   if (value.contains("fit")) set.fit = read_fit(layers, value.at("fit"));
   if (value.contains("baseline")) set.baseline = read_baseline(layers, value.at("baseline"));
   const Json points = whole.list("points");
@@ -259,27 +261,25 @@ config::Config baseline_config(const ValidationSet& set, const Json& baseline,
 
 Json value_of(const ValidationSet& set, const ValidationPoint& point, const std::string& key) {
   if (point.set.contains(key)) return point.set.at(key);
-  const Json* at = &set.base;
-  for (const config::Step& step : config::parse_key_path(key)) {
+  const Json* const at = find_at(set.base, key);
+  return at == nullptr ? nullptr : *at;
+}
+
+const Json* find_at(const Json& root, const std::string& path) {
+  const Json* at = &root;
+  for (const config::Step& step : config::parse_key_path(path)) {
     const auto* name = std::get_if<std::string>(&step);
     if (name == nullptr || !at->is_object() || !at->contains(*name)) return nullptr;
     at = &at->at(*name);
   }
-  return *at;
+  return at;
 }
 
 double metric_of(const Metric& metric, const Json& report) {
-  const auto missing = [&]() -> double {
+  const Json* const at = find_at(report, metric.key);
+  if (at == nullptr || !at->is_number())
     throw KeyError("metric.key",
                    fmt::format("found {}, allowed a number's path in report.json", metric.key));
-  };
-  const Json* at = &report;
-  for (const config::Step& step : config::parse_key_path(metric.key)) {
-    const auto* name = std::get_if<std::string>(&step);
-    if (name == nullptr || !at->is_object() || !at->contains(*name)) return missing();
-    at = &at->at(*name);
-  }
-  if (!at->is_number()) return missing();
   return at->get<double>() * metric.scale - metric.minus;
 }
 

@@ -102,7 +102,9 @@ struct ValidationSet {
   std::vector<Line> lines;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
-  config::Json base;              ///< a config
+  /// Keys of report.json that are columns of it too, of the baseline's reports as well.
+  std::vector<std::string> columns;
+  config::Json base;  ///< a config
   std::vector<ValidationPoint> points;
 };
 
@@ -131,6 +133,9 @@ config::Config baseline_config(const ValidationSet& set, const config::Json& bas
 /// What a point's config says at a key path; null if nothing.
 config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
                       const std::string& key);
+
+/// What stands at a key path; null if nothing.
+const config::Json* find_at(const config::Json& root, const std::string& path);
 
 /// The metric's value in a report.
 double metric_of(const Metric& metric, const config::Json& report);

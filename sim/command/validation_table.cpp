@@ -45,6 +45,10 @@ std::string numbers_csv(const Row& row) {
                      row.phases.compute, row.phases.exchange, row.phases.sync);
 }
 
+std::string cell_of(const Json& columns, const std::string& key) {
+  return columns.contains(key) ? sweep::csv_cell(columns.at(key).dump()) : "";
+}
+
 std::string speedups_csv(const Row& row) {
   const double known = row.point->published_speedup;
   return fmt::format(",{},{}", known > 0 ? fmt::format("{}", known) : "",
@@ -95,6 +99,9 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   text += ",published,simulated,ratio,compute,exchange,sync";
   if (speedups) text += ",published_speedup,simulated_speedup";
   for (const std::string& name : context) text += "," + sweep::csv_cell(name);
+  for (const std::string& key : set.columns) text += "," + sweep::csv_cell(key);
+  for (const std::string& key : set.columns)
+    if (speedups) text += "," + sweep::csv_cell("baseline." + key);
   text += "\n";
   for (const Row& row : rows) {
     const Json& known = row.point->context;
@@ -103,6 +110,9 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
     for (const std::string& name : context) {
       text += "," + (known.contains(name) ? sweep::csv_cell(known.at(name).dump()) : "");
     }
+    for (const std::string& key : set.columns) text += "," + cell_of(row.columns, key);
+    for (const std::string& key : set.columns)
+      if (speedups) text += "," + cell_of(row.baseline_columns, key);
     text += "\n";
   }
   return text;

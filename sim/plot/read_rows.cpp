@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/config/key_path.h"
 #include "sim/data/read_file.h"
 #include "sim/plot/rows.h"
 #include "sim/report/run_folder.h"
@@ -63,6 +64,36 @@ void find_axes_of_runs(std::span<Row> runs, Rows& rows) {
   }
 }
 
+/// A table of tessera validate: its axes stand between the name and what was published.
+void read_table(const std::string& file, Rows& rows) {
+  std::istringstream lines(data::read_file(file));
+  std::vector<std::string> columns;
+  std::size_t axes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells = sweep::cells_of_line(line);
+    if (columns.empty()) {
+      columns = cells;
+      axes = static_cast<std::size_t>(std::find(cells.begin(), cells.end(), "published") -
+                                      cells.begin());
+      if (axes == cells.size()) throw UserError(file + ": is no table of tessera validate");
+      for (std::size_t i = 1; i < axes; ++i) add_axis(columns[i], rows);
+      continue;
+    }
+    cells.resize(columns.size());
+    Row row{Json::object(), Json::object()};
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].empty()) continue;
+      const Json number = Json::parse(cells[i], nullptr, false);
+      const Json value = number.is_number() ? number : Json(cells[i]);
+      if (i > 0 && i < axes)
+        row.axes[columns[i]] = value;
+      else
+        config::set_at(row.report, columns[i], value);
+    }
+    row.report.contains("simulated") ? rows.rows.push_back(std::move(row)) : void(++rows.left_out);
+  }
+}
+
 }  // namespace
 
 bool is_run_folder(const std::string& folder) {
@@ -79,6 +110,8 @@ Rows read_rows(std::span<const std::string> folders) {
   for (const std::string& folder : folders) {
     if (is_sweep(folder)) {
       read_sweep(folder, several, rows);
+    } else if (folder.ends_with(".csv")) {
+      read_table(folder, rows);
     } else if (is_run_folder(folder)) {
       runs.push_back({Json::object(), report::read_run(folder).report});
     } else {

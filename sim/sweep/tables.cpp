@@ -137,6 +137,24 @@ std::string csv_cell(const std::string& text) {
   return quoted + '"';
 }
 
+std::vector<std::string> cells_of_line(const std::string& line) {
+  std::vector<std::string> cells{""};
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool twice = quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"';
+    if (twice) {
+      cells.back() += line[++i];
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+    }
+  }
+  return cells;
+}
+
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points) {
   WholeFile file(folder + "/points.jsonl");
   for (const Point& point : points) {

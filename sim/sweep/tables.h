@@ -20,6 +20,8 @@ Cells cells_of(const config::Json& report);
 
 /// A cell as CSV writes it (RFC 4180).
 std::string csv_cell(const std::string& text);
+/// The cells of a line written so.
+std::vector<std::string> cells_of_line(const std::string& line);
 
 /// Writes points.jsonl: a line a point with its number, id and axes.
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points);

@@ -115,6 +115,25 @@ TEST_SUITE("cli") {
     CHECK(folder.read("s/plots/f.gp").find("set title ''\n") != std::string::npos);
   }
 
+  TEST_CASE("a table of validate is drawn beside itself") {
+    if (!has_gnuplot()) {
+      MESSAGE("skipped: gnuplot is not installed");
+      return;
+    }
+    const CommandFolder folder;
+    folder.write("t.csv",
+                 "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
+                 "\"a, b\",gemm,,4,,128,7\nc,gemm,2,9,4.5,256,8\nd,fft,,,,256,\n");
+    const Answer answer = folder.call("plot t.csv --x N --y simulated --format svg --name t");
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    CHECK(folder.read("plots/t.csv").find("128") != std::string::npos);
+    CHECK(folder.call("plot t.csv --x N --y baseline.memory.total_bytes --format svg").code == 0);
+    folder.write("u.csv", "a,b\n1,2\n");
+    check_refused(folder, "plot u.csv", {"u.csv: is no table of tessera validate"});
+    check_refused(folder, "plot v.csv", {"v.csv: "});
+  }
+
   TEST_CASE("the script alone draws the same figure again") {
     if (!has_gnuplot()) return;
     const CommandFolder folder;

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "tests/cli/command.h"
@@ -14,7 +17,7 @@ constexpr const char* kSet = R"({
   "baseline": {"config": {"machine": {"extends": "bow", "tiles": 1},
                           "workload": {"kernel": "gemm", "m": 16, "k": 16, "dtype": "f16"}},
                "same": ["workload.n"]},
-  "axes": ["workload.n"],
+  "axes": ["workload.n"], "columns": ["memory.max_tile_bytes", "workload.nope"],
   "metric": {"key": "time.cycles", "unit": "cycles"},
   "gates": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE,
             "speedup_least": 0.01, "speedup_most": 100},
@@ -48,7 +51,13 @@ TEST_SUITE("cli") {
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(
         csv.starts_with("name,workload.n,published,simulated,ratio,compute,exchange,sync,"
-                        "published_speedup,simulated_speedup,other machine\nsmall,16,500,"));
+                        "published_speedup,simulated_speedup,other machine,"
+                        "memory.max_tile_bytes,workload.nope,baseline.memory.max_tile_bytes,"
+                        "baseline.workload.nope\nsmall,16,500,"));
+    const std::string small = csv.substr(0, csv.find("\nbest"));
+    CHECK(std::count(small.begin(), small.end(), ',') == 28);
+    CHECK(small.ends_with(','));
+    CHECK(small.find(",7,") != std::string::npos);
     CHECK(csv.find(",1.5,") != std::string::npos);
     CHECK(csv.find("\nbest,64,1,") != std::string::npos);  // most cycles; 1000000 does not fit
     CHECK(csv.find("\nours alone,32,,") != std::string::npos);
