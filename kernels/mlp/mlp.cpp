@@ -104,7 +104,10 @@ Mlp::Mlp(Options options, MachineCosts& costs)
       linears_(products_of(options_.layers, data_.inputs())),
       plans_(plan_layers(linears_, round_up(options_.batch, training::padding(machine_)),
                          kept_bytes(options_, linears_, machine_), costs)) {
-  prediction_ = program_cost(build(), costs);
+  options_.learning.all_steps = steps();
+  const program::Program program = build();
+  prediction_ = program_cost(program, costs);
+  memory_ = training::memory_of(program);
 }
 
 std::uint32_t Mlp::steps() const {
@@ -126,7 +129,8 @@ nlohmann::ordered_json Mlp::facts() const {
   return {{"parameters", parameters},
           {"training_steps", steps()},
           {"test_steps", test_steps()},
-          {"samples_a_step", options_.batch}};
+          {"samples_a_step", options_.batch},
+          {"memory", memory_}};
 }
 
 std::uint64_t Mlp::useful_flops() const {
@@ -167,6 +171,9 @@ nlohmann::ordered_json Mlp::results(const MemoryReader& memory) const {
   nlohmann::ordered_json losses = nlohmann::ordered_json::array();
   for (const StepResult& step : trained) losses.push_back(step.loss);
   json["loss"] = std::move(losses);
+  nlohmann::ordered_json right = nlohmann::ordered_json::array();
+  for (const StepResult& step : trained) right.push_back(step.right / options_.batch);
+  json["accuracy"] = std::move(right);
   return json;
 }
 

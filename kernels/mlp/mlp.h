@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/mlp/data.h"
 #include "kernels/mlp/layer.h"
 #include "sim/program/workload.h"
@@ -67,6 +69,7 @@ class Mlp : public Workload {
   std::vector<Linear> linears_;
   std::vector<LayerPlan> plans_;
   Prediction prediction_;
+  nlohmann::ordered_json memory_;
 };
 
 /// What the host is told each step.

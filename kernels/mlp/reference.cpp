@@ -23,6 +23,18 @@ double slope(Activation activation, double z) {
   return (1 + t) / 2 + z / 2 * (1 - t * t) * scale * (1 + 3 * 0.044715 * z * z);
 }
 
+/// The learning rate of a step, the first of which is 0.
+double rate_of(const training::Learning& learning, std::uint32_t step) {
+  double rate = learning.rate;
+  if (learning.schedule == training::Schedule::step)
+    rate *= std::pow(learning.decay, step / learning.decay_every);
+  if (learning.schedule == training::Schedule::cosine && learning.all_steps > 1) {
+    const double angle = std::numbers::pi * step / (learning.all_steps - 1);
+    rate *= learning.lowest + (1 - learning.lowest) * (1 + std::cos(angle)) / 2;
+  }
+  return step < learning.warm_up ? rate * (step + 1) / learning.warm_up : rate;
+}
+
 }  // namespace
 
 PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& linears)
@@ -66,11 +78,7 @@ void PlainNetwork::learn(std::uint32_t label) {
 void PlainNetwork::update() {
   const training::Learning& learning = options_.learning;
   ++step_;
-  double rate = learning.rate;
-  if (learning.decay_every > 0) {
-    const std::uint32_t falls = (step_ - 1) / learning.decay_every;
-    rate *= std::pow(learning.decay, falls);
-  }
+  const double rate = rate_of(learning, step_ - 1);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     PlainMap& map = *maps_[i];
     for (std::size_t j = 0; j < map.parameters.size(); ++j) {

@@ -79,10 +79,8 @@ void ProgramBuilder::add_update(program::Sequence& body) {
             },
             true);
       }
-      set.vertices.push_back(
-          one(tile.tile, "training_schedule",
-              {Place{rate->second}, learning.decay_every, bits_of(learning.decay),
-               bits_of(adam ? learning.beta1 : 0), bits_of(adam ? learning.beta2 : 0)}));
+      set.vertices.push_back(one(tile.tile, training::schedule_codelet(learning),
+                                 training::schedule_arguments(learning, Place{rate->second})));
       const std::uint32_t words = tile.pairs * network_.layers[l].rows();
       if (tile.copies > 1)
         set.vertices.push_back(

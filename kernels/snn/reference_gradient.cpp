@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/snn/reference.h"
 
@@ -176,12 +177,20 @@ void PlainNetwork::find_spike_gradients(std::uint32_t step) {
 void PlainNetwork::update() {
   const training::Learning& learning = setting_.learning;
   const bool adam = learning.optimiser == training::Optimiser::adam;
-  if (learning.decay_every > 0 && schedule_.step > 0 && schedule_.step % learning.decay_every == 0)
+  const bool falls = learning.schedule == training::Schedule::step;
+  if (falls && schedule_.step > 0 && schedule_.step % learning.decay_every == 0)
     schedule_.rate *= static_cast<float>(learning.decay);
-  ++schedule_.step;
+  float rate = schedule_.rate;
+  const std::uint32_t step = schedule_.step++;
+  if (schedule_.step < learning.warm_up)
+    rate = rate * static_cast<float>(schedule_.step) / static_cast<float>(learning.warm_up);
+  if (learning.schedule == training::Schedule::cosine && learning.all_steps > 1) {
+    const double angle = std::numbers::pi * step / (learning.all_steps - 1);
+    rate *= static_cast<float>(learning.lowest + (1 - learning.lowest) * (1 + std::cos(angle)) / 2);
+  }
   schedule_.first *= adam ? static_cast<float>(learning.beta1) : 0.0F;
   schedule_.second *= adam ? static_cast<float>(learning.beta2) : 0.0F;
-  const float size = schedule_.rate * std::sqrt(1.0F - schedule_.second) / (1.0F - schedule_.first);
+  const float size = rate * std::sqrt(1.0F - schedule_.second) / (1.0F - schedule_.first);
   const auto keep_first = static_cast<float>(adam ? learning.beta1 : learning.momentum);
   const auto keep_second = static_cast<float>(learning.beta2);
   const auto epsilon = static_cast<float>(learning.epsilon);

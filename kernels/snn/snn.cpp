@@ -17,6 +17,7 @@ Snn::Snn(Options options, MachineCosts& costs)
       machine_(costs.machine()),
       data_(options_.data, options_.time_steps, options_.seed),
       network_(make_network(fitting(), data_.inputs())) {
+  options_.learning.all_steps = options_.steps;
   if (network_.outputs() != data_.classes())
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",

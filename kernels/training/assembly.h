@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "kernels/gemm/program.h"
 #include "kernels/training/matrix.h"
 #include "sim/elf/codelet.h"
@@ -20,6 +22,13 @@ enum class Activation : std::uint8_t { none, relu, gelu };
 
 enum class Optimiser : std::uint8_t { momentum, adam };
 
+/// What becomes of the learning rate from step to step.
+enum class Schedule : std::uint8_t {
+  constant,
+  step,   ///< times `decay` every so many steps
+  cosine  ///< half a wave down to a share of it at the last step
+};
+
 /// How weights follow their gradients.
 struct Learning {
   Optimiser optimiser = Optimiser::momentum;
@@ -28,11 +37,18 @@ struct Learning {
   double beta1 = 0.9;  ///< of Adam, as beta2 and epsilon
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  std::uint32_t decay_every = 0;  ///< steps after which the rate is multiplied by `decay`; 0: never
-  double decay = 1;
+  Schedule schedule = Schedule::constant;
+  std::uint32_t decay_every = 100;  ///< of step
+  double decay = 0.5;
+  double lowest = 0;            ///< of cosine: what is left of the rate
+  std::uint32_t warm_up = 0;    ///< steps over which the rate grows from nothing, before all that
+  std::uint32_t all_steps = 0;  ///< of the training, which a workload knows
 };
 
 void describe(config::Fields& fields, Learning& learning);
+/// The codelet that makes the step size of the step that begins, and its arguments.
+const char* schedule_codelet(const Learning& learning);
+std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate);
 
 class Assembly {
  public:
@@ -153,5 +169,10 @@ class Assembly {
   gemm::Vertices dense_;
   std::map<std::string, std::uint32_t> codelets_;
 };
+
+/// Bytes that a program's buffers have for weights, gradients, the optimiser and activations, on
+/// all tiles and on the fullest: by their names, as all that is here and in layers gives them.
+/// Where lives do not overlap they may share memory.
+nlohmann::ordered_json memory_of(const program::Program& program);
 
 }  // namespace tessera::training

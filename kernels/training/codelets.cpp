@@ -17,6 +17,34 @@ T* shifted(T* base, unsigned bytes) {
 
 using xtile::constant;  // there is no pool of constants
 
+/// Cosine and sine of an angle: what it has beside whole quarter turns, then their series to the
+/// seventh and eighth power, of which the next terms are below 2^-24 within an eighth of a turn.
+struct Turn {
+  float cosine, sine;
+
+  explicit Turn(float angle) {
+    const float half = constant(0.5F);
+    const float turns = angle * constant(0.63661977236758134F);
+    const int quarter = static_cast<int>(turns < 0.0F ? turns - half : turns + half);
+    const float q = static_cast<float>(quarter);
+    float x = angle - q * constant(1.5707855224609375F);  // pi / 2 in two parts
+    x = x - q * constant(1.0804334124e-5F);
+    const float y = x * x;
+    float s = constant(-1.0F / 5040) * y + constant(1.0F / 120);
+    s = s * y - constant(1.0F / 6);
+    s = s * y * x + x;
+    float c = constant(1.0F / 40320) * y - constant(1.0F / 720);
+    c = c * y + constant(1.0F / 24);
+    c = c * y - half;
+    c = c * y + constant(1.0F);
+    const bool crossed = (quarter & 1) != 0;
+    const float first = crossed ? s : c;
+    const float second = crossed ? c : s;
+    cosine = ((quarter + 1) & 2) != 0 ? -first : first;
+    sine = (quarter & 2) != 0 ? -second : second;
+  }
+};
+
 /// GELU by its usual approximation, x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): arXiv
 /// 1606.08415.
 struct Gelu {
@@ -157,30 +185,11 @@ struct Rotations {
 
 }  // namespace
 
-/// Cosines and sines: the angle less whole quarter turns, then their series to the seventh and
-/// eighth power, of which the next terms are below 2^-24 within an eighth of a turn.
 extern "C" void training_rotations(const Rotations* call) {
   for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
-    const float angle = call->angles[i];
-    const float turns = angle * constant(0.63661977236758134F);
-    const float half = constant(0.5F);
-    const int quarter = static_cast<int>(turns < 0.0F ? turns - half : turns + half);
-    const float q = static_cast<float>(quarter);
-    float x = angle - q * constant(1.5707855224609375F);  // pi / 2 in two parts
-    x = x - q * constant(1.0804334124e-5F);
-    const float y = x * x;
-    float sine = constant(-1.0F / 5040) * y + constant(1.0F / 120);
-    sine = sine * y - constant(1.0F / 6);
-    sine = sine * y * x + x;
-    float cosine = constant(1.0F / 40320) * y - constant(1.0F / 720);
-    cosine = cosine * y + constant(1.0F / 24);
-    cosine = cosine * y - half;
-    cosine = cosine * y + constant(1.0F);
-    const bool crossed = (quarter & 1) != 0;
-    const float c = crossed ? sine : cosine;
-    const float s = crossed ? cosine : sine;
-    call->turns[2 * i] = ((quarter + 1) & 2) != 0 ? -c : c;
-    call->turns[2 * i + 1] = (quarter & 2) != 0 ? -s : s;
+    const Turn turn(call->angles[i]);
+    call->turns[2 * i] = turn.cosine;
+    call->turns[2 * i + 1] = turn.sine;
   }
   xtile::xctl<0>();
 }
@@ -299,12 +308,17 @@ struct Schedule {
   unsigned every;  // the rate falls so after so many steps; 0: never
   float factor;
   float first_decay, second_decay;  // zero: no moments
+  unsigned warm_up;
+  float wave;  // the angle of a step
+  float lowest;
 };
 
 }  // namespace
 
-/// The step size of the step that begins; one worker.
-extern "C" void training_schedule(const Schedule* call) {
+namespace {
+
+/// Counts the step that begins and what the moments are worth.
+inline void next_step(const Schedule* call) {
   Rate* const rate = call->rate;
   if (call->every != 0 && rate->step != 0 && rate->step % call->every == 0)
     rate->rate *= call->factor;
@@ -313,6 +327,27 @@ extern "C" void training_schedule(const Schedule* call) {
   rate->second *= call->second_decay;
   const float one = constant(1.0F);
   rate->step_size = rate->rate * __builtin_sqrtf(one - rate->second) / (one - rate->first);
+}
+
+}  // namespace
+
+/// The step size of the step that begins; one worker.
+extern "C" void training_schedule(const Schedule* call) {
+  next_step(call);
+  xtile::xctl<0>();
+}
+
+/// The same where rates rise at first, or follow a wave.
+extern "C" void training_schedule_waves(const Schedule* call) {
+  next_step(call);
+  Rate* const rate = call->rate;
+  if (rate->step < call->warm_up)
+    rate->step_size *= static_cast<float>(rate->step) / static_cast<float>(call->warm_up);
+  const float one = constant(1.0F);
+  const float lowest = call->lowest;
+  const Turn turn(static_cast<float>(rate->step - 1) * call->wave);
+  if (call->wave != 0.0F)
+    rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
   xtile::xctl<0>();
 }
 

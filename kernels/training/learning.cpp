@@ -1,4 +1,5 @@
 #include <cstring>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,31 @@ struct Rate {
 
 constexpr config::Names<Optimiser, 2> kOptimisers{
     {{"sgd", Optimiser::momentum}, {"adam", Optimiser::adam}}};
+constexpr config::Names<Schedule, 3> kSchedules{
+    {{"constant", Schedule::constant}, {"step", Schedule::step}, {"cosine", Schedule::cosine}}};
+
+void describe_schedule(config::Fields& fields, Learning& learning) {
+  fields.field(
+      {"schedule", "of the rate: constant, falling in steps, or as half a wave of a cosine"},
+      learning.schedule, kSchedules);
+  fields.field(
+      {"decay_every", "of schedule step: steps after which the rate is multiplied by decay"},
+      learning.decay_every, {1, 1U << 30});
+  fields.field({"decay", "of schedule step"}, learning.decay, {1e-6, 1});
+  fields.field({"lowest", "of schedule cosine: what is left of the rate at the last step, a share"},
+               learning.lowest, {0, 1});
+  fields.field({"warm_up", "steps over which the rate grows to what the schedule says"},
+               learning.warm_up, {0, 1U << 24});
+  const auto belongs = [&](std::string_view key, Schedule schedule) {
+    fields.require(learning.schedule == schedule || !fields.given(key), key,
+                   fmt::format("found with schedule {}, allowed with {}",
+                               config::name_of(kSchedules, learning.schedule),
+                               config::name_of(kSchedules, schedule)));
+  };
+  belongs("decay_every", Schedule::step);
+  belongs("decay", Schedule::step);
+  belongs("lowest", Schedule::cosine);
+}
 
 }  // namespace
 
@@ -23,9 +49,7 @@ void describe(config::Fields& fields, Learning& learning) {
   fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
                kOptimisers);
   fields.field({"learning_rate", "what a gradient is worth"}, learning.rate, {1e-12, 1e6});
-  fields.field({"decay_every", "steps after which the rate is multiplied by decay; 0: never"},
-               learning.decay_every, {0, 1U << 30});
-  fields.field({"decay", "of the rate"}, learning.decay, {1e-6, 1});
+  describe_schedule(fields, learning);
   const bool adam = learning.optimiser == Optimiser::adam;
   const auto belongs = [&](std::string_view key, bool used) {
     fields.require(
@@ -54,18 +78,34 @@ Assembly::Rates Assembly::rates(const Learning& learning, std::uint32_t tiles) {
   return made;
 }
 
-void Assembly::schedule(const Learning& learning, const Rates& rates) {
+const char* schedule_codelet(const Learning& learning) {
+  return learning.warm_up > 0 || learning.schedule == Schedule::cosine ? "training_schedule_waves"
+                                                                       : "training_schedule";
+}
+
+std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate) {
   const bool adam = learning.optimiser == Optimiser::adam;
+  const bool falls = learning.schedule == Schedule::step;
+  // The angle of a step.
+  const double wave = learning.schedule == Schedule::cosine && learning.all_steps > 1
+                          ? std::numbers::pi / (learning.all_steps - 1)
+                          : 0;
+  return {rate,
+          falls ? learning.decay_every : 0,
+          bits_of(learning.decay),
+          bits_of(adam ? learning.beta1 : 0),
+          bits_of(adam ? learning.beta2 : 0),
+          learning.warm_up,
+          bits_of(wave),
+          bits_of(learning.lowest)};
+}
+
+void Assembly::schedule(const Learning& learning, const Rates& rates) {
   program::ComputeSet set{"schedule", {}};
-  for (std::uint32_t t = 0; t < rates.buffers.size(); ++t) {
-    set.vertices.push_back(
-        {TileId(t),
-         codelet("training_schedule"),
-         program::Executor::one_worker,
-         0,
-         {Place{rates.buffers[t]}, learning.decay_every, bits_of(learning.decay),
-          bits_of(adam ? learning.beta1 : 0), bits_of(adam ? learning.beta2 : 0)}});
-  }
+  for (std::uint32_t t = 0; t < rates.buffers.size(); ++t)
+    set.vertices.push_back({TileId(t), codelet(schedule_codelet(learning)),
+                            program::Executor::one_worker, 0,
+                            schedule_arguments(learning, Place{rates.buffers[t]})});
   add_step(std::move(set));
 }
 

@@ -130,8 +130,13 @@ TEST_SUITE("run") {
 
   TEST_CASE("optimisers, schedules and feeds") {
     Options options = network(10, {hidden(20, Activation::relu)});
+    options.learning.schedule = training::Schedule::step;
     options.learning.decay_every = 3;
     options.learning.decay = 0.5;
+    CHECK(run(options) == "passed");
+    options.learning.schedule = training::Schedule::cosine;
+    options.learning.lowest = 0.1;
+    options.learning.warm_up = 5;
     CHECK(run(options) == "passed");
     options.learning.optimiser = training::Optimiser::adam;
     options.learning.rate = 0.01;

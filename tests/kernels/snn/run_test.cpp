@@ -91,6 +91,7 @@ TEST_SUITE("run") {
     options.batch = 1;
     options.train = true;
     CHECK(run(options) == "passed");
+    options.learning.schedule = training::Schedule::step;
     options.learning.decay_every = 2;
     options.learning.decay = 0.5;
     CHECK(run(options) == "passed");
