@@ -66,5 +66,6 @@ Figure speedup(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
 Figure tornado(const Source& source, const Request& request);
 Figure timeline(const Source& source, const Request& request);
+Figure training(const Source& source, const Request& request);
 
 }  // namespace tessera::plot

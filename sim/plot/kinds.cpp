@@ -18,6 +18,7 @@ std::span<const Kind> kinds() {
       Kind{"roofline", Needs::runs, "rate.useful_flops_per_second", "", roofline},
       Kind{"tornado", Needs::sensitivity, "time", "", tornado},
       Kind{"timeline", Needs::one_run, kTime, "", timeline},
+      Kind{"training", Needs::one_run, "results.loss", "", training},
       Kind{"tiles", Needs::one_run, "compute_cycles", "z", tiles}};
   return kKinds;
 }

@@ -59,6 +59,7 @@ void write_files(const Report& report, const std::string& folder) {
       {"tiles.csv", report.tiles_csv},
       {"traffic.csv", report.traffic_csv}};
   if (!report.tile_steps_npy.empty()) texts.emplace_back("tile_steps.npy", report.tile_steps_npy);
+  if (!report.loss_csv.empty()) texts.emplace_back("loss.csv", report.loss_csv);
   texts.emplace_back("report.json", json);
   std::deque<WholeFile> files;  // they do not move
   for (const auto& [name, text] : texts) {
@@ -69,6 +70,7 @@ void write_files(const Report& report, const std::string& folder) {
   for (WholeFile& file : files) file.commit();
   std::error_code absent;  // that of an earlier run into this folder
   if (report.tile_steps_npy.empty()) fs::remove(fs::path(folder) / "tile_steps.npy", absent);
+  if (report.loss_csv.empty()) fs::remove(fs::path(folder) / "loss.csv", absent);
 }
 
 }  // namespace

@@ -233,9 +233,12 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   if (result.runs.size() > 1 || !built.workload->run_facts(0).empty())
     json["runs"] = runs_section(*built.workload, outcome);
   json["host"] = host_section(config, built, outcome);
-  return {std::move(json), steps_csv(built.images, result),
+  return {std::move(json),
+          steps_csv(built.images, result),
           tiles_csv(built.images, result, config.machine.tile.contexts),
-          traffic_csv(built.program, result), tile_steps_npy(result.tile_steps)};
+          traffic_csv(built.program, result),
+          tile_steps_npy(result.tile_steps),
+          loss_csv(outcome.results)};
 }
 
 }  // namespace tessera::report

@@ -40,6 +40,7 @@ struct Report {
   std::string tiles_csv;
   std::string traffic_csv;
   std::string tile_steps_npy;         ///< empty: not recorded
+  std::string loss_csv;               ///< empty: nothing was trained
   [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off
 };
 
@@ -50,6 +51,9 @@ nlohmann::ordered_json static_report(const config::Config& config, const Built& 
 
 /// One row a superstep of the measured region.
 std::string steps_csv(const program::Images& images, const RunResult& result);
+
+/// One row a step of training: the lists of `results` that are as long as `loss`. Empty without one.
+std::string loss_csv(const nlohmann::ordered_json& results);
 
 /// One row a tile.
 std::string tiles_csv(const program::Images& images, const RunResult& result,

@@ -79,6 +79,18 @@ std::string memory_lines(const Json& report) {
   return text + "\n";
 }
 
+/// Memory by what a training has it for.
+std::string training_line(const Json& report) {
+  if (!report.contains("workload") || !report.at("workload").contains("memory")) return {};
+  std::string text = "  training ";
+  for (const auto& [name, bytes] : report.at("workload").at("memory").items())
+    text += fmt::format(" {} {} ({} on the fullest tile) ", name,
+                        scaled(static_cast<double>(count(bytes, "total_bytes")), "B"),
+                        grouped(count(bytes, "max_tile_bytes")));
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
 std::string traffic_line(const Json& report) {
   const Json& traffic = report.at("traffic");
   const auto amount = [&](std::string_view key) {
@@ -134,6 +146,7 @@ std::string items_line(const Json& report, const std::string& section) {
   std::string text = fmt::format("  {:<9}", section);
   std::size_t column = text.size();
   for (const auto& [key, value] : report.at(section).items()) {
+    if (key == "memory") continue;  // has a line of its own
     const std::string item =
         fmt::format(" {} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
     constexpr std::size_t kWidth = 100;
@@ -207,13 +220,14 @@ std::string heading(const Json& report) {
 
 std::string static_summary(const Json& report) {
   return heading(report) + "\n" + plan_lines(report) + prediction_line(report) +
-         memory_lines(report);
+         memory_lines(report) + training_line(report);
 }
 
 std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + rate_line(report) +
-         memory_lines(report) + traffic_line(report) + stalls_line(report) + energy_lines(report) +
-         plan_lines(report) + prediction_line(report) + check_line(report) + host_line(report);
+         memory_lines(report) + training_line(report) + traffic_line(report) + stalls_line(report) +
+         energy_lines(report) + plan_lines(report) + prediction_line(report) + check_line(report) +
+         host_line(report);
 }
 
 }  // namespace tessera::report

@@ -55,6 +55,27 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
   return text;
 }
 
+std::string loss_csv(const nlohmann::ordered_json& results) {
+  if (!results.contains("loss") || results["loss"].empty()) return {};
+  const std::size_t steps = results["loss"].size();
+  std::string csv = "step";
+  std::vector<const nlohmann::ordered_json*> columns;
+  for (const auto& [name, values] : results.items()) {
+    if (!values.is_array() || values.size() != steps) continue;
+    csv += "," + name;
+    columns.push_back(&values);
+  }
+  csv += '\n';
+  for (std::size_t i = 0; i < steps; ++i) {
+    csv += fmt::format("{}", i + 1);
+    // What is no number is null in JSON.
+    for (const auto* values : columns)
+      csv += (*values)[i].is_number() ? fmt::format(",{}", (*values)[i].get<double>()) : ",nan";
+    csv += '\n';
+  }
+  return csv;
+}
+
 std::string tiles_csv(const program::Images& images, const RunResult& result,
                       std::uint32_t contexts) {
   std::string text =

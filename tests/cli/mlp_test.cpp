@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +50,15 @@ TEST_SUITE("cli") {
     CHECK(report.at("results").at("loss").size() == 3);
     CHECK(report.at("workload").at("parameters") == 13 * 12 + 13 * 4);
     CHECK(report.at("time").at("host_cycles") > 0);
+    CHECK(report.at("workload").at("memory").at("weights").at("total_bytes") > 0);
+    const std::string loss = folder.read("result/loss.csv");
+    CHECK(loss.starts_with("step,loss,accuracy\n1,"));
+    CHECK(std::count(loss.begin(), loss.end(), '\n') == 4);
+    CHECK(answer.out.find("  training  weights ") != std::string::npos);
+    const Answer plot = folder.call("plot result --kind training --out curve --name it");
+    CAPTURE(plot.err);
+    if (std::system("command -v gnuplot > /dev/null 2>&1") == 0) CHECK(plot.code == 0);
+    CHECK(folder.read("curve/it.csv") == loss);
   }
 
   TEST_CASE("mistakes about training are refused") {
@@ -71,6 +82,11 @@ TEST_SUITE("cli") {
         {"optimiser.learning_rate=-1", "workload.optimiser.learning_rate: found -1"},
         {"optimiser.learning_rate=NaN", "workload.optimiser.learning_rate: found \"NaN\""},
         {"optimiser.beta1=0.5", "workload.optimiser.beta1: found with kind sgd, allowed with adam"},
+        {"optimiser.decay=0.5",
+         "workload.optimiser.decay: found with schedule constant, allowed with step"},
+        {"optimiser.schedule=step --set workload.optimiser.lowest=0.5",
+         "workload.optimiser.lowest: found with schedule step, allowed with cosine"},
+        {"optimiser.schedule=cosin", "workload.optimiser.schedule: found \"cosin\""},
         {"data.test_samples=5", "data.test_samples: found 5, allowed 0 or at least a batch of 10"},
         {"epochs=3", "workload.epochs: found 3, which nothing reads as workload.steps stands"},
         {"data.images=x.npy", "workload.data.labels: found one of images and labels"},
@@ -91,5 +107,18 @@ TEST_SUITE("cli") {
         "workload.steps=30");
     CHECK(answer.code == 1);
     CHECK((answer.out + answer.err).find("the loss is") != std::string::npos);
+  }
+
+  TEST_CASE("a sweep of trainings that was stopped and goes on leaves the same rows") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    const std::string sweep =
+        "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank --out ";
+    REQUIRE(folder.call(sweep + "whole").code == 0);
+    REQUIRE(folder.call(sweep + "parts --shard 1/2").code == 0);
+    const Answer rest = folder.call(sweep + "parts");
+    CAPTURE(rest.out);
+    CHECK(rest.code == 0);
+    CHECK(folder.read("parts/results.csv") == folder.read("whole/results.csv"));
   }
 }

@@ -21,7 +21,7 @@ async function readRun(packed) {
 
 const SECTIONS = [['achieved', 'Achieved'], ['where', 'Where time goes'], ['tiles', 'Tiles'],
   ['contexts', 'Contexts'], ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['roofline', 'Roofline'],
-  ['energy', 'Energy'], ['faster', 'Faster'], ['config', 'Config']];
+  ['energy', 'Energy'], ['faster', 'Faster'], ['training', 'Training'], ['config', 'Config']];
 
 function theme() { return document.documentElement.dataset.theme; }
 
@@ -64,12 +64,12 @@ function showRun(at) {
   [state.from, state.to] = [run.history.begin, run.history.end];
   const two = state.runs.length > 1;
   const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) &&
-    (id !== 'faster' || run.sensitivity));
+    (id !== 'faster' || run.sensitivity) && (id !== 'training' || run.report.results?.loss?.length));
   const sections = two ? [['compare', 'Comparison'], ...known] : known;
   document.getElementById('head').replaceChildren(...head(run));
   document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
     element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
-  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, configView];
+  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, trainingView, configView];
   document.getElementById('main').replaceChildren(...(two ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
   document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;
