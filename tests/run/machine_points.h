@@ -47,6 +47,11 @@ inline const std::vector<Factor>& machine_factors() {
          "workload.pass=grad_input"),
         "butterfly workload.features=64 workload.n=50 workload.pass=grad_twiddles",
         "butterfly workload.features=128 workload.block=32 workload.n=40 workload.dtype=f16",
+        ("mlp workload.layers[0].outputs=40 workload.layers[0].kind=butterfly workload.steps=2 "
+         "workload.data.width=5 workload.batch=9 workload.data.test_samples=9"),
+        ("mlp workload.layers[0].outputs=40 workload.layers[0].kind=pixelfly workload.steps=2 "
+         "workload.layers[0].block=8 workload.data.width=5 workload.batch=9 "
+         "workload.data.test_samples=9"),
         "fft workload.points=1024",
         ("snn workload.layers=[40,24,4] workload.data.kind=custom workload.data.inputs=60 "
          "workload.data.classes=4 workload.data.rate=0.5 workload.data.max_events=20 "

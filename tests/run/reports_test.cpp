@@ -140,6 +140,12 @@ std::vector<Case> cases() {
            {"machine.tiles=40", "workload.layers=[30,20,10]", "workload.time_steps=5",
             "workload.batch=4", "workload.data.rate=0.3", "workload.weight_scale=40",
             "workload.neuron.recurrent=true", "workload.data.test_samples=4", "run.measure=host"}},
+          {"mlp",
+           {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=3",
+            "workload.layers[0].kind=butterfly", "workload.layers[0].parameters=rotation"}},
+          {"mlp",
+           {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=3",
+            "workload.layers[0].kind=pixelfly", "workload.layers[0].block=4"}},
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 
