@@ -7,6 +7,7 @@
 #include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
+#include "kernels/pixelfly/pixelfly.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
@@ -105,6 +106,16 @@ void draw(test::MachinePoints& points, MachineConfig& machine, butterfly::Option
   problem.block = plain ? 1 : points.one_of({1U, 1U, 4U});
 }
 
+void draw(test::MachinePoints& points, MachineConfig& machine, pixelfly::Options& options) {
+  draw_blocks(points, machine, options.weights);
+  options.weights.pattern = sparse::Pattern::butterfly;
+  options.rank = points.one_of({0U, 8U, 20U});
+  options.n = points.one_of({1U, 40U, 150U});
+  options.partials = points.one_of({program::Type::f16, program::Type::f32});
+  options.layout = points.one_of({kernels::Layout::blocked, kernels::Layout::natural});
+  options.pass = points.one_of({pixelfly::Pass::forward, pixelfly::Pass::grad_input});
+}
+
 void draw(test::MachinePoints& points, MachineConfig& /*machine*/, fft::Options& options) {
   options.problem.points = points.one_of({4U, 64U, 512U, 4096U});
   options.problem.rows = points.one_of({1U, 1U, 8U});
@@ -166,6 +177,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("butterfly takes the predicted cycles on machines of every kind") {
     check_predictions<butterfly::Butterfly, butterfly::Options>(4);
+  }
+
+  TEST_CASE("pixelfly takes the predicted cycles on machines of every kind") {
+    check_predictions<pixelfly::Pixelfly, pixelfly::Options>(7);
   }
 
   TEST_CASE("fft takes the predicted cycles on machines of every kind") {
