@@ -33,6 +33,7 @@ Snn::Snn(Options options, MachineCosts& costs)
                      data_.max_events(), options_.loss == Loss::spike_count},
                     costs);
   if (dense_) return;
+  require_room();
   ProgramBuilder stated(*this, true);
   prediction_ = program_cost(stated.build(), costs);
   handles_ = std::make_shared<Handles>(stated.handles());
@@ -47,6 +48,28 @@ const Options& Snn::fitting() const {
                    fmt::format("found {} bytes of weights, allowed {}, all SRAM of {} tiles", bytes,
                                room, machine_.tiles));
   return options_;
+}
+
+/// What grows with steps and streams, before a program of it is made: lists and states of all
+/// steps, lists of all samples, each on a tile.
+void Snn::require_room() const {
+  const std::uint64_t room = std::uint64_t{machine_.tile.sram_kib} * 1024;
+  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
+  const auto require = [&](std::uint64_t bytes, const char* key, std::uint32_t found,
+                           const char* what) {
+    if (bytes > room)
+      throw KeyError(key, fmt::format("found {}, for which {} take {} bytes of a tile, allowed {}",
+                                      found, what, bytes, room));
+  };
+  for (const ListPlan& list : plan_.lists) {
+    const std::uint64_t bytes = list_words(list.capacity) * 4ULL;
+    require(slots * bytes, "workload.time_steps", options_.time_steps,
+            "a sample's lists of all steps");
+    require(options_.batch * bytes, "workload.batch", options_.batch, "the lists of all samples");
+  }
+  for (const LayerTiles& layer : plan_.layers)
+    require((options_.train ? slots : 2) * options_.batch * layer.neurons_per_tile * 4ULL,
+            "workload.time_steps", options_.time_steps, "states of all steps");
 }
 
 nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to_json(plan_); }

@@ -88,6 +88,7 @@ class Snn : public Workload {
   friend class SnnReplay;
   [[nodiscard]] const Options& fitting() const;
   [[nodiscard]] nlohmann::ordered_json counts(double between) const;
+  void require_room() const;
   void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
                      CheckResult& result) const;
   [[nodiscard]] std::uint32_t test_steps() const {

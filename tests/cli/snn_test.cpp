@@ -96,6 +96,8 @@ TEST_SUITE("cli") {
         "--set workload.layers=[600,3] --set workload.neurons_per_tile=500 --set "
         "workload.data.inputs=2000",
         {"tile 1", "over"});
+    refused("--set workload.time_steps=1000000",
+            {"workload.time_steps", "1000000", "bytes of a tile"});
     refused("--set workload.batch=3", {"workload.batch", "allowed 1 to 2"});
     refused("--set workload.max_activity=1.5", {"workload.max_activity"});
     refused("--set workload.data.raster=x.npy", {"workload.data"});
