@@ -121,7 +121,8 @@ class Search {
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
                     counted(machine_.tiles, "tile"), to_json(*closest_).dump());
-    const program::CategoryBytes need = tile_memory(Geometry(problem_, *closest_), machine_);
+    program::CategoryBytes need = tile_memory(Geometry(problem_, *closest_), machine_);
+    need[static_cast<std::size_t>(program::Category::tensors)] += problem_.reserved;
     throw UserError(program::overflow_message(what, {&need, 1}, machine_));
   }
 

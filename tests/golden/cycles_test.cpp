@@ -62,6 +62,20 @@ const std::vector<Golden>& golden_runs() {
        5207,
        193696,
        868352},
+      {"mlp",
+       {"machine.tiles=16", "workload.steps=2", "workload.batch=20",
+        "workload.data.test_samples=20", "workload.layers[0].kind=butterfly",
+        "workload.layers[0].outputs=40", "workload.data.width=8", "workload.data.height=8"},
+       79698,
+       608065,
+       376384},
+      {"mlp",
+       {"machine.tiles=16", "workload.steps=2", "workload.batch=20",
+        "workload.data.test_samples=20", "workload.layers[0].kind=pixelfly",
+        "workload.layers[0].outputs=40", "workload.data.width=8", "workload.data.height=8"},
+       140788,
+       1360215,
+       827200},
   };
   return runs;
 }
