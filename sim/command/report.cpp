@@ -8,6 +8,7 @@
 
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/plot/sweep_page.h"
 #include "sim/report/analysis.h"
 #include "sim/report/page.h"
 #include "sim/report/units.h"
@@ -15,15 +16,32 @@
 namespace tessera::command {
 namespace {
 
+ExitCode write_page(const std::string& file, const std::string& page) {
+  remove_leftovers(std::filesystem::absolute(file).parent_path());
+  write_whole(file, page);
+  fmt::print("{}  {}\n", file, report::scaled(static_cast<double>(page.size()), "B"));
+  return ExitCode::done;
+}
+
 std::string page_file(const ReportRequest& request) {
   if (!request.out.empty()) return request.out;
   const char* name = request.runs.size() == 1 ? "report.html" : "comparison.html";
   return (std::filesystem::path(request.runs.back()) / name).string();
 }
 
+ExitCode report_sweep(const ReportRequest& request) {
+  if (request.top)
+    throw UserError(fmt::format("tessera report: --top: found the sweep {}, allowed runs",
+                                request.runs.front()));
+  return write_page(page_file(request),
+                    report::page({{"sweep", plot::sweep_data(request.runs.front())}}));
+}
+
 }  // namespace
 
 ExitCode report(const ReportRequest& request) {
+  if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
+    return report_sweep(request);
   constexpr std::size_t kMostRuns = 2;
   if (request.runs.size() > kMostRuns) {
     throw UserError(fmt::format("tessera report: found {} runs, allowed 1, or 2 to compare",
@@ -38,18 +56,15 @@ ExitCode report(const ReportRequest& request) {
     return ExitCode::done;
   }
   const std::string file = page_file(request);
-  const std::string page = report::page(runs);
-  remove_leftovers(std::filesystem::absolute(file).parent_path());
-  write_whole(file, page);
-  fmt::print("{}  {}\n", file, report::scaled(static_cast<double>(page.size()), "B"));
-  return ExitCode::done;
+  return write_page(file, report::page(runs));
 }
 
 Command report_command() {
   const auto request = std::make_shared<ReportRequest>();
   return {"report",
-          "an HTML page of one finished run, or of two compared",
-          {{"RUN", &request->runs, "a folder of results; two are compared", kRequired},
+          "an HTML page of one finished run, of two compared, or of a sweep",
+          {{"RUN", &request->runs, "a folder of results, two of which are compared, or of a sweep",
+            kRequired},
            {"--out", &request->out, "the page (default: report.html in the run's folder)"},
            {"--top", &request->top, "print where the time went; write no page"}},
           [request] { return report(*request); }};

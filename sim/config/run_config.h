@@ -31,7 +31,7 @@ struct RunConfig {
 
 struct ReportConfig {
   std::string out;               ///< empty: runs/NAME-HASH
-  std::uint64_t tile_steps = 0;  ///< tiles x rows of tile_steps.npy
+  std::uint64_t tile_steps = 100'000;  ///< tiles x rows of tile_steps.npy; 0: none
   TraceDetail trace = TraceDetail::none;
   std::string trace_tiles = "0-63";
   bool trace_workers = true;

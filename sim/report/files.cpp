@@ -57,7 +57,8 @@ void write_files(const Report& report, const std::string& folder) {
   std::vector<std::pair<const char*, std::string_view>> texts = {
       {"steps.csv", report.steps_csv},
       {"tiles.csv", report.tiles_csv},
-      {"traffic.csv", report.traffic_csv}};
+      {"traffic.csv", report.traffic_csv},
+      {"buffers.csv", report.buffers_csv}};
   if (!report.tile_steps_npy.empty()) texts.emplace_back("tile_steps.npy", report.tile_steps_npy);
   if (!report.loss_csv.empty()) texts.emplace_back("loss.csv", report.loss_csv);
   texts.emplace_back("report.json", json);

@@ -6,6 +6,7 @@
 
 #include "sim/base/embedded.h"
 #include "sim/base/errors.h"
+#include "sim/isa/table.h"
 #include "sim/report/analysis.h"
 #include "sim/report/pack.h"
 #include "sim/report/tile_steps.h"
@@ -28,6 +29,8 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
           {"steps", pack_table(run.steps)},
           {"tiles", pack_table(run.tiles)},
           {"traffic", pack_table(run.traffic)},
+          {"buffers", pack_table(run.buffers)},
+          {"vector_flops", vector_flops()},
           {"tile_steps", pack_tile_steps(run, most_tile_bytes)},
           {"sensitivity", run.sensitivity}};
 }
@@ -36,12 +39,8 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
 constexpr std::size_t kMostTileBytes = 8'000'000;
 
 /// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
-std::string data_script(std::span<const RunFolder> runs) {
-  Json all = Json::array();
-  for (const RunFolder& run : runs) {
-    all.push_back(run_json(run, kMostTileBytes / runs.size()));
-  }
-  const std::string text = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string data_script(const Json& data) {
+  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string script = "<script id=\"runs\" type=\"application/json\">";
   for (const char c : text) {
     if (c == '<') {
@@ -54,15 +53,28 @@ std::string data_script(std::span<const RunFolder> runs) {
 }
 
 /// What stands in the page for `<!-- NAME -->`.
-std::string part(std::string_view name, std::span<const RunFolder> runs) {
-  if (name == "runs") return data_script(runs);
+std::string part(std::string_view name, const Json& data) {
+  if (name == "runs") return data_script(data);
   const char* tag = name.ends_with(".css") ? "style" : "script";
   return fmt::format("<{0}>\n{1}</{0}>", tag, viewer_file(name));
 }
 
 }  // namespace
 
+Json vector_flops() {
+  return {{"f16", isa::info(isa::Mnemonic::fma_4h).flops},
+          {"f32", isa::info(isa::Mnemonic::fma_2s).flops}};
+}
+
 std::string page(std::span<const RunFolder> runs) {
+  Json all = Json::array();
+  for (const RunFolder& run : runs) {
+    all.push_back(run_json(run, kMostTileBytes / runs.size()));
+  }
+  return page(all);
+}
+
+std::string page(const Json& data) {
   constexpr std::string_view kOpen = "<!-- ";
   constexpr std::string_view kClose = " -->";
   const std::string_view frame = viewer_file("page.html");
@@ -75,7 +87,7 @@ std::string page(std::span<const RunFolder> runs) {
     check(close != std::string_view::npos, "report: tools/viewer/page.html: an open comment");
     const std::size_t name = open + kOpen.size();
     text += frame.substr(at, open - at);
-    text += part(frame.substr(name, close - name), runs);
+    text += part(frame.substr(name, close - name), data);
     at = close + kClose.size();
   }
   return text += frame.substr(at);

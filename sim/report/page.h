@@ -11,4 +11,10 @@ namespace tessera::report {
 /// part of this program. Needs no network and no other file. One run, or two to compare.
 std::string page(std::span<const RunFolder> runs);
 
+/// Operations of the widest vector instructions by type, for rooflines.
+nlohmann::ordered_json vector_flops();
+
+/// The same viewer with other data: {"sweep": ...} or {"validation": ...}.
+std::string page(const nlohmann::ordered_json& data);
+
 }  // namespace tessera::report

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/report/buffers.h"
 #include "sim/report/peak.h"
 #include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
@@ -237,6 +238,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
           steps_csv(built.images, result),
           tiles_csv(built.images, result, config.machine.tile.contexts),
           traffic_csv(built.program, result),
+          buffers_csv(built.program, built.images),
           tile_steps_npy(result.tile_steps),
           loss_csv(outcome.results)};
 }

@@ -10,8 +10,8 @@
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
 
-/// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv and the summary on the
-/// terminal. The same config gives the same bytes, the section `host` apart.
+/// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the
+/// summary on the terminal. The same config gives the same bytes, the section `host` apart.
 namespace tessera::report {
 
 /// A planned workload with its program, compiled and placed.
@@ -39,6 +39,7 @@ struct Report {
   std::string steps_csv;
   std::string tiles_csv;
   std::string traffic_csv;
+  std::string buffers_csv;
   std::string tile_steps_npy;         ///< empty: not recorded
   std::string loss_csv;               ///< empty: nothing was trained
   [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off

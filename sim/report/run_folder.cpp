@@ -77,7 +77,7 @@ RunFolder read_run(const std::string& folder) {
         "{}: found no folder there, expected one that tessera run has written", folder));
   }
   const fs::path path(folder);
-  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}, nullptr};
+  RunFolder run{folder, read_report((path / "report.json").string()), {}, {}, {}, {}, {}, nullptr};
   run.steps = read_table(
       path / "steps.csv",
       {"name", "kind", "start_cycle", "cycles", "compute_cycles", "exchange_cycles", "sync_cycles",
@@ -87,6 +87,11 @@ RunFolder read_run(const std::string& folder) {
       read_table(path / "tiles.csv", {"tile", "compute_cycles", "exchange_cycles", "sync_cycles",
                                       "instructions", "flops", "sent_bytes", "received_bytes"});
   run.traffic = read_table(path / "traffic.csv", {"from_tile", "to_tile", "tiles", "bytes"});
+  const fs::path buffers = path / "buffers.csv";
+  if (fs::exists(buffers)) {
+    run.buffers = read_table(buffers, {"tile", "name", "category", "buffers", "address", "bytes",
+                                       "first_step", "last_step"});
+  }
   const fs::path tile_steps = path / "tile_steps.npy";
   if (fs::exists(tile_steps)) {
     run.tile_steps = read_tile_steps(tile_steps.string(), run.tiles.rows, run.steps.rows);

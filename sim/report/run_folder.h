@@ -16,6 +16,7 @@ struct RunFolder {
   Table steps;
   Table tiles;
   Table traffic;
+  Table buffers;         ///< of no rows: written by a version that knew none
   TileSteps tile_steps;  ///< of no rows: not recorded
   /// What `tessera sensitivity` left beside it; null: nothing, or of another run.
   nlohmann::ordered_json sensitivity = nullptr;

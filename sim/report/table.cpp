@@ -138,7 +138,7 @@ Table parse_table(std::string_view csv, const std::string& file,
     if (column == nullptr) {
       throw UserError(fmt::format("{}: the column {} is missing", file, name));
     }
-    const bool of_words = name == "name" || name == "kind";
+    const bool of_words = name == "name" || name == "kind" || name == "category";
     if (table.rows > 0 && column->words.empty() == of_words) {
       throw UserError(fmt::format("{}: {}: found {}", file, name,
                                   of_words ? "a number, expected a name"

@@ -33,7 +33,7 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
       "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
       "link_cycles,host_cycles,wait_cycles,last_tile,least_compute_cycles,mean_compute_cycles,"
       "exchange_bytes,exchange_makespan_cycles,exchange_bound_cycles,instructions,flops,"
-      "live_bytes,most_compute_cycles\n";
+      "live_bytes,most_compute_cycles,program_step\n";
   const program::StepInfo none;
   for (std::size_t i = 0; i < result.steps.size(); ++i) {
     const SuperstepRecord& step = result.steps[i];
@@ -43,14 +43,14 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
     const TimeParts& time = step.time;
     const double mean =
         static_cast<double>(step.sum_compute) / static_cast<double>(images.tiles.size());
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{}\n", i,
-                    quoted(info.name), info.kind, step.start.count(), time.total().count(),
-                    time.compute.count(), time.exchange.count(), time.sync.count(),
-                    time.link.count(), time.host.count(), time.wait.count(), index(step.last_tile),
-                    step.least_compute.count(), mean, step.exchanged.count(),
-                    exchange.exchange_makespan.count(), exchange.exchange_bound.count(),
-                    step.instructions, step.flops, info.live_bytes, step.most_compute.count());
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{}\n",
+                        i, quoted(info.name), info.kind, step.start.count(), time.total().count(),
+                        time.compute.count(), time.exchange.count(), time.sync.count(),
+                        time.link.count(), time.host.count(), time.wait.count(),
+                        index(step.last_tile), step.least_compute.count(), mean,
+                        step.exchanged.count(), exchange.exchange_makespan.count(),
+                        exchange.exchange_bound.count(), step.instructions, step.flops,
+                        info.live_bytes, step.most_compute.count(), step.program_step);
   }
   return text;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
@@ -50,6 +52,41 @@ std::string step_line(const RunFolder& run, std::size_t row, double total) {
                      mean > 0 ? value("most_compute_cycles") / mean : 1.0, value("last_tile"));
 }
 
+/// The codelets by the cycles that worker contexts spent in them, most first.
+std::string codelet_lines(const Json& report) {
+  if (!report.contains("stalls")) return "";
+  struct Codelet {
+    std::string name;
+    double cycles = 0, issuing = 0;
+  };
+  std::vector<Codelet> codelets;
+  double total = 0;
+  for (const Json& each : report.at("stalls").at("codelets")) {
+    Codelet codelet{each.at("codelet").get<std::string>()};
+    for (const auto& [what, cycles] : each.items()) {
+      if (!cycles.is_number()) continue;
+      codelet.cycles += cycles.get<double>();
+      if (what == "issued" || what == "paired") codelet.issuing += cycles.get<double>();
+    }
+    total += codelet.cycles;
+    if (codelet.cycles > 0) codelets.push_back(std::move(codelet));
+  }
+  if (codelets.empty()) return "";
+  std::stable_sort(codelets.begin(), codelets.end(),
+                   [](const Codelet& a, const Codelet& b) { return a.cycles > b.cycles; });
+  std::string text = fmt::format("\n  {:<24} {:>15} {:>6} {:>10}\n", "codelet", "context cycles",
+                                 "%", "issuing %");
+  constexpr std::size_t kMost = 12;
+  for (std::size_t i = 0; i < std::min(kMost, codelets.size()); ++i) {
+    const Codelet& each = codelets[i];
+    text += fmt::format("  {:<24} {:>15} {:>6.1f} {:>10.1f}\n", each.name,
+                        grouped(static_cast<std::uint64_t>(each.cycles)), 100 * each.cycles / total,
+                        100 * each.issuing / each.cycles);
+  }
+  if (codelets.size() > kMost) text += fmt::format("  and {} others\n", codelets.size() - kMost);
+  return text;
+}
+
 Json phase_json(const Phase& phase) {
   return {{"name", phase.name},
           {"kind", phase.kind},
@@ -83,7 +120,7 @@ std::string top(const RunFolder& run, const Analysis& analysis) {
   text += fmt::format("\n  {:<24} {:>15} {:>6} {:>10}  {:<9} {:>9} {:>13}\n", "largest supersteps",
                       "cycles", "%", "number", "bound", "imbalance", "last tile");
   for (const std::size_t row : analysis.largest) text += step_line(run, row, total);
-  return text;
+  return text + codelet_lines(run.report);
 }
 
 Json to_json(const RunFolder& run, const Analysis& analysis) {

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
+#include "sim/report/table.h"
 #include "tests/cli/command.h"
 
 using tessera::test::Answer;
@@ -41,6 +44,7 @@ TEST_SUITE("cli") {
     CHECK(one.out.starts_with("stream on gc200: "));
     CHECK(one.out.find("1 superstep, memory bound") != std::string::npos);
     CHECK(one.out.find("\n  triad ") != std::string::npos);
+    CHECK(one.out.find("\n  codelet                   context cycles") != std::string::npos);
     CHECK(folder.call("report one one --top").out == one.out + "\n" + one.out);
   }
 
@@ -65,6 +69,53 @@ TEST_SUITE("cli") {
     CHECK(folder.read("again.html") == page);
   }
 
+  TEST_CASE("buffers.csv says what lies where on the fullest tile, and when") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out one --threads 1", kStream).code == 0);
+    REQUIRE(folder.call("run - --out two --threads 2", kStream).code == 0);
+    CHECK(folder.read("one/buffers.csv") == folder.read("two/buffers.csv"));
+    const tessera::report::Table buffers =
+        tessera::report::parse_table(folder.read("one/buffers.csv"), "buffers.csv", {});
+    REQUIRE(buffers.rows > 3);
+    const auto at = [&](const char* name, std::size_t row) { return buffers.at(name).values[row]; };
+    double end = 0;
+    for (std::size_t a = 0; a < buffers.rows; ++a) {
+      end = std::max(end, at("address", a) + at("bytes", a));
+      for (std::size_t b = 0; b < a; ++b) {
+        const bool together =
+            at("first_step", a) <= at("last_step", b) && at("first_step", b) <= at("last_step", a);
+        const bool meet = at("address", a) < at("address", b) + at("bytes", b) &&
+                          at("address", b) < at("address", a) + at("bytes", a);
+        CHECK_FALSE((together && meet));
+      }
+    }
+    const auto report = nlohmann::json::parse(folder.read("one/report.json"));
+    CHECK(end <= report["memory"]["max_tile_bytes"].get<double>());
+    CHECK(end > 0.9 * report["memory"]["max_tile_bytes"].get<double>());
+  }
+
+  TEST_CASE("each tile's part of each superstep is recorded without being asked for") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out one", kStream).code == 0);
+    CHECK(folder.has("one/tile_steps.npy"));
+    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", kStream).code == 0);
+    CHECK_FALSE(folder.has("one/tile_steps.npy"));
+  }
+
+  TEST_CASE("a sweep has a page, but no --top") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("sweep - machine.tiles=2,3 --out s --quiet", kStream).code == 0);
+    CHECK(folder.call("report s --out page.html").out.starts_with("page.html  "));
+    const std::string page = folder.read("page.html");
+    CHECK(page.find("default-src 'none'") != std::string::npos);
+    CHECK(page.find("{\"sweep\":") != std::string::npos);
+    check_refused(folder, "report s --top", {"--top: found the sweep s, allowed runs"});
+    folder.write("s/results.jsonl", "{}\n");
+    check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
+    folder.write("s/results.jsonl", "");
+    check_refused(folder, "report s", {"s: found no point there"});
+  }
+
   TEST_CASE("the page of two runs holds both, in the second's folder") {
     const CommandFolder folder;
     REQUIRE(folder.call("run - --out one", kStream).code == 0);
@@ -81,7 +132,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "report", {"tessera report: RUN is required"});
     check_refused(folder, "report a b c --top", {"found 3 runs, allowed 1, or 2 to compare"});
     check_refused(folder, "report one --top", {"one: found no folder"});
-    REQUIRE(folder.call("run - --out one", kStream).code == 0);
+    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", kStream).code == 0);
     const std::string report = folder.read("one/report.json");
     const std::string steps = folder.read("one/steps.csv");
     const std::pair<std::string, std::string> reports[] = {
@@ -98,7 +149,7 @@ TEST_SUITE("cli") {
     folder.write("one/steps.csv", replaced(steps, "last_tile", "final_tile"));
     check_refused(folder, "report one --top", {"one/steps.csv: the column last_tile is missing"});
     folder.write("one/steps.csv", steps + "1,2\n");
-    check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 21"});
+    check_refused(folder, "report one --top", {"one/steps.csv:3: found 2 fields, expected 22"});
     folder.write("one/steps.csv", steps);
     for (const std::string& bytes : {std::string(), std::string("not numpy")}) {
       folder.write("one/tile_steps.npy", bytes);
@@ -109,7 +160,7 @@ TEST_SUITE("cli") {
     folder.write("one/tile_steps.npy", folder.read("four/tile_steps.npy"));
     check_refused(folder, "report one",
                   {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});
-    REQUIRE(folder.call("run - --out one --quiet", kStream).code == 0);
+    REQUIRE(folder.call("run - --out one --set report.tile_steps=0 --quiet", kStream).code == 0);
     CHECK(!folder.has("one/tile_steps.npy"));  // of another run than the other files
     std::filesystem::remove(folder.path() / "one/traffic.csv");
     check_refused(folder, "report one", {"one/traffic.csv: cannot be read: No such file"});

@@ -4,8 +4,9 @@
 async function readRun(packed) {
   const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder,
     sensitivity: packed.sensitivity};
-  [run.steps, run.tiles, run.traffic] = await Promise.all(
-    [packed.steps, packed.tiles, packed.traffic].map(Table.read));
+  run.vectorFlops = packed.vector_flops;
+  [run.steps, run.tiles, run.traffic, run.buffers] = await Promise.all(
+    [packed.steps, packed.tiles, packed.traffic, packed.buffers].map(Table.read));
   run.history = new History(run.steps);
   run.tileHistory = await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);
   const machine = run.report.config.machine;
@@ -81,6 +82,7 @@ function pressed(event) {
   const links = document.querySelectorAll('#sections a');
   if (/^[1-9]$/.test(event.key) && links[event.key - 1]) links[event.key - 1].click();
   else if (event.key === 'd') setTheme(theme() === 'dark' ? 'light' : 'dark');
+  else if (state.runs.length === 0) return;
   else if (event.key === 'r' && state.runs.length > 1) showRun(1 - state.at);
   else if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') timelineKey(event, theRun());
 }
@@ -90,8 +92,12 @@ async function start() {
   setTheme(wanted.matches ? 'dark' : 'light');
   wanted.addEventListener('change', () => setTheme(wanted.matches ? 'dark' : 'light'));
   const packed = JSON.parse(document.getElementById('runs').textContent);
-  state.runs = await Promise.all(packed.map(readRun));
-  showRun(0);
+  if (packed.sweep) showSweep(packed.sweep);
+  else if (packed.validation) showValidation(packed.validation);
+  else {
+    state.runs = await Promise.all(packed.map(readRun));
+    showRun(0);
+  }
   document.getElementById(location.hash.slice(1))?.scrollIntoView();
   addEventListener('keydown', pressed);
   addEventListener('resize', () => changed('look'));

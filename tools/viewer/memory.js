@@ -35,7 +35,11 @@ function drawTileMemory(canvas, run, order) {
   if (capacity <= high) {
     context.fillStyle = colour('--ink');
     context.fillRect(GUTTER, base - capacity / high * (base - 6), plot, 1);
-    context.fillText('capacity', GUTTER + 6, base - capacity / high * (base - 6) + 9);
+    const name = {y: base - capacity / high * (base - 6) + 9, width: context.measureText('capacity').width};
+    context.fillStyle = colour('--card');
+    context.fillRect(GUTTER + 3, name.y - 7, name.width + 6, 14);
+    context.fillStyle = colour('--ink');
+    context.fillText('capacity', GUTTER + 6, name.y);
   }
   context.fillStyle = colour('--soft');
   context.fillText(order === run.byMemory ? 'tiles, fullest first' : 'tiles by number', GUTTER, height - 9);
@@ -86,5 +90,6 @@ function memoryView(run) {
     element('h3', {style: {marginTop: '18px'}}, 'All tiles'), element('div', {}, tiles),
     element('h3', {style: {marginTop: '14px'}}, 'Live buffers over time, on the tile where they are most'),
     element('div', {}, time),
+    ...memoryMap(run),
     element('p', {class: 'note'}, 'Follows the timeline\u2019s stretch. A tile\u2019s memory is its peak: buffers that are never live together share bytes.'));
 }

@@ -10,6 +10,10 @@ function rooflineOf(run) {
   const flats = [['f16', unit.f16], ['f16, f32 partials', unit.f16_f32], ['f32', unit.f32]]
     .filter(([, shape]) => shape).map(([name, shape]) => ({name, flops: 2 * shape.macs_per_slot * all}));
   const port = fabric.receive_bytes_per_cycle;  // an ideal fabric has none
+  // A tile has one slot a cycle, which holds one vector instruction.
+  for (const [type, flops] of Object.entries(run.vectorFlops ?? {}))
+    flats.push({name: 'vector ' + type, flops: flops * all});
+  flats.sort((a, b) => b.flops - a.flops);
   const slopes = port ? [{name: 'exchange', bytes: port * all, ink: '--exchange'}] : [];
   const points = [];
   const add = (name, flops, bytes, rateOf, ink, whole) => {
@@ -56,11 +60,16 @@ function drawRoofline(canvas, model) {
   }
   context.textAlign = 'left';
   context.fillText('operations a byte', box.x, height - 8);
-  drawRoofs(context, model, box, x, y, top);
-  drawPoints(context, model, box, x, y);
+  // Texts keep off each other and off points.
+  const taken = model.points.map(point => pointPlace(point, box, x, y))
+    .map(at => ({left: at.x - 6, right: at.x + 6, top: at.y - 6, bottom: at.y + 6}));
+  drawRoofs(context, model, box, x, y, top, taken);
+  for (const flat of model.flats)
+    taken.push({left: box.x, right: box.x + box.width, top: y(flat.flops) - 1, bottom: y(flat.flops) + 1});
+  drawPoints(context, model, box, x, y, taken);
 }
 
-function drawRoofs(context, model, box, x, y, top) {
+function drawRoofs(context, model, box, x, y, top, taken) {
   context.save();
   context.beginPath();
   context.rect(box.x, box.y, box.width, box.height);
@@ -74,14 +83,20 @@ function drawRoofs(context, model, box, x, y, top) {
     context.lineTo(x(top / slope.bytes), y(top));
     context.stroke();
     // The name lies along the slope, where the plot shows it.
-    const at = top / slope.bytes / 30;
+    const text = `${slope.name} ${scaled(slope.bytes, 'B/s')}`;
+    const at = placeOnSlope(context, text, slope, box, x, y, top);
     const angle = Math.atan2(y(slope.bytes * at * 10) - y(slope.bytes * at), x(at * 10) - x(at));
     context.save();
     context.translate(x(at), y(slope.bytes * at));
     context.rotate(angle);
     context.fillStyle = colour(slope.ink);
-    context.fillText(`${slope.name} ${scaled(slope.bytes, 'B/s')}`, 0, -9);
+    context.fillText(text, 0, -9);
     context.restore();
+    const long = context.measureText(text).width;
+    for (let along = 0; along <= long; along += 8) {
+      const [px, py] = [x(at) + along * Math.cos(angle) + 9 * Math.sin(angle), y(slope.bytes * at) + along * Math.sin(angle) - 9 * Math.cos(angle)];
+      taken.push({left: px - 6, right: px + 6, top: py - 6, bottom: py + 6});
+    }
   }
   context.strokeStyle = colour('--compute');
   context.textAlign = 'right';
@@ -91,11 +106,31 @@ function drawRoofs(context, model, box, x, y, top) {
     context.lineTo(box.x + box.width, y(flat.flops));
     context.stroke();
     context.fillStyle = colour('--compute');
-    context.fillText(`${flat.name} ${scaled(flat.flops, 'FLOP/s')}`, box.x + box.width - 6, y(flat.flops) - 9);
+    const text = `${flat.name} ${scaled(flat.flops, 'FLOP/s')}`;
+    const wide = context.measureText(text).width;
+    const lines = model.flats.map(each => y(each.flops));
+    const places = [6, 120, 240].flatMap(back => [-9, 9].map(up => ({left: box.x + box.width - back - wide,
+      right: box.x + box.width - back, top: y(flat.flops) + up - 7, bottom: y(flat.flops) + up + 7})));
+    const free = places.find(each => taken.every(other => !meet(each, other)) && lines.every(line => line < each.top || line > each.bottom));
+    if (!free) continue;
+    taken.push(free);
+    context.fillText(text, free.right, (free.top + free.bottom) / 2);
   }
   context.restore();
   context.textAlign = 'left';
 }
+
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+/** FLOP a byte where a slope's name begins: as low as the plot shows the slope. */
+function placeOnSlope(context, text, slope, box, x, y, top) {
+  let at = top / slope.bytes / 1000;
+  while (at < top / slope.bytes && (x(at) < box.x + 4 || y(slope.bytes * at) > box.y + box.height - 6)) at *= 1.1;
+  return at;
+}
+
+const pointPlace = (point, box, x, y) => ({x: Number.isFinite(point.intensity) ? x(point.intensity) : box.x + box.width - 8,
+  y: Math.min(y(point.rate), box.y + box.height)});
 
 /** Writes a label beside a point where no other one stands; leaves it out if all places are taken. */
 function placeLabel(context, text, x, y, box, taken) {
@@ -103,8 +138,7 @@ function placeLabel(context, text, x, y, box, taken) {
   const places = [[11, -10], [11, 11], [-11 - width, -10], [-11 - width, 11], [11, 26], [11, -25], [-11 - width, 26], [-11 - width, -25]]
     .map(([dx, dy]) => ({left: x + dx, right: x + dx + width, top: y + dy - 7, bottom: y + dy + 7}))
     .filter(place => place.left > box.x && place.right < box.x + box.width);
-  const free = places.find(place => taken.every(other => place.left > other.right || place.right < other.left ||
-    place.top > other.bottom || place.bottom < other.top));
+  const free = places.find(place => taken.every(other => !meet(place, other)));
   if (!free) return;
   taken.push(free);
   context.lineWidth = 3;
@@ -113,13 +147,10 @@ function placeLabel(context, text, x, y, box, taken) {
   context.fillText(text, free.left, free.top + 7);
 }
 
-function drawPoints(context, model, box, x, y) {
-  const place = point => ({x: Number.isFinite(point.intensity) ? x(point.intensity) : box.x + box.width - 8,
-    y: Math.min(y(point.rate), box.y + box.height)});
-  const taken = model.points.map(place).map(at => ({left: at.x - 6, right: at.x + 6, top: at.y - 6, bottom: at.y + 6}));
+function drawPoints(context, model, box, x, y, taken) {
   for (const point of [...model.points].sort((a, b) => b.whole - a.whole)) {
     const finite = Number.isFinite(point.intensity);
-    const {x: px, y: py} = place(point);
+    const {x: px, y: py} = pointPlace(point, box, x, y);
     context.beginPath();
     if (point.whole) context.arc(px, py, 6, 0, 2 * Math.PI);
     else context.rect(px - 3.5, py - 3.5, 7, 7);

@@ -111,7 +111,7 @@ function timelineView(run) {
   listenToTimeline(canvas, run, () => view);
   const button = (text, title, click) => element('button', {title, click}, text);
   const middle = () => (state.from + state.to) / 2;
-  const note = 'Parts are those along the last-arriving tile; their order within a superstep is not recorded. ' +
+  const note = 'Parts are those along the last-arriving tile, in their order: a superstep is an exchange, what is computed behind it, and the barrier at its end. ' +
     (run.tileHistory ? 'With shift the wheel (or . and ,) zooms the rows of tiles; where supersteps are narrow, a row\u2019s shade is its share of computing.'
                      : 'For a row a tile, run with --set report.tile_steps=4000000.');
   return section('timeline', 'Timeline', `${counted(run.history.count, 'superstep')}; wheel zooms, drag moves`,

@@ -191,8 +191,9 @@ TEST_SUITE("unit") {
     const std::vector<std::string> steps = lines_of(report.steps_csv);
     CHECK(steps.size() == 3);
     CHECK(steps[0].starts_with("superstep,name,kind,start_cycle,cycles,compute_cycles,"));
-    CHECK(steps[1] == "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0");
-    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590");
+    CHECK(steps[1] ==
+          "0,\"load, then go\",exchange,0,300,0,300,0,0,0,0,0,0,0.0,0,70,65,0,0,88,0,0");
+    CHECK(steps[2] == "1,multiply,compute,300,600,600,0,0,0,0,0,1,0,550.0,0,0,0,0,0,99,590,1");
     const std::vector<std::string> tiles = lines_of(report.tiles_csv);
     CHECK(tiles.size() == 3);
     CHECK(tiles[2] == "1,0,0,0,0,0,64,0,10,20,30,40,50,60");
@@ -218,7 +219,7 @@ TEST_SUITE("unit") {
     CHECK(!fs::exists(folder));
     report::write_report(report, (folder / "a").string());
     report::write_report(report, (folder / "a").string());
-    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 4);
+    CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 5);
     std::ifstream in(folder / "a" / "report.json");
     CHECK(nlohmann::ordered_json::parse(in) == report.json);
     CHECK_THROWS_AS(report::require_writable((folder / "a/report.json/x").string()), UserError);

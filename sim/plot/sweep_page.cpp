@@ -1,0 +1,109 @@
+#include "sim/plot/sweep_page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/data/read_file.h"
+#include "sim/plot/quantity.h"
+#include "sim/plot/rows.h"
+#include "sim/report/pack.h"
+#include "sim/report/page.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::plot {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path table_of(const std::string& folder) { return fs::path(folder) / "results.jsonl"; }
+
+std::vector<Json> points_of(const std::string& folder) {
+  std::istringstream lines(data::read_file(table_of(folder)));
+  std::vector<Json> points;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string place = fmt::format("{}:{}", table_of(folder).string(), points.size() + 1);
+    points.push_back(config::parse_json(line, place));
+    const Json& point = points.back();
+    if (!point.is_object() || !point.contains("axes") || !point.contains("status") ||
+        !point.contains("report"))
+      throw UserError(place + ": is no point of tessera sweep");
+  }
+  if (points.empty()) throw UserError(folder + ": found no point there");
+  return points;
+}
+
+void add_once(const std::string& path, std::vector<std::string>& paths) {
+  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+}
+
+/// A number of each point, null where it has none; nothing if it is the same for all.
+Json column(const std::vector<Row>& rows, const std::string& path) {
+  Json values = Json::array();
+  std::set<double> different;
+  for (const Row& row : rows) {
+    const auto value = number(row, path);
+    values.push_back(value ? Json(*value) : Json());
+    if (value) different.insert(*value);
+  }
+  const bool shown = different.size() > 1 || path == "time.cycles" || path == "time.seconds";
+  if (!shown || different.empty()) return {};
+  const Unit unit = unit_of(path);
+  return {{"path", path},
+          {"label", quantity_of(path, 0).label},
+          {"unit", unit.text},
+          {"prefixed", unit.prefixed},
+          {"more", more_is_better(path)},
+          {"values", values}};
+}
+
+Json point_json(const Json& point) {
+  const Json& report = point.at("report");
+  const std::string text = report.is_null() ? "" : report.dump();
+  return {{"axes", point.at("axes")},
+          {"status", point.at("status")},
+          {"error", point.contains("error") ? point.at("error") : Json()},
+          {"report", report.is_null()
+                         ? Json()
+                         : Json(report::pack_bytes(std::span(
+                               reinterpret_cast<const std::uint8_t*>(text.data()), text.size())))}};
+}
+
+}  // namespace
+
+bool is_sweep_folder(const std::string& folder) { return fs::exists(table_of(folder)); }
+
+Json sweep_data(const std::string& folder) {
+  const std::vector<Json> points = points_of(folder);
+  std::vector<std::string> axes, paths;
+  std::vector<Row> rows;
+  Json packed = Json::array();
+  for (const Json& point : points) {
+    for (const auto& [path, value] : point.at("axes").items()) add_once(path, axes);
+    // What a wrong result took counts no more than no result.
+    const bool done = point.at("status") == "done";
+    rows.push_back({point.at("axes"), done ? point.at("report") : Json::object()});
+    packed.push_back(point_json(point));
+  }
+  for (const Row& row : rows) {
+    for (const auto& [path, cell] : sweep::cells_of(row.report)) add_once(path, paths);
+  }
+  Json columns = Json::array();
+  for (const std::string& path : paths) {
+    Json found = column(rows, path);
+    if (!found.is_null()) columns.push_back(std::move(found));
+  }
+  return {{"folder", folder},
+          {"axes", axes},
+          {"columns", columns},
+          {"points", packed},
+          {"vector_flops", report::vector_flops()}};
+}
+
+}  // namespace tessera::plot

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace tessera::plot {
+
+/// Whether `tessera sweep` wrote there.
+bool is_sweep_folder(const std::string& folder);
+
+/// What the page of a sweep is made from: axes, a column a number that differs between points, and
+/// of each point its status and its report, packed (report/pack.h). Throws UserError.
+nlohmann::ordered_json sweep_data(const std::string& folder);
+
+}  // namespace tessera::plot

@@ -1,0 +1,139 @@
+'use strict';
+// The page of a sweep: figures, a table of its points, and of each its sections when it is chosen.
+
+const AXIS_UNITS = {clock_ghz: 'GHz', sram_kib: 'KiB'};
+
+function sweepColumns(sweep) {
+  const axes = sweep.axes.map(path => ({path, label: spoken(path.split('.').slice(1).join(' ') || path), axis: true,
+    unit: AXIS_UNITS[path.split('.').at(-1)] ?? '', values: sweep.points.map(point => point.axes[path] ?? null)}));
+  return [...axes, ...sweep.columns];
+}
+
+const varies = column => new Set(column.values.filter(value => value !== null)).size > 1;
+/** 3.12e-6 as "3.12 \u00b5". */
+function smallNumber(value) {
+  const prefixes = ['', 'm', '\u00b5', 'n', 'p'];
+  const prefix = Math.min(prefixes.length - 1, Math.ceil(-Math.log10(Math.abs(value)) / 3));
+  return `${(value * 1000 ** prefix).toPrecision(3)} ${prefixes[prefix]}`;
+}
+
+const cellText = (value, column) => value === null ? '' : typeof value !== 'number' ? String(value)
+  : Number.isInteger(value) ? grouped(value) : column.axis ? String(value) : Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(4)), '');
+
+/** What the figure shows at first: time over the axis of numbers with most values. */
+function firstChoice(columns) {
+  const different = column => new Set(column.values).size;
+  const axes = columns.filter(column => column.axis && varies(column));
+  const numeric = axes.filter(isNumeric).sort((a, b) => different(b) - different(a));
+  const x = numeric[0] ?? axes[0] ?? columns[0];
+  return {x, y: columns.find(column => column.path === 'time.cycles') ?? columns.at(-1), tint: axes.find(column => column !== x) ?? null};
+}
+
+function chooser(columns, label, first, change, none) {
+  const listed = none ? [null, ...columns] : columns;
+  const select = element('select', {'aria-label': label, change: () => change(listed[select.selectedIndex])},
+    listed.map(column => element('option', {value: column?.path ?? ''}, column ? column.path : none)));
+  select.selectedIndex = Math.max(0, listed.indexOf(first));
+  return element('label', {class: 'soft'}, label + ' ', select);
+}
+
+function sweepFigure(sweep, columns, choose) {
+  const shown = firstChoice(columns);
+  const canvas = element('canvas', {'aria-label': 'A point a run; click one for its sections', style: {cursor: 'pointer'}});
+  const legend = element('div', {class: 'legend'});
+  let drawing = {points: []};
+  const draw = () => {
+    if (!canvas.isConnected) return;
+    drawing = drawSweep(canvas, shown.x, shown.y, shown.tint, sweep.chosen);
+    legend.replaceChildren(shown.tint ? element('span', {}, columnTitle(shown.tint)) : '', ...drawing.legend.map(([ink, name]) =>
+      element('span', {}, element('i', {style: {background: ink}}), name)));
+  };
+  drawn(draw, 'tile');
+  const under = event => {
+    const box = canvas.getBoundingClientRect();
+    const away = point => Math.hypot(point.x - event.clientX + box.left, point.y - event.clientY + box.top);
+    return drawing.points.filter(point => away(point) < 12).sort((a, b) => away(a) - away(b))[0];
+  };
+  canvas.addEventListener('pointermove', event => {
+    const point = under(event);
+    if (!point) return tip.hide();
+    tip.show(event, axesText(sweep.points[point.at].axes), [shown.x, shown.y, shown.tint].filter(each => each)
+      .map(column => [columnTitle(column), cellText(column.values[point.at], column)]));
+  });
+  canvas.addEventListener('pointerleave', tip.hide);
+  canvas.addEventListener('click', event => { const point = under(event); if (point) choose(point.at); });
+  const pick = what => column => { shown[what] = column; draw(); };
+  return section('figure', 'Figure', 'click a point for its sections', [chooser(columns, 'x', shown.x, pick('x')),
+    chooser(columns.filter(isNumeric), 'y', shown.y, pick('y')), chooser(columns.filter(varies), 'colour', shown.tint, pick('tint'), 'none')],
+    element('div', {}, canvas), legend);
+}
+
+function sweepMap(sweep, columns) {
+  const axes = columns.filter(column => column.axis && varies(column) && new Set(column.values).size <= 40);
+  if (axes.length < 2) return null;
+  const numbers = columns.filter(column => !column.axis && isNumeric(column));
+  const shown = {x: axes.at(-1), y: axes.at(-2), tint: numbers.find(column => column.path === 'time.cycles') ?? numbers[0]};
+  const canvas = element('canvas', {'aria-label': 'A number by two axes'});
+  const draw = () => { if (canvas.isConnected) drawSweepMap(canvas, shown.x, shown.y, shown.tint, sweep); };
+  drawn(draw);
+  const pick = what => column => { shown[what] = column; draw(); };
+  return section('map', 'By two axes', '\u00d7: cannot run or failed; of several points at one place the last', [chooser(axes, 'x', shown.x, pick('x')),
+    chooser(axes, 'y', shown.y, pick('y')), chooser(numbers, 'colour', shown.tint, pick('tint'))], element('div', {}, canvas));
+}
+
+const TABLE_PATHS = ['time.cycles', 'time.seconds', 'rate.useful_flops_per_second', 'rate.fraction_of_peak',
+  'memory.max_tile_bytes', 'energy.joules', 'prediction.cycles'];
+
+function sweepTable(sweep, columns, choose) {
+  const shown = columns.filter(column => column.axis || TABLE_PATHS.includes(column.path));
+  const body = element('div', {class: 'wide', style: {maxHeight: '520px', overflowY: 'auto'}});
+  let by = null;
+  let down = false;
+  const draw = () => {
+    const order = sweep.points.map((_, at) => at);
+    const key = at => by.values[at] ?? -Infinity;
+    if (by) order.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b) * (down ? -1 : 1));
+    const table = tableOf([...shown.map(column => ({name: columnTitle(column), n: isNumeric(column), title: column.path + '; click to sort'})), {name: 'status'}],
+      order.map(at => [...shown.map(column => cellText(column.values[at], column)),
+        element('span', {class: sweep.points[at].status === 'done' ? 'soft' : 'verdict-bad', title: sweep.points[at].error ?? ''}, sweep.points[at].status)]),
+      row => ({class: order[row] === sweep.chosen ? 'more chosen' : 'more', 'data-go': '', title: 'Show its sections', click: () => choose(order[row])}));
+    table.querySelectorAll('th').forEach((cell, i) => {
+      if (i >= shown.length) return;
+      cell.classList.add('sort');
+      cell.addEventListener('click', () => { down = by === shown[i] && !down; by = shown[i]; draw(); });
+    });
+    body.replaceChildren(table);
+  };
+  drawn(draw, 'tile');
+  const csv = () => csvRow([...columns.map(column => column.path), 'status']) +
+    sweep.points.map((point, at) => csvRow([...columns.map(column => column.values[at] ?? ''), point.status])).join('');
+  return section('points', 'Points', 'headings sort, rows choose', [csvButton('results.csv', csv)], body);
+}
+
+function showSweep(sweep) {
+  const done = sweep.points.filter(point => point.status === 'done').length;
+  const columns = sweepColumns(sweep);
+  sweep.chosen = -1;
+  const place = element('section', {id: 'point', 'aria-label': 'The chosen point'}, element('p', {class: 'soft'}, 'Choose a point above.'));
+  const choose = async at => {
+    sweep.chosen = at;
+    const parts = await pointView(sweep.points[at], sweep.vector_flops);
+    place.replaceChildren(...parts);
+    changed('look');
+    requestAnimationFrame(drawWaiting);
+    place.scrollIntoView({block: 'start'});
+  };
+  sweep.choose = choose;
+  document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, `Sweep ${sweep.folder}`),
+    element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(sweep.points.length)), ' points'),
+      element('span', {}, `over ${sweep.axes.join(', ') || 'nothing'}`),
+      done === sweep.points.length ? element('span', {}, 'all done')
+        : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result`))),
+    element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
+  const views = [sweepFigure(sweep, columns, choose), sweepMap(sweep, columns), sweepTable(sweep, columns, choose)].filter(view => view !== null);
+  document.getElementById('sections').replaceChildren(...views.concat(place).map((view, i) =>
+    element('a', {href: '#' + view.id}, element('kbd', {}, String(i + 1)), view.getAttribute('aria-label'))));
+  document.getElementById('main').replaceChildren(...views, place);
+  document.title = `Sweep ${sweep.folder}`;
+  requestAnimationFrame(drawWaiting);
+}

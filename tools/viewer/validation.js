@@ -1,0 +1,211 @@
+'use strict';
+// Published numbers beside simulated ones: every set with its source, its deviations and their gates.
+
+const comparable = point => point.fits && point.published !== 0 && point.simulated !== null;
+const ratioOf = point => point.simulated / point.published;
+/** The deviation that a point's gate allows, as a share of what is published; 0: none. */
+const allowed = point => point.within || (point.within_absolute && point.published ? point.within_absolute / Math.abs(point.published) : 0);
+const shortNumber = value => value === null || value === 0 ? '\u2013' : Math.abs(value) >= 1000 ? grouped(value) : String(Number(value.toPrecision(4)));
+const deviation = point => { const by = 100 * (ratioOf(point) - 1); return `${by >= 0 ? '+' : '\u2212'}${Math.abs(by).toFixed(1)} %`; };
+
+/** Published across, simulated up, both logarithmic, the diagonal between; bars: what the gate allows. */
+function drawAgreement(canvas, points) {
+  const {context, width, height} = prepare(canvas, 320);
+  const box = {x: 70, y: 8, width: Math.min(width - 84, 460), height: height - 56};
+  const all = points.flatMap(point => [point.published, point.simulated]).filter(value => value > 0);
+  const [low, high] = [Math.min(...all) / 1.5, Math.max(...all) * 1.5];
+  const place = value => Math.log(value / low) / Math.log(high / low);
+  const x = value => box.x + place(value) * box.width;
+  const y = value => box.y + (1 - place(value)) * box.height;
+  const marks = [];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power)
+    for (const times of high / low < 200 ? [1, 2, 5] : [1]) if (times * 10 ** power >= low && times * 10 ** power <= high) marks.push(times * 10 ** power);
+  let end = -Infinity;
+  for (const at of marks) {
+    context.fillStyle = colour('--grid');
+    context.fillRect(x(at), box.y, 1, box.height);
+    context.fillRect(box.x, y(at), box.width, 1);
+    context.fillStyle = colour('--soft');
+    context.textAlign = 'right';
+    context.fillText(shortNumber(at), box.x - 8, y(at));
+    context.textAlign = 'center';
+    const half = context.measureText(shortNumber(at)).width / 2;
+    if (x(at) - half < end + 6) continue;
+    end = x(at) + half;
+    context.fillText(shortNumber(at), x(at), box.y + box.height + 13);
+  }
+  const line = (times, ink, dash) => {
+    context.save();
+    context.beginPath();
+    context.rect(box.x, box.y, box.width, box.height);
+    context.clip();
+    context.strokeStyle = colour(ink);
+    context.setLineDash(dash);
+    context.beginPath();
+    context.moveTo(x(low), y(low * times));
+    context.lineTo(x(high), y(high * times));
+    context.stroke();
+    context.restore();
+  };
+  line(1, '--soft', []);
+  for (const times of [1 / 1.1, 1.1]) line(times, '--faint', [4, 4]);
+  for (const point of points) {
+    const gate = allowed(point);
+    context.strokeStyle = colour('--sync');
+    if (gate > 0 && gate < 1) {  // around what is published: the point must lie within
+      context.beginPath();
+      context.moveTo(x(point.published), y(point.published * (1 - gate)));
+      context.lineTo(x(point.published), y(point.published * (1 + gate)));
+      context.stroke();
+    }
+    context.beginPath();
+    context.arc(x(point.published), y(point.simulated), 4.5, 0, 2 * Math.PI);
+    context.fillStyle = colour(point.passed ? '--compute' : '--wait');
+    context.fill();
+    context.strokeStyle = colour('--card');
+    context.stroke();
+  }
+  context.fillStyle = colour('--ink');
+  context.textAlign = 'center';
+  context.fillText('published', box.x + box.width / 2, height - 14);
+  context.save();
+  context.translate(11, box.y + box.height / 2);
+  context.rotate(-Math.PI / 2);
+  context.fillText('simulated', 0, 0);
+  context.restore();
+  context.textAlign = 'left';
+}
+
+/** Simulated over published of each point along one axis; the band is what the gate of the set allows. */
+function drawResiduals(canvas, points, axis, gates) {
+  const {context, width} = prepare(canvas, 190);
+  const box = {x: 56, y: 8, width: width - 70, height: 132};
+  const column = {values: points.map(point => axis === null ? point.name : point.axes[axis] ?? null)};
+  const across = axis === null ? {place: name => (points.findIndex(point => point.name === name) + 0.5) / points.length, marks: []} : scaleOf(column);
+  const reach = Math.max(1.06, ...points.map(point => Math.max(ratioOf(point), 1 / ratioOf(point)))) * 1.04;
+  const y = ratio => box.y + box.height / 2 - Math.log(ratio) / Math.log(reach) * box.height / 2;
+  const [low, high] = [gates.median_low || gates.none_below, gates.median_high || gates.none_above];
+  if (low && high) {
+    context.fillStyle = colour('--hover');
+    const top = Math.max(box.y, y(high));
+    context.fillRect(box.x, top, box.width, Math.min(box.y + box.height, y(low)) - top);
+  }
+  for (const [ratio, ink] of [[1, '--soft'], [Math.sqrt(reach), '--grid'], [1 / Math.sqrt(reach), '--grid'], [reach / 1.02, '--grid'], [1.02 / reach, '--grid']]) {
+    context.fillStyle = colour(ink);
+    context.fillRect(box.x, y(ratio), box.width, 1);
+    context.fillStyle = colour('--soft');
+    context.textAlign = 'right';
+    context.fillText(ratio.toFixed(2), box.x - 8, y(ratio));
+  }
+  context.textAlign = 'center';
+  let end = -Infinity;
+  for (const [at, text] of across.marks) {
+    const half = context.measureText(text).width / 2;
+    const middle = box.x + at * box.width;
+    if (middle - half < end + 6) continue;
+    end = middle + half;
+    context.fillText(text, middle, box.y + box.height + 13);
+  }
+  context.fillStyle = colour('--ink');
+  context.fillText(axis ?? 'point by point', box.x + box.width / 2, box.y + box.height + 34);
+  context.textAlign = 'left';
+  points.forEach((point, i) => {
+    if (column.values[i] === null) return;
+    const middle = box.x + across.place(column.values[i]) * box.width;
+    const gate = allowed(point);
+    if (gate > 0 && gate < 1) {
+      context.fillStyle = colour('--sync');
+      const top = Math.max(box.y, y(1 + gate));
+      context.fillRect(middle - 0.5, top, 1, Math.min(box.y + box.height, y(1 - gate)) - top);
+    }
+    context.beginPath();
+    context.arc(middle, y(ratioOf(point)), 4, 0, 2 * Math.PI);
+    context.fillStyle = colour(point.passed ? '--compute' : '--wait');
+    context.fill();
+  });
+}
+
+function pointTable(set) {
+  const speedups = set.points.some(point => point.speedup);
+  const columns = [{name: 'point'}, {name: 'published', n: true}, {name: 'simulated', n: true}, {name: ''}, {name: 'deviation', n: true},
+    {name: 'allowed', n: true}, ...(speedups ? [{name: 'speed-up, published', n: true}, {name: 'simulated', n: true}] : []), {name: 'parts of time'}, {name: ''}];
+  const rows = set.points.map(point => {
+    const known = comparable(point);
+    const gate = allowed(point);
+    return [element('span', {title: point.why}, point.name), point.fits ? shortNumber(point.published) : 'too large',
+      point.simulated === null ? element('span', {class: 'soft', title: point.error}, point.error.split('\n')[0].slice(0, 60)) : shortNumber(point.simulated),
+      element('span', {class: 'soft'}, point.unit), known ? deviation(point) : '', known && gate ? `\u00b1${Number((100 * gate).toPrecision(2))} %` : '',
+      ...(speedups ? [point.speedup?.published ? shortNumber(point.speedup.published) : '', point.speedup ? shortNumber(point.speedup.simulated) : ''] : []),
+      point.simulated === null ? '' : stackedBar(['compute', 'exchange', 'sync'].map((part, i) => ({value: point.parts[i], colour: '--' + part,
+        title: `${part}: ${percent(point.parts[i])}`})), 1, 'thin'),
+      point.passed ? element('span', {class: 'soft'}, (known && gate) || !point.fits ? 'holds' : '') : element('span', {class: 'verdict-bad'}, 'outside')];
+  });
+  return element('div', {class: 'wide'}, tableOf(columns, rows, () => ({class: 'more'})));
+}
+
+function setView(set) {
+  const points = set.points.filter(comparable);
+  const units = new Set(points.map(point => point.unit));
+  const positive = points.filter(point => point.published > 0 && point.simulated > 0);
+  const canvases = [];
+  if (positive.length > 2 && units.size === 1) {
+    const canvas = element('canvas', {'aria-label': `${set.name}: simulated over published`});
+    drawn(() => { if (canvas.isConnected) drawAgreement(canvas, positive); });
+    canvases.push(element('div', {style: {flex: '1 1 420px', maxWidth: '560px'}}, canvas));
+  }
+  const axes = positive.length > 2 ? set.axes.filter(axis => new Set(positive.map(point => point.axes[axis])).size > 1) : [];
+  const residuals = (axes.length > 0 ? axes : positive.length > 1 ? [null] : []).map(axis => {
+    const canvas = element('canvas', {'aria-label': `${set.name}: simulated / published by ${axis ?? 'point'}`});
+    drawn(() => { if (canvas.isConnected) drawResiduals(canvas, positive, axis, set.gates); });
+    return element('div', {style: {flex: '1 1 360px'}}, element('div', {}, canvas));
+  });
+  const csv = () => csvRow(['point', ...set.axes, 'unit', 'published', 'simulated', 'allowed', 'passed']) + set.points.map(point =>
+    csvRow([point.name, ...set.axes.map(axis => point.axes[axis] ?? ''), point.unit, point.published, point.simulated ?? '', allowed(point), point.passed])).join('');
+  return section(set.name, set.title, '', [set.passed ? element('span', {class: 'pill'}, 'gates hold') : element('span', {class: 'verdict-bad'}, 'outside its gates'),
+    csvButton(set.name + '.csv', csv)],
+    element('p', {class: 'note', style: {margin: '0 0 10px'}}, 'Source: ' + set.citation),
+    element('div', {class: 'columns'}, ...canvases, ...residuals),
+    set.why ? element('p', {style: {margin: '8px 0'}}, set.why) : null, pointTable(set));
+}
+
+/** One row a set: how many points, their median and worst ratio. */
+function setsTable(sets) {
+  const rows = sets.map(set => {
+    const ratios = set.points.filter(comparable).map(ratioOf).sort((a, b) => a - b);
+    const worst = ratios.reduce((most, ratio) => Math.abs(Math.log(ratio)) > Math.abs(Math.log(most)) ? ratio : most, 1);
+    const median = ratios.length === 0 ? null : (ratios[(ratios.length - 1) >> 1] + ratios[ratios.length >> 1]) / 2;
+    return [element('a', {href: '#' + set.name, style: {color: 'var(--accent)', textDecoration: 'none'}}, set.name), set.title,
+      String(set.points.length), median === null ? '\u2013' : median.toFixed(3), ratios.length === 0 ? '\u2013' : worst.toFixed(3),
+      set.passed ? element('span', {class: 'soft'}, 'hold') : element('span', {class: 'verdict-bad'}, 'outside')];
+  });
+  return element('div', {class: 'wide'}, tableOf([{name: 'set'}, {name: ''}, {name: 'points', n: true},
+    {name: 'median', n: true, title: 'of simulated / published'}, {name: 'farthest', n: true, title: 'from 1, of simulated / published'}, {name: 'gates'}], rows, () => ({class: 'more'})));
+}
+
+/** What each model's header says of itself, what it leaves out apart. */
+function modelledView(models) {
+  return section('modelled', 'What is modelled and what is not', 'as each model\u2019s header says', [], element('div', {class: 'wide'},
+    tableOf([{name: 'model', class: 'path'}, {name: 'what it does'}, {name: 'what it leaves out'}], models.map(({file, says}) => {
+      const at = says.search(/Leaves out/);
+      const rest = at < 0 ? '' : says.slice(at).replace(/^Leaves out:? ?/, '');
+      return [file.replace(/^models\//, '').replace(/\.h$/, ''), at < 0 ? says : says.slice(0, at), rest];
+    }), () => ({class: 'more'}))));
+}
+
+function showValidation({sets, models, version, commit}) {
+  const points = sets.flatMap(set => set.points);
+  const outside = points.filter(point => !point.passed).length;
+  document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, 'Published and simulated'),
+    element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(points.length)), ' points of ', element('b', {}, grouped(sets.length)), ' sets'),
+      element('span', {}, `${grouped(points.filter(comparable).length)} beside a published number`),
+      outside === 0 ? element('span', {}, 'every point within its gate') : element('span', {class: 'verdict-bad'}, `${grouped(outside)} outside their gates`),
+      element('span', {}, `tessera ${version} (${commit})`))),
+    element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
+  const overview = section('sets', 'All sets', 'ratios are simulated / published', [], setsTable(sets));
+  document.getElementById('sections').replaceChildren(...[['sets', 'All sets'], ...sets.map(set => [set.name, set.name]), ['modelled', 'What is modelled']]
+    .map(([id, title]) => element('a', {href: '#' + id}, title)));
+  document.getElementById('main').replaceChildren(overview, ...sets.map(setView), modelledView(models),
+    element('footer', {}, 'Vertical bars: what a point\u2019s gate allows around what is published; dashed: \u00b110 %; bands: what the set\u2019s gates allow.'));
+  document.title = 'Published and simulated';
+  requestAnimationFrame(drawWaiting);
+}
