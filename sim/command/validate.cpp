@@ -10,6 +10,7 @@
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
+#include "sim/command/validation_page.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
 #include "sim/config/nearest.h"
@@ -17,17 +18,18 @@
 namespace tessera::command {
 namespace {
 
-bool validate_set(const ValidationSet& set, const ValidateRequest& request,
-                  const std::string& folder, const Simulator& simulator) {
+/// The set's rows, and whether its gates hold; no rows if none of its points is marked quick.
+ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& request,
+                          const std::string& folder, const Simulator& simulator) {
   ValidationRuns runs(set, request.quick, simulator);
   if (runs.empty()) {
     fmt::print("{}: none of its points is marked quick\n", set.name);
-    return true;
+    return {&set, {}, true};
   }
   print_heading(set);
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
-  const std::vector<Row> rows = runs.run(jobs, print_row);
+  std::vector<Row> rows = runs.run(jobs, print_row);
   if (!folder.empty()) {
     create_folder(folder);
     remove_leftovers(folder);
@@ -35,7 +37,8 @@ bool validate_set(const ValidationSet& set, const ValidateRequest& request,
     fmt::print("  table: {}/{}.csv\n", folder, set.name);
   }
   if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
-  return judge(set, rows, request.quick);
+  const bool passed = judge(set, rows, request.quick);
+  return {&set, std::move(rows), passed};
 }
 
 bool is_file(const std::string& name) {
@@ -75,6 +78,14 @@ Wanted find_set(const std::string& name, const ValidateRequest& request,
                               config::list_of(names), config::did_you_mean(name, names)));
 }
 
+void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& request) {
+  const std::filesystem::path folder = request.out.empty() ? "runs" : request.out;
+  create_folder(folder.string());
+  remove_leftovers(folder);
+  write_whole(folder / "validation.html", validation_page(sets));
+  fmt::print("page: {}\n", (folder / "validation.html").string());
+}
+
 }  // namespace
 
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
@@ -88,9 +99,13 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
     }
   }
   bool passed = true;
+  std::vector<ValidatedSet> validated;
   for (const Wanted& each : wanted) {
-    passed &= validate_set(each.set, request, each.folder, simulator);
+    ValidatedSet set = validate_set(each.set, request, each.folder, simulator);
+    passed &= set.passed;
+    if (!set.rows.empty()) validated.push_back(std::move(set));
   }
+  if (request.html) write_page(validated, request);
   return passed ? ExitCode::done : ExitCode::check_failed;
 }
 
@@ -110,6 +125,8 @@ Command validate_command(const Simulator& simulator) {
            }),
        {"--out", &request->out,
         "folder of the tables in CSV (default: runs, for figures of papers and files)"},
+       {"--html", &request->html,
+        "one page of all sets too: validation.html in the folder of --out, or in runs"},
        {"--quick", &request->quick, "only the points marked quick"},
        {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs}},
       [request, &simulator] { return validate(*request, simulator); }};

@@ -13,6 +13,7 @@ struct ValidateRequest {
   /// Names, or files of the same form. Empty: all of configs/validation.
   std::vector<std::string> sets;
   bool quick = false;
+  bool html = false;  ///< a page of all sets too
   /// Folder of the tables in CSV. Empty: runs, and none for sets of configs/validation.
   std::string out;
   unsigned jobs = 0;  ///< points at a time; 0: one a core

@@ -41,13 +41,18 @@ TEST_SUITE("cli") {
   TEST_CASE("validate runs a set from a file and writes its table") {
     const CommandFolder folder;
     folder.write("figure.json", set_with("1"));
-    const Answer answer = folder.call("validate figure.json --out tables");
+    const Answer answer = folder.call("validate figure.json --out tables --html");
     CAPTURE(answer.out);
     CHECK(answer.code == 0);
     CHECK(answer.out.find("100 % of ratios within") != std::string::npos);
     CHECK(answer.out.find("too large") != std::string::npos);
     CHECK(answer.out.find("compute exchange sync, %") != std::string::npos);
     CHECK(answer.out.find("why: the mill grinds slowly") != std::string::npos);
+    CHECK(answer.out.find("page: tables/validation.html\n") != std::string::npos);
+    const std::string page = folder.read("tables/validation.html");
+    CHECK(page.find("the mill grinds slowly") != std::string::npos);
+    CHECK(page.find("Leaves out: port conflicts") != std::string::npos);
+    CHECK(page.find("<!-- ") == std::string::npos);
     const std::string csv = folder.read("tables/figure.csv");
     CHECK(
         csv.starts_with("name,workload.n,published,simulated,ratio,compute,exchange,sync,"

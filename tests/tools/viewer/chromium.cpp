@@ -160,6 +160,14 @@ void Chromium::wheel(double x, double y, double by) {
        {{"type", "mouseWheel"}, {"x", x}, {"y", y}, {"deltaX", 0}, {"deltaY", by}});
 }
 
+void Chromium::resize(unsigned width, unsigned height) {
+  call("Emulation.setDeviceMetricsOverride",
+       {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+}
+
+void Chromium::print_look() { call("Emulation.setEmulatedMedia", {{"media", "print"}}); }
+
 void Chromium::press(const std::string& key) {
   call("Input.dispatchKeyEvent", {{"type", "keyDown"}, {"key", key}, {"text", key}});
   call("Input.dispatchKeyEvent", {{"type", "keyUp"}, {"key", key}});

@@ -31,6 +31,10 @@ class Chromium {
   /// Turns the wheel over a point of the window; down (more than 0) or up.
   void wheel(double x, double y, double by);
   void press(const std::string& key);
+  /// Makes the window so large, and waits until the page has drawn anew.
+  void resize(unsigned width, unsigned height);
+  /// From now on the page looks as if it was printed.
+  void print_look();
   /// How many colours the window shows. Counted by the browser, from its own picture.
   std::size_t colours_shown();
 

@@ -107,7 +107,7 @@ TEST_SUITE("browser") {
 
     const json report = json::parse(folder.read("one/report.json"));
     CHECK(browser.evaluate("state.runs[0].report") == report);
-    for (const char* table : {"steps", "tiles", "traffic"}) {
+    for (const char* table : {"steps", "tiles", "traffic", "buffers"}) {
       CHECK(browser.evaluate(fmt::format("state.runs[0].{}.csv()", table)) ==
             folder.read(fmt::format("one/{}.csv", table)));
     }
@@ -127,6 +127,89 @@ TEST_SUITE("browser") {
     CHECK(contains(text_of(browser, "#config"), "fabric.receive_bytes_per_cycle4"));
     CHECK(browser.evaluate("document.querySelectorAll('#where table')[0].tBodies[0].rows.length") ==
           browser.evaluate("state.runs[0].analysis.phases.length"));
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
+  TEST_CASE("the memory section names the fullest tile's buffers and draws where they lie") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one --set report.tile_steps=100000");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    const std::string shown = text_of(browser, "#memory");
+    const json names = browser.evaluate("state.runs[0].ranges.map(range => range.name)");
+    CHECK(names.size() > 4);
+    for (const json& name : names) CHECK(contains(shown, name.get<std::string>()));
+    CHECK(contains(shown, "descriptor lists"));
+    // Each superstep's live bytes are those that its buffers sum up to on the tile where most are.
+    CHECK(browser.evaluate(R"(state.runs[0].steps.of('live_bytes').every((live, step) =>
+      sumOf(state.runs[0].ranges.filter(range => range.category === 'tensors' && holds(range, state.runs[0].covered, step))
+        .map(range => range.bytes)) >= 0.9 * live))") == true);
+    CHECK(contains(text_of(browser, "#roofline"), "run"));
+    CHECK(browser.evaluate(
+              "rooflineOf(state.runs[0]).flats.map(flat => flat.name).includes('vector f32')") ==
+          true);
+    check_quiet(browser, folder.path() / "one/report.html");
+  }
+
+  TEST_CASE("the page of a sweep shows every point, and a chosen one's sections") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
+    const auto answer = folder.call("report s");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("s/report.html  "));
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "s/report.html");
+    CHECK(text_of(browser, "h1") == "Sweep s");
+    CHECK(browser.evaluate("document.querySelectorAll('#points tbody tr').length") == 6);
+    CHECK(contains(text_of(browser, "#head .facts"), "2 without a correct result"));
+    CHECK(browser.colours_shown() > 50);
+    browser.evaluate("document.querySelectorAll('#points tbody tr')[5].click()");
+    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
+    CHECK(contains(text_of(browser, "#point"), "sram_kib 624, n 70"));
+    CHECK(contains(text_of(browser, "#point-config"), "tile.sram_kib624"));
+    browser.evaluate("document.querySelectorAll('#points tbody tr')[0].click()");
+    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
+    CHECK(contains(text_of(browser, "#point"), "failed: "));
+    check_quiet(browser, folder.path() / "s/report.html");
+  }
+
+  TEST_CASE("the page of validation sets shows each point, its source and what is left out") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    const auto answer = folder.call("validate stream contexts --html --out v");
+    INFO(answer.err);
+    REQUIRE(answer.code == 0);
+    CHECK(contains(answer.out, "page: v/validation.html\n"));
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "v/validation.html");
+    CHECK(contains(text_of(browser, "#stream"), "SciCoLab/WaveEquation-IPU"));
+    CHECK(contains(text_of(browser, "#stream"), "46.55"));
+    CHECK(contains(text_of(browser, "#contexts"), "iPUG"));
+    CHECK(contains(text_of(browser, "#modelled"), "bank contention"));
+    CHECK(contains(text_of(browser, "#modelled"), "fabric/scheduled_fabric"));
+    CHECK(browser.colours_shown() > 30);
+    check_quiet(browser, folder.path() / "v/validation.html");
+  }
+
+  TEST_CASE("pages fit narrow windows, where what is wider scrolls by itself, and paper") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run(folder, "run - --out one");
+    run(folder, "report one");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "one/report.html");
+    browser.resize(400, 800);
+    CHECK(browser.evaluate("innerWidth") == 400);
+    CHECK(browser.evaluate("document.documentElement.scrollWidth") <= 400);
+    check_drawn(browser);
+    browser.print_look();
+    CHECK(browser.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none");
+    CHECK(browser.evaluate("getComputedStyle(document.querySelector('button')).display") == "none");
+    CHECK(browser.evaluate("getComputedStyle(document.querySelector('#memory')).display") ==
+          "block");
     check_quiet(browser, folder.path() / "one/report.html");
   }
 

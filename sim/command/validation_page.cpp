@@ -1,0 +1,96 @@
+#include "sim/command/validation_page.h"
+
+#include <string_view>
+
+#include "sim/base/embedded.h"
+#include "sim/report/page.h"
+#include "sim/report/version.h"
+
+namespace tessera::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json point_json(const ValidationSet& set, const Row& row) {
+  const ValidationPoint& point = *row.point;
+  Json axes = Json::object();
+  for (const std::string& axis : set.axes)
+    axes[axis] = axis == point.best.over ? row.at : value_of(set, point, axis);
+  const bool known = row.error.empty();
+  Json json = {{"name", point.name},
+               {"unit", point.metric.unit},
+               {"published", point.published},
+               {"within", point.within > 0 ? point.within : set.gates.each_within},
+               {"within_absolute", point.within_absolute},
+               {"fits", point.fits},
+               {"passed", point_passes(row)},
+               {"simulated", known ? Json(row.simulated) : Json()},
+               {"error", row.error},
+               {"why", point.why},
+               {"axes", axes},
+               {"parts", {row.phases.compute, row.phases.exchange, row.phases.sync}}};
+  if (known && row.baseline_seconds > 0)
+    json["speedup"] = {{"published", point.published_speedup}, {"simulated", row.speedup()}};
+  return json;
+}
+
+Json gates_json(const Gates& gates) {
+  return {{"median_low", gates.median_low},  {"median_high", gates.median_high},
+          {"none_below", gates.none_below},  {"none_above", gates.none_above},
+          {"share_low", gates.share_low},    {"share_high", gates.share_high},
+          {"share_least", gates.share_least}};
+}
+
+Json set_json(const ValidatedSet& validated) {
+  const ValidationSet& set = *validated.set;
+  Json points = Json::array();
+  for (const Row& row : validated.rows) points.push_back(point_json(set, row));
+  return {{"name", set.name},           {"title", set.title},
+          {"citation", set.citation},   {"why", set.why},
+          {"axes", set.axes},           {"gates", gates_json(set.gates)},
+          {"passed", validated.passed}, {"points", points}};
+}
+
+/// The comment of a header's that says what is left out, its lines joined; empty if none does.
+std::string statement_in(std::string_view header) {
+  std::string comment;
+  for (std::size_t at = 0; at < header.size();) {
+    const std::size_t end = std::min(header.find('\n', at), header.size());
+    std::string_view line = header.substr(at, end - at);
+    at = end + 1;
+    constexpr std::string_view kMark = "/// ";
+    if (line.starts_with(kMark)) {
+      comment += (comment.empty() ? "" : " ") + std::string(line.substr(kMark.size()));
+      continue;
+    }
+    if (comment.find("eaves out") != std::string::npos) return comment;
+    comment.clear();
+  }
+  return "";
+}
+
+Json models_json() {
+  Json models = Json::array();
+  for (const char* folder : {"models/", "sim/engine/"}) {
+    for (const embedded::File& file : embedded::files(folder)) {
+      const std::string said =
+          statement_in({reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size()});
+      if (!said.empty()) models.push_back({{"file", file.name}, {"says", said}});
+    }
+  }
+  return models;
+}
+
+}  // namespace
+
+std::string validation_page(const std::vector<ValidatedSet>& sets) {
+  Json all = Json::array();
+  for (const ValidatedSet& each : sets) all.push_back(set_json(each));
+  return report::page({{"validation",
+                        {{"version", report::kVersion},
+                         {"commit", report::kCommit},
+                         {"sets", all},
+                         {"models", models_json()}}}});
+}
+
+}  // namespace tessera::command
