@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
+#include "sim/base/parallel.h"
 #include "sim/data/element.h"
 
 namespace tessera::spmm_dynamic {
@@ -106,10 +107,10 @@ CheckResult SpmmDynamic::check_values(const MemoryReader& memory, const CheckReq
   const std::vector<double> left = rows_of(yg_);
   const std::vector<double> right = rows_of(x_);
   kernels::Comparison comparison({"dW", rounding.type, rounding.partials, false});
-  for (std::uint32_t i = 0; i < shape.grid.partitions(); ++i) {
-    const std::vector<double> found = results.read(i % shape.grid.x, i / shape.grid.x);
+  const auto compare_pool = [&](std::uint32_t number, const std::vector<double>& found,
+                                kernels::Comparison& into) {
     std::uint64_t block_row = 0;
-    for_each_unit(shape, packings_[run].pools[i], [&](std::uint32_t unit, std::uint64_t e) {
+    for_each_unit(shape, packings_[run].pools[number], [&](std::uint32_t unit, std::uint64_t e) {
       while (w.row_begin[block_row] > e) block_row = 0;
       while (w.row_begin[block_row + 1] <= e) ++block_row;
       for (std::uint32_t at = 0; at < w.block * w.block; ++at) {
@@ -119,10 +120,25 @@ CheckResult SpmmDynamic::check_values(const MemoryReader& memory, const CheckReq
         sparse::ExactSum sum;
         for (std::size_t j = 0; j < options_.n; ++j)
           sum.add(left[row * options_.n + j] * right[column * options_.n + j]);
-        comparison.add(
+        into.add(
             sum.compared(row, column, found[std::size_t{unit} * w.block * w.block + at], rounding));
       }
     });
+  };
+  // Some are read, then compared by all threads.
+  constexpr std::uint32_t kBatch = 64;
+  HostThreads threads(request.threads);
+  for (std::uint32_t first = 0; first < shape.grid.partitions(); first += kBatch) {
+    const std::uint32_t count = std::min(kBatch, shape.grid.partitions() - first);
+    std::vector<std::vector<double>> found;
+    for (std::uint32_t i = first; i < first + count; ++i)
+      found.push_back(results.read(i % shape.grid.x, i / shape.grid.x));
+    std::vector<kernels::Comparison> pieces(count, comparison.fresh());
+    threads.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        compare_pool(first + static_cast<std::uint32_t>(i), found[i], pieces[i]);
+    });
+    for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
   }
   comparison.judge_all(x_.seeded() && yg_.seeded() ? left.size() + right.size() : 0);
   return comparison.result("full");
