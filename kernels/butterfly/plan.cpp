@@ -165,9 +165,12 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   require(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
           "1 with workload.block above 1");
   const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
-  require(plan.rounds <= (rounds ? problem.units() / plan.split_n : 1), "rounds", plan.rounds,
-          rounds ? fmt::format("1 to {} (words of n columns over split_n)",
-                               problem.units() / plan.split_n)
+  // The arguments of a round's vertices alone take more than so many bytes of a tile.
+  constexpr std::uint64_t kLeastBytes = 64;
+  const std::uint64_t most =
+      std::min<std::uint64_t>(problem.units() / plan.split_n, capacity(machine) / kLeastBytes);
+  require(plan.rounds <= (rounds ? most : 1), "rounds", plan.rounds,
+          rounds ? fmt::format("1 to {} (words of n columns over split_n)", most)
                  : "1 but in layout blocked and passes forward and grad_input");
   const Geometry geometry{problem, plan};
   if (std::uint64_t{plan.split_features} * plan.split_n > machine.tiles) {
