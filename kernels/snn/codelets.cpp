@@ -294,46 +294,47 @@ __attribute__((always_inline)) inline void conclude(const Combine* call) {
 
 }  // namespace
 
-/// Joins what workers or tiles found, spikes first; each worker copies lists of its own.
+/// Joins what workers or tiles found, spikes first; workers share the copies of each list.
 extern "C" void snn_combine(const Combine* call) {
   if (xtile::worker() == 0) conclude(call);
-  for (unsigned i = xtile::worker(); i < call->lists; i += xtile::workers()) {
-    call = again(call);
-    const unsigned first = first_of(call);
-    const Found* found = at(call->found, wrapped(call, first + i) * call->stride);
-    const unsigned all = kept_spikes(call);
-    const unsigned before = sum_of(call, first, first + i).spikes;
-    if (before >= all) continue;
-    const unsigned* from = found->ids;
+  call = again(call);
+  const unsigned all = kept_spikes(call);
+  unsigned which = first_of(call);
+  for (unsigned before = 0; before < all;) {
+    const Found* found = at(call->found, which * call->stride);
+    which = wrapped(call, which + 1);
+    const unsigned n = least(all - before, found->spikes);
     unsigned* to = ids_of(call) + before;
     const unsigned behind = stored_behind(call);
-    for (unsigned n = least(all - before, found->spikes); n != 0; --n) {
-      const unsigned id = xtile::lw_p<4>(from);
-      *at(to, behind) = id;
-      xtile::sw_p<4>(id, to);
+    for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
+      const unsigned id = found->ids[j];
+      at(to, behind)[j] = id;
+      to[j] = id;
     }
+    before += n;
   }
-  for (unsigned i = xtile::worker(); i < call->lists; i += xtile::workers()) {
-    call = again(call);
-    const unsigned first = first_of(call);
-    const Found* found = at(call->found, wrapped(call, first + i) * call->stride);
-    const unsigned all = kept_spikes(call);
-    const unsigned before = sum_of(call, first, first + i).carriers;
-    if (before >= call->capacity - all) continue;
-    const unsigned* from = found->ids + call->from;
-    unsigned n = least(call->capacity - all - before, found->carriers);
+  call = again(call);
+  const unsigned room = call->capacity - all;
+  which = first_of(call);
+  unsigned before = 0;
+  for (unsigned left = call->lists; left != 0 && before < room; --left) {
+    const Found* found = at(call->found, which * call->stride);
+    which = wrapped(call, which + 1);
+    const unsigned n = least(room - before, found->carriers);
+    const unsigned* from = found->ids + call->from - 1;
     if (call->part != nullptr) {
-      unsigned* to = ids_of(call) + (call->capacity - before);
-      for (; n != 0; --n) *--to = *--from;
-      continue;
+      unsigned* to = ids_of(call) + (call->capacity - before) - 1;
+      for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) *(to - j) = *(from - j);
+    } else {
+      unsigned* to = ids_of(call) + all + before;
+      const unsigned behind = stored_behind(call);
+      for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
+        const unsigned id = *(from - j);
+        at(to, behind)[j] = id;
+        to[j] = id;
+      }
     }
-    unsigned* to = ids_of(call) + all + before;
-    const unsigned behind = stored_behind(call);
-    for (; n != 0; --n) {
-      const unsigned id = *--from;
-      *at(to, behind) = id;
-      xtile::sw_p<4>(id, to);
-    }
+    before += n;
   }
   xtile::xctl<0>();
 }
