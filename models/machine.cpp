@@ -25,6 +25,7 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   settings.seed = options.seed;
   settings.check_races = options.check_races;
   settings.count_activity = config.has_energy;
+  settings.profile = options.profile;
   return settings;
 }
 
@@ -109,6 +110,8 @@ RunResult Machine::run_again(const program::Program& program, const program::Ima
   tree_->host.write_inputs(program, images, number, tree_->threads);
   return run();
 }
+
+std::vector<report::ProfiledFunction> Machine::profile() const { return tree_->chip.profile(); }
 
 const MemoryReader& Machine::memory() const { return tree_->host; }
 

@@ -7,6 +7,7 @@
 #include "sim/machine/machine_config.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
+#include "sim/report/profile.h"
 #include "sim/report/run_result.h"
 #include "sim/trace/run_trace.h"
 
@@ -20,6 +21,7 @@ struct RunOptions {
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
+  bool profile = false;                        ///< of codelets, for Machine::profile (slower)
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 
@@ -44,6 +46,9 @@ class Machine {
   /// Writes the inputs of the next run (Buffer::inputs) where what was loaded has them, and runs
   /// the same code again; time goes on. Returns the totals of all runs so far.
   RunResult run_again(const program::Program& program, const program::Images& images);
+
+  /// Where the cycles of all workers' codelets went so far; needs RunOptions::profile.
+  [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
 
   /// The tiles' memory, through the host's debug access.
   [[nodiscard]] const MemoryReader& memory() const;

@@ -26,9 +26,7 @@ report::Built build(const config::Config& config) {
   return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
 
-/// images -> machine -> run -> what the report needs
-report::Outcome run(const config::Config& config, const report::Built& built,
-                    trace::RunTrace* trace) {
+RunOptions options_of(const config::Config& config) {
   RunOptions options;
   options.threads = config.run.threads > 0 ? config.run.threads
                                            : std::max(1U, std::thread::hardware_concurrency());
@@ -37,6 +35,13 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   options.max_cycles = config.run.max_cycles;
   options.seed = config.run.seed;
   options.tile_steps = config.report.tile_steps;
+  return options;
+}
+
+/// images -> machine -> run -> what the report needs
+report::Outcome run(const config::Config& config, const report::Built& built,
+                    trace::RunTrace* trace) {
+  RunOptions options = options_of(config);
   options.trace = trace;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
   report::Outcome outcome;
@@ -53,6 +58,20 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;
+}
+
+/// images -> machine -> run -> where the cycles of its codelets went
+std::vector<report::ProfiledFunction> profile(const config::Config& config,
+                                              const report::Built& built) {
+  RunOptions options = options_of(config);
+  options.profile = true;
+  auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
+  machine->run();
+  for (std::uint32_t i = 1; i < built.workload->runs(); ++i)
+    machine->run_again(built.program, built.images);
+  std::vector<report::ProfiledFunction> functions = machine->profile();
+  static_cast<void>(machine.release());
+  return functions;
 }
 
 /// config -> plan -> what it would take; the same for configs like it
@@ -75,7 +94,8 @@ int main(int argc, char** argv) {
                                      config::paper_presets(),
                                      build,
                                      run,
-                                     forecast};
+                                     forecast,
+                                     profile};
   const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 
 #include "models/energy/area.h"
@@ -57,7 +58,9 @@ void Chip::make_programs(const program::Images& images) {
   for (const program::TileImage& image : images.tiles) {
     std::unique_ptr<TileProgram>& program = programs_[image.code.get()];
     if (!program)
-      program = std::make_unique<TileProgram>(image.code, settings_.tile, settings_.count_activity);
+      program = std::make_unique<TileProgram>(
+          image.code, settings_.tile,
+          engine::CodeCounts{settings_.count_activity, settings_.profile});
   }
 }
 
@@ -200,6 +203,14 @@ void Chip::add_stalls(RunResult& result) const {
     }
   }
   result.codelet_stalls.assign(codelets.begin(), codelets.end());
+}
+
+std::vector<report::ProfiledFunction> Chip::profile() const {
+  std::vector<report::ProfiledFunction> functions;
+  std::set<const TileProgram*> seen;
+  for (const Tile& tile : tiles_)  // in their order: nobody sees that of addresses of the host
+    if (seen.insert(&tile.program()).second) report::add(functions, tile.program().profile());
+  return functions;
 }
 
 RunResult Chip::result() const {

@@ -24,6 +24,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
+#include "sim/report/profile.h"
 
 namespace tessera {
 
@@ -57,6 +58,8 @@ class Chip : public sc_core::sc_module {
   void check_finished() const;
   /// The measured region.
   [[nodiscard]] RunResult result() const;
+  /// Of the workers' codelets; needs TileSettings::profile.
+  [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
 
  private:
   void make_programs(const program::Images& images);

@@ -51,7 +51,8 @@ bool TileSampler::Earlier::operator()(const program::CodeImage* a,
 const TileProgram& TileSampler::decoded(const std::shared_ptr<const program::CodeImage>& image) {
   const auto found = programs_.find(image.get());
   if (found != programs_.end()) return *found->second;
-  auto program = std::make_unique<TileProgram>(image, settings_.tile, settings_.count_activity);
+  auto program = std::make_unique<TileProgram>(
+      image, settings_.tile, engine::CodeCounts{settings_.count_activity, settings_.profile});
   return *programs_.emplace(image.get(), std::move(program)).first->second;
 }
 

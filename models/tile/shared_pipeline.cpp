@@ -3,15 +3,18 @@
 #include <algorithm>
 
 #include "sim/base/errors.h"
+#include "sim/machine/issue_kind.h"
 
 namespace tessera {
 
 using engine::Demand;
 
-SharedPipeline::SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency)
-    : revolver_(tile.issue == "revolver"),
+SharedPipeline::SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
+                               const engine::Code* profiled)
+    : revolver_(issue_kind(tile) == IssueKind::revolver),
       distance_(std::max(1U, tile.reissue_cycles)),
       branch_latency_(branch_latency),
+      profiled_(profiled),
       lanes_(tile.contexts + 1),
       next_(tile.contexts + 1) {
   for (PipelineLane& lane : lanes_) lane.board = engine::Scoreboard(distance_);
@@ -47,6 +50,7 @@ bool SharedPipeline::busy_at(Cycle time, const More& more) {
 /// Issues next, and what follows before `limit` as far as it is known.
 void SharedPipeline::merge(const Pick& pick, std::uint64_t limit, const More& more) {
   issue(pick, more);
+  if (profiled_ != nullptr) return;  // it is told of every issue
   if (!period_.skip({lanes_, units_, port_free_, last_}, pick.at, limit)) return;
   for (Context context = 0; context < lanes_.size(); ++context)
     if (lanes_[context].running) next_[context].at = lanes_[context].ready.at;
@@ -89,9 +93,11 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   const std::uint64_t slots = lane.board.end() - pick.at;
   Stalls& stalls = lane.stalls;
   stalls.add_issue(slots, lane.group.size() > 1);
-  stalls.cycles[Stalls::arbitration] += slot - lane.accounted + (pick.at - ready.at);
+  const std::uint64_t arbitration = slot - lane.accounted + (pick.at - ready.at);
+  stalls.cycles[Stalls::arbitration] += arbitration;
   stalls.cycles[Stalls::load + static_cast<std::size_t>(ready.cause)] += ready.waited;
   lane.accounted = lane.board.end();
+  if (profiled_ != nullptr) tell(pick.context, slots, arbitration, ready);
   if (lane.step == 0) lane.last_issue = Cycle(pick.at);
   port_free_ = std::max(port_free_, pick.at + slots);
   if (slots > 0) last_ = pick.context;
@@ -102,6 +108,21 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   }
   lane.issued += lane.group.size();
   look(pick.context, more);
+}
+
+/// What a worker's issue took, to the profile.
+void SharedPipeline::tell(Context context, std::uint64_t slots, std::uint64_t arbitration,
+                          const engine::Scoreboard::Ready& ready) const {
+  const PipelineLane& lane = lanes_[context];
+  if (context + 1 == lanes_.size()) return;  // the supervisor's code is another
+  const auto pcs = lane.trace.front().edge->pcs().subspan(lane.issued, lane.group.size());
+  engine::InstructionProfile first;
+  first.times = lane.step == 0 ? 1 : 0;
+  first.issued = slots;
+  first.arbitration = arbitration;
+  first.waits[static_cast<std::size_t>(ready.cause)] = ready.waited;
+  profiled_->add_issue(pcs.front(), first);
+  if (pcs.size() > 1 && lane.step == 0) profiled_->add_issue(pcs.back(), {.times = 1});
 }
 
 void SharedPipeline::leave_stretch(PipelineLane& lane) {

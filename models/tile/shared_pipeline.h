@@ -26,7 +26,9 @@ class SharedPipeline {
  public:
   using Context = std::uint32_t;  ///< a worker's number; the supervisor's is that of the workers
 
-  SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency);
+  /// `profiled`: the workers' code, if it is told what each issue took; that is slower.
+  SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
+                 const engine::Code* profiled = nullptr);
 
   /// Called when everything in a context's trace has been issued, the last of it at `at`: lets the
   /// context execute more; false if it has ended.
@@ -61,6 +63,8 @@ class SharedPipeline {
   [[nodiscard]] std::uint64_t eligible(const Next& next) const;
   [[nodiscard]] Pick pick() const;
   void issue(const Pick& pick, const More& more);
+  void tell(Context context, std::uint64_t slots, std::uint64_t arbitration,
+            const engine::Scoreboard::Ready& ready) const;
   void look(Context context, const More& more);
   void leave_stretch(PipelineLane& lane);
   void merge(const Pick& pick, std::uint64_t limit, const More& more);
@@ -68,6 +72,7 @@ class SharedPipeline {
   bool revolver_;
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
+  const engine::Code* profiled_;  ///< null: nobody asks
   std::vector<PipelineLane> lanes_;
   std::vector<Next> next_;  ///< by lane
   engine::UnitTimes units_{};

@@ -16,8 +16,9 @@ Tile::Tile(const TileSettings& settings, const TileProgram& program, TileId id, 
   supervisor_.pc = program.image().entry.count();
   arrival_.step = program.step_of(supervisor_.pc);
   if (shares_pipeline(settings.tile))
-    pipeline_ = std::make_unique<SharedPipeline>(settings.tile,
-                                                 program.supervisor().timing().branch_latency());
+    pipeline_ = std::make_unique<SharedPipeline>(
+        settings.tile, program.supervisor().timing().branch_latency(),
+        program.worker().profiled() ? &program.worker() : nullptr);
   if (settings.check_races) races_ = std::make_unique<RaceCheck>(settings.tile.contexts);
 }
 

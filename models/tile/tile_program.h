@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/engine/engine.h"
 #include "sim/program/image.h"
+#include "sim/report/profile.h"
 
 namespace tessera {
 
@@ -14,9 +16,8 @@ namespace tessera {
 /// holds it.
 class TileProgram {
  public:
-  /// `count_activity`: as for engine::predecode.
   TileProgram(std::shared_ptr<const program::CodeImage> image, const TileConfig& tile,
-              bool count_activity = false);
+              engine::CodeCounts counts = {});
 
   [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
   [[nodiscard]] const engine::Code& worker() const { return *worker_; }
@@ -32,11 +33,15 @@ class TileProgram {
   [[nodiscard]] std::string name_of(std::uint32_t pc) const;
   /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
   [[nodiscard]] std::string where(std::uint32_t pc) const;
+  /// What workers have executed of it; needs CodeCounts::profile.
+  [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
   /// The instruction at `pc` as text; "outside the code" where there is none.
   [[nodiscard]] std::string instruction(std::uint32_t pc) const;
 
  private:
   static constexpr std::uint32_t kWord = 4;
+
+  [[nodiscard]] std::optional<std::uint32_t> word_at(std::uint32_t pc) const;
 
   std::shared_ptr<const program::CodeImage> image_;
   std::shared_ptr<const engine::Code> supervisor_;

@@ -14,6 +14,7 @@ struct TileSettings {
   std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
   bool check_races = false;
   bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
+  bool profile = false;          ///< of codelets, for engine::profile
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
 };
 

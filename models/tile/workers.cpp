@@ -7,6 +7,7 @@
 namespace tessera {
 namespace {
 
+constexpr std::uint32_t kReturn = 1;
 constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
 constexpr std::uint32_t kSettled = ~0U;
@@ -52,6 +53,7 @@ void Workers::start(const Launch& launch, const Host& host) {
   engine::Context& context = contexts_[launch.worker];
   context.pc = launch.pc;
   context.x[kArgument] = launch.argument;
+  context.x[kReturn] = engine::kReturnAddress;
   context.superstep = launch.superstep;
   context.base_cycle = launch.at.count();
   context.slots = 0;

@@ -14,6 +14,7 @@
 #include "sim/command/exec.h"
 #include "sim/command/list.h"
 #include "sim/command/plot.h"
+#include "sim/command/profile.h"
 #include "sim/command/report.h"
 #include "sim/command/run.h"
 #include "sim/command/sensitivity.h"
@@ -116,7 +117,7 @@ std::vector<Command> all_commands(const Simulator& simulator) {
           validate_command(simulator), report_command(),
           sweep_command(simulator),    sensitivity_command(simulator),
           eval_command(simulator),     plot_command(),
-          docs_command(simulator)};
+          docs_command(simulator),     profile_command(simulator)};
 }
 
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {

@@ -27,17 +27,24 @@ std::uint64_t max_cycles_of(const std::string& text) {
 
 }  // namespace
 
-ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
+engine::ExecResult execute(const elf::Program& program, const ExecRequest& request, bool profile,
+                           const Simulator& simulator) {
   const MachineConfig machine = config::load_machine(request.machine, simulator.machines);
   engine::ExecOptions options;
   options.slot_limit = max_cycles_of(request.max_cycles) / machine.tile.contexts;
   options.write = [](int descriptor, std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), descriptor == 1 ? stdout : stderr);
   };
-  const elf::Program program = elf::read_file(request.file);
+  options.profile = profile;
   elf::refuse_double_arithmetic(program);
   const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
+  return result;
+}
+
+ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
+  const elf::Program program = elf::read_file(request.file);
+  const engine::ExecResult result = execute(program, request, false, simulator);
   fmt::print(stderr, "{}: the program's own exit code {}, {}, {}, {}\n", request.file,
              result.exit_code, counted(result.cycles, "cycle"), counted(result.slots, "slot"),
              counted(result.instructions, "instruction"));
@@ -48,7 +55,8 @@ Command exec_command(const Simulator& simulator) {
   const auto request = std::make_shared<ExecRequest>();
   return {"exec",
           "run a bare RV32 program on one tile",
-          {{"ELF", &request->file, "the program; it ends by ecall with a7 = 93", kRequired},
+          {{"ELF", &request->file, "the program; it ends by ecall with a7 = 93, or by returning",
+            kRequired},
            choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
                     [&simulator] { return names_of(simulator.machines); }),
            {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},

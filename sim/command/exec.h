@@ -5,6 +5,8 @@
 #include "sim/base/errors.h"
 #include "sim/command/command.h"
 #include "sim/command/simulator.h"
+#include "sim/elf/elf.h"
+#include "sim/engine/bare_program.h"
 
 namespace tessera::command {
 
@@ -17,6 +19,10 @@ struct ExecRequest {
 /// Runs a bare RV32 program on one worker of one tile; what it writes goes to stdout and stderr,
 /// its exit code, cycles and instructions follow on stderr. Throws NoProgress past max_cycles.
 ExitCode exec(const ExecRequest& request, const Simulator& simulator);
+
+/// The same without the last line; `profile`: whether ExecResult::profile is wanted.
+engine::ExecResult execute(const elf::Program& program, const ExecRequest& request, bool profile,
+                           const Simulator& simulator);
 
 Command exec_command(const Simulator& simulator);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/config/config.h"
+#include "sim/report/profile.h"
 #include "sim/report/report.h"
 #include "sim/sensitivity/answer.h"
 #include "sim/trace/run_trace.h"
@@ -25,6 +26,9 @@ struct Simulator {
   std::function<report::Outcome(const config::Config&, const report::Built&, trace::RunTrace*)> run;
   /// For a config and others that differ from it in little.
   std::function<Forecast(const config::Config&)> forecast = {};
+  /// Runs it, for where the cycles of its codelets went. As `run`, at most once a process.
+  std::function<std::vector<report::ProfiledFunction>(const config::Config&, const report::Built&)>
+      profile = {};
 };
 
 }  // namespace tessera::command

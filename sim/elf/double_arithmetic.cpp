@@ -10,10 +10,19 @@
 namespace tessera::elf {
 namespace {
 
-bool is_code(const Program& file, std::uint32_t address) {
-  return std::any_of(file.code.begin(), file.code.end(), [address](const CodeRange& range) {
+bool is_in(std::span<const CodeRange> ranges, std::uint32_t address) {
+  return std::any_of(ranges.begin(), ranges.end(), [address](const CodeRange& range) {
     return address >= range.address && address - range.address < range.size;
   });
+}
+
+/// What functions hold; where the file tells of none with a size, all code. Linkers put constants
+/// between functions.
+std::vector<CodeRange> functions(const Program& file) {
+  std::vector<CodeRange> ranges;
+  for (const Symbol& symbol : file.symbols)
+    if (symbol.function && symbol.size > 0) ranges.push_back({symbol.address, symbol.size});
+  return ranges.empty() ? file.code : ranges;
 }
 
 }  // namespace
@@ -29,13 +38,14 @@ bool is_double_arithmetic(std::uint32_t word) {
 }
 
 void refuse_double_arithmetic(const Program& file) {
+  const std::vector<CodeRange> ranges = functions(file);
   for (const Segment& segment : file.segments) {
     if (!segment.executable) continue;
     for (std::uint32_t at = 0; at + sizeof(std::uint32_t) <= segment.bytes.size(); at += 4) {
       std::uint32_t word = 0;
       std::memcpy(&word, segment.bytes.data() + at, sizeof word);
       const std::uint32_t address = segment.address + at;
-      if (!is_double_arithmetic(word) || !is_code(file, address)) continue;
+      if (!is_double_arithmetic(word) || !is_in(ranges, address)) continue;
       throw UserError(fmt::format("{}: at {:#x}: {}: {}", file.name, address,
                                   isa::disassemble(word, address), kDoubleArithmetic));
     }

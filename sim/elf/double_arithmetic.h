@@ -13,7 +13,8 @@ constexpr std::string_view kDoubleArithmetic =
 /// bits, but as containers only.
 bool is_double_arithmetic(std::uint32_t word);
 
-/// Throws UserError with address and instruction if the code of `file` holds such a word.
+/// Throws UserError with address and instruction if a function of `file` holds such a word, or its
+/// code where it names no functions.
 void refuse_double_arithmetic(const Program& file);
 
 }  // namespace tessera::elf

@@ -12,6 +12,8 @@
 namespace tessera::elf {
 namespace {
 
+constexpr std::string_view kGlobalPointer = "__global_pointer$";
+
 /// The file with bounds: everything read from it goes through here.
 class Reader {
  public:
@@ -85,11 +87,14 @@ Segment read_segment(const Reader& reader, const SegmentHeader& header) {
   }
   const auto bytes = reader.range(header.offset, header.file_size,
                                   fmt::format("the segment at {:#x}", header.address));
-  return {header.address,
-          header.memory_size,
-          {bytes.begin(), bytes.end()},
-          (header.flags & kSegmentWritable) != 0,
-          (header.flags & kSegmentExecutable) != 0};
+  Segment segment{header.address,
+                  header.memory_size,
+                  {bytes.begin(), bytes.end()},
+                  (header.flags & kSegmentWritable) != 0,
+                  (header.flags & kSegmentExecutable) != 0};
+  const bool copied = header.physical_address != header.address && header.file_size > 0;
+  if (copied) segment.copied_from = header.physical_address;
+  return segment;
 }
 
 std::vector<Segment> read_segments(const Reader& reader, const FileHeader& header) {
@@ -126,7 +131,7 @@ std::string read_name(const Reader& reader, std::span<const std::byte> names, st
 }
 
 void read_symbols(const Reader& reader, const SectionHeader& table, const SectionHeader& strings,
-                  std::vector<Symbol>& symbols) {
+                  Program& program) {
   const auto names = reader.range(strings.offset, strings.size, "the string table");
   const auto entries = reader.range(table.offset, table.size, "the symbol table");
   const std::uint32_t count = table.size / std::uint32_t{sizeof(SymbolEntry)};
@@ -134,12 +139,14 @@ void read_symbols(const Reader& reader, const SectionHeader& table, const Sectio
     SymbolEntry entry;
     std::memcpy(&entry, entries.data() + std::size_t{i} * sizeof entry, sizeof entry);
     const unsigned type = entry.info & 15U;
-    const bool placed = entry.section != kSectionUndefined && entry.section < kSectionFirstReserved;
-    if (!placed || (type != kSymbolPlain && type != kSymbolFunction)) continue;
+    if (entry.section == kSectionUndefined || (type != kSymbolPlain && type != kSymbolFunction))
+      continue;
     std::string name = read_name(reader, names, entry.name);
+    if (name == kGlobalPointer) program.global_pointer = entry.value;
+    if (entry.section >= kSectionFirstReserved) continue;
     if (name.empty() || name.starts_with('.') || name.starts_with('$')) continue;
-    symbols.push_back({std::move(name), entry.value, entry.size, type == kSymbolFunction,
-                       entry.info >> 4 != kBindingLocal});
+    program.symbols.push_back({std::move(name), entry.value, entry.size, type == kSymbolFunction,
+                               entry.info >> 4 != kBindingLocal});
   }
 }
 
@@ -156,7 +163,7 @@ void read_sections(const Reader& reader, const FileHeader& header, Program& prog
     if (code && one.size > 0) program.code.push_back({one.address, one.size});
     if (one.type != kSectionSymbols) continue;
     if (one.link >= header.section_count) reader.fail("the symbol table has no string table");
-    read_symbols(reader, one, section(one.link), program.symbols);
+    read_symbols(reader, one, section(one.link), program);
   }
   std::sort(program.symbols.begin(), program.symbols.end(), [](const Symbol& a, const Symbol& b) {
     return std::tie(a.address, a.name) < std::tie(b.address, b.name);

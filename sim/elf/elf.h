@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct Segment {
   std::vector<std::byte> bytes;
   bool writable;
   bool executable;
+  /// Where start-up code copies its bytes from, if that lies elsewhere (ROM).
+  std::optional<std::uint32_t> copied_from = std::nullopt;
 };
 
 /// A function or label in a segment.
@@ -37,10 +40,11 @@ struct CodeRange {
 struct Program {
   std::string name;  ///< what messages call it, mostly the file's path
   std::uint32_t entry;
-  std::vector<Segment> segments;  ///< by address, without overlap
-  std::vector<Symbol> symbols;    ///< by address, then name
-  std::vector<CodeRange> code;    ///< executable sections; without sections, executable segments
-  bool relocations;               ///< some are left: the code is not finished
+  std::vector<Segment> segments;     ///< by address, without overlap
+  std::vector<Symbol> symbols;       ///< by address, then name
+  std::vector<CodeRange> code;       ///< executable sections; without sections, executable segments
+  bool relocations;                  ///< some are left: the code is not finished
+  std::uint32_t global_pointer = 0;  ///< what gp must hold (`__global_pointer$`); 0: nothing
 };
 
 /// Reads the bytes of an ELF file. UserError naming the file and what is wrong: not ELF, 64-bit,

@@ -7,13 +7,17 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/elf/double_arithmetic.h"
 #include "sim/engine/code.h"
+#include "sim/engine/profile.h"
 #include "sim/isa/disassemble.h"
 
 namespace tessera::engine {
 namespace {
 
+constexpr int kRa = 1;
 constexpr int kSp = 2;
+constexpr int kGp = 3;
 constexpr int kA0 = 10;
 constexpr int kA1 = 11;
 constexpr int kA2 = 12;
@@ -33,11 +37,18 @@ class BareTile {
     const std::uint32_t size =
         options.memory_bytes != 0 ? options.memory_bytes : tile.sram_kib * kKib;
     memory_.resize(size);
-    for (const elf::Segment& segment : program.segments) load(segment);
+    for (const elf::Segment& segment : program.segments)
+      if (segment.copied_from) load(segment, *segment.copied_from, segment.bytes.size());
+    for (const elf::Segment& segment : program.segments)
+      load(segment, segment.address, segment.memory_bytes);
+    code_end_ = end_of_code();
     check_data();
-    code_ = predecode(std::span(memory_).first(code_end_), Role::worker, tile);
+    code_ = predecode(std::span(memory_).first(code_end_), Role::worker, tile,
+                      {.profile = options.profile});
     constexpr std::uint32_t kStackAlign = 16;
+    context_.x[kRa] = kReturnAddress;
     context_.x[kSp] = size - size % kStackAlign;
+    context_.x[kGp] = program.global_pointer;
     context_.pc = program.entry;
     context_.workers = 1;
     const std::uint32_t sums = tile.matrix_unit.bank_sums();
@@ -65,19 +76,30 @@ class BareTile {
   }
 
  private:
-  void load(const elf::Segment& segment) {
-    const std::uint64_t end = std::uint64_t{segment.address} + segment.memory_bytes;
+  void load(const elf::Segment& segment, std::uint32_t address, std::uint64_t bytes) {
+    const std::uint64_t end = address + bytes;
     if (end > memory_.size()) {
-      throw UserError(fmt::format("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}",
-                                  program_.name, segment.address, end, memory_.size()));
+      throw UserError(
+          fmt::format("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; link it lower",
+                      program_.name, address, end, memory_.size()));
     }
-    std::copy(segment.bytes.begin(), segment.bytes.end(), memory_.begin() + segment.address);
-    if (segment.executable) code_end_ = std::max(code_end_, static_cast<std::uint32_t>(end));
+    std::copy(segment.bytes.begin(), segment.bytes.end(), memory_.begin() + address);
+  }
+
+  /// Constants may follow the code in a segment, and data where it is writable.
+  [[nodiscard]] std::uint32_t end_of_code() const {
+    std::uint32_t end = 0;
+    for (const elf::CodeRange& range : program_.code)
+      end = std::max(end, range.address + range.size);
+    if (!program_.code.empty()) return end;
+    for (const elf::Segment& segment : program_.segments)
+      if (segment.executable) end = std::max(end, segment.address + segment.memory_bytes);
+    return end;
   }
 
   void check_data() const {
     for (const elf::Segment& segment : program_.segments) {
-      if (segment.writable && segment.address < code_end_) {
+      if (segment.writable && !segment.executable && segment.address < code_end_) {
         throw UserError(
             fmt::format("{}: the writable segment at {:#x} lies below the end of the code at {:#x}",
                         program_.name, segment.address, code_end_));
@@ -99,9 +121,13 @@ class BareTile {
 
   [[nodiscard]] std::string instruction_at(std::uint32_t pc) const {
     if (pc % 4 != 0 || std::uint64_t{pc} + 4 > memory_.size()) return "no instruction";
+    return isa::disassemble(word_at(pc), pc);
+  }
+
+  [[nodiscard]] std::uint32_t word_at(std::uint32_t pc) const {
     std::uint32_t word;
     std::memcpy(&word, memory_.data() + pc, sizeof(word));
-    return isa::disassemble(word, pc);
+    return word;
   }
 
   /// With the state of the hart: where it is, and its integer registers.
@@ -132,6 +158,10 @@ class BareTile {
       return fmt::format("{}: at {:#x}: no code is there; it ends at {:#x}", program_.name, exit.pc,
                          code_end_);
     }
+    if (exit.fault == Fault::illegal_instruction && elf::is_double_arithmetic(word_at(exit.pc))) {
+      return fmt::format("{}: at {:#x}: {}: {}", program_.name, exit.pc, instruction,
+                         elf::kDoubleArithmetic);
+    }
     return fmt::format("{}: at {:#x}: {}: {}, address {:#x}", program_.name, exit.pc, instruction,
                        describe(exit.fault), exit.address);
   }
@@ -140,7 +170,9 @@ class BareTile {
     return context_.slots * code_->timing().cycles_per_slot();
   }
   [[nodiscard]] ExecResult result(std::uint32_t exit_code) const {
-    return {exit_code, cycles(), context_.slots, context_.instructions};
+    ExecResult result{exit_code, cycles(), context_.slots, context_.instructions, {}};
+    if (options_.profile) result.profile = profile(*code_);
+    return result;
   }
 
   const elf::Program& program_;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "sim/elf/elf.h"
+#include "sim/engine/profile.h"
 #include "sim/machine/machine_config.h"
 
 /// `tessera exec`: a bare RV32 program on one worker context of one tile.
@@ -15,6 +16,7 @@ struct ExecOptions {
   /// 0x10000 fit and run under qemu-riscv32 as well.
   std::uint32_t memory_bytes = 0;
   std::uint64_t slot_limit = ~std::uint64_t{0};
+  bool profile = false;  ///< whether ExecResult::profile is wanted
   /// What the program writes to descriptors 1 and 2 (ecall 64).
   std::function<void(int descriptor, std::string_view text)> write;
 };
@@ -24,12 +26,14 @@ struct ExecResult {
   std::uint64_t cycles = 0;     ///< slots times the tile's contexts
   std::uint64_t slots = 0;
   std::uint64_t instructions = 0;
+  Profile profile;
 };
 
-/// Runs `program` from its entry, with the stack at the top of memory, until ecall with a7 = 93 or
-/// 94. Ecall 64 writes; all others answer -38 (ENOSYS) in a0. UserError if a segment does not fit,
-/// data lies below code, or the program faults (with pc, instruction and address); NoProgress
-/// beyond the limit.
+/// Runs `program` from its entry, with the stack at the top of memory and gp as it was linked for,
+/// until ecall with a7 = 93 or 94, or until it returns with the exit code in a0. Segments are where
+/// they run, and also where start-up code copies them from. Ecall 64 writes; all others answer -38
+/// (ENOSYS) in a0. UserError if a segment does not fit, data lies below code, or the program faults
+/// (with pc, instruction and address); NoProgress beyond the limit.
 ExecResult execute_bare(const elf::Program& program, const TileConfig& tile,
                         const ExecOptions& options = {});
 

@@ -18,11 +18,15 @@ struct Block {
   std::vector<Op> ops;
   std::vector<Site> sites;  ///< of each Op
   std::deque<Edge> edges;
-  std::vector<Demand> demands;  ///< of each instruction; only of timed codes
+  std::vector<Demand> demands;     ///< of each instruction; only of timed codes
+  std::vector<std::uint32_t> pcs;  ///< where each of these stands
 };
 
 inline std::span<const Demand> Edge::demands() const {
   return std::span(block->demands).subspan(first, last - first);
+}
+inline std::span<const std::uint32_t> Edge::pcs() const {
+  return std::span(block->pcs).subspan(first, last - first);
 }
 
 }  // namespace tessera::engine

@@ -25,12 +25,12 @@ std::uint32_t target_of(const Instruction& instruction, std::uint32_t pc) {
 }  // namespace
 
 BlockBuilder::BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
-                           const HandlerSet& handlers, bool fuse)
+                           const HandlerSet& handlers, bool fuse, bool timed)
     : words_(words),
       timing_(&timing),
       handlers_(&handlers),
       fuse_(fuse),
-      timed_(timing.waits()),
+      timed_(timed),
       cost_(timing) {}
 
 std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
@@ -51,6 +51,8 @@ std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
 }
 
 bool BlockBuilder::append(std::uint32_t pc) {
+  if (pc == kReturnAddress && timing_->role() == Role::worker)
+    return append_stop({.mnemonic = Mnemonic::xctl}, pc);
   if (pc % 4 != 0 || pc / 4 >= words_.size()) return append_fault(Fault::out_of_range, pc);
   const std::optional<Instruction> instruction = fetch(pc);
   if (!instruction) return append_fault(Fault::illegal_instruction, pc);
@@ -232,6 +234,7 @@ Op& BlockBuilder::push(Handler handler, std::uint32_t pc) {
 void BlockBuilder::add(const Instruction& instruction, std::uint32_t pc) {
   cost_.add(instruction, pc);
   if (!timed_) return;
+  block_->pcs.push_back(pc);
   block_->demands.push_back(timing_->demand(instruction));
   block_->demands.back().paired = cost_.paired();
 }

@@ -16,7 +16,7 @@ namespace tessera::engine {
 class BlockBuilder {
  public:
   BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
-               const HandlerSet& handlers, bool fuse);
+               const HandlerSet& handlers, bool fuse, bool timed);
 
   /// The block at `pc`, which may lie outside of the code (a block that faults).
   [[nodiscard]] std::unique_ptr<Block> build(std::uint32_t pc);

@@ -10,12 +10,13 @@
 namespace tessera::engine {
 
 Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
-           bool counts)
+           CodeCounts counts)
     : words_(bytes.size() / 4),
       timing_(role, tile),
       fuse_(fuse),
-      counts_(counts),
-      timed_(timing_.waits()),
+      counts_(counts.activity),
+      profiled_(counts.profile && role == Role::worker),
+      timed_(timing_.waits() || profiled_),
       passings_(timing_.distance(), timing_.branch_latency()) {
   if (!words_.empty()) std::memcpy(words_.data(), bytes.data(), words_.size() * 4);
   for (Table& made : tables_) {
@@ -48,7 +49,7 @@ const Op* Code::build(Path path, std::uint32_t pc) const {
                            : counts_ ? counting_handlers()
                                      : fast_handlers();
   const HandlerSet& handlers = path == Path::fast ? fast : checked_handlers();
-  std::unique_ptr<Block> block = BlockBuilder(words_, timing_, handlers, fuse_).build(pc);
+  std::unique_ptr<Block> block = BlockBuilder(words_, timing_, handlers, fuse_, timed_).build(pc);
   first = block->ops.data();
   blocks_.emplace(first, std::move(block));
   if (inside) {
@@ -76,9 +77,25 @@ Site Code::locate(const Op* op) const {
   return block.sites[index];
 }
 
+void Code::each_edge(const std::function<void(const Edge&)>& visit) const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [first, block] : blocks_)
+    for (const Edge& edge : block->edges) visit(edge);
+}
+
+void Code::add_issue(std::uint32_t pc, const InstructionProfile& what) const {
+  const std::scoped_lock lock(issues_mutex_);
+  issues_[pc] += what;
+}
+
+Profile Code::issues() const {
+  const std::scoped_lock lock(issues_mutex_);
+  return issues_;
+}
+
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
-                                      const TileConfig& tile, bool count_activity) {
-  return std::make_shared<const Code>(bytes, role, tile, true, count_activity);
+                                      const TileConfig& tile, CodeCounts counts) {
+  return std::make_shared<const Code>(bytes, role, tile, true, counts);
 }
 
 }  // namespace tessera::engine

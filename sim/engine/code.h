@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "sim/engine/block.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/op.h"
+#include "sim/engine/profile.h"
 #include "sim/engine/timing.h"
 
 namespace tessera::engine {
@@ -21,9 +23,8 @@ namespace tessera::engine {
 class Code {
  public:
   /// `fuse`: whether one handler may do several instructions (off in tests that compare).
-  /// `counts`: whether its handlers count what instructions do (isa::Activity).
   Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool fuse,
-       bool counts = false);
+       CodeCounts counts = {});
 
   /// The first Op of the block at `pc`; for a pc outside the code, one that faults.
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
@@ -34,6 +35,12 @@ class Code {
   /// Whether instructions may have to wait; then blocks know their demands.
   [[nodiscard]] bool timed() const { return timed_; }
   [[nodiscard]] Passings& passings() const { return passings_; }
+  /// Whether passings count how often they are met, and whoever merges traces tells of issues.
+  [[nodiscard]] bool profiled() const { return profiled_; }
+  void each_edge(const std::function<void(const Edge&)>& visit) const;
+  /// Adds to issues(): what was found of an instruction of a shared pipeline.
+  void add_issue(std::uint32_t pc, const InstructionProfile& what) const;
+  [[nodiscard]] Profile issues() const;
   /// What stands at `pc`, which must be a known instruction.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
@@ -53,9 +60,12 @@ class Code {
   Timing timing_;
   bool fuse_;
   bool counts_;
+  bool profiled_;
   bool timed_;
   mutable Passings passings_;
   mutable Table tables_[2];
+  mutable Profile issues_;
+  mutable std::mutex issues_mutex_;
   mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
   mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op
 };

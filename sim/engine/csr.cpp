@@ -11,11 +11,13 @@ constexpr std::uint32_t kFlagBits = 0x1f;
 constexpr std::uint32_t kModeBits = 0x7;
 constexpr std::uint32_t kModeShift = 5;
 constexpr std::uint32_t kFcsrBits = 0xff;
+constexpr std::uint32_t kFloatingOn = 0x6000;
 
 enum Number : std::uint32_t {
   fflags = 0x001,
   frm = 0x002,
   fcsr = 0x003,
+  mstatus = 0x300,
   cycle_low = 0xc00,
   instret_low = 0xc02,
   worker = 0xcc0,
@@ -33,6 +35,8 @@ std::optional<std::uint32_t> read(std::uint32_t number, const Context& context, 
       return context.fcsr >> kModeShift & kModeBits;
     case fcsr:
       return context.fcsr & kFcsrBits;
+    case mstatus:  // of the machine mode that a tile does not have: floating point is on
+      return kFloatingOn;
     case cycle_low:
       return static_cast<std::uint32_t>(cycle);
     case instret_low:
@@ -60,6 +64,8 @@ bool write(std::uint32_t number, Context& context, std::uint32_t value) {
       return true;
     case fcsr:
       context.fcsr = value & kFcsrBits;
+      return true;
+    case mstatus:  // start-up code switches floating point on; nothing else can be written
       return true;
     default:
       return false;

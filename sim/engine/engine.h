@@ -49,6 +49,9 @@ struct Exit {
   std::uint32_t operand[3] = {};
 };
 
+/// Where a worker that returns comes to: `xctl 0` stands there. `run` puts it into ra.
+inline constexpr std::uint32_t kReturnAddress = 0xfffffffc;
+
 /// Whose timing rules count: worker (slots, pair rule) or supervisor (cycles, branches, load-use
 /// stalls).
 enum class Role : std::uint8_t { worker, supervisor };
@@ -57,9 +60,12 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// at address 0. Thread-safe.
 class Code;
 class AccessLog;  ///< access_log.h
-/// `count_activity`: what instructions do is counted too, for Session::count_activity (slower).
+struct CodeCounts {
+  bool activity = false;  ///< what instructions do, for Session::count_activity (slower)
+  bool profile = false;   ///< where the slots of workers go, for profile() (slower)
+};
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
-                                      const TileConfig& tile, bool count_activity = false);
+                                      const TileConfig& tile, CodeCounts counts = {});
 
 /// Runs from context.pc until something stops it, adding to context's slots, instructions and
 /// flops. `slot_limit`: how many slots this call may use before it stops (checked at taken

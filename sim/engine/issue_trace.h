@@ -57,6 +57,8 @@ inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame)
     return edge.cost.slots;
   }
   const Passing& found = passing(edge, context.signature, frame);
+  if (frame.profiled) [[unlikely]]
+    found.times.fetch_add(1, std::memory_order_relaxed);
   context.signature = found.to;
   for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i];
   return found.slots;

@@ -77,7 +77,8 @@ struct Edge {
   std::uint32_t last = 0;   ///< up to here
   bool branches = false;    ///< it is a taken branch's
   mutable std::atomic<const Passing*> passings{nullptr};
-  [[nodiscard]] inline std::span<const Demand> demands() const;  ///< block.h
+  [[nodiscard]] inline std::span<const Demand> demands() const;     ///< block.h
+  [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< of each demand
   // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
   Cost before;  ///< as `cost`, without the instruction itself; `done` has it
   isa::Instruction instruction{};
@@ -124,6 +125,7 @@ struct Frame {
   std::uint32_t code_end = 0;  ///< of it
   AccessLog* log = nullptr;
   bool timed = false;           ///< instructions may wait for results
+  bool profiled = false;        ///< passings count how often they are met
   IssueTrace* trace = nullptr;  ///< where a shared pipeline's issues go; null: it waits alone
 
   Reason reason = Reason::due;

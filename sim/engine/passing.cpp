@@ -47,22 +47,37 @@ const Passing& Passings::find(const Edge& edge, const Signature* from) {
   return compute(edge, from);
 }
 
+void Passings::pass(const Edge& edge, Scoreboard& board, UnitTimes& units,
+                    const Visit& visit) const {
+  for (std::span<const Demand> left = edge.demands(); !left.empty();) {
+    const auto group = front_group(left);
+    const Scoreboard::Ready ready = board.ready(group, units);
+    visit(group, ready);
+    board.issue(group, ready.at, units);
+    left = left.subspan(group.size());
+  }
+  if (edge.branches) board.branch(branch_latency_);
+}
+
+std::uint64_t Passings::replay(const Edge& edge, const Signature* from, const Visit& visit) const {
+  Scoreboard board(distance_);
+  UnitTimes units{};
+  enter(from, board, units);
+  pass(edge, board, units, visit);
+  return board.next() - board.slot();
+}
+
 const Passing& Passings::compute(const Edge& edge, const Signature* from) {
   Scoreboard board(distance_);
   UnitTimes units{};
   enter(from, board, units);
   auto& made = passings_.emplace_back(std::make_unique<Passing>());
   Passing& passing = *made;
-  for (std::span<const Demand> left = edge.demands(); !left.empty();) {
-    const auto group = front_group(left);
-    const Scoreboard::Ready ready = board.ready(group, units);
+  pass(edge, board, units, [&](std::span<const Demand>, const Scoreboard::Ready& ready) {
     passing.waits[static_cast<std::size_t>(ready.cause)] +=
         static_cast<std::uint32_t>(ready.waited);
-    board.issue(group, ready.at, units);
     passing.last_issue = static_cast<std::int64_t>(ready.at);
-    left = left.subspan(group.size());
-  }
-  if (edge.branches) board.branch(branch_latency_);
+  });
   passing.waits[static_cast<std::size_t>(Cause::branch)] +=
       static_cast<std::uint32_t>(board.next() - board.slot());
   passing.from = from;

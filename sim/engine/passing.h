@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +35,8 @@ struct Passing {
   std::int64_t slots;       ///< until the next instruction's, waits included
   std::int64_t last_issue;  ///< of the stretch's last instruction
   std::array<std::uint32_t, kCauses> waits;
-  const Passing* next;  ///< of the same edge
+  const Passing* next;                          ///< of the same edge
+  mutable std::atomic<std::uint64_t> times{0};  ///< of profiled codes: that it was met
 };
 
 /// Every passing that some context has met, computed once. Thread-safe; values depend on the code
@@ -46,11 +49,17 @@ class Passings {
 
   /// Looks among edge.passings, where it is put if it is new.
   const Passing& find(const Edge& edge, const Signature* from);
+  /// Calls visit(group, ready) for each group of the stretch, in order, as it issues after `from`.
+  /// Returns the slots behind a taken branch in which nothing issues.
+  using Visit = std::function<void(std::span<const Demand>, const Scoreboard::Ready&)>;
+  [[nodiscard]] std::uint64_t replay(const Edge& edge, const Signature* from,
+                                     const Visit& visit) const;
   /// What is left of `from` after `slots` slots in which nothing issues.
   const Signature* after(const Signature* from, std::uint64_t slots);
 
  private:
   const Passing& compute(const Edge& edge, const Signature* from);
+  void pass(const Edge& edge, Scoreboard& board, UnitTimes& units, const Visit& visit) const;
   const Signature* intern(std::vector<Signature::Residual> residuals);
 
   std::uint32_t distance_;

@@ -109,11 +109,16 @@ class Scoreboard {
   std::array<Cause, kRegisters> causes_{};
 };
 
-/// How often a group issues, once at least: `run` and its like take no slot.
-inline std::uint32_t issues_of(std::span<const Demand> group) {
-  std::uint32_t slots = 1;
+/// Slots that a group takes: none where it is `run` or its like.
+inline std::uint32_t issued_slots(std::span<const Demand> group) {
+  std::uint32_t slots = 0;
   for (const Demand& demand : group) slots = std::max(slots, demand.slots);
   return slots;
+}
+
+/// How often a group issues, once at least: `run` and its like take no slot.
+inline std::uint32_t issues_of(std::span<const Demand> group) {
+  return std::max(1U, issued_slots(group));
 }
 
 /// The instruction or pair at the front of `demands`.

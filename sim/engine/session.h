@@ -92,6 +92,7 @@ inline void Session::prepare(const Code& code, Context& context, const TileMemor
   if (memory.size != frame_.size || memory.code_end != frame_.code_end) set_bounds(frame_, memory);
   frame_.memory = &memory;
   frame_.timed = code.timed();
+  frame_.profiled = code.profiled();
   if (frame_.timed) [[unlikely]]
     resume_signature(code, context);
   frame_.weight_rows.clear();

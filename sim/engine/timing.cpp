@@ -6,6 +6,7 @@
 #include "sim/isa/registers.h"
 #include "sim/isa/result_class.h"
 #include "sim/isa/table.h"
+#include "sim/machine/issue_kind.h"
 
 namespace tessera::engine {
 
@@ -75,7 +76,7 @@ packed::AmpShape amp_shape(packed::AmpKind kind, const MatrixShape& shape) {
 Timing::Timing(Role role, const TileConfig& tile)
     : role_(role),
       tile_(tile),
-      own_port_(role == Role::supervisor && tile.issue == "barrel"),
+      own_port_(role == Role::supervisor && issue_kind(tile) == IssueKind::barrel),
       shapes_{amp_shape(packed::AmpKind::h, tile.matrix_unit.f16),
               amp_shape(packed::AmpKind::hs, tile.matrix_unit.f16_f32),
               amp_shape(packed::AmpKind::s, tile.matrix_unit.f32), tile.matrix_unit.bank_sums()} {}
@@ -139,7 +140,7 @@ bool Timing::exists(const Instruction& instruction) const {
 }
 
 std::uint32_t Timing::cycles_per_slot() const {
-  return role_ == Role::worker && tile_.issue == "barrel" ? tile_.contexts : 1;
+  return role_ == Role::worker ? tessera::cycles_per_slot(tile_) : 1;
 }
 
 bool Timing::waits() const {

@@ -18,7 +18,7 @@ A worker has x0-x31, f0-f31 of 64 bits, two accumulator banks ACC and EXC of as 
 machine's matrix unit has outputs (for amp.b 16 each, together 32 x i32), one loop counter and a
 seeded generator. A tile has a weight store W, as many words of 64 bits as the largest block of its
 matrix unit, that its workers share. A supervisor has no banks: amp.*, srs.b and xctl 8 fault there.
-`run` sets pc and a0 only.
+`run` sets pc, a0 and ra only: a worker ends by `xctl 0`, or by returning to where ra led.
 
 **Operands.** `rd`, `fd` are written; `rs`, `fs` are read; a letter after the dot is the scalar that the
 register holds, NaN-boxed (`fd.s`: f32, `fs1.h`: f16), without one it is 64 raw bits. `(rs1)+` is an

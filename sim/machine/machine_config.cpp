@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/fields.h"
+#include "sim/machine/issue_kind.h"
 
 namespace tessera {
 
@@ -114,7 +115,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "context issue again after reissue_cycles, ready ones in turn; interleaved takes the "
        "context that has been ready longest; single has one context"},
       tile.issue, {"barrel", "revolver", "interleaved", "single"});
-  fields.require(tile.issue != "single" || tile.contexts == 1, "contexts",
+  fields.require(issue_kind(tile) != IssueKind::single || tile.contexts == 1, "contexts",
                  fmt::format("found {}, allowed 1 with issue single", tile.contexts));
   fields.field(
       {"reissue_cycles",
@@ -122,7 +123,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "have none",
        "cycles"},
       tile.reissue_cycles, {0, 1000});
-  const bool revolver = tile.issue == "revolver";
+  const bool revolver = issue_kind(tile) == IssueKind::revolver;
   fields.require(revolver == (tile.reissue_cycles > 0), "reissue_cycles",
                  fmt::format("found {}, allowed {} with issue {}", tile.reissue_cycles,
                              revolver ? "1 to 1000" : "0", tile.issue));
@@ -132,7 +133,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
 void require_own_port(Fields& fields, const TileConfig& tile) {
   const SupervisorCosts usual;
   const SupervisorCosts& costs = tile.supervisor;
-  const bool own = tile.issue == "barrel";
+  const bool own = issue_kind(tile) == IssueKind::barrel;
   const auto require = [&](const char* key, std::uint32_t found, std::uint32_t allowed) {
     fields.require(own || found == allowed, key,
                    fmt::format("found {}, allowed {} (which is not used) with issue {}, where the "

@@ -106,7 +106,7 @@ TEST_SUITE("cli") {
         {"sweep con", "conf.json\n"},
         {"sweep conf.json machine.tiles", "machine.tiles=\n"},
         {"list f", "fabrics\n"},
-        {"plot --kind pa", "pareto\n"},
+        {"plot --kind pare", "pareto\n"},
         {"exec --machine hamm", "hammerblade\n"},
         {"validate tilewise_b", "tilewise_bert\n"},
         {"run --quiet con", "conf.json\n"},

@@ -103,7 +103,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     check_refused(folder, "exec --max-cycles 60000 " + path_of("endless"),
                   {"endless.elf: still running after 60000 cycles, the limit (--max-cycles)",
-                   "pc 0x", "(_start): jal zero, 0x", "ra 0x00000000", "t6 0x00000000"},
+                   "pc 0x", "(_start): jal zero, 0x", "ra 0xfffffffc", "t6 0x00000000"},
                   3);
     check_refused(folder, "exec --max-cycles 12 " + path_of("exit_three"),
                   {"exit_three.elf: still running after 18 cycles, the limit (--max-cycles)",

@@ -15,8 +15,9 @@ namespace tessera::test {
 /// One of a kernel's codelets at address 0 of a memory of its own, run by worker 0 alone.
 class LoneCodelet {
  public:
-  LoneCodelet(std::string_view kernel, std::string_view name) : memory_(kBytes) {
-    const program::Codelet codelet = elf::embedded_codelet(kernel, name);
+  LoneCodelet(std::string_view kernel, std::string_view name)
+      : LoneCodelet(elf::embedded_codelet(kernel, name)) {}
+  explicit LoneCodelet(const program::Codelet& codelet) : memory_(kBytes) {
     std::memcpy(memory_.data(), codelet.code.data(), codelet.code.size());
     code_end_ = static_cast<std::uint32_t>(codelet.code.size());
     check(code_end_ <= kData, "lone codelet: {} bytes of code", code_end_);
@@ -31,11 +32,19 @@ class LoneCodelet {
     std::memcpy(memory_.data() + address, &value, sizeof value);
   }
 
+  template <class T>
+  [[nodiscard]] T get(std::uint32_t address) const {
+    T value;
+    std::memcpy(&value, memory_.data() + address, sizeof value);
+    return value;
+  }
+
   /// Slots from the start with this argument to the end of the worker.
   std::uint64_t slots(std::uint32_t argument) {
     engine::Context context;
     context.workers = 1;
     context.x[kArgument] = argument;
+    context.x[kReturn] = engine::kReturnAddress;
     const engine::TileMemory view{memory_.data(), kBytes, code_end_, weights_};
     const engine::Exit exit = engine::run(*code_, context, view, 1'000'000);
     check(exit.stop == engine::Stop::end_worker, "lone codelet: stopped at {:#x}", exit.pc);
@@ -44,6 +53,7 @@ class LoneCodelet {
 
  private:
   static constexpr std::uint32_t kBytes = 0x40000;
+  static constexpr int kReturn = 1;
   static constexpr int kArgument = 10;
   std::vector<std::byte> memory_;
   std::uint32_t code_end_ = 0;

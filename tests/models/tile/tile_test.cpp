@@ -37,6 +37,25 @@ TEST_SUITE("timing") {
     CHECK(launch_and_join(11, 0) == kSetUp + 6 + 66 + 6 + kEnd);
   }
 
+  TEST_CASE("a worker that returns ends as by xctl, and does so every time it is run") {
+    const auto end_of = [](bool returns) {
+      LoneTile lone;
+      const std::uint32_t worker =
+          returns ? lone.worker({{.mnemonic = isa::Mnemonic::addi, .rd = 5, .rs1 = 5, .imm = 1},
+                                 {.mnemonic = isa::Mnemonic::jalr, .rd = 5, .rs1 = 1},
+                                 {.mnemonic = isa::Mnemonic::xctl, .imm = 1}})
+                  : lone.idle_worker(3);
+      lone.supervisor();
+      for (int i = 0; i < 2; ++i) {
+        lone.run(worker, 2);
+        lone.join();
+      }
+      lone.end();
+      return run_ahead(lone.tile()).at;
+    };
+    CHECK(end_of(true) == end_of(false));
+  }
+
   TEST_CASE("a single context has a slot every cycle") {
     CHECK(launch_and_join(10, 0, 0, "single") == kSetUp + 6 + 10 + 6 + kEnd);
   }

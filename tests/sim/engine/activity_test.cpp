@@ -33,7 +33,7 @@ Counted count(const std::vector<Instruction>& program, const Context& begin, boo
     std::memcpy(memory.data() + 4 * i, &word, sizeof word);
   }
   const Code code(std::span(memory).first(code_end), Role::worker, Assembled::with_unit(), fuse,
-                  true);
+                  {.activity = true});
   const TileMemory view{memory.data(), kSize, code_end, weights.data()};
   Counted counted;
   float banks[32] = {};

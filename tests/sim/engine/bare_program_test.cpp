@@ -41,7 +41,74 @@ std::string error_of(const elf::Program& program, const ExecOptions& options = {
 
 const Instruction kCall = r_type(ecall, 0, 0, 0);
 
+/// Three loads from `data`, each with a use, in a loop; ends by returning.
+std::vector<Instruction> loads() {
+  return {i_type(addi, 5, 0, 3), i_type(lui, 11, 0, kData), i_type(lw, 6, 11, 0),
+          r_type(add, 10, 6, 6), i_type(addi, 5, 5, -1),    branch_to(bne, 5, 0, -12),
+          i_type(jalr, 0, 1, 0)};
+}
+
 TEST_SUITE("unit") {
+  TEST_CASE("a bare program that returns ends with what it returns") {
+    const ExecResult result =
+        execute_bare(linked({i_type(addi, 10, 0, 7), i_type(jalr, 0, 1, 0)}), TileConfig{});
+    CHECK(result.exit_code == 7);
+    CHECK(result.instructions == 3);  // xctl 0 stands where it returns to
+  }
+
+  TEST_CASE("a bare program begins with gp as it was linked for") {
+    elf::Program program = linked({i_type(addi, 10, 3, 4), i_type(jalr, 0, 1, 0)});
+    program.global_pointer = 0x12800;
+    CHECK(execute_bare(program, TileConfig{}).exit_code == 0x12804);
+  }
+
+  TEST_CASE("data is where it runs, and where start-up code copies it from") {
+    for (const int page : {0x12, 0x13}) {
+      elf::Program program = linked(
+          {i_type(lui, 11, 0, page << 12), i_type(lw, 10, 11, 0), i_type(jalr, 0, 1, 0)}, "abcd");
+      program.segments.back().copied_from = 0x13000;
+      CHECK(execute_bare(program, TileConfig{}).exit_code == 0x64636261);
+    }
+  }
+
+  TEST_CASE("a profile says what each instruction waited for, and adds up to the slots") {
+    TileConfig tile;
+    tile.issue = "single";
+    tile.contexts = 1;
+    tile.latency.load = 4;
+    tile.latency.branch_taken = 3;
+    const elf::Program program = linked(loads(), "abcd");
+    ExecOptions options;
+    options.profile = true;
+    const ExecResult result = execute_bare(program, tile, options);
+    const auto load = static_cast<std::size_t>(Cause::load);
+    const auto branch = static_cast<std::size_t>(Cause::branch);
+    CHECK(result.profile.at(kText + 8).times == 3);
+    CHECK(result.profile.at(kText + 12).waits[load] == 3 * 3);
+    CHECK(result.profile.at(kText + 20).waits[branch] == 2 * 2);
+    CHECK(result.profile.at(kText + 24).times == 1);
+    std::uint64_t slots = 0;
+    for (const auto& [pc, row] : result.profile) slots += row.slots();
+    CHECK(slots == result.slots);
+    CHECK(result.slots == execute_bare(program, tile).slots);
+  }
+
+  TEST_CASE("a profile changes no count, on machines that wait and on those that do not") {
+    for (const std::uint32_t latency : {1U, 6U, 13U}) {
+      TileConfig tile;
+      tile.latency.load = latency;
+      tile.slots.plain = latency;
+      ExecOptions options;
+      options.profile = true;
+      const elf::Program program = linked(loads(), "abcd");
+      const ExecResult profiled = execute_bare(program, tile, options);
+      const ExecResult plain = execute_bare(program, tile);
+      CHECK(profiled.slots == plain.slots);
+      CHECK(profiled.instructions == plain.instructions);
+      CHECK(plain.profile.empty());
+    }
+  }
+
   TEST_CASE("a bare program writes and ends with its exit code") {
     const elf::Program program = linked(
         {i_type(addi, 10, 0, 1), i_type(lui, 11, 0, kData), i_type(addi, 12, 0, 5),
@@ -74,7 +141,7 @@ TEST_SUITE("unit") {
     options.slot_limit = 1000;
     CHECK(error_of(linked({i_type(jal, 0, 0, 0)}), options)
               .starts_with("bare.elf: still running after 6000 cycles, the limit (--max-cycles)\n"
-                           "  pc 0x11000: jal zero, 0x11000\n   ra 0x00000000"));
+                           "  pc 0x11000: jal zero, 0x11000\n   ra 0xfffffffc"));
     options.slot_limit = 2;
     CHECK(error_of(linked({nop(), i_type(addi, 17, 0, 93), kCall}), options)
               .starts_with("bare.elf: still running after 18 cycles, the limit"));
@@ -83,7 +150,7 @@ TEST_SUITE("unit") {
     options.slot_limit = 1000;
     options.memory_bytes = 0x12800;
     CHECK(error_of(linked({nop()}), options) ==
-          "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800");
+          "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800; link it lower");
     elf::Program mixed = linked({nop()});
     mixed.segments[1].address = 0x10000;
     CHECK(error_of(mixed).find("lies below the end of the code") != std::string::npos);

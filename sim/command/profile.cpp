@@ -1,0 +1,121 @@
+#include "sim/command/profile.h"
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "sim/base/counted.h"
+#include "sim/base/whole_file.h"
+#include "sim/command/choices.h"
+#include "sim/command/progress.h"
+#include "sim/data/read_file.h"
+#include "sim/machine/issue_kind.h"
+
+namespace tessera::command {
+namespace {
+
+using report::ProfiledFunction;
+
+std::optional<std::uint32_t> word_of(const elf::Program& program, std::uint32_t pc) {
+  for (const elf::Segment& segment : program.segments) {
+    if (pc < segment.address || pc - segment.address + sizeof pc > segment.bytes.size()) continue;
+    std::uint32_t word = 0;
+    std::memcpy(&word, segment.bytes.data() + (pc - segment.address), sizeof word);
+    return word;
+  }
+  return std::nullopt;
+}
+
+/// Where labels share an address, as a function and its section do, the function's name is it.
+std::vector<isa::Label> labels_of(const elf::Program& program) {
+  std::vector<isa::Label> labels;
+  bool function = false;  // the last one is
+  for (const elf::Symbol& symbol : program.symbols) {
+    const bool inside = symbol.function || !symbol.name.starts_with("__");
+    if (!inside) continue;
+    if (!labels.empty() && labels.back().address == symbol.address) {
+      if (function || !symbol.function) continue;
+      labels.pop_back();
+    }
+    labels.push_back({symbol.address, symbol.name});
+    function = symbol.function;
+  }
+  return labels;
+}
+
+std::vector<ProfiledFunction> of_program(const ProfileRequest& request,
+                                         const Simulator& simulator) {
+  const elf::Program program = elf::read_file(request.exec.file);
+  const engine::ExecResult result = execute(program, request.exec, true, simulator);
+  fmt::print("{} on a tile of {}: {}, {}, {}\n\n", request.exec.file, request.exec.machine,
+             counted(result.cycles, "cycle"), counted(result.slots, "slot"),
+             counted(result.instructions, "instruction"));
+  return report::profiled_functions(result.profile, labels_of(program),
+                                    [&program](std::uint32_t pc) { return word_of(program, pc); });
+}
+
+std::vector<ProfiledFunction> of_config(const config::Config& config, const ProfileRequest& request,
+                                        const Simulator& simulator) {
+  Progress progress(false);
+  progress.show("planning and building");
+  try {
+    const report::Built built = simulator.build(config);
+    progress.show("running");
+    std::vector<ProfiledFunction> functions = simulator.profile(config, built);
+    progress.clear();
+    fmt::print("{}: codelets, cycles of all worker contexts of {}\n\n", request.exec.file,
+               counted(config.machine.tiles, "tile"));
+    return functions;
+  } catch (const KeyError& error) {
+    throw config.located(error);
+  }
+}
+
+bool is_elf(const std::string& file) {
+  return file != "-" && data::read_file(file).starts_with(
+                            "\x7f"
+                            "ELF");
+}
+
+}  // namespace
+
+ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
+  report::ProfileView view = request.view;
+  std::vector<ProfiledFunction> functions;
+  if (is_elf(request.exec.file)) {
+    if (!request.sets.empty())
+      throw UserError("tessera profile: --set: found with a program, allowed with a config");
+    functions = of_program(request, simulator);
+    view.cycles_per_slot = tessera::cycles_per_slot(
+        config::load_machine(request.exec.machine, simulator.machines).tile);
+  } else {
+    const config::Config config = config::load_config(request.exec.file, request.sets,
+                                                      simulator.catalogue, simulator.machines, "");
+    functions = of_config(config, request, simulator);
+    view.cycles_per_slot = tessera::cycles_per_slot(config.machine.tile);
+  }
+  if (!request.out.empty()) write_whole(request.out, report::profile_csv(functions, view));
+  fmt::print("{}", report::profile_text(std::move(functions), view));
+  return ExitCode::done;
+}
+
+Command profile_command(const Simulator& simulator) {
+  const auto request = std::make_shared<ProfileRequest>();
+  return {"profile",
+          "cycles by instruction, of a bare program or of a config's codelets",
+          {{"FILE", &request->exec.file, "an ELF program as of exec, or a config", kRequired},
+           set_option(&request->sets, simulator),
+           {"--top", &request->view.top, "the dearest instructions, so many, instead of listings"},
+           {"--symbol", &request->view.symbol, "only this function or codelet"},
+           choosing({"--machine", &request->exec.machine,
+                     "of a program: a preset or a file (default: bow)"},
+                    [&simulator] { return names_of(simulator.machines); }),
+           {"--max-cycles", &request->exec.max_cycles,
+            "of a program: give up after so many (default: 10^10)"},
+           {"--out", &request->out, "write all rows to this CSV file, too"}},
+          [request, &simulator] { return profile(*request, simulator); }};
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,99 @@
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+namespace {
+
+/// The sum of a column of the CSV.
+std::uint64_t sum(const std::string& csv, const std::string& column) {
+  std::istringstream lines(csv);
+  std::string line, cell;
+  std::getline(lines, line);
+  std::istringstream heads(line);
+  std::size_t from_end = 0;  // texts before may hold commas
+  for (bool found = false; std::getline(heads, cell, ',');) {
+    found = found || cell == column;
+    if (found) ++from_end;
+  }
+  REQUIRE(from_end > 0);
+  std::uint64_t sum = 0;
+  while (std::getline(lines, line)) {
+    std::size_t at = line.size();
+    for (std::size_t i = 0; i < from_end; ++i) at = line.rfind(',', at - 1);
+    sum += std::stoull(line.substr(at + 1));
+  }
+  return sum;
+}
+
+/// Cycles of worker contexts in report.json, but for those that were empty.
+std::uint64_t busy(const CommandFolder& folder) {
+  const auto report = nlohmann::json::parse(folder.read("out/report.json"));
+  std::uint64_t cycles = 0;
+  for (const auto& [what, count] : report["stalls"].items())
+    if (what != "empty" && what != "codelets") cycles += count.get<std::uint64_t>();
+  return cycles;
+}
+
+constexpr const char* kStream = R"({"machine": {"extends": "MACHINE", "tiles": 3},
+  "workload": {"kernel": "stream", "elements_per_worker": 60, "dtype": "i32"},
+  "run": {"check_races": false}})";
+
+std::string stream_on(const std::string& machine) {
+  std::string config = kStream;
+  return config.replace(config.find("MACHINE"), 7, machine);
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a profile of a config has every cycle of its workers, on any number of threads") {
+    for (const std::string machine : {"bow", "upmem", "hammerblade"}) {
+      INFO(machine);
+      const CommandFolder folder;
+      folder.write("a.json", stream_on(machine));
+      const Answer run = folder.call("run a.json --out out");
+      REQUIRE_MESSAGE(run.code == 0, run.err);
+      const Answer one = folder.call("profile a.json --set run.threads=1 --out p.csv");
+      REQUIRE_MESSAGE(one.code == 0, one.err);
+      CHECK(sum(folder.read("p.csv"), "cycles") == busy(folder));
+      CHECK(one.out == folder.call("profile a.json --set run.threads=3").out);
+      CHECK(one.out.find("stream") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("a profile of a program lists its instructions, or the dearest") {
+    const CommandFolder folder;
+    const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
+    const Answer all = folder.call("profile --out p.csv " + program);
+    CHECK(all.code == 0);
+    CHECK(all.out.find("hello\n") == 0);
+    CHECK(all.out.find("_start:") != std::string::npos);
+    CHECK(all.out.find(": ecall") != std::string::npos);
+    const std::string said = fmt::format("{} cycles", sum(folder.read("p.csv"), "cycles"));
+    CHECK(all.out.find(said) != std::string::npos);
+    const Answer dearest = folder.call("profile --top 1 " + program);
+    CHECK(dearest.out.find("_start:") == std::string::npos);
+    CHECK(dearest.out.find("_start+0x") != std::string::npos);
+  }
+
+  TEST_CASE("mistakes about profiles are refused") {
+    const CommandFolder folder;
+    const std::string program = fmt::format("{}/hello.elf", TESSERA_BARE_PROGRAMS);
+    check_refused(folder, "profile no.elf", {"no.elf: cannot be read: No such file or directory"});
+    check_refused(folder, "profile --set run.seed=1 " + program,
+                  {"--set: found with a program, allowed with a config"});
+    folder.write("a.json", stream_on("bow"));
+    const Answer symbol = folder.call("profile a.json --symbol streem_copy_i32");
+    CHECK(symbol.code == 2);
+    CHECK(symbol.err.find("--symbol: found streem_copy_i32, executed were ") != std::string::npos);
+  }
+}
