@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/tile/tile_fault.h"
+#include "sim/data/random.h"
 
 namespace tessera {
 namespace {
@@ -11,14 +12,6 @@ constexpr std::uint32_t kReturn = 1;
 constexpr std::uint32_t kStackPointer = 2;
 constexpr std::uint32_t kArgument = 10;
 constexpr std::uint32_t kSettled = ~0U;
-
-/// SplitMix64, to seed each worker's generator apart.
-std::uint64_t mix(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 }  // namespace
 
@@ -43,9 +36,10 @@ Workers::Workers(const TileSettings& settings, const TileProgram& program, TileI
     context.workers = count();
     context.tile = index(tile);
     context.x[kStackPointer] = stacks + (worker + 1) * settings.tile.worker_stack_bytes;
-    std::uint64_t state = settings.seed + (std::uint64_t{index(tile)} << 16) + worker;
-    context.random[0] = mix(state);
-    context.random[1] = mix(state);
+    // Each worker of each seed has a stream of its own.
+    const std::uint64_t stream = (std::uint64_t{index(tile)} << 16) + worker;
+    context.random[0] = data::random_bits(settings.seed, stream, 0);
+    context.random[1] = data::random_bits(settings.seed, stream, 1);
   }
 }
 

@@ -36,6 +36,7 @@ class LoneTile {
 
   TileConfig& config() { return settings_.tile; }
   program::Assembler& code() { return code_; }
+  void seed(std::uint64_t seed) { settings_.seed = seed; }
   void limit(Cycle cycles) { settings_.max_cycles = cycles; }
 
   /// A worker that spends `slots`, its end included; returns its address.

@@ -1,6 +1,8 @@
 #include "models/tile/tile.h"
 
 #include <array>
+#include <set>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -54,6 +56,25 @@ TEST_SUITE("timing") {
       return run_ahead(lone.tile()).at;
     };
     CHECK(end_of(true) == end_of(false));
+  }
+
+  TEST_CASE("no worker of any seed begins with the random numbers of another") {
+    std::set<std::pair<std::uint64_t, std::uint64_t>> states;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      LoneTile lone;
+      lone.seed(seed);
+      const std::uint32_t worker = lone.idle_worker(1);
+      lone.supervisor();
+      lone.run(worker, 0);
+      lone.end();
+      Tile& tile = lone.tile();
+      run_ahead(tile);
+      for (std::uint32_t i = 0; i < tile.workers()->count(); ++i) {
+        const std::uint64_t* const random = tile.workers()->context(i).random;
+        states.emplace(random[0], random[1]);
+      }
+    }
+    CHECK(states.size() == 4 * 6);
   }
 
   TEST_CASE("a single context has a slot every cycle") {
