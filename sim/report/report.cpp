@@ -99,8 +99,6 @@ Json runs_section(const Workload& workload, const Outcome& outcome) {
 Json traffic_section(const program::Program& program, const RunResult& result) {
   return {{"exchange_bytes", result.exchange_bytes.count()},
           {"multicast_bytes", result.multicast_bytes.count()},
-          {"link_bytes", 0},
-          {"external_bytes", 0},
           {"host_bytes", program::host_bytes(program).total().count() * result.runs.size() +
                              result.host_bytes.count()},
           {"max_tile_sent", result.max_tile_sent.count()},

@@ -110,7 +110,6 @@ function exchangeView(run) {
     ['busiest sender', scaled(traffic.max_tile_sent, 'B')],
     ['busiest receiver', scaled(traffic.max_tile_received, 'B')],
     ['mean receiver', scaled(traffic.exchange_bytes / run.tiles.rows, 'B')],
-    ['over links', scaled(traffic.link_bytes, 'B')], ['external memory', scaled(traffic.external_bytes, 'B')],
     ['host', scaled(traffic.host_bytes, 'B')]];
   return section('exchange', 'Exchange', null,
     [csvButton('traffic.csv', () => run.traffic.csv())],
