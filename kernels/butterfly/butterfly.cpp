@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
@@ -129,6 +130,15 @@ std::uint64_t Butterfly::useful_flops() const {
   const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;
   if (p.pass != Pass::grad_twiddles) return p.stages() * pairs * factor;
   return pairs * (std::uint64_t{2} * (p.stages() - 1) * factor + p.stages() * outer);
+}
+
+std::string Butterfly::problem() const {
+  const Problem& p = options_.problem;
+  const std::string blocks = p.blocked() ? fmt::format(" in blocks of {}", p.block) : "";
+  const std::string pass =
+      p.pass == Pass::forward ? "" : fmt::format(" {}", config::name_of(kPasses, p.pass));
+  return fmt::format("{} features{}, n {} {}{}", p.features, blocks, p.n,
+                     config::name_of(kNumbers, p.dtype), pass);
 }
 
 std::string Butterfly::peak_type() const {

@@ -26,6 +26,7 @@ class Butterfly : public Workload {
  public:
   Butterfly(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }

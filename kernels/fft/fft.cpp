@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
@@ -62,6 +63,12 @@ Fft::Fft(const Options& options, MachineCosts& costs)
                              : choose_plan(options.problem, costs)),
       digits_(options.problem, chosen_.plan),
       x_(operand(options)) {}
+
+std::string Fft::problem() const {
+  const Problem& p = options_.problem;
+  return p.rows == 1 ? fmt::format("{} points f32", p.points)
+                     : fmt::format("{}x{} points f32", p.rows, p.points);
+}
 
 nlohmann::ordered_json Fft::plan() const { return to_json(chosen_.plan); }
 

@@ -26,6 +26,7 @@ class Fft : public Workload {
  public:
   Fft(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   /// Tiles that transform, and how evenly points lie on them.
   [[nodiscard]] nlohmann::ordered_json facts() const override;

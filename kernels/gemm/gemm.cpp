@@ -1,10 +1,12 @@
 #include "kernels/gemm/gemm.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/program.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::gemm {
 
@@ -68,6 +70,15 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
       geometry_(problem_of(options, costs.machine()), chosen_.plan),
       a_(operand(options, options.a, "a", 0)),
       b_(operand(options, options.b, "b", 1)) {}
+
+std::string Gemm::problem() const {
+  const Product& p = options_.product;
+  std::string text =
+      fmt::format("{}x{}x{} {}", p.m, p.n, p.k, config::name_of(data::kFloatTypes, options_.dtype));
+  for (const std::string& file : {options_.a, options_.b})
+    if (!file.empty()) text += " " + data::file_name(file);
+  return text;
+}
 
 nlohmann::ordered_json Gemm::plan() const { return to_json(chosen_.plan); }
 

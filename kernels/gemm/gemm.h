@@ -30,6 +30,7 @@ class Gemm : public Workload {
  public:
   Gemm(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
   [[nodiscard]] std::uint64_t useful_flops() const override;

@@ -45,6 +45,7 @@ class Latency : public Workload {
  public:
   Latency(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;

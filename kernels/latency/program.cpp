@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/latency/latency.h"
+#include "sim/base/counted.h"
 #include "sim/data/random.h"
 #include "sim/program/fitted_cost.h"
 
@@ -93,6 +94,11 @@ std::uint64_t Latency::useful_integer_operations() const {
 
 std::uint64_t Latency::useful_bytes() const {
   return options_.operation == Operation::load ? all_steps() * sizeof(std::uint32_t) : 0;
+}
+
+std::string Latency::problem() const {
+  return fmt::format("{}, {} of {} steps", config::name_of(kOperations, options_.operation),
+                     counted(options_.chains, "chain"), options_.steps);
 }
 
 std::string Latency::peak_type() const {

@@ -74,6 +74,11 @@ std::uint64_t MatrixUnit::useful_flops() const {
   return std::uint64_t{2} * options_.n * block_.depth * block_.columns * machine_.tiles;
 }
 
+std::string MatrixUnit::problem() const {
+  return fmt::format("{}x{}x{} {} a tile", options_.n, block_.columns, block_.depth,
+                     config::name_of(kModes, options_.dtype));
+}
+
 std::string MatrixUnit::peak_type() const {
   if (options_.dtype == Mode::f32) return "f32";
   return options_.dtype == Mode::f16_f32 ? "f16_f32" : "f16";

@@ -23,6 +23,7 @@ class MatrixUnit : public Workload {
   /// Throws UserError if the machine's matrix unit does not have the type.
   MatrixUnit(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/data/read_file.h"
 #include "sim/program/program_cost.h"
 
 namespace tessera::mlp {
@@ -116,6 +117,14 @@ std::uint32_t Mlp::steps() const {
 }
 
 std::uint32_t Mlp::test_steps() const { return options_.data.test_samples / options_.batch; }
+
+std::string Mlp::problem() const {
+  std::string text = fmt::format("{}", data_.inputs());
+  for (const LayerOptions& layer : options_.layers) text += fmt::format("-{}", layer.outputs);
+  text += fmt::format(" batch {} f32", options_.batch);
+  if (!options_.data.images.empty()) text += " " + data::file_name(options_.data.images);
+  return text;
+}
 
 nlohmann::ordered_json Mlp::plan() const {
   nlohmann::ordered_json plan = nlohmann::ordered_json::array();

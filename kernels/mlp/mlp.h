@@ -38,6 +38,7 @@ class Mlp : public Workload {
  public:
   Mlp(Options options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }

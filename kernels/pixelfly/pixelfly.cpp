@@ -113,6 +113,14 @@ nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
 
 std::uint64_t Pixelfly::useful_flops() const { return 2 * layer_.parameters() * options_.n; }
 
+std::string problem_of(const Options& options) {
+  const std::string pass = options.pass == Pass::forward
+                               ? ""
+                               : fmt::format(" {}", config::name_of(kPasses, options.pass));
+  return fmt::format("{}, rank {}, n {}{}", sparse::problem_of(options.weights), options.rank,
+                     options.n, pass);
+}
+
 std::string Pixelfly::peak_type() const {
   return options_.weights.dtype == Type::f16 ? "f16" : "f32";
 }

@@ -33,6 +33,8 @@ void describe(config::Fields& fields, Options& options);
 /// for sizes that do not go together or a mask without blocks.
 Layer make_layer(const Options& options);
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
+/// Workload::problem() of every pass.
+std::string problem_of(const Options& options);
 /// Blocks of S, parameters and what they are over those of a dense layer.
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer);
 
@@ -46,6 +48,7 @@ class Pixelfly : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   Pixelfly(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override { return problem_of(options_); }
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }

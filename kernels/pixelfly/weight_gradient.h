@@ -21,6 +21,7 @@ class WeightGradient : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   WeightGradient(const Options& options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override { return problem_of(options_); }
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }

@@ -3,11 +3,13 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
 #include "sim/base/errors.h"
+#include "sim/data/read_file.h"
 #include "sim/program/program_cost.h"
 
 namespace tessera::snn {
@@ -70,6 +72,14 @@ void Snn::require_room() const {
   for (const LayerTiles& layer : plan_.layers)
     require((options_.train ? slots : 2) * options_.batch * layer.neurons_per_tile * 4ULL,
             "workload.time_steps", options_.time_steps, "states of all steps");
+}
+
+std::string Snn::problem() const {
+  const std::string network = options_.network.empty()
+                                  ? fmt::format("{} neurons", fmt::join(options_.layers, "-"))
+                                  : data::file_name(options_.network);
+  return fmt::format("{}, {} time steps, batch {} f32", network, options_.time_steps,
+                     options_.batch);
 }
 
 nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to_json(plan_); }

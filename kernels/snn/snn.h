@@ -73,6 +73,7 @@ class Snn : public Workload {
  public:
   Snn(Options options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }

@@ -191,6 +191,13 @@ std::uint64_t SpmmDynamic::useful_flops() const {
   return 2 * nonzeros * options_.n;
 }
 
+std::string SpmmDynamic::problem() const {
+  const std::string pass = options_.pass == Pass::forward
+                               ? ""
+                               : fmt::format(" {}", config::name_of(kPasses, options_.pass));
+  return fmt::format("{}, n {}{}", sparse::problem_of(options_.weights), options_.n, pass);
+}
+
 std::string SpmmDynamic::peak_type() const {
   if (options_.weights.dtype == program::Type::f32) return "f32";
   return !problem_.shape.in_blocks() || !problem_.shape.mixed() ? "f16" : "f16_f32";

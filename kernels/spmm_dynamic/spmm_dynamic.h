@@ -48,6 +48,7 @@ class SpmmDynamic : public Workload {
   SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
               MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   /// Of all runs, for the very patterns.
   [[nodiscard]] Prediction prediction() const override { return prediction_; }

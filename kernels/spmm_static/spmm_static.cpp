@@ -51,6 +51,10 @@ nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
 
 std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.nonzeros * options_.n; }
 
+std::string SpmmStatic::problem() const {
+  return fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n);
+}
+
 std::string SpmmStatic::peak_type() const {
   return options_.weights.dtype == Type::f16 ? "f16" : "f32";
 }

@@ -30,6 +30,7 @@ class SpmmStatic : public Workload {
   /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
   SpmmStatic(Options options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
   [[nodiscard]] std::uint64_t useful_flops() const override;

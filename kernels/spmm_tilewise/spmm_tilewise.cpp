@@ -84,6 +84,10 @@ nlohmann::ordered_json SpmmTilewise::facts() const {
 
 std::uint64_t SpmmTilewise::useful_flops() const { return 2 * pattern_.kept() * problem_.m; }
 
+std::string SpmmTilewise::problem() const {
+  return fmt::format("{}x{}", options_.m, problem_of(options_.weights));
+}
+
 std::string SpmmTilewise::peak_type() const {
   if (problem_.block.input == Type::f32) return "f32";
   return problem_.block.partial == Type::f32 ? "f16_f32" : "f16";

@@ -28,6 +28,7 @@ class SpmmTilewise : public Workload {
   /// Throws UserError if a file cannot be read or no plan fits.
   SpmmTilewise(Options options, MachineCosts& costs);
 
+  [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
   /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
   /// of the machine) are.

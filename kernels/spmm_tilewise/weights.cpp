@@ -4,6 +4,7 @@
 #include "sim/base/errors.h"
 #include "sim/data/dense_operand.h"
 #include "sim/data/element.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -100,6 +101,14 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the values"}, weights.seed);
   if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
+}
+
+std::string problem_of(const WeightOptions& weights) {
+  const Pruning& pruning = weights.pruning;
+  const std::string file = weights.matrix.empty() ? "" : " " + data::file_name(weights.matrix);
+  return fmt::format("{}x{}{} {} {:g} {}", weights.n, weights.k, file,
+                     config::name_of(kMethods, pruning.method), pruning.sparsity,
+                     config::name_of(data::kFloatTypes, weights.dtype));
 }
 
 DenseWeights make_weights(const WeightOptions& weights) {

@@ -23,6 +23,9 @@ struct WeightOptions {
 /// matrix file; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights);
 
+/// In a few words: "768x768 tw_1d 0.75 f16", with a matrix file's name.
+std::string problem_of(const WeightOptions& weights);
+
 /// W before pruning, rounded to dtype. Throws UserError naming the file or key.
 DenseWeights make_weights(const WeightOptions& weights);
 

@@ -123,6 +123,12 @@ std::uint64_t Stream::useful_bytes() const {
          options_.repeats;
 }
 
+std::string Stream::problem() const {
+  return fmt::format("{}, {} elements a worker {}",
+                     config::name_of(kOperations, options_.operation), options_.elements_per_worker,
+                     config::name_of(kTypes, options_.dtype));
+}
+
 std::string Stream::peak_type() const { return "bytes"; }
 
 std::uint32_t Stream::scalar_bits() const {

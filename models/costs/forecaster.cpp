@@ -76,7 +76,9 @@ Forecaster::Planned Forecaster::plan(const config::Config& config) {
 
 sensitivity::Answer Forecaster::answer(const config::Config& config, const Planned& planned) {
   const MachineConfig& machine = config.machine;
-  sensitivity::Answer answer{{}, planned.workload->plan().dump()};
+  sensitivity::Answer answer;
+  answer.plan = planned.workload->plan().dump();
+  answer.problem = fmt::format("{} {}", config.kernel, planned.workload->problem());
   answer.seconds = static_cast<double>(planned.cycles) / (machine.clock_ghz * 1e9);
   if (!machine.has_energy) return answer;
   RunResult result;

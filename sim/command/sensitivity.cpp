@@ -110,7 +110,10 @@ void predict(const Config& base, sensitivity::Result& result, unsigned jobs, boo
 Answer answer_of(const sweep::Result& result) {
   if (result.status != "done") return {fmt::format("{}: {}", result.status, result.error)};
   const config::Json& report = result.report;
-  Answer answer{{}, report.at("plan").dump(), report.at("time").at("seconds").get<double>()};
+  Answer answer;
+  answer.plan = report.at("plan").dump();
+  answer.problem = report.at("identity").at("problem").get<std::string>();
+  answer.seconds = report.at("time").at("seconds").get<double>();
   if (report.contains("energy")) {
     answer.joules = report.at("energy").at("joules").get<double>();
     answer.mm2 = report.at("energy").at("area_mm2").at("total").get<double>();
@@ -169,7 +172,6 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   const std::string folder = report::output_folder(base);
   sensitivity::Result result;
   result.of = config::identity(base.resolved);
-  result.heading = report::heading({{"config", result.of}});
   result.by = by;
   result.simulated = request.simulate;
   result.keys = sensitivity::moved_keys(base, by, simulator.catalogue, simulator.machines);
@@ -187,6 +189,8 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
     return ExitCode::interrupted;
   }
   if (!result.base.error.empty()) throw UserError(result.base.error);
+  result.heading =
+      report::heading({{"config", result.of}, {"identity", {{"problem", result.base.problem}}}});
   sensitivity::sort(result);
   const auto file = [&](const char* name) {
     return (std::filesystem::path(folder) / name).string();

@@ -5,6 +5,9 @@
 
 namespace tessera::data {
 
+/// A path's last part, for headings: "/data/x.mtx" as "x.mtx".
+inline std::string file_name(const std::filesystem::path& path) { return path.filename().string(); }
+
 /// The whole file. One that is missing or unreadable, or no file (a folder, a pipe, a device), is a
 /// UserError that names it and the reason.
 std::string read_file(const std::filesystem::path& path);

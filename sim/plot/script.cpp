@@ -170,7 +170,8 @@ std::string best_note(const Request& request) {
 
 std::string title_of(const Rows& rows, const Request& request) {
   if (request.title) return *request.title;
-  const std::string kernel = shared(rows, "workload.kernel");
+  const std::string problem = shared(rows, "identity.problem");
+  const std::string kernel = problem.empty() ? shared(rows, "workload.kernel") : problem;
   const std::string machine = shared(rows, "machine.name");
   const std::string tiles = shared(rows, "machine.tiles");
   std::string title = kernel.empty() ? "Several kernels" : kernel;

@@ -59,7 +59,7 @@ std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>&
 /// ", best n of each" behind the label of what is drawn, or nothing.
 std::string best_note(const Request& request);
 
-/// "workload.n" of several runs as a title: "gemm on bow".
+/// What the runs share as a title: "gemm 64x64x64 f16 on bow, 1472 tiles".
 std::string title_of(const Rows& rows, const Request& request);
 
 }  // namespace tessera::plot

@@ -67,6 +67,9 @@ constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops) {
 class Workload {
  public:
   virtual ~Workload() = default;
+  /// What the problem is, in a few words for headings: "4096x4096x4096 f16", the name of a matrix
+  /// file.
+  [[nodiscard]] virtual std::string problem() const = 0;
   /// The chosen plan, as it can be pinned in a config under workload.plan.
   [[nodiscard]] virtual nlohmann::ordered_json plan() const = 0;
   /// What the report says of the problem beside its options, by name; nothing by default.

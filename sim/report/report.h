@@ -64,7 +64,11 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
 /// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
 std::string traffic_csv(const program::Program& program, const RunResult& result);
 
-/// The first line of a summary: what runs on what. Of report.json or what has its section config.
+/// What runs on what: "gemm 4096x4096x4096 f16 on bow". Of report.json, or of what has its section
+/// config; the kernel alone where no problem is given.
+std::string title(const nlohmann::ordered_json& report);
+
+/// The first line of a summary: the same with the machine's size.
 std::string heading(const nlohmann::ordered_json& report);
 
 /// One screen of text from report.json, ending with a line feed.

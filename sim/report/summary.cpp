@@ -208,12 +208,18 @@ std::string runs_line(const Json& report) {
 
 }  // namespace
 
+std::string title(const Json& report) {
+  const Json& config = report.at("config");
+  const auto name = config.at("machine").at("name").get<std::string>();
+  const auto kernel = config.at("workload").at("kernel").get<std::string>();
+  const Json identity = report.value("identity", Json::object());
+  return fmt::format("{} on {}", identity.value("problem", kernel),
+                     name.empty() ? "a machine of its own" : name);
+}
+
 std::string heading(const Json& report) {
   const Json& machine = report.at("config").at("machine");
-  const auto name = machine.at("name").get<std::string>();
-  return fmt::format("{} on {}: {}, {} GHz",
-                     report.at("config").at("workload").at("kernel").get<std::string>(),
-                     name.empty() ? "a machine of its own" : name,
+  return fmt::format("{}: {}, {} GHz", title(report),
                      counted(machine.at("tiles").get<std::uint32_t>(), "tile"),
                      machine.at("clock_ghz").get<double>());
 }

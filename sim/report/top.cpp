@@ -4,6 +4,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/report/analysis.h"
+#include "sim/report/report.h"
 #include "sim/report/units.h"
 
 namespace tessera::report {
@@ -19,12 +20,8 @@ Json parts_json(const Parts& parts) {
 }
 
 std::string whole_lines(const RunFolder& run, const Phase& whole) {
-  const Json& config = run.report.at("config");
-  const auto machine = config.at("machine").at("name").get<std::string>();
   const double total = whole.parts.total();
-  std::string text = fmt::format("{} on {}: {} cycles in {}, {} bound\n ",
-                                 config.at("workload").at("kernel").get<std::string>(),
-                                 machine.empty() ? "a machine of its own" : machine,
+  std::string text = fmt::format("{}: {} cycles in {}, {} bound\n ", title(run.report),
                                  grouped(static_cast<std::uint64_t>(total)),
                                  counted(whole.supersteps, "superstep"), name_of(whole.bound));
   const Json parts = parts_json(whole.parts);

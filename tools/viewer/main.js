@@ -16,7 +16,7 @@ async function readRun(packed) {
     const column = run.tiles.find(category + '_bytes');
     if (column) for (let i = 0; i < run.tiles.rows; ++i) run.tileMemory[i] += column.values[i];
   }
-  run.title = `${run.report.config.workload.kernel} on ${machine.name || 'a machine of its own'}`;
+  run.title = `${run.report.identity?.problem ?? run.report.config.workload.kernel} on ${machine.name || 'a machine of its own'}`;
   return run;
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/sparse/operand/weights.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::sparse {
 
@@ -144,6 +145,19 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   require_use(fields, weights);
   if (fields.given("matrix") && !weights.matrix.empty()) take_file_size(fields, weights);
   if (weights.matrix.empty() && square(weights.pattern)) take_square_size(fields, weights);
+}
+
+std::string problem_of(const WeightOptions& weights) {
+  const bool file = !weights.matrix.empty();
+  std::string text = fmt::format(
+      "{}x{} {}", weights.m, weights.k,
+      file ? data::file_name(weights.matrix) : config::name_of(kPatterns, weights.pattern));
+  const bool drawn =
+      !file && (weights.pattern == Pattern::uniform || weights.pattern == Pattern::row_skewed ||
+                weights.pattern == Pattern::tile_wise || weights.pattern == Pattern::rmat);
+  if (drawn || weights.prune == Prune::blocks) text += fmt::format(" {:g}", weights.density);
+  text += fmt::format(" {}", config::name_of(data::kFloatTypes, weights.dtype));
+  return weights.block == 1 ? text : fmt::format("{}, blocks of {}", text, weights.block);
 }
 
 }  // namespace tessera::sparse

@@ -50,6 +50,9 @@ struct WeightOptions {
 /// matrix file, or of a square pattern; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights);
 
+/// In a few words: "4096x4096 uniform 0.0625 f16, blocks of 16", or the matrix file's name.
+std::string problem_of(const WeightOptions& weights);
+
 /// The mask of pattern butterfly. Throws KeyError where none fits m, k and block.
 Butterfly butterfly_of(const WeightOptions& weights);
 

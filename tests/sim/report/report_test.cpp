@@ -27,6 +27,7 @@ void describe(config::Fields& fields, Options& options) {
 
 class Toy : public Workload {
  public:
+  [[nodiscard]] std::string problem() const override { return "2x3 f16"; }
   [[nodiscard]] nlohmann::ordered_json plan() const override { return {{"split", 2}}; }
   [[nodiscard]] Prediction prediction() const override { return {900, 500, 300, 100}; }
   [[nodiscard]] std::uint64_t useful_flops() const override { return 6000; }
@@ -204,7 +205,7 @@ TEST_SUITE("unit") {
     const std::string text = report::summary(report.json);
     CHECK(lines_of(text).size() <= 24);
     for (const std::string& line : lines_of(text)) CHECK(line.size() <= 110);
-    CHECK(text.find("toy on bow: 2 tiles, 1.85 GHz") != std::string::npos);
+    CHECK(text.find("toy 2x3 f16 on bow: 2 tiles, 1.85 GHz") != std::string::npos);
     CHECK(text.find("compute   ########################................  60.0 %") !=
           std::string::npos);
     CHECK(text.find("predicted 900 cycles (compute 500, exchange 300, sync 100): simulated is "

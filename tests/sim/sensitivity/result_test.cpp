@@ -8,7 +8,7 @@ using namespace tessera::sensitivity;
 namespace {
 
 Answer answer(double seconds, double joules = 1, const std::string& plan = "{}") {
-  return {{}, plan, seconds, joules, 10};
+  return {{}, plan, {}, seconds, joules, 10};
 }
 
 Key key(const std::string& path, double value, End low, End high) {

@@ -111,7 +111,7 @@ TEST_SUITE("browser") {
       CHECK(browser.evaluate(fmt::format("state.runs[0].{}.csv()", table)) ==
             folder.read(fmt::format("one/{}.csv", table)));
     }
-    CHECK(text_of(browser, "h1") == "gemm on bow");
+    CHECK(text_of(browser, "h1") == "gemm 90x70x130 f16 on bow");
     CHECK(
         contains(text_of(browser, "#head .facts"), grouped(report["time"]["cycles"]) + " cycles"));
     const double peak = report["rate"]["fraction_of_peak"];
