@@ -7,6 +7,7 @@
 
 #include "sim/base/leftovers.h"
 #include "sim/command/choices.h"
+#include "sim/command/fit.h"
 #include "sim/command/progress.h"
 #include "sim/trace/run_trace.h"
 
@@ -22,6 +23,11 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   add(sets, "run.threads", request.threads);
   add(sets, "run.engine", request.engine);
   add(sets, "run.max_cycles", request.max_cycles);
+  if (!request.trace_tiles.empty() && !request.trace.empty() && request.trace != "tiles")
+    throw UserError(fmt::format(
+        "--trace-tiles {}: found beside --trace {}, which shows no single tiles, allowed --trace "
+        "tiles or none given",
+        request.trace_tiles, request.trace));
   const std::string implied = request.trace_tiles.empty() ? "" : "tiles";
   add(sets, "report.trace", request.trace.empty() ? implied : request.trace);
   if (!request.trace_tiles.empty())  // a text, also where it reads as a number
@@ -115,6 +121,13 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   Progress progress(false);
+  if (!request.fit.empty()) {
+    progress.show("planning with other values of " + request.fit);
+    const Fit fit = find_fit(config, request.fit, simulator);
+    progress.clear();
+    fmt::print("{}\n", text_of(fit));
+    return ExitCode::done;
+  }
   progress.show("planning and building");
   const report::Built built = build(config, simulator);
   progress.clear();
@@ -151,7 +164,10 @@ Command check_command(const Simulator& simulator) {
           "plan, predicted cycles and memory of a config; runs nothing",
           {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
            set_option(&request->sets, simulator),
-           {"--seed", &request->seed, "of data and generators"}},
+           {"--seed", &request->seed, "of data and generators"},
+           {"--fit", &request->fit,
+            "an integer key: the smallest value that fits of the machine, or the largest of the "
+            "workload"}},
           [request, &simulator] { return check(*request, simulator); }};
 }
 

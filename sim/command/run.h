@@ -20,13 +20,15 @@ struct RunRequest {
   std::string seed;
   std::string trace;
   std::string trace_tiles;
+  std::string fit;  ///< of check: a key whose last value that fits is wanted
   bool quiet = false;
 };
 
 /// Runs a config, writes the report's files, prints the summary.
 ExitCode run(const RunRequest& request, const Simulator& simulator);
 
-/// Prints plan, predicted cycles and the memory table of a config.
+/// Prints plan, predicted cycles and the memory table of a config; or which value of a key is the
+/// last that fits.
 ExitCode check(const RunRequest& request, const Simulator& simulator);
 
 Command run_command(const Simulator& simulator);

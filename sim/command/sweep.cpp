@@ -112,6 +112,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const sweep::FolderLock lock(request.out, sweep.name(), sweep::identity_of(points),
                                request.slurm || !is_whole);
   store.remove_leftovers();
+  if (!request.replace) sweep::refuse_replacing(request.out, sweep, points);
   sweep::write_points(request.out, sweep, points);
   if (request.slurm) {
     submit_to_slurm(slurm_job(request), points.size());
@@ -131,7 +132,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   if (is_whole && completed) store.remove_leftovers();
   const SweepSummary summary = summary_of(sweep, points, shard, store);
   if (!request.quiet) print_summary(summary, request, sweep.name(), progress.counted());
-  if (completed) return summary.exit_code();
+  if (completed) return summary.exit_code(request.strict);
   fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
   return ExitCode::interrupted;
 }
@@ -154,6 +155,8 @@ Command sweep_command(const Simulator& simulator) {
        {"--shards", &request->shards, "tasks of the array (default: one for 50 points)", !kRequired,
         kMostShards},
        {"--sbatch", &request->sbatch, "further options of sbatch, in one text"},
+       {"--strict", &request->strict, "end with an error if any point has no result"},
+       {"--replace", &request->replace, "write over the tables of another sweep in --out"},
        {"--quiet", &request->quiet, "no summary and no progress"}},
       [request, &simulator] { return sweep(*request, simulator); }};
 }

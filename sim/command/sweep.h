@@ -14,17 +14,19 @@ struct SweepRequest {
   std::vector<std::string> axes;  ///< path=values
   std::vector<std::string> sets;
   std::string out;
-  unsigned jobs = 0;    ///< points at a time; 0: one a core
-  std::string shard;    ///< "i/n"; empty: all points
-  bool slurm = false;   ///< submit instead of running
-  unsigned shards = 0;  ///< tasks of the Slurm array; 0: chosen
-  std::string sbatch;   ///< further options of sbatch
+  unsigned jobs = 0;     ///< points at a time; 0: one a core
+  std::string shard;     ///< "i/n"; empty: all points
+  bool slurm = false;    ///< submit instead of running
+  unsigned shards = 0;   ///< tasks of the Slurm array; 0: chosen
+  std::string sbatch;    ///< further options of sbatch
+  bool strict = false;   ///< a point without a result is no success
+  bool replace = false;  ///< the tables of another sweep may go
   bool quiet = false;
 };
 
 /// Runs the points of a sweep that have no result yet, a process each, and writes the tables; with
-/// a shard its points only, and no tables. Returns check_failed if a result is wrong, defect if a
-/// point died or met a bug of ours, interrupted if SIGINT or SIGTERM ended it.
+/// a shard its points only, and no tables. Returns what SweepSummary::exit_code says, interrupted
+/// if SIGINT or SIGTERM ended it.
 ExitCode sweep(const SweepRequest& request, const Simulator& simulator);
 
 Command sweep_command(const Simulator& simulator);

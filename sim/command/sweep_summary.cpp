@@ -30,10 +30,13 @@ void SweepSummary::print(const std::string& what, std::size_t ran) const {
   }
 }
 
-ExitCode SweepSummary::exit_code() const {
+ExitCode SweepSummary::exit_code(bool strict) const {
   if (groups_.contains("defect") || groups_.contains("died")) return ExitCode::defect;
   if (groups_.contains("starved")) return kHostLimit;
-  return groups_.contains("wrong") ? ExitCode::check_failed : ExitCode::done;
+  if (groups_.contains("wrong")) return ExitCode::check_failed;
+  if (!strict && groups_.contains("done")) return ExitCode::done;
+  if (groups_.contains("failed")) return ExitCode::user_error;
+  return groups_.contains("stuck") ? ExitCode::no_progress : ExitCode::done;
 }
 
 }  // namespace tessera::command

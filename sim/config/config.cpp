@@ -17,7 +17,7 @@ constexpr std::string_view kSections[] = {"machine", "workload", "run", "report"
 void refuse_unknown_section(const std::string& key, const std::string& origin) {
   const bool known =
       std::find(std::begin(kSections), std::end(kSections), key) != std::end(kSections);
-  if (known || key.starts_with("//")) return;
+  if (known || key.starts_with("//") || key == "$schema") return;
   if (key == "extends") {
     throw ConfigError(origin, key, "allowed in a config file only; a machine has machine.extends");
   }
@@ -44,7 +44,7 @@ void refuse_unknown_target(const std::string& assignment) {
 /// What stands at a section's key, or an empty object.
 const Json& section(const Layers& layers, const std::string& key, const Json& nothing) {
   const auto found = layers.value().find(key);
-  return found == layers.value().end() ? nothing : *found;
+  return found == layers.value().end() || found->is_null() ? nothing : *found;
 }
 
 MachineConfig read_machine(const Layers& layers, const Json& values) {

@@ -30,7 +30,47 @@ Json workload_schema(const Catalogue& catalogue) {
     type["required"].push_back("kernel");
     kernels.push_back(std::move(type));
   }
+  // What another file, or each point of a sweep, gives the kernel of.
+  kernels.push_back({{"type", "object"},
+                     {"description", "keys of a kernel that stands elsewhere"},
+                     {"not", {{"required", {"kernel"}}}}});
   return {{"description", "what the machine executes"}, {"oneOf", std::move(kernels)}};
+}
+
+/// What tessera sweep varies: sim/sweep/spec reads it.
+Json sweep_schema() {
+  const Json notes = {{"^//", Json::object()}};
+  const Json axes = {{"type", "object"},
+                     {"minProperties", 1},
+                     {"description", "key path to values: a list, or a text such as 16..4096*4"}};
+  const auto object = [&](Json properties, const char* what) {
+    return Json{{"type", "object"},
+                {"properties", std::move(properties)},
+                {"patternProperties", notes},
+                {"additionalProperties", false},
+                {"description", what}};
+  };
+  Json random = object({{"points", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000'000}}},
+                        {"seed", {{"type", "integer"}, {"minimum", 0}, {"default", 1}}},
+                        {"axes", axes}},
+                       "so many points, drawn");
+  random["required"] = {"points", "axes"};
+  const Json condition = {{"type", "string"},
+                          {"description", "a condition, for example workload.m <= 64"}};
+  Json part = object(
+      {{"grid", axes},
+       {"zip", axes},
+       {"list",
+        {{"type", "array"},
+         {"minItems", 1},
+         {"items", {{"type", "object"}}},
+         {"description", "points, each an object of key path to value"}}},
+       {"random", std::move(random)},
+       {"where", {{"anyOf", {condition, {{"type", "array"}, {"items", condition}}}}}}},
+      "every combination of grid's values, zip's and list's rows and random points of which the "
+      "conditions hold");
+  return {{"description", "what tessera sweep varies; a list: its parts one after the other"},
+          {"anyOf", Json::array({part, {{"type", "array"}, {"minItems", 1}, {"items", part}}})}};
 }
 
 std::string section(const std::string& title, const std::string& rows) {
@@ -50,9 +90,15 @@ Json config_schema(const Catalogue& catalogue, Presets machines) {
         {"machine", machine_schema(machines)},
         {"workload", workload_schema(catalogue)},
         {"run", schema(RunConfig())},
-        {"report", schema(ReportConfig())}}},
+        {"report", schema(ReportConfig())},
+        {"sweep", sweep_schema()},
+        {"$schema", {{"type", "string"}, {"description", "this schema's file, for editors"}}}}},
       {"patternProperties", {{"^//", Json::object()}}},
-      {"additionalProperties", false}};
+      {"additionalProperties", false},
+      {"if", {{"not", {{"anyOf", {{{"required", {"sweep"}}}, {{"required", {"extends"}}}}}}}}},
+      {"then",
+       {{"required", {"machine", "workload"}},
+        {"properties", {{"workload", {{"required", {"kernel"}}}}}}}}};
 }
 
 std::string config_markdown(const Catalogue& catalogue) {

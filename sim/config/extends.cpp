@@ -7,6 +7,8 @@
 #include "sim/base/errors.h"
 #include "sim/config/layers.h"
 #include "sim/config/nearest.h"
+#include "sim/config/writers.h"
+#include "sim/machine/machine_config.h"
 
 namespace tessera::config {
 namespace {
@@ -30,6 +32,24 @@ Layers parse_object(std::string_view text, const std::string& origin) {
   return {std::move(value), origin};
 }
 
+/// A machine's file is no run, whatever it extends.
+void refuse_machine(const Json& value, const std::string& file) {
+  constexpr std::string_view kSections[] = {"machine", "workload", "run", "report", "sweep"};
+  for (const std::string_view section : kSections)
+    if (value.contains(section)) return;
+  MachineConfig machine;
+  const Json keys = resolved([&](Fields& fields) { describe(fields, machine); });
+  const auto is_of_machine = [&](const auto& item) {
+    return keys.contains(item.key()) || item.key() == "energy";
+  };
+  const auto items = value.items();
+  if (std::none_of(items.begin(), items.end(), is_of_machine)) return;
+  throw ConfigError(file, "",
+                    fmt::format("found a machine, allowed a run, which has one: {{\"machine\": "
+                                "\"{}\", \"workload\": {{\"kernel\": ...}}}}",
+                                file));
+}
+
 std::string beside(const std::string& origin, const std::string& name) {
   if (fs::path(name).is_absolute()) return name;
   return (fs::path(origin).parent_path() / name).lexically_normal().string();
@@ -45,7 +65,9 @@ std::string extends_of(const Layers& layers, const std::string& path) {
 }
 
 Layers load_chain(const std::string& file, Chain& chain) {
-  Layers layers = parse_object(read_text(file), file == "-" ? "standard input" : file);
+  const std::string origin = file == "-" ? "standard input" : file;
+  Layers layers = parse_object(read_text(file), origin);
+  refuse_machine(layers.value(), origin);
   machine_name_to_extends(layers);
   if (!layers.value().contains("extends")) return layers;
   chain.push_back(file);

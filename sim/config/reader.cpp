@@ -111,11 +111,18 @@ void Reader::require_read(const Field& info, const Json& found) {
                       join(path_, info.unused_with)));
 }
 
+const Json* Reader::value_at(std::string_view key) const {
+  const auto found = values_->find(key);
+  if (found == values_->end()) return nullptr;
+  const bool taken_back = found->is_null() && layers_.from_command_line(join(path_, key));
+  return taken_back ? nullptr : &*found;
+}
+
 const Json* Reader::find(const Field& info, const std::string& allowed) {
-  const auto found = values_->find(info.key);
-  if (found != values_->end()) {
+  const Json* const found = value_at(info.key);
+  if (found != nullptr) {
     require_read(info, *found);
-    return &*found;
+    return found;
   }
   if (info.required) {
     const std::string path = join(path_, info.key);
@@ -212,10 +219,10 @@ void Reader::visit_file(const Field& info, std::string& path) {
 }
 
 void Reader::visit_group(const Field& info, bool* present, const Members& members) {
-  const auto found = values_->find(info.key);
-  if (found != values_->end()) require_read(info, *found);
-  // An optional group that is null is taken back from what the config extends.
-  const bool given = found != values_->end() && (present == nullptr || !found->is_null());
+  const Json* const found = value_at(info.key);
+  if (found != nullptr) require_read(info, *found);
+  // An optional group that is null in a file is taken back from what that extends.
+  const bool given = found != nullptr && (present == nullptr || !found->is_null());
   if (present != nullptr) *present = given;
   if (!given && present != nullptr) return;
   const Json nothing = Json::object();

@@ -26,7 +26,7 @@ class Reader : public Fields {
   void read_members(const Members& members, const std::vector<std::string>& also = {});
   using Fields::Members;
 
-  [[nodiscard]] bool given(std::string_view key) const override { return values_->contains(key); }
+  [[nodiscard]] bool given(std::string_view key) const override { return value_at(key) != nullptr; }
   [[nodiscard]] bool set_with(std::string_view key, std::string_view other) const override;
   void require(bool holds, std::string_view key, const std::string& problem) override;
 
@@ -45,6 +45,8 @@ class Reader : public Fields {
                   const Element& element) override;
 
  private:
+  /// What is given for a key. A null of the command line takes back what files and presets give.
+  [[nodiscard]] const Json* value_at(std::string_view key) const;
   /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
   /// reads it and it was meant.
   const Json* find(const Field& info, const std::string& allowed);

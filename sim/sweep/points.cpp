@@ -115,14 +115,15 @@ std::string Sweep::name_of(const Point& point) const {
   return described(parts_[point.part].paths, point.values);
 }
 
-/// Whether the conditions let the point be; then its id too.
-bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, std::string& id) const {
+/// Whether the conditions let the point be; then its names too.
+bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Point& point) const {
   const Layers merged = layers(part, values);
   try {
     const Config config = config::read_config(merged, name_, catalogue_, machines_);
     if (!wanted(part.spec, config.resolved)) return false;
     config::refuse_trace(config);
-    id = ids.of(config);
+    point.id = ids.of(config);
+    point.config = config::config_hash(config.resolved);
     return true;
   } catch (const UserError& error) {
     if (excluded_unread(part.spec, merged)) return false;
@@ -136,9 +137,10 @@ std::vector<Point> Sweep::points(PointIds& ids) const {
     const std::size_t count = combinations(parts_[p].spec);
     for (std::size_t i = 0; i < count; ++i) {
       Values values = combination(parts_[p].spec, i);
-      std::string id;
-      if (!is_point(parts_[p], values, ids, id)) continue;
-      points.push_back({points.size(), p, std::move(values), std::move(id)});
+      Point point{points.size(), p, {}, {}, {}};
+      if (!is_point(parts_[p], values, ids, point)) continue;
+      point.values = std::move(values);
+      points.push_back(std::move(point));
     }
   }
   if (points.empty()) throw UserError(fmt::format("{}: no point meets the conditions", name_));

@@ -15,6 +15,7 @@ struct Point {
   std::size_t part;                  ///< of the section `sweep`
   std::vector<config::Json> values;  ///< one a path of the part
   std::string id;
+  std::string config;  ///< config::config_hash: the same whatever program runs it
 };
 
 /// What no other points have: 64 hexadecimal digits of their ids.
@@ -49,7 +50,7 @@ class Sweep {
 
   [[nodiscard]] config::Layers layers(const Part& part, const Values& values) const;
   [[nodiscard]] bool is_point(const Part& part, const Values& values, PointIds& ids,
-                              std::string& id) const;
+                              Point& point) const;
 
   std::string name_;
   config::Layers base_;

@@ -2,10 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
+#include <set>
+#include <sstream>
 
+#include <fmt/format.h>
+
+#include "sim/base/counted.h"
+#include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
 #include "sim/config/key_path.h"
+#include "sim/data/read_file.h"
 
 namespace tessera::sweep {
 namespace {
@@ -155,11 +163,36 @@ std::vector<std::string> cells_of_line(const std::string& line) {
   return cells;
 }
 
+void refuse_replacing(const std::string& folder, const Sweep& sweep,
+                      std::span<const Point> points) {
+  const std::string known = folder + "/points.jsonl";
+  if (!std::filesystem::exists(folder + "/results.csv") || !std::filesystem::exists(known)) return;
+  std::set<std::string> kept;
+  for (const Point& point : points) kept.insert({point.id, point.config});
+  std::istringstream lines(data::read_file(known));
+  std::size_t lost = 0;
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    const Json old = config::parse_json(line, known);
+    if (!old.is_object() || kept.contains(old.value("config", "")) ||
+        kept.contains(old.value("id", "")))
+      continue;
+    if (lost++ == 0) first = old.value("axes", Json::object()).dump();
+  }
+  if (lost == 0) return;
+  throw UserError(fmt::format(
+      "{}/results.csv: is the table of another sweep, with {} that {} does not have (the first: "
+      "{}); give another --out, or --replace",
+      folder, counted(lost, "point"), sweep.name(), first));
+}
+
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points) {
   WholeFile file(folder + "/points.jsonl");
   for (const Point& point : points) {
-    file.out() << compact(
-                      {{"point", point.index}, {"id", point.id}, {"axes", sweep.axes_of(point)}})
+    file.out() << compact({{"point", point.index},
+                           {"id", point.id},
+                           {"axes", sweep.axes_of(point)},
+                           {"config", point.config}})
                << '\n';
   }
   file.commit();

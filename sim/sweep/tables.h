@@ -23,7 +23,11 @@ std::string csv_cell(const std::string& text);
 /// The cells of a line written so.
 std::vector<std::string> cells_of_line(const std::string& line);
 
-/// Writes points.jsonl: a line a point with its number, id and axes.
+/// Throws UserError where the folder has tables of points that this sweep does not have: what an
+/// earlier sweep found would go. The same points of another program, and more of them, may come.
+void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points);
+
+/// Writes points.jsonl: a line a point with its number, id, axes and the hash of its config.
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points);
 
 /// Writes results.csv (axes; columns of the reports; seed, id, status and the error's first line)

@@ -27,7 +27,7 @@ TEST_SUITE("cli") {
     const Answer one = folder.call("run - --out one --threads 1", kStream);
     CHECK(one.code == 0);
     CHECK(one.err.empty());
-    CHECK(one.out.starts_with("stream on gc200: 3 tiles"));
+    CHECK(one.out.find(" f32 on gc200: 3 tiles") != std::string::npos);
     CHECK(folder.call("run - --out two --threads 2 --quiet", kStream).out.empty());
     for (const char* file : {"/steps.csv", "/tiles.csv", "/traffic.csv"}) {
       CHECK(!folder.read(std::string("one") + file).empty());
@@ -62,7 +62,7 @@ TEST_SUITE("cli") {
     CHECK(folder.call("list workloads").out.find("stream ") != std::string::npos);
     CHECK(folder.call("list fabrics").out == "scheduled\nideal\n");
     CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
-    CHECK(ordered_json::parse(folder.call("schema").out)["properties"].size() == 5);
+    CHECK(ordered_json::parse(folder.call("schema").out)["properties"].size() == 7);
     for (const char* command :
          {"", "run", "check", "exec", "disasm", "list", "schema", "validate", "report"}) {
       const Answer help = folder.call(std::string(command) + " --help");

@@ -37,7 +37,8 @@ TEST_SUITE("cli") {
     CHECK(answer.err.empty());
     CHECK(answer.out.starts_with("stream: 6 points, 6 run now: 6 done\n"));
     const std::string csv = folder.read("s/results.csv");
-    CHECK(csv.starts_with("machine.tiles,workload.dtype,time.cycles,"));
+    CHECK(csv.starts_with(
+        "machine.tiles,workload.dtype,identity.problem,identity.machine,time.cycles,"));
     CHECK(csv.find("\n2,f32,") != std::string::npos);
     CHECK(csv.find("host") == csv.find("host_"));  // host_cycles, nothing of the host itself
     CHECK(lines(csv) == 7);
@@ -65,8 +66,10 @@ TEST_SUITE("cli") {
     run.erase("host");
     CHECK(swept == run);
     CHECK(
-        folder.read("s/results.csv").find(fmt::format("\n120,{},", run["time"]["cycles"].dump())) !=
-        std::string::npos);
+        folder.read("s/results.csv")
+            .find(fmt::format("\n120,\"stream triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
+                              "1.33 GHz\",{},",
+                              run["time"]["cycles"].dump())) != std::string::npos);
   }
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
@@ -95,10 +98,31 @@ TEST_SUITE("cli") {
     CHECK(csv.find(",failed,") != std::string::npos);
     CHECK(csv.find("over by") == std::string::npos);  // the table stands in results.jsonl
     CHECK(folder.read("s/results.jsonl").find("over by") != std::string::npos);
-    CHECK(folder
-              .call("sweep stream.json workload.elements_per_worker=6000 --out s --set "
-                    "run.max_cycles=20")
-              .out.find("0 done, 1 stuck") != std::string::npos);
+    const Answer stuck = folder.call(
+        "sweep stream.json workload.elements_per_worker=6000 --out t --set run.max_cycles=20");
+    CHECK(stuck.out.find("0 done, 1 stuck") != std::string::npos);
+    CHECK(stuck.code == 3);
+    const std::string both =
+        "sweep stream.json workload.elements_per_worker=60,60000 --out s --set ";
+    CHECK(folder.call(both + "run.max_cycles=2000 --strict").code == 2);
+  }
+
+  TEST_CASE("a sweep does not replace the table of another one, unless told to") {
+    const CommandFolder folder;
+    folder.write("stream.json", kStream);
+    REQUIRE(folder.call("sweep stream.json machine.tiles=1,2 --out s --quiet").code == 0);
+    const std::string csv = folder.read("s/results.csv");
+    for (const std::string other :
+         {"machine.tiles=1", "machine.tiles=2,3", "machine.tiles=1,2 --set workload.seed=9"}) {
+      const Answer answer = folder.call("sweep stream.json " + other + " --out s");
+      CHECK(answer.code == 2);
+      CHECK(answer.err.find("s/results.csv: is the table of another sweep, with") == 0);
+      CHECK(answer.err.find("--replace") != std::string::npos);
+      CHECK(folder.read("s/results.csv") == csv);
+    }
+    CHECK(folder.call("sweep stream.json machine.tiles=1,2,3 --out s --quiet").code == 0);
+    CHECK(folder.call("sweep stream.json machine.tiles=3 --out s --quiet --replace").code == 0);
+    CHECK(lines(folder.read("s/results.csv")) == 2);
   }
 
   TEST_CASE("shards together do what one call does") {

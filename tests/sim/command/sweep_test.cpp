@@ -40,7 +40,7 @@ report::Outcome outcome_by_tiles(const config::Config& config, const report::Bui
 }
 
 /// The exit code of a sweep of machines with so many tiles each; its table lies at s/results.csv.
-ExitCode sweep(const CommandFolder& folder, const std::string& tiles) {
+ExitCode sweep(const CommandFolder& folder, const std::string& tiles, bool strict = false) {
   folder.write("stream.json", R"({"machine": {"extends": "gc200", "tiles": 2},
     "workload": {"kernel": "stream", "elements_per_worker": 60}})");
   const command::Simulator simulator{kernels::catalogue(), config::machine_presets(), {}, {}, build,
@@ -50,6 +50,8 @@ ExitCode sweep(const CommandFolder& folder, const std::string& tiles) {
   request.axes = {"machine.tiles=" + tiles};
   request.out = (folder.path() / "s").string();
   request.quiet = true;
+  request.strict = strict;
+  request.replace = true;
   return command::sweep(request, simulator);
 }
 
@@ -78,6 +80,17 @@ TEST_SUITE("unit") {
     CHECK(ends["1"] == "done,");
     CHECK(ends["3"] == "failed,code has no room");  // the first line of its message
     CHECK(ends["4"] == "stuck,tile 0 waits");
+  }
+
+  TEST_CASE("a sweep of which no point is done, or by --strict one is not, does not end with 0") {
+    const CommandFolder folder;
+    CHECK(sweep(folder, "3") == ExitCode::user_error);
+    CHECK(sweep(folder, "4") == ExitCode::no_progress);
+    CHECK(sweep(folder, "3,4") == ExitCode::user_error);
+    CHECK(sweep(folder, "1,4", true) == ExitCode::no_progress);
+    CHECK(sweep(folder, "1,3,4", true) == ExitCode::user_error);
+    CHECK(sweep(folder, "1,7,3", true) == ExitCode::check_failed);
+    CHECK(sweep(folder, "1,8", true) == ExitCode::done);
   }
 
   TEST_CASE("a sweep ends with 1 when a result is wrong, and keeps it and the others") {

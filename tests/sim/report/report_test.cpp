@@ -117,9 +117,9 @@ TEST_SUITE("unit") {
     const report::Report report = make_report(toy_config(1), toy_built(), toy_outcome(1));
     std::vector<std::string> keys;
     for (const auto& [key, value] : report.json.items()) keys.push_back(key);
-    CHECK(keys == std::vector<std::string>{"tessera", "config", "plan", "workload", "prediction",
-                                           "time", "work", "rate", "matrix_unit", "memory",
-                                           "traffic", "check", "host"});
+    CHECK(keys == std::vector<std::string>{"tessera", "identity", "config", "plan", "workload",
+                                           "prediction", "time", "work", "rate", "matrix_unit",
+                                           "memory", "traffic", "check", "host"});
     const auto& time = report.json["time"];
     std::uint64_t sum = 0;
     for (const auto& [key, value] : time.items()) {

@@ -1,0 +1,147 @@
+#include "sim/command/fit.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "sim/base/errors.h"
+#include "sim/config/nearest.h"
+#include "sim/config/number_keys.h"
+#include "sim/sensitivity/moves.h"
+
+namespace tessera::command {
+namespace {
+
+using config::Config;
+using config::NumberKey;
+
+NumberKey key_named(const Config& config, const std::string& name) {
+  MachineConfig machine = config.machine;
+  std::vector<NumberKey> keys =
+      config::number_keys([&](config::Fields& fields) { describe(fields, machine); }, "machine");
+  const std::vector<NumberKey> others = config::number_keys(
+      [&](config::Fields& fields) { config.workload->visit(fields); }, "workload");
+  keys.insert(keys.end(), others.begin(), others.end());
+  std::erase_if(keys, [](const NumberKey& key) { return !key.is_integer; });
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const NumberKey& key) { return key.path == name; });
+  if (found != keys.end()) return *found;
+  std::vector<std::string> names;
+  for (const NumberKey& key : keys) names.push_back(key.path);
+  throw UserError(fmt::format(
+      "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", name,
+      config::did_you_mean(name, config::views(names))));
+}
+
+/// Tries values of one key. What the config itself does not allow, such as an odd number, is passed
+/// over.
+class Search {
+ public:
+  Search(const Config& config, const NumberKey& key, const Simulator& simulator)
+      : config_(config), key_(key), simulator_(simulator) {}
+
+  Fit run() {
+    const bool smallest = key_.path.starts_with("machine.");
+    const auto own = static_cast<std::uint64_t>(key_.value);
+    const bool fits_now = ask(own) == Answer::fits;
+    // Towards the last that fits: less of a machine that does, more of one that does not.
+    const bool up = smallest != fits_now;
+    std::uint64_t from = own;
+    std::optional<std::uint64_t> to = next(from, up);
+    while (to && (ask(*to) == Answer::fits) == fits_now) {
+      from = *to;
+      to = next(from, up);
+    }
+    if (!to && !fits_now)
+      throw UserError(
+          fmt::format("tessera check: --fit {}: no value from {} to {} fits; of the "
+                      "last: {}",
+                      key_.path, std::min(own, from), std::max(own, from), problems_.at(from)));
+    if (!to) return {key_.path, from, smallest};
+    std::uint64_t good = fits_now ? from : *to;
+    std::uint64_t bad = fits_now ? *to : from;
+    bisect(good, bad);
+    return {key_.path, good, smallest, bad, problems_.at(bad)};
+  }
+
+ private:
+  enum class Answer : std::uint8_t { fits, does_not, not_allowed };
+
+  /// Of each value once.
+  Answer ask(std::uint64_t value) {
+    const auto [known, is_new] = answers_.try_emplace(value, Answer::not_allowed);
+    if (is_new) known->second = tried(value);
+    return known->second;
+  }
+
+  Answer tried(std::uint64_t value) {
+    Answer answer = Answer::not_allowed;
+    try {
+      const Config moved = sensitivity::config_at(config_, key_, static_cast<double>(value),
+                                                  simulator_.catalogue, simulator_.machines);
+      answer = Answer::does_not;
+      static_cast<void>(simulator_.build(moved));
+      return Answer::fits;
+    } catch (const UserError& error) {
+      problems_[value] = error.what();
+      return answer;
+    }
+  }
+
+  /// The allowed value nearest to `value` strictly between two others.
+  std::optional<std::uint64_t> allowed_near(std::uint64_t value, std::uint64_t low,
+                                            std::uint64_t high) {
+    constexpr std::uint64_t kFarthest = 64;
+    for (std::uint64_t off = 0; off <= kFarthest; ++off) {
+      for (const std::uint64_t each : {value + off, value - off}) {
+        const bool between = each > low && each < high && (off <= value || each == value + off);
+        if (between && ask(each) != Answer::not_allowed) return each;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// About twice or half of it; nothing where no such value is allowed.
+  std::optional<std::uint64_t> next(std::uint64_t value, bool up) {
+    if (up) return allowed_near(std::max<std::uint64_t>(2 * value, 1), value, UINT32_MAX);
+    if (value == 0) return std::nullopt;
+    if (const auto half = allowed_near(value / 2, 0, value)) return half;
+    return ask(0) == Answer::not_allowed ? std::nullopt : std::optional<std::uint64_t>(0);
+  }
+
+  /// Until nothing that is allowed lies between.
+  void bisect(std::uint64_t& good, std::uint64_t& bad) {
+    while (true) {
+      const std::uint64_t low = std::min(good, bad);
+      const std::uint64_t high = std::max(good, bad);
+      const auto middle = allowed_near(low + (high - low) / 2, low, high);
+      if (!middle) return;
+      (ask(*middle) == Answer::fits ? good : bad) = *middle;
+    }
+  }
+
+  const Config& config_;
+  const NumberKey& key_;
+  const Simulator& simulator_;
+  std::map<std::uint64_t, Answer> answers_;
+  std::map<std::uint64_t, std::string> problems_;
+};
+
+}  // namespace
+
+Fit find_fit(const Config& config, const std::string& key, const Simulator& simulator) {
+  const NumberKey number = key_named(config, key);
+  return Search(config, number, simulator).run();
+}
+
+std::string text_of(const Fit& fit) {
+  std::string text = fmt::format("{}: {} is the {} that fits", fit.key, fit.value,
+                                 fit.smallest ? "smallest" : "largest");
+  if (fit.problem.empty()) return text + ", and the last that is allowed";
+  return fmt::format("{}; {} does not: {}", text, fit.refused,
+                     fit.problem.substr(0, fit.problem.find('\n')));
+}
+
+}  // namespace tessera::command

@@ -1,0 +1,83 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+
+using tessera::test::Answer;
+using tessera::test::CommandFolder;
+
+/// `check --fit`, and values taken back by `--set KEY=null`.
+namespace {
+
+constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
+  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+
+/// The number behind "KEY: ".
+unsigned long found(const Answer& answer, const std::string& key) {
+  INFO(answer.err);
+  REQUIRE(answer.code == 0);
+  REQUIRE(answer.out.starts_with(key + ": "));
+  return std::stoul(answer.out.substr(key.size() + 2));
+}
+
+bool fits(const CommandFolder& folder, const std::string& key, unsigned long value) {
+  return folder.call(fmt::format("check - --set {}={}", key, value), kStream).code == 0;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("--fit finds the last value that fits, from either side") {
+    const CommandFolder folder;
+    for (const std::string key : {"machine.tile.sram_kib", "workload.elements_per_worker"}) {
+      const bool smallest = key.starts_with("machine");
+      for (const unsigned start : {60U, 2000U}) {
+        const Answer answer = folder.call(
+            fmt::format("check - --fit {} --set {}={}", key, key, smallest ? start / 2 : start),
+            kStream);
+        const unsigned long value = found(answer, key);
+        CAPTURE(value);
+        CHECK(fits(folder, key, value));
+        CHECK_FALSE(fits(folder, key, smallest ? value - 1 : value + 1));
+        CHECK(answer.out.find(smallest ? "is the smallest that fits" : "is the largest") !=
+              std::string::npos);
+        CHECK(answer.out.find("does not: the program does not fit") != std::string::npos);
+      }
+    }
+  }
+
+  TEST_CASE("--fit passes over what the config does not allow") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("check - --fit workload.features",
+                                      R"({"machine": {"extends": "bow", "tiles": 1},
+      "workload": {"kernel": "butterfly", "features": 64, "n": 16}})");
+    const unsigned long value = found(answer, "workload.features");
+    CHECK(value >= 64);
+    CHECK((value & (value - 1)) == 0);  // a power of two, as they all are
+  }
+
+  TEST_CASE("--set KEY=null takes back what the file gives") {
+    const CommandFolder folder;
+    folder.write("w.mtx",
+                 "%%MatrixMarket matrix coordinate real general\n4 3 2\n1 1 1.0\n4 3 2.0\n");
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 2},
+      "workload": {"kernel": "spmm_static", "m": 4096, "k": 4096, "n": 4, "density": 0.0625}})");
+    const std::string with_file = "run a.json --out r --set workload.matrix=w.mtx";
+    CHECK(folder.call(with_file).code == 2);
+    const Answer answer = folder.call(
+        with_file + " --set workload.m=null --set workload.k=null --set workload.density=null");
+    INFO(answer.err);
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("spmm_static 4x3 w.mtx"));
+    // Of a group all that is set, here and in the preset below.
+    const Answer bare = folder.call("run - --out b --set machine.tile.matrix_unit=null", kStream);
+    INFO(bare.err);
+    CHECK(bare.code == 0);
+    CHECK(folder.read("b/report.json").find("\"outputs\": 16") == std::string::npos);
+    folder.write("b.json", R"({"machine": "bow", "workload": {"kernel": "stream", "seed": null}})");
+    const Answer in_file = folder.call("check b.json");
+    CHECK(in_file.code == 2);
+    CHECK(in_file.err.find("workload.seed: found null, allowed an integer") != std::string::npos);
+    CHECK(folder.call("check a.json --set workload.kernel=null").code == 2);
+  }
+}
