@@ -49,7 +49,8 @@ class Machine::Tree : public sc_core::sc_module {
         threads(options.threads),
         settings(tile_settings(config, options)),
         chip("chip",
-             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace},
+             {config, options.measure_host, options.shuffle, options.tile_steps, options.trace,
+              options.progress},
              images, settings, threads),
         host("host", config) {
     host.socket.bind(chip.socket);
@@ -63,7 +64,8 @@ class Machine::Tree : public sc_core::sc_module {
 
 Machine::Machine(const MachineConfig& config, const program::Program& program,
                  const program::Images& images, const RunOptions& options)
-    : config_(config) {
+    : config_(config), progress_(options.progress) {
+  if (progress_ != nullptr) progress_->phase = RunProgress::Phase::loading;
   be_strict();
   without_systemc_errors([&] {
     tree_ = std::make_unique<Tree>(config, images, options);
@@ -83,6 +85,7 @@ Machine::~Machine() = default;
 
 RunResult Machine::run() {
   const Stopwatch watch;
+  if (progress_ != nullptr) progress_->phase = RunProgress::Phase::running;
   tree_->chip.start();
   without_systemc_errors([] { sc_core::sc_start(); });
   tree_->chip.check_finished();

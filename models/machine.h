@@ -8,6 +8,7 @@
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 #include "sim/report/profile.h"
+#include "sim/report/run_progress.h"
 #include "sim/report/run_result.h"
 #include "sim/trace/run_trace.h"
 
@@ -22,6 +23,7 @@ struct RunOptions {
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   bool profile = false;                        ///< of codelets, for Machine::profile (slower)
+  RunProgress* progress = nullptr;             ///< the same
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 
@@ -56,6 +58,7 @@ class Machine {
  private:
   class Tree;
   MachineConfig config_;
+  RunProgress* progress_;  ///< null: nobody asks
   std::unique_ptr<Tree> tree_;
   Bytes host_bytes_;  ///< of one run, as far as they are measured
   Cycle host_cycles_;

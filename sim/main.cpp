@@ -40,15 +40,17 @@ RunOptions options_of(const config::Config& config) {
 
 /// images -> machine -> run -> what the report needs
 report::Outcome run(const config::Config& config, const report::Built& built,
-                    trace::RunTrace* trace) {
+                    const command::Observers& observers) {
   RunOptions options = options_of(config);
-  options.trace = trace;
+  options.trace = observers.trace;
+  options.progress = observers.progress;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
   report::Outcome outcome;
   outcome.threads = options.threads;
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
     outcome.result = i == 0 ? machine->run() : machine->run_again(built.program, built.images);
     const Stopwatch watch;
+    if (observers.progress) observers.progress->phase = RunProgress::Phase::checking;
     if (config.run.check != CheckMode::off)
       outcome.add(built.workload->check_run(
           machine->memory(), {config.run.check, config.run.seed, options.threads}, i));
@@ -87,7 +89,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
   using namespace tessera;
-  clean_up_on_signals();
+  clean_up_on_signals("interrupted: nothing half-written remains\n");
   const command::Simulator simulator{kernels::catalogue(),
                                      config::machine_presets(),
                                      config::validation_presets(),

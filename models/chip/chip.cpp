@@ -167,11 +167,14 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
   ArrivalGroup group;
   piece.apart.clear();
   const Cycle start = ledger_.start();
+  std::uint64_t advanced = 0;  // cycles of all these tiles
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (i + kTilesAhead < tiles.size()) tiles_[index(tiles[i + kTilesAhead])].prefetch();
     Tile& tile = tiles_[index(tiles[i])];
+    if (config_.progress != nullptr) advanced -= tile.now().count();
     resume(tile);
     const Arrival& arrival = tile.run(session);
+    if (config_.progress != nullptr) advanced += tile.now().count();
     recordings_.arrived(tiles[i], arrival);
     if (arrival.kind == Standing::Kind::sync && !arrival.started_exchange && group.fits(arrival))
       group.add(tiles[i], arrival, start);
@@ -179,6 +182,7 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
       piece.apart.push_back(tiles[i]);
   }
   piece.group = group;
+  if (config_.progress != nullptr) config_.progress->tile_cycles += advanced;
 }
 
 void Chip::notify_at(sc_core::sc_event& event, Cycle cycle) const {

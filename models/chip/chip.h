@@ -25,6 +25,7 @@
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
 #include "sim/report/profile.h"
+#include "sim/report/run_progress.h"
 
 namespace tessera {
 
@@ -39,6 +40,7 @@ class Chip : public sc_core::sc_module {
     std::uint64_t shuffle = 0;         ///< runs the tiles of a batch in a random order, for tests
     std::uint64_t tile_steps = 0;      ///< tiles x rows of RunResult::tile_steps
     trace::RunTrace* trace = nullptr;  ///< null: none
+    RunProgress* progress = nullptr;   ///< null: nobody asks
   };
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <unistd.h>
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPlaces = 64;  // what finds none is not removed
 std::array<std::atomic<const char*>, kPlaces> paths_{};
 std::atomic_flag ending_;
+std::atomic<const char*> on_interrupt_{nullptr};
 
 std::size_t put(const char* path) {
   for (std::size_t i = 0; i < kPlaces; ++i) {
@@ -41,6 +43,13 @@ void end_process(int signal) {
   // Folders once they are empty; the inner ones have the later places.
   for (std::size_t i = kPlaces; i-- > 0;)
     if (taken[i] != nullptr) ::rmdir(taken[i]);
+  const char* const message = on_interrupt_;
+  if (signal == SIGINT && message != nullptr) {
+    constexpr std::string_view kNewLine = "\r\x1b[K";  // over a line of progress
+    if (::isatty(STDERR_FILENO) == 1)
+      static_cast<void>(!::write(STDERR_FILENO, kNewLine.data(), kNewLine.size()));
+    static_cast<void>(!::write(STDERR_FILENO, message, std::strlen(message)));
+  }
   if (signal != SIGXCPU) std::_Exit(static_cast<int>(ExitCode::interrupted));
   constexpr std::string_view kWhy = "the host gives no more processor time (ulimit -t)\n";
   static_cast<void>(!::write(STDERR_FILENO, kWhy.data(), kWhy.size()));
@@ -79,7 +88,8 @@ NewFolder::~NewFolder() {
   for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().path().c_str());
 }
 
-void clean_up_on_signals() {
+void clean_up_on_signals(const char* message) {
+  on_interrupt_ = message;
   for (std::atomic<const char*>& path : paths_) path = nullptr;
   struct sigaction action {};
   action.sa_handler = end_process;

@@ -24,7 +24,7 @@ sweep::Result run_point(const config::Config& config, const Simulator& simulator
   sweep::Result result{"done", "", seed_of(config.resolved), nullptr};
   try {
     const report::Built built = simulator.build(config);
-    const report::Outcome outcome = simulator.run(config, built, nullptr);
+    const report::Outcome outcome = simulator.run(config, built, {});
     report::Report report = report::make_report(config, built, outcome);
     if (!report.passed()) {
       result.status = "wrong";

@@ -14,6 +14,7 @@ class Progress {
 
   void show(const std::string& text);
   void clear();
+  [[nodiscard]] bool shown() const { return shown_; }
 
  private:
   bool shown_;

@@ -9,6 +9,7 @@
 #include "sim/command/choices.h"
 #include "sim/command/fit.h"
 #include "sim/command/progress.h"
+#include "sim/command/run_watch.h"
 #include "sim/trace/run_trace.h"
 
 namespace tessera::command {
@@ -77,14 +78,32 @@ std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const st
 
 /// Of a run that stands still the trace remains: what came before is wanted then.
 report::Outcome run_traced(const config::Config& config, const report::Built& built,
-                           trace::RunTrace* trace, const std::string& folder,
+                           const Observers& observers, const std::string& folder,
                            const Simulator& simulator) {
   try {
-    return simulator.run(config, built, trace);
+    return simulator.run(config, built, observers);
   } catch (const NoProgress& error) {
-    if (trace == nullptr) throw;
-    throw NoProgress(fmt::format("{}\n{}", error.what(), keep_stopped(*trace, error, folder)));
+    if (observers.trace == nullptr) throw;
+    throw NoProgress(
+        fmt::format("{}\n{}", error.what(), keep_stopped(*observers.trace, error, folder)));
   }
+}
+
+/// Plans, builds and runs, showing how far that is.
+struct Ran {
+  report::Built built;
+  std::unique_ptr<trace::RunTrace> trace;
+  report::Outcome outcome;
+};
+Ran run_watched(const config::Config& config, const trace::Settings& settings,
+                const std::string& folder, bool quiet, const Simulator& simulator) {
+  RunWatch watch(quiet);
+  Ran ran{build(config, simulator), nullptr, {}};
+  watch.expect(static_cast<double>(ran.built.workload->prediction().cycles) * config.machine.tiles);
+  ran.trace = open_trace(config, ran.built, settings, folder);
+  ran.outcome =
+      run_traced(config, ran.built, {ran.trace.get(), watch.progress()}, folder, simulator);
+  return ran;
 }
 
 }  // namespace
@@ -95,26 +114,20 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   report::require_writable(folder);
   remove_leftovers(folder);
   const trace::Settings settings = trace_settings(config);
-  Progress progress(request.quiet);
-  progress.show("planning and building");
-  const report::Built built = build(config, simulator);
-  progress.show("running");
-  const std::unique_ptr<trace::RunTrace> trace = open_trace(config, built, settings, folder);
-  const report::Outcome outcome = run_traced(config, built, trace.get(), folder, simulator);
-  progress.clear();
-  const report::Report report = report::make_report(config, built, outcome);
-  if (trace) {
-    trace->commit();
+  const Ran ran = run_watched(config, settings, folder, request.quiet, simulator);
+  const report::Report report = report::make_report(config, ran.built, ran.outcome);
+  if (ran.trace) {
+    ran.trace->commit();
   } else {
     trace::RunTrace::remove_files(folder);  // those of an earlier run
   }
   report::write_report(report, folder);
   if (!request.quiet) {
-    fmt::print("{}{}  results   {}\n", report::summary(report.json), trace ? trace->summary() : "",
-               folder);
+    fmt::print("{}{}  results   {}\n", report::summary(report.json),
+               ran.trace ? ran.trace->summary() : "", folder);
   }
   if (report.passed()) return ExitCode::done;
-  fmt::print(stderr, "{}: the result is wrong: {}\n", request.file, outcome.check.problem);
+  fmt::print(stderr, "{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem);
   return ExitCode::check_failed;
 }
 

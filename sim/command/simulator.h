@@ -6,6 +6,7 @@
 #include "sim/config/config.h"
 #include "sim/report/profile.h"
 #include "sim/report/report.h"
+#include "sim/report/run_progress.h"
 #include "sim/sensitivity/answer.h"
 #include "sim/trace/run_trace.h"
 
@@ -13,6 +14,12 @@ namespace tessera::command {
 
 /// What a config would take, by prediction; for several threads.
 using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
+
+/// Who follows a run; null: nobody.
+struct Observers {
+  trace::RunTrace* trace = nullptr;
+  RunProgress* progress = nullptr;
+};
 
 /// What main hands to the commands: the kernels, the files inside the program, and the way from a
 /// config to a run.
@@ -22,8 +29,8 @@ struct Simulator {
   std::vector<config::Preset> validation;  ///< what `tessera validate` judges
   std::vector<config::Preset> papers;      ///< figures of papers, of the same form
   std::function<report::Built(const config::Config&)> build;
-  /// At most once a process: SystemC elaborates once. The trace may be null.
-  std::function<report::Outcome(const config::Config&, const report::Built&, trace::RunTrace*)> run;
+  /// At most once a process: SystemC elaborates once.
+  std::function<report::Outcome(const config::Config&, const report::Built&, const Observers&)> run;
   /// For a config and others that differ from it in little.
   std::function<Forecast(const config::Config&)> forecast = {};
   /// Runs it, for where the cycles of its codelets went. As `run`, at most once a process.

@@ -21,7 +21,7 @@ std::string simulate(const std::function<config::Config()>& read, const Metric& 
   try {
     const config::Config config = read();
     const report::Built built = simulator.build(config);
-    const report::Report report = make_report(config, built, simulator.run(config, built, nullptr));
+    const report::Report report = make_report(config, built, simulator.run(config, built, {}));
     if (!report.passed()) throw UserError("the result is wrong");
     answer["value"] = metric_of(metric, report.json);
     answer["seconds"] = report.json["time"]["seconds"];

@@ -167,10 +167,13 @@ std::string plan_lines(const Json& report) {
 std::string check_line(const Json& report) {
   const Json& check = report.at("check");
   if (check.at("passed").is_null()) return "  check     off\n";
+  // Kernels count errors in what the roundings of each element allow; 0: none is allowed.
+  const bool relative = check.at("bound").get<double>() > 0;
   std::string line = fmt::format(
-      "  check     {} ({}): largest error {:.3g}, allowed {:.3g}\n",
+      "  check     {} ({}): largest error {:.3g}, allowed {:.3g}{}\n",
       check.at("passed").get<bool>() ? "passed" : "FAILED", check.at("method").get<std::string>(),
-      check.at("max_error").get<double>(), check.at("bound").get<double>());
+      check.at("max_error").get<double>(), check.at("bound").get<double>(),
+      relative ? ", relative to each element's rounding bound" : "");
   if (check.contains("threshold")) {
     line += fmt::format(
         "            an element off by {:.3g}, or alone by {:.3g}, is missed at 1 in {:.2g}\n",

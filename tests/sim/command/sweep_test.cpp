@@ -28,7 +28,7 @@ report::Built build(const config::Config& config) {
 
 /// What a run of so many tiles comes to, instead of simulating it.
 report::Outcome outcome_by_tiles(const config::Config& config, const report::Built& /*built*/,
-                                 trace::RunTrace* /*trace*/) {
+                                 const command::Observers& /*observers*/) {
   if (config.machine.tiles == 2) throw Defect("fabric: a copy was lost at cycle 7");
   if (config.machine.tiles == 3) throw UserError("code has no room\nthe table");
   if (config.machine.tiles == 4) throw NoProgress("tile 0 waits");

@@ -1,0 +1,44 @@
+#include "sim/command/run_watch.h"
+
+#include <cstdlib>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+
+using namespace tessera;
+using Phase = RunProgress::Phase;
+
+TEST_SUITE("cli") {
+  TEST_CASE("a run says its phase, the share that is done, and how long the rest takes so") {
+    CHECK(command::run_text(Phase::building, 0, 0, 0) == "planning and building");
+    CHECK(command::run_text(Phase::loading, 0, 100, 0) == "loading");
+    CHECK(command::run_text(Phase::running, 0, 1000, 0.1) == "running");
+    CHECK(command::run_text(Phase::running, 250, 1000, 2) == "running: 25 %, 6 s left");
+    CHECK(command::run_text(Phase::running, 5, 0, 2) == "running");  // nothing is predicted
+    CHECK(command::run_text(Phase::checking, 900, 1000, 3) == "checking");
+    // Longer than predicted: never done before it is.
+    CHECK(command::run_text(Phase::running, 5000, 1000, 9) == "running: 99 %, 0 s left");
+  }
+
+  TEST_CASE("on a terminal a run shows its phases, percent and checking; elsewhere nothing") {
+    if (std::system("command -v script > /dev/null 2>&1") != 0) {
+      MESSAGE("skipped: script (util-linux) is not installed");
+      return;
+    }
+    const test::CommandFolder folder;
+    folder.write("gemm.json", R"({"machine": {"extends": "bow", "tiles": 64},
+      "workload": {"kernel": "gemm", "m": 1536, "n": 768, "k": 1536},
+      "run": {"check": "full", "threads": 1}})");
+    const std::string call = std::string(TESSERA_PROGRAM) + " run gemm.json --out r";
+    const std::string shown =
+        "cd " + folder.path().string() + " && script -qefc '" + call + "' typescript > /dev/null";
+    REQUIRE(std::system(shown.c_str()) == 0);
+    const std::string text = folder.read("typescript");
+    CHECK(text.find("planning and building") != std::string::npos);
+    CHECK(text.find("running: ") != std::string::npos);
+    CHECK(text.find(" left") != std::string::npos);
+    CHECK(text.find("checking") != std::string::npos);
+    CHECK(folder.call("run gemm.json --out r").err.empty());
+  }
+}
