@@ -5,5 +5,6 @@ function(tessera_precompile target)
     <algorithm> <cstdint> <filesystem> <functional> <map> <memory> <optional> <span> <string>
     <string_view> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
   # ccache keeps what was compiled with a precompiled header only if that has no time in it.
-  target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
+  # What the headers' templates need at once is instantiated with them, not in each file.
+  target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fpch-instantiate-templates)
 endfunction()
