@@ -31,7 +31,7 @@ report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "
   const nlohmann::ordered_json report = {
       {"config", {{"machine", {{"name", "bow"}}}, {"workload", {{"kernel", "toy"}}}}},
       {"rate", {{"peak_type", peak_type}}}};
-  return {"", report, report::parse_table(csv, "steps.csv", {}), {}, {}, {}};
+  return {"", report, report::parse_table(csv, "steps.csv", {}), {}, {}, {}, {}};
 }
 
 }  // namespace

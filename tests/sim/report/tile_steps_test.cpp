@@ -26,7 +26,7 @@ TileSteps random_steps(std::uint32_t tiles, std::uint64_t rows, std::uint64_t su
 report::RunFolder folder_of(const TileSteps& steps, std::uint64_t supersteps) {
   std::string csv = "cycles\n";
   for (std::uint64_t i = 0; i < supersteps; ++i) csv += "1000\n";
-  return {"", {}, report::parse_table(csv, "steps.csv", {}), {}, {}, steps};
+  return {"", {}, report::parse_table(csv, "steps.csv", {}), {}, {}, {}, steps};
 }
 
 }  // namespace
