@@ -73,7 +73,8 @@ TEST_SUITE("cli") {
     };
     CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
     CHECK(!folder.has("s/sweep.lock"));
-    CHECK(folder.call(kSweep).code == 0);
+    CHECK(folder.call(kSweep).code == 2);  // what the first has left stays
+    CHECK(folder.call("sweep stream.json machine.tiles=1..4 --out t").code == 0);
   }
 
   TEST_CASE("shards of one sweep share its folder, a shard of another one is refused") {
