@@ -18,7 +18,11 @@ namespace {
 std::string made_small(std::string text) {
   const std::pair<std::string, std::string> changes[] = {
       {R"("machine": "bow")", R"("machine": {"extends": "bow", "tiles": 16})"},
+      {R"("machine": "gc200")", R"("machine": {"extends": "gc200", "tiles": 16})"},
       {R"("tiles": 64)", R"("tiles": 4)"},
+      {R"("outputs": 1024)", R"("outputs": 64)"},
+      {R"("samples": 2000, "test_samples": 500)",
+       R"("width": 8, "height": 8, "samples": 100, "test_samples": 50)"},
       {R"("m": 4096, "k": 4096)", R"("m": 128, "k": 128)"},
       {"512..4096*2", "64..128*2"},
       {"256..4096*4", "16..64*4"},
