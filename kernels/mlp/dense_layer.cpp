@@ -72,35 +72,6 @@ class DenseLayer : public Layer {
   std::optional<Assembly::Moments> moments_;
 };
 
-/// Plans for the sizes of a program, each once.
-class Planner {
- public:
-  Planner(MachineCosts& costs, std::uint64_t reserved)
-      : costs_(costs), grain_(training::padding(costs.machine())), reserved_(reserved) {}
-
-  Planned plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
-    const gemm::Product size{round_up(m, grain_), round_up(n, grain_), round_up(k, grain_)};
-    for (const Planned& known : known_)
-      if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
-    const gemm::Problem problem{size,
-                                program::Type::f32,
-                                false,
-                                program::Type::f32,
-                                kernels::Layout::natural,
-                                costs_.machine().tile.matrix_unit,
-                                reserved_};
-    const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
-    known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
-    return known_.back();
-  }
-
- private:
-  MachineCosts& costs_;
-  std::uint32_t grain_;
-  std::uint64_t reserved_;
-  std::vector<Planned> known_;
-};
-
 }  // namespace
 
 /// Butterflies first: what they hold on a tile from their way forward to their way back the dense
@@ -117,7 +88,7 @@ std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, std::uint
   for (std::size_t i = 0; i < linears.size(); ++i)
     if (linears[i].layer.kind == LayerKind::pixelfly)
       plans[i] = plan_pixelfly(linears[i], columns, kept, costs);
-  Planner planner(costs, kept);
+  training::ProductPlanner planner(costs, kept);
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::dense) continue;
     const std::uint32_t rows = linears[i].columns();

@@ -4,10 +4,10 @@
 #include <variant>
 
 #include "kernels/butterfly/geometry.h"
-#include "kernels/gemm/plan.h"
 #include "kernels/mlp/network.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/spmm_static/plan.h"
+#include "kernels/training/products.h"
 
 /// The steps of one linear map in a program that trains.
 namespace tessera::mlp {
@@ -16,15 +16,9 @@ using program::BufferId;
 using training::Assembly;
 using training::Matrix;
 
-/// A dense product with its plan.
-struct Planned {
-  gemm::Product size;
-  gemm::Candidate candidate;
-  gemm::Geometry geometry;
-};
 struct DensePlan {
-  Planned forward, weight_gradient;
-  std::optional<Planned> input_gradient;  ///< of all but the first
+  training::PlannedProduct forward, weight_gradient;
+  std::optional<training::PlannedProduct> input_gradient;  ///< of all but the first
 };
 
 /// All stacks lie alike, as the plan of one has them: its gradient of twiddles.

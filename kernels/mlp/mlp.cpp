@@ -74,11 +74,8 @@ namespace {
 /// for its gradients.
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
                          const MachineConfig& machine) {
-  const std::uint32_t grain = training::padding(machine);
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    const std::uint64_t all =
-        std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * training::kElementBytes;
-    return gemm::stored_bytes(all, machine.tiles);
+    return training::matrix_bytes(rows, columns, machine);
   };
   const bool adam = options.learning.optimiser == training::Optimiser::adam;
   const std::uint64_t copies = options.train ? (adam ? 3 : 2) : 1;

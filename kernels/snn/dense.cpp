@@ -3,52 +3,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/gemm/geometry.h"
-#include "kernels/training/matrix.h"
 #include "sim/base/errors.h"
 
 namespace tessera::snn {
 
 namespace {
 
-/// Plans for the sizes of a program, each once.
-class Planner {
- public:
-  Planner(MachineCosts& costs, std::uint64_t reserved)
-      : costs_(costs), grain_(training::padding(costs.machine())), reserved_(reserved) {}
-
-  DenseProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
-    const gemm::Product size{round_up(m, grain_), round_up(n, grain_), round_up(k, grain_)};
-    for (const DenseProduct& known : known_)
-      if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
-    const gemm::Problem problem{size,
-                                program::Type::f32,
-                                false,
-                                program::Type::f32,
-                                kernels::Layout::natural,
-                                costs_.machine().tile.matrix_unit,
-                                reserved_};
-    const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
-    known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
-    return known_.back();
-  }
-
- private:
-  MachineCosts& costs_;
-  std::uint32_t grain_;
-  std::uint64_t reserved_;
-  std::vector<DenseProduct> known_;
-};
-
 /// Bytes of a tile that a product finds taken: weights and what training keeps of them, states of
 /// all steps.
 std::uint64_t kept_bytes(const Options& options, const Network& network,
                          const MachineConfig& machine) {
-  const std::uint32_t grain = training::padding(machine);
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    const std::uint64_t all =
-        std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * training::kElementBytes;
-    return gemm::stored_bytes(all, machine.tiles);
+    return training::matrix_bytes(rows, columns, machine);
   };
   const std::uint64_t slots = options.time_steps + 1;
   constexpr std::uint64_t kCopies = 6;  // of weights: transposed, gradients, their sum, two moments
@@ -77,10 +43,11 @@ void require_dense(const Options& options) {
 
 std::vector<DenseLayer> plan_dense(const Options& options, const Network& network,
                                    MachineCosts& costs) {
-  Planner planner(costs, kept_bytes(options, network, costs.machine()));
+  training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine()));
   std::vector<DenseLayer> layers;
   for (const Layer& layer : network.layers) {
-    const DenseProduct forward = planner.plan(options.batch, layer.inputs, layer.neurons);
+    const training::PlannedProduct forward =
+        planner.plan(options.batch, layer.inputs, layer.neurons);
     if (!options.train)
       layers.push_back({forward, forward, forward});
     else

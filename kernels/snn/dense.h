@@ -3,24 +3,17 @@
 #include <map>
 #include <vector>
 
-#include "kernels/gemm/plan.h"
 #include "kernels/snn/snn.h"
+#include "kernels/training/products.h"
 
 /// The same network with dense activations: every spike vector is a matrix of zeros and ones, every
 /// layer a product on the matrix units, forward and back. What the gain of lists is measured
 /// against.
 namespace tessera::snn {
 
-/// A product with its plan, sizes padded.
-struct DenseProduct {
-  gemm::Product size;
-  gemm::Candidate candidate;
-  gemm::Geometry geometry;
-};
-
 /// The products of one layer.
 struct DenseLayer {
-  DenseProduct forward, weight_gradient, input_gradient;
+  training::PlannedProduct forward, weight_gradient, input_gradient;
 };
 
 /// Refuses what dense activations do not have (a KeyError): other neurons than lif, recurrent

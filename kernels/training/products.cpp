@@ -1,0 +1,30 @@
+#include "kernels/training/products.h"
+
+namespace tessera::training {
+
+PlannedProduct ProductPlanner::plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
+  const std::uint32_t grain = padding(costs_.machine());
+  const gemm::Product size{round_up(m, grain), round_up(n, grain), round_up(k, grain)};
+  for (const PlannedProduct& known : known_)
+    if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
+  const gemm::Problem problem{size,
+                              program::Type::f32,
+                              false,
+                              program::Type::f32,
+                              kernels::Layout::natural,
+                              costs_.machine().tile.matrix_unit,
+                              reserved_};
+  const gemm::Candidate candidate = gemm::choose_plan(problem, costs_);
+  known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
+  return known_.back();
+}
+
+std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns,
+                           const MachineConfig& machine) {
+  const std::uint32_t grain = padding(machine);
+  return gemm::stored_bytes(
+      std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * kElementBytes,
+      machine.tiles);
+}
+
+}  // namespace tessera::training

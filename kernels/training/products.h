@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "kernels/gemm/plan.h"
+#include "kernels/training/matrix.h"
+
+namespace tessera::training {
+
+/// A dense product with its plan, sizes padded.
+struct PlannedProduct {
+  gemm::Product size;
+  gemm::Candidate candidate;
+  gemm::Geometry geometry;
+};
+
+/// Plans the products of a program, each size once: f32, by rows, on tiles of which `reserved`
+/// bytes are taken. What fits no tile is a UserError, as gemm says it.
+class ProductPlanner {
+ public:
+  ProductPlanner(MachineCosts& costs, std::uint64_t reserved)
+      : costs_(costs), reserved_(reserved) {}
+
+  /// [m, k] times [k, n].
+  PlannedProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n);
+
+ private:
+  MachineCosts& costs_;
+  std::uint64_t reserved_;
+  std::vector<PlannedProduct> known_;
+};
+
+/// What a matrix of this size takes of the fullest tile.
+std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine);
+
+}  // namespace tessera::training
