@@ -10,10 +10,7 @@
 
 namespace tessera::mlp {
 
-namespace {
-
-constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
-}  // namespace
+namespace {}  // namespace
 
 void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSide{1, 4096};
@@ -49,7 +46,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"feed",
                 "device: one batch, which lies on the machine from the beginning; host: the "
                 "next batch comes from the host each step"},
-               options.feed, kFeeds);
+               options.feed, training::kFeeds);
   fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
   fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
   const bool chains =
@@ -59,13 +56,7 @@ void describe(config::Fields& fields, Options& options) {
                      ? std::string("found none, allowed one or more")
                      : fmt::format("found {} outputs of the last one, allowed {}, one a class",
                                    options.layers.back().outputs, options.data.classes));
-  fields.require(options.batch <= options.data.samples, "batch",
-                 fmt::format("found {}, allowed 1 to {}, the samples to train on", options.batch,
-                             options.data.samples));
-  fields.require(options.data.test_samples == 0 || options.data.test_samples >= options.batch,
-                 "data.test_samples",
-                 fmt::format("found {}, allowed 0 or at least a batch of {}",
-                             options.data.test_samples, options.batch));
+  training::require_batches(fields, options.batch, options.data.samples, options.data.test_samples);
 }
 
 namespace {

@@ -16,9 +16,7 @@
 /// them to where its plan wants them, and back.
 namespace tessera::mlp {
 
-/// Where batches come from: one that lies on the machine from the beginning, or the host, a batch a
-/// step.
-enum class Feed : std::uint8_t { device, host };
+using training::Feed;
 
 struct Options {
   std::vector<LayerOptions> layers = {{LayerKind::dense, 128, 8, Activation::relu},

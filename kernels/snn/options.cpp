@@ -18,7 +18,6 @@ constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
 
 constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
-constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
 constexpr config::Names<Activations, 2> kActivations{
     {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
@@ -147,18 +146,12 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"feed",
                 "device: one batch, which lies on the machine from the beginning; host: the "
                 "next batch comes from the host each step"},
-               options.feed, kFeeds);
+               options.feed, training::kFeeds);
   fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");
-  fields.require(options.batch <= options.data.samples, "batch",
-                 fmt::format("found {}, allowed 1 to {}, the samples to train on", options.batch,
-                             options.data.samples));
-  fields.require(options.data.test_samples == 0 || options.data.test_samples >= options.batch,
-                 "data.test_samples",
-                 fmt::format("found {}, allowed 0 or at least a batch of {}",
-                             options.data.test_samples, options.batch));
+  training::require_batches(fields, options.batch, options.data.samples, options.data.test_samples);
 }
 
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {

@@ -19,10 +19,10 @@ namespace tessera::snn {
 /// over time, of neurons that only read out.
 enum class Loss : std::uint8_t { spike_count, membrane };
 
-enum class Feed : std::uint8_t { device, host };
-
 /// Lists of spikes, or zeros and ones of all neurons: dense.h.
 enum class Activations : std::uint8_t { sparse, dense };
+
+using training::Feed;
 
 /// Of all neurons that an option makes; see network.h.
 struct NeuronOptions {

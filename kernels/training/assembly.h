@@ -46,6 +46,15 @@ struct Learning {
 };
 
 void describe(config::Fields& fields, Learning& learning);
+
+/// Where batches come from: one that lies on the machine from the beginning, or the host, a batch a
+/// step.
+enum class Feed : std::uint8_t { device, host };
+inline constexpr config::Names<Feed, 2> kFeeds{{{"device", Feed::device}, {"host", Feed::host}}};
+
+/// Refuses a batch of more samples than there are to train on, or to test with if any.
+void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t samples,
+                     std::uint32_t test_samples);
 /// The codelet that makes the step size of the step that begins, and its arguments.
 const char* schedule_codelet(const Learning& learning);
 std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate);

@@ -45,6 +45,14 @@ void describe_schedule(config::Fields& fields, Learning& learning) {
 
 }  // namespace
 
+void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t samples,
+                     std::uint32_t test_samples) {
+  fields.require(batch <= samples, "batch",
+                 fmt::format("found {}, allowed 1 to {}, the samples to train on", batch, samples));
+  fields.require(test_samples == 0 || test_samples >= batch, "data.test_samples",
+                 fmt::format("found {}, allowed 0 or at least a batch of {}", test_samples, batch));
+}
+
 void describe(config::Fields& fields, Learning& learning) {
   fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
                kOptimisers);
