@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
@@ -12,6 +11,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about butterfly products and Fourier transforms.
 namespace {
@@ -23,13 +23,10 @@ constexpr const char* kFft = R"({"machine": {"extends": "bow", "tiles": 8},
 
 /// A .npy file of f32 of this shape, all elements alike.
 std::string npy(const std::string& shape, std::size_t elements, float value) {
-  std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", shape);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  std::string bytes;
   for (std::size_t i = 0; i < elements; ++i)
-    file.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-reinterpret-cast)
-  return file;
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-cast)
+  return numpy_file("<f4", shape, bytes);
 }
 
 /// With JSON in quotes, for the shell.

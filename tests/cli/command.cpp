@@ -73,6 +73,15 @@ int CommandFolder::interrupt(const std::vector<std::string>& arguments, int sign
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+std::string numpy_file(const std::string& type, const std::string& shape,
+                       const std::string& bytes) {
+  constexpr std::size_t kHeader = 118;
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
+  header.resize(kHeader, ' ');
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + bytes;
+}
+
 void check_refused(const CommandFolder& folder, const std::string& arguments,
                    const std::vector<std::string>& message, int code) {
   const std::set<std::string> before = folder.names();

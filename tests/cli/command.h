@@ -40,6 +40,9 @@ class CommandFolder {
   std::filesystem::path path_;
 };
 
+/// A .npy file: elements of `type` such as <f4, of a shape such as "2, 3", with these bytes.
+std::string numpy_file(const std::string& type, const std::string& shape, const std::string& bytes);
+
 /// Checks that the call is refused with exit code `code`: all parts of `message` on stderr, nothing
 /// on stdout, nothing new in the folder.
 void check_refused(const CommandFolder& folder, const std::string& arguments,

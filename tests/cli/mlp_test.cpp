@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
@@ -13,6 +12,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about training.
 namespace {
@@ -24,12 +24,9 @@ constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
 
 /// A .npy file of bytes.
 std::string npy(const std::string& shape, int count, int modulus) {
-  std::string header =
-      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}), }}", shape);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
-  for (int i = 0; i < count; ++i) file += static_cast<char>(i % modulus);
-  return file;
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(i % modulus);
+  return numpy_file("|i1", shape, bytes);
 }
 
 }  // namespace

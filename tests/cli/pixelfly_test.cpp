@@ -11,6 +11,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about a pixelfly layer.
 namespace {
@@ -20,12 +21,9 @@ constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
 
 /// A dense .npy file of small whole numbers.
 std::string npy(int rows, int columns) {
-  std::string header =
-      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
-  for (int i = 0; i < rows * columns; ++i) file += static_cast<char>(i % 5);
-  return file;
+  std::string bytes;
+  for (int i = 0; i < rows * columns; ++i) bytes += static_cast<char>(i % 5);
+  return numpy_file("|i1", fmt::format("{}, {}", rows, columns), bytes);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about spiking networks.
 namespace {
@@ -20,12 +21,9 @@ constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 16},
 
 /// A .npy file of bytes.
 std::string npy(const std::string& shape, int count, int modulus, const char* type = "|i1") {
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
-  for (int i = 0; i < count; ++i) file += static_cast<char>(i % modulus);
-  return file;
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(i % modulus);
+  return numpy_file(type, shape, bytes);
 }
 
 }  // namespace

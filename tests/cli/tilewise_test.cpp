@@ -10,6 +10,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about a tile-wise product.
 namespace {
@@ -19,14 +20,11 @@ constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
 
 /// A dense .npy file of bytes; row i of column j holds i + 1 where j is below `full`, else 1.
 std::string npy(int rows, int columns, int full) {
-  std::string header =
-      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
+  std::string bytes;
   for (int i = 0; i < rows * columns; ++i) {
-    file += static_cast<char>(i % columns < full ? i / columns + 1 : 1);
+    bytes += static_cast<char>(i % columns < full ? i / columns + 1 : 1);
   }
-  return file;
+  return numpy_file("|i1", fmt::format("{}, {}", rows, columns), bytes);
 }
 
 }  // namespace

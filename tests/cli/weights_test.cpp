@@ -10,6 +10,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::numpy_file;
 
 /// What users can say about W of a sparse product.
 namespace {
@@ -23,12 +24,9 @@ const std::string kMatrix =
 
 /// A dense .npy file of so many rows and columns with elements row * columns + column.
 std::string npy(int rows, int columns) {
-  std::string header =
-      fmt::format("{{'descr': '|i1', 'fortran_order': False, 'shape': ({}, {}), }}", rows, columns);
-  header.resize(118, ' ');
-  std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
-  for (int i = 0; i < rows * columns; ++i) file += static_cast<char>(i);
-  return file;
+  std::string bytes;
+  for (int i = 0; i < rows * columns; ++i) bytes += static_cast<char>(i);
+  return numpy_file("|i1", fmt::format("{}, {}", rows, columns), bytes);
 }
 
 nlohmann::json report_of(const CommandFolder& folder, const std::string& more) {
