@@ -250,6 +250,12 @@ LinearMap sum(const LinearMap& a, const LinearMap& b) {
   return result;
 }
 
+std::vector<std::string> linear_types() {
+  std::vector<std::string> types;
+  for (const auto& entry : makers()) types.push_back(entry.first);
+  return types;
+}
+
 bool is_linear(const std::string& type) { return makers().contains(type); }
 
 LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where) {

@@ -36,8 +36,8 @@ struct LinearNode {
   std::vector<double> constant;  ///< added to each element; empty: nothing
 };
 
-/// Whether linear_node() knows nodes of this type: Input, Output, Flatten, Scale, Linear, Affine,
-/// Conv1d, Conv2d, SumPool2d, AvgPool2d.
+/// The types of nodes that linear_node() knows, in alphabetical order.
+std::vector<std::string> linear_types();
 bool is_linear(const std::string& type);
 
 /// The node as a function of an input of this shape. `where` (file and node) stands in UserErrors:

@@ -71,23 +71,25 @@ class Builder {
     return graph_.nodes.at(node).type;
   }
   [[nodiscard]] bool linear(const std::string& node) const { return is_linear(type(node)); }
-  [[nodiscard]] const std::vector<std::string>& next(const std::string& node) const {
+  using Neighbours = std::map<std::string, std::vector<std::string>>;
+  [[nodiscard]] static const std::vector<std::string>& of(const Neighbours& neighbours,
+                                                          const std::string& node) {
     static const std::vector<std::string> none;
-    const auto found = next_.find(node);
-    return found == next_.end() ? none : found->second;
+    const auto found = neighbours.find(node);
+    return found == neighbours.end() ? none : found->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& next(const std::string& node) const {
+    return of(next_, node);
   }
   [[nodiscard]] const std::vector<std::string>& before(const std::string& node) const {
-    static const std::vector<std::string> none;
-    const auto found = before_.find(node);
-    return found == before_.end() ? none : found->second;
+    return of(before_, node);
   }
 
   void check_types() const {
     for (const auto& [name, node] : graph_.nodes) {
       if (is_linear(node.type) || neuron_type(node.type) != nullptr) continue;
-      std::vector<std::string_view> known{"Affine", "AvgPool2d", "Conv1d", "Conv2d", "Flatten",
-                                          "Input",  "Linear",    "Output", "Scale",  "SumPool2d"};
-      for (const NeuronType& neurons : neuron_types()) known.push_back(neurons.name);
+      std::vector<std::string> known = linear_types();
+      for (const NeuronType& neurons : neuron_types()) known.emplace_back(neurons.name);
       std::sort(known.begin(), known.end());
       fail(name, "nodes of this type are not supported, but {}", fmt::join(known, ", "));
     }
@@ -277,7 +279,7 @@ class Builder {
 
   const NirGraph& graph_;
   std::string file_;
-  std::map<std::string, std::vector<std::string>> next_, before_;
+  Neighbours next_, before_;
   std::string input_;
   Shape input_shape_;
   std::vector<std::string> order_;  ///< of linear nodes
