@@ -33,7 +33,7 @@ TEST_SUITE("cli") {
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
     folder.write("stream.json", kStream);
-    for (int mib = 60; mib < 900; mib += mib / 3) {
+    for (int mib = 24; mib < 900; mib += mib / 3) {
       CAPTURE(mib);
       check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run stream.json --out r"),
                     {"the host "}, kHostLimit);
