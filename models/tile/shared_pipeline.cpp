@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/base/errors.h"
-#include "sim/machine/issue_kind.h"
 
 namespace tessera {
 
@@ -11,7 +10,7 @@ using engine::Demand;
 
 SharedPipeline::SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
                                const engine::Code* profiled)
-    : revolver_(issue_kind(tile) == IssueKind::revolver),
+    : revolver_(tile.issue == IssueKind::revolver),
       distance_(std::max(1U, tile.reissue_cycles)),
       branch_latency_(branch_latency),
       profiled_(profiled),

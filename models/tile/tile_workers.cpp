@@ -4,7 +4,6 @@
 
 #include "models/tile/tile.h"
 #include "models/tile/tile_fault.h"
-#include "sim/machine/issue_kind.h"
 
 // What a tile does with its workers: `run`, `join`, `ldcw`, and the supervisor's own time where it
 // shares their pipeline.
@@ -65,7 +64,7 @@ void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at
     log_->workers.push_back({at, at, worker, exit.operand[0]});
     if (!pipeline_) worker_free_at(worker, session);
   }
-  if (issue_kind(settings_->tile) == IssueKind::single) wait_until(worker_free_at(worker, session));
+  if (settings_->tile.issue == IssueKind::single) wait_until(worker_free_at(worker, session));
 }
 
 /// When the worker has ended; the trace hears of it.

@@ -11,7 +11,6 @@
 #include "sim/command/choices.h"
 #include "sim/command/progress.h"
 #include "sim/data/read_file.h"
-#include "sim/machine/issue_kind.h"
 
 namespace tessera::command {
 namespace {

@@ -6,7 +6,6 @@
 #include "sim/isa/registers.h"
 #include "sim/isa/result_class.h"
 #include "sim/isa/table.h"
-#include "sim/machine/issue_kind.h"
 
 namespace tessera::engine {
 
@@ -76,7 +75,7 @@ packed::AmpShape amp_shape(packed::AmpKind kind, const MatrixShape& shape) {
 Timing::Timing(Role role, const TileConfig& tile)
     : role_(role),
       tile_(tile),
-      own_port_(role == Role::supervisor && issue_kind(tile) == IssueKind::barrel),
+      own_port_(role == Role::supervisor && tile.issue == IssueKind::barrel),
       shapes_{amp_shape(packed::AmpKind::h, tile.matrix_unit.f16),
               amp_shape(packed::AmpKind::hs, tile.matrix_unit.f16_f32),
               amp_shape(packed::AmpKind::s, tile.matrix_unit.f32), tile.matrix_unit.bank_sums()} {}

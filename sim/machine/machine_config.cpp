@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "sim/config/fields.h"
-#include "sim/machine/issue_kind.h"
 
 namespace tessera {
 
@@ -108,14 +107,19 @@ void describe(Fields& fields, SupervisorCosts& costs) {
 
 namespace {
 
+constexpr config::Names<IssueKind, 4> kIssueKinds{{{"barrel", IssueKind::barrel},
+                                                   {"revolver", IssueKind::revolver},
+                                                   {"interleaved", IssueKind::interleaved},
+                                                   {"single", IssueKind::single}}};
+
 void describe_issue(Fields& fields, TileConfig& tile) {
   fields.field(
       {"issue",
        "how contexts share the pipeline: barrel gives each a slot in turn; revolver lets a "
        "context issue again after reissue_cycles, ready ones in turn; interleaved takes the "
        "context that has been ready longest; single has one context"},
-      tile.issue, {"barrel", "revolver", "interleaved", "single"});
-  fields.require(issue_kind(tile) != IssueKind::single || tile.contexts == 1, "contexts",
+      tile.issue, kIssueKinds);
+  fields.require(tile.issue != IssueKind::single || tile.contexts == 1, "contexts",
                  fmt::format("found {}, allowed 1 with issue single", tile.contexts));
   fields.field(
       {"reissue_cycles",
@@ -123,22 +127,23 @@ void describe_issue(Fields& fields, TileConfig& tile) {
        "have none",
        "cycles"},
       tile.reissue_cycles, {0, 1000});
-  const bool revolver = issue_kind(tile) == IssueKind::revolver;
-  fields.require(revolver == (tile.reissue_cycles > 0), "reissue_cycles",
-                 fmt::format("found {}, allowed {} with issue {}", tile.reissue_cycles,
-                             revolver ? "1 to 1000" : "0", tile.issue));
+  const bool revolver = tile.issue == IssueKind::revolver;
+  fields.require(
+      revolver == (tile.reissue_cycles > 0), "reissue_cycles",
+      fmt::format("found {}, allowed {} with issue {}", tile.reissue_cycles,
+                  revolver ? "1 to 1000" : "0", config::name_of(kIssueKinds, tile.issue)));
 }
 
 /// Costs of the supervisor's own port act where it has one.
 void require_own_port(Fields& fields, const TileConfig& tile) {
   const SupervisorCosts usual;
   const SupervisorCosts& costs = tile.supervisor;
-  const bool own = issue_kind(tile) == IssueKind::barrel;
+  const bool own = tile.issue == IssueKind::barrel;
   const auto require = [&](const char* key, std::uint32_t found, std::uint32_t allowed) {
     fields.require(own || found == allowed, key,
                    fmt::format("found {}, allowed {} (which is not used) with issue {}, where the "
                                "supervisor's instructions cost what a worker's do",
-                               found, allowed, tile.issue));
+                               found, allowed, config::name_of(kIssueKinds, tile.issue)));
   };
   require("supervisor.plain_cycles", costs.plain_cycles, usual.plain_cycles);
   require("supervisor.branch_taken_cycles", costs.branch_taken_cycles, usual.branch_taken_cycles);

@@ -77,10 +77,13 @@ struct SupervisorCosts {
   std::uint32_t weight_load_cycles = 6;  ///< starting `ldcw`; the words then move at their rate
 };
 
+/// How contexts come to issue.
+enum class IssueKind : std::uint8_t { barrel, revolver, interleaved, single };
+
 struct TileConfig {
   std::uint32_t sram_kib = 256;
-  std::uint32_t contexts = 6;        ///< worker contexts
-  std::string issue = "barrel";      ///< barrel | revolver | interleaved | single
+  std::uint32_t contexts = 6;  ///< worker contexts
+  IssueKind issue = IssueKind::barrel;
   std::uint32_t reissue_cycles = 0;  ///< revolver: from an issue of a context to its next
   bool dual_issue = true;
   std::uint32_t load_bytes_per_slot = 16;
@@ -96,7 +99,12 @@ struct TileConfig {
 
 /// Whether its contexts compete for issue slots, so that their times depend on each other.
 inline bool shares_pipeline(const TileConfig& tile) {
-  return tile.issue == "revolver" || tile.issue == "interleaved";
+  return tile.issue == IssueKind::revolver || tile.issue == IssueKind::interleaved;
+}
+
+/// Cycles from a slot of a worker context to its next, where it has slots of its own.
+inline std::uint32_t cycles_per_slot(const TileConfig& tile) {
+  return tile.issue == IssueKind::barrel ? tile.contexts : 1;
 }
 
 struct FabricConfig {

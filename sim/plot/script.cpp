@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera::plot {
@@ -176,7 +178,7 @@ std::string title_of(const Rows& rows, const Request& request) {
   const std::string tiles = shared(rows, "machine.tiles");
   std::string title = kernel.empty() ? "Several kernels" : kernel;
   if (!machine.empty()) title += " on " + machine;
-  if (!tiles.empty()) title += fmt::format(", {} tiles", tiles);
+  if (!tiles.empty()) title += ", " + counted(std::strtoull(tiles.c_str(), nullptr, 10), "tile");
   return title;
 }
 

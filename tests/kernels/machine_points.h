@@ -33,17 +33,18 @@ class MachinePoints {
     tile.slots.plain = one_of({1U, 1U, 2U});
     issue(tile);
     latencies(tile.latency);
-    if (tile.issue == "barrel") supervisor(tile.supervisor);
+    if (tile.issue == IssueKind::barrel) supervisor(tile.supervisor);
     fabric(machine.fabric);
     return machine;
   }
 
  private:
   void issue(TileConfig& tile) {
-    tile.issue = one_of<const char*>({"barrel", "barrel", "revolver", "interleaved"});
-    if (tile.issue == "revolver") tile.reissue_cycles = one_of({1U, 6U, 11U});
-    if (tile.contexts == 1 && tile.issue == "barrel")
-      tile.issue = one_of<const char*>({"barrel", "single"});
+    tile.issue =
+        one_of({IssueKind::barrel, IssueKind::barrel, IssueKind::revolver, IssueKind::interleaved});
+    if (tile.issue == IssueKind::revolver) tile.reissue_cycles = one_of({1U, 6U, 11U});
+    if (tile.contexts == 1 && tile.issue == IssueKind::barrel)
+      tile.issue = one_of({IssueKind::barrel, IssueKind::single});
   }
 
   void latencies(LatencyConfig& latency) {

@@ -103,7 +103,7 @@ TEST_SUITE("theory") {
       for (const std::uint32_t latency : {1U, 2U, 40U}) {
         MachineConfig machine = test::small_machine(1);
         machine.tile.contexts = 1;
-        machine.tile.issue = "single";
+        machine.tile.issue = IssueKind::single;
         machine.tile.latency.*law.latency = latency;
         Options options;
         options.operation = law.operation;

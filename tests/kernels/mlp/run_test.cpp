@@ -152,7 +152,7 @@ TEST_SUITE("run") {
     MachineConfig machine = small_machine(5);
     machine.tile.matrix_unit = {};
     CHECK(run(options, machine) == "passed");
-    machine.tile.issue = "revolver";
+    machine.tile.issue = IssueKind::revolver;
     machine.tile.reissue_cycles = 11;
     CHECK(run(options, machine) == "passed");
   }

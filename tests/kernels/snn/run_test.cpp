@@ -106,7 +106,7 @@ TEST_SUITE("run") {
       CHECK(run(options, machine) == "passed");
     }
     machine.tile.contexts = 4;
-    machine.tile.issue = "interleaved";
+    machine.tile.issue = IssueKind::interleaved;
     machine.tile.dual_issue = false;
     CHECK(run(options, machine) == "passed");
   }

@@ -53,7 +53,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("a revolver's update takes six turns an element") {
     MachineConfig machine = small_machine(1);
-    machine.tile.issue = "revolver";
+    machine.tile.issue = IssueKind::revolver;
     machine.tile.reissue_cycles = 11;
     Options options;
     options.operation = Operation::update;

@@ -49,11 +49,11 @@ class PlainTile {
     const std::size_t count = contexts_.size();
     std::size_t best = count;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t each = tile_.issue == "revolver" ? (last_ + 1 + i) % count : i;
+      const std::size_t each = tile_.issue == IssueKind::revolver ? (last_ + 1 + i) % count : i;
       const PlainContext* context = contexts_[each].get();
       if (context == nullptr || context->done() || context->ready(units_) > now_) continue;
       const bool older = best == count || context->ready() < contexts_[best]->ready();
-      if (best == count || (tile_.issue == "interleaved" && older)) best = each;
+      if (best == count || (tile_.issue == IssueKind::interleaved && older)) best = each;
     }
     return best;
   }
@@ -84,12 +84,13 @@ std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::
 
 /// A tile whose supervisor starts random workers one after the other, with nops between, and joins.
 /// Loops go round up to `most` times.
-void compare(std::uint32_t seed, const std::string& kind, int most = 40) {
+void compare(std::uint32_t seed, IssueKind kind, int most = 40) {
   std::mt19937 random(seed);
   TileConfig tile = engine::test::random_pipeline(seed);
   tile.issue = kind;
   tile.contexts = 1 + seed % 5;
-  if (kind == "revolver") tile.reissue_cycles = 1 + static_cast<std::uint32_t>(random() % 12);
+  if (kind == IssueKind::revolver)
+    tile.reissue_cycles = 1 + static_cast<std::uint32_t>(random() % 12);
   tile.sram_kib = 16;
   LoneTile lone;
   lone.config() = tile;
@@ -150,9 +151,9 @@ std::uint64_t even_cycles(const TileConfig& tile, std::uint32_t slots) {
 
 TEST_SUITE("timing") {
   TEST_CASE("workers of a shared pipeline end as in a tile that is stepped cycle by cycle") {
-    for (const char* kind : {"revolver", "interleaved"})
+    for (const IssueKind kind : {IssueKind::revolver, IssueKind::interleaved})
       for (std::uint32_t seed = 0; seed < 200; ++seed) {
-        CAPTURE(kind);
+        CAPTURE(static_cast<int>(kind));
         CAPTURE(seed);
         compare(seed, kind);
       }
@@ -161,7 +162,7 @@ TEST_SUITE("timing") {
   TEST_CASE("a revolver is full with as many contexts as cycles until a context issues again") {
     TileConfig tile;
     tile.sram_kib = 16;
-    tile.issue = "revolver";
+    tile.issue = IssueKind::revolver;
     tile.reissue_cycles = 11;
     const auto cycles = [&](std::uint32_t contexts) {
       tile.contexts = contexts;
@@ -178,9 +179,9 @@ TEST_SUITE("timing") {
     TileConfig tile;
     tile.sram_kib = 16;
     tile.slots.integer_multiply = 29;
-    const auto multiplies = [&](const char* kind, std::uint32_t contexts) {
+    const auto multiplies = [&](IssueKind kind, std::uint32_t contexts) {
       tile.issue = kind;
-      tile.reissue_cycles = std::string(kind) == "revolver" ? 11 : 0;
+      tile.reissue_cycles = kind == IssueKind::revolver ? 11 : 0;
       tile.contexts = contexts;
       const auto cycles = [&](std::size_t count) {
         LoneTile lone;
@@ -197,17 +198,17 @@ TEST_SUITE("timing") {
       };
       return cycles(30) - cycles(10);
     };
-    CHECK(multiplies("revolver", 1) == 20 * 29 * 11);
-    CHECK(multiplies("revolver", 4) == 20 * 29 * 11);
-    CHECK(multiplies("revolver", 22) == 20 * 29 * 22);
-    CHECK(multiplies("interleaved", 1) == 20 * 29);
-    CHECK(multiplies("interleaved", 4) == 20 * 29 * 4);
+    CHECK(multiplies(IssueKind::revolver, 1) == 20 * 29 * 11);
+    CHECK(multiplies(IssueKind::revolver, 4) == 20 * 29 * 11);
+    CHECK(multiplies(IssueKind::revolver, 22) == 20 * 29 * 22);
+    CHECK(multiplies(IssueKind::interleaved, 1) == 20 * 29);
+    CHECK(multiplies(IssueKind::interleaved, 4) == 20 * 29 * 4);
   }
 
   TEST_CASE("a steady pattern of issues takes as long as its parts, however long it is") {
-    for (const char* kind : {"revolver", "interleaved"})
+    for (const IssueKind kind : {IssueKind::revolver, IssueKind::interleaved})
       for (std::uint32_t seed = 0; seed < 40; ++seed) {
-        CAPTURE(kind);
+        CAPTURE(static_cast<int>(kind));
         CAPTURE(seed);
         compare(seed, kind, 2000);
       }
@@ -216,7 +217,7 @@ TEST_SUITE("timing") {
   TEST_CASE("where a worker's cycles went makes up all of them") {
     TileConfig tile;
     tile.sram_kib = 16;
-    tile.issue = "interleaved";
+    tile.issue = IssueKind::interleaved;
     tile.contexts = 3;
     tile.latency.integer = 2;
     LoneTile lone;
@@ -243,7 +244,7 @@ TEST_SUITE("timing") {
     using namespace engine::test;
     TileConfig tile;
     tile.sram_kib = 16;
-    tile.issue = "revolver";
+    tile.issue = IssueKind::revolver;
     tile.reissue_cycles = 4;
     tile.contexts = 2;
     LoneTile lone;
@@ -267,7 +268,7 @@ TEST_SUITE("timing") {
   TEST_CASE("under single a run is a call") {
     TileConfig tile;
     tile.sram_kib = 16;
-    tile.issue = "single";
+    tile.issue = IssueKind::single;
     tile.contexts = 1;
     LoneTile lone;
     lone.config() = tile;

@@ -14,10 +14,10 @@ namespace {
 
 /// Cycles of: run `slots` on all workers, `between` plain instructions, join, end.
 std::uint64_t launch_and_join(std::uint32_t slots, std::uint32_t between, std::uint32_t stagger = 0,
-                              const char* issue = "barrel") {
+                              IssueKind issue = IssueKind::barrel) {
   LoneTile tile;
   tile.config().issue = issue;
-  if (tile.config().issue == "single") tile.config().contexts = 1;
+  if (tile.config().issue == IssueKind::single) tile.config().contexts = 1;
   tile.config().supervisor.launch_stagger_cycles = stagger;
   const std::uint32_t worker = tile.idle_worker(slots);
   tile.supervisor();
@@ -78,7 +78,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("a single context has a slot every cycle") {
-    CHECK(launch_and_join(10, 0, 0, "single") == kSetUp + 6 + 10 + 6 + kEnd);
+    CHECK(launch_and_join(10, 0, 0, IssueKind::single) == kSetUp + 6 + 10 + 6 + kEnd);
   }
 
   TEST_CASE("supervisor instructions overlap with workers at one cycle each") {

@@ -73,7 +73,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a profile says what each instruction waited for, and adds up to the slots") {
     TileConfig tile;
-    tile.issue = "single";
+    tile.issue = IssueKind::single;
     tile.contexts = 1;
     tile.latency.load = 4;
     tile.latency.branch_taken = 3;

@@ -19,7 +19,7 @@ std::uint64_t slots_of(std::vector<Instruction> body, const TileConfig& tile) {
 
 TileConfig single() {
   TileConfig tile;
-  tile.issue = "single";
+  tile.issue = IssueKind::single;
   tile.contexts = 1;
   return tile;
 }
@@ -98,7 +98,7 @@ TEST_SUITE("timing") {
       TileConfig tile = random_pipeline(seed);
       tile.contexts = 1 + seed % 7;
       if (seed % 3 == 0) {
-        tile.issue = "single";
+        tile.issue = IssueKind::single;
         tile.contexts = 1;
       }
       const RandomPath random = PathMaker(seed).make(60);

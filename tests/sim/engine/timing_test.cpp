@@ -84,7 +84,7 @@ TEST_SUITE("timing") {
 
   TEST_CASE("what follows a taken branch comes as late as the machine says") {
     TileConfig tile;
-    tile.issue = "single";
+    tile.issue = IssueKind::single;
     tile.contexts = 1;
     tile.latency.branch_taken = 4;
     CHECK(slots_of({branch_to(bne, 0, 0, 8), nop()}, tile) == 2);
