@@ -14,6 +14,7 @@ enum class ExitCode {
   user_error = 2,
   no_progress = 3,
   defect = 4,
+  host_limit = 5,  ///< the host has not enough
   interrupted = 130
 };
 

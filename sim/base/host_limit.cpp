@@ -37,14 +37,14 @@ Failure current_failure() {
   } catch (const Error& error) {
     return {error.code(), error.what()};
   } catch (const std::bad_alloc&) {
-    return {kHostLimit, no_memory()};
+    return {ExitCode::host_limit, no_memory()};
   } catch (const std::filesystem::filesystem_error& error) {
     const bool limit = is_host_limit(error.code().value());
-    return {limit ? kHostLimit : ExitCode::user_error,
+    return {limit ? ExitCode::host_limit : ExitCode::user_error,
             fmt::format("{}: {}", error.path1().string(), error.code().message())};
   } catch (const std::system_error& error) {
     const bool limit = is_host_limit(error.code().value());
-    return {limit ? kHostLimit : ExitCode::defect, error.what()};
+    return {limit ? ExitCode::host_limit : ExitCode::defect, error.what()};
   } catch (const std::exception& error) {
     return {ExitCode::defect, error.what()};
   }

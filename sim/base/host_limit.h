@@ -6,14 +6,11 @@
 
 namespace tessera {
 
-/// What `tessera` returns where the host has not enough.
-inline constexpr ExitCode kHostLimit{5};
-
 /// The host has not enough: memory, threads, processes, open files, room on a disk. It is nobody's
 /// mistake: elsewhere, or later, the same may go on.
 class HostLimit : public Error {
  public:
-  explicit HostLimit(const std::string& message) : Error(kHostLimit, message) {}
+  explicit HostLimit(const std::string& message) : Error(ExitCode::host_limit, message) {}
 };
 
 /// Whether an error (errno) says that the host has not enough of something.

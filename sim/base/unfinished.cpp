@@ -53,7 +53,7 @@ void end_process(int signal) {
   if (signal != SIGXCPU) std::_Exit(static_cast<int>(ExitCode::interrupted));
   constexpr std::string_view kWhy = "the host gives no more processor time (ulimit -t)\n";
   static_cast<void>(!::write(STDERR_FILENO, kWhy.data(), kWhy.size()));
-  std::_Exit(static_cast<int>(kHostLimit));
+  std::_Exit(static_cast<int>(ExitCode::host_limit));
 }
 
 /// Those of the folder and the folders above it that are not there, from the outermost on.

@@ -54,7 +54,7 @@ int status_of(pid_t process) {
 
 bool is_starved(int status) {
   if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGKILL;
-  return WEXITSTATUS(status) == static_cast<int>(kHostLimit);
+  return WEXITSTATUS(status) == static_cast<int>(ExitCode::host_limit);
 }
 
 std::string death_of(int status) {

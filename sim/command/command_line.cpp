@@ -105,7 +105,7 @@ ExitCode after_printing(ExitCode code) {
   const int error = errno;  // none if an earlier write failed
   const std::string reason = error == 0 ? "" : std::string(": ") + std::strerror(error);
   fmt::print(stderr, "standard output: cannot be written{}\n", reason);
-  return error == 0 || is_host_limit(error) ? kHostLimit : ExitCode::user_error;
+  return error == 0 || is_host_limit(error) ? ExitCode::host_limit : ExitCode::user_error;
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ std::string exit_codes() {
       {ExitCode::user_error, "a mistake in the command, the config, a file or the program"},
       {ExitCode::no_progress, "no progress: the state of every tile that is stuck is printed"},
       {ExitCode::defect, "a bug of the simulator's own"},
-      {kHostLimit, "the host has not enough memory, threads, files, time or room on its disk"},
+      {ExitCode::host_limit,
+       "the host has not enough memory, threads, files, time or room on its disk"},
       {ExitCode::interrupted,
        "interrupted: nothing half-written remains, a sweep keeps its points"},
   };

@@ -9,7 +9,7 @@ namespace {
 
 std::string status_of(ExitCode code) {
   if (code == ExitCode::user_error) return "failed";
-  if (code == kHostLimit) return "starved";
+  if (code == ExitCode::host_limit) return "starved";
   return code == ExitCode::no_progress ? "stuck" : "defect";
 }
 

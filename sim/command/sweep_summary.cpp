@@ -32,7 +32,7 @@ void SweepSummary::print(const std::string& what, std::size_t ran) const {
 
 ExitCode SweepSummary::exit_code(bool strict) const {
   if (groups_.contains("defect") || groups_.contains("died")) return ExitCode::defect;
-  if (groups_.contains("starved")) return kHostLimit;
+  if (groups_.contains("starved")) return ExitCode::host_limit;
   if (groups_.contains("wrong")) return ExitCode::check_failed;
   if (!strict && groups_.contains("done")) return ExitCode::done;
   if (groups_.contains("failed")) return ExitCode::user_error;

@@ -19,7 +19,7 @@ class SweepSummary {
   /// How many points have each status, and of each but `done` the first one's message.
   void print(const std::string& what, std::size_t ran) const;
 
-  /// defect if a point died or met a bug of ours, kHostLimit if the host had not enough for one,
+  /// defect if a point died or met a bug of ours, host_limit if the host had not enough for one,
   /// check_failed if a result is wrong; where no point is done, or with `strict` one is not:
   /// user_error if one failed, no_progress if one stood still; else done.
   [[nodiscard]] ExitCode exit_code(bool strict) const;

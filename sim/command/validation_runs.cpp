@@ -32,7 +32,7 @@ std::string simulate(const std::function<config::Config()>& read, const Metric& 
       if (const Json* const at = find_at(report.json, key)) answer["columns"][key] = *at;
   } catch (const std::exception&) {
     const Failure failure = current_failure();
-    answer[failure.code == kHostLimit ? "starved" : "error"] = failure.message;
+    answer[failure.code == ExitCode::host_limit ? "starved" : "error"] = failure.message;
   }
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

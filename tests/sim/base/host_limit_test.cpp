@@ -24,9 +24,10 @@ Failure failure_of(const Exception& exception) {
 
 TEST_SUITE("unit") {
   TEST_CASE("memory and threads that are not to be had are the host's limit, no bug of ours") {
-    CHECK(failure_of(std::bad_alloc()).code == kHostLimit);
+    CHECK(failure_of(std::bad_alloc()).code == ExitCode::host_limit);
     CHECK(failure_of(std::bad_alloc()).message.find("not enough memory") != std::string::npos);
-    CHECK(failure_of(std::system_error(EAGAIN, std::generic_category())).code == kHostLimit);
+    CHECK(failure_of(std::system_error(EAGAIN, std::generic_category())).code ==
+          ExitCode::host_limit);
     CHECK(failure_of(std::system_error(EINVAL, std::generic_category())).code == ExitCode::defect);
     CHECK(failure_of(std::runtime_error("what")).code == ExitCode::defect);
     const std::filesystem::filesystem_error loop(

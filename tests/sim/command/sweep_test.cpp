@@ -114,7 +114,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a sweep ends with 5 when a point was killed: the host had not enough for it") {
     const CommandFolder folder;
-    CHECK(sweep(folder, "6,1") == kHostLimit);
+    CHECK(sweep(folder, "6,1") == ExitCode::host_limit);
     auto ends = ends_of(folder);
     CHECK(ends["6"] == "starved,the simulation died: signal 9 (Killed)");
     CHECK(ends["1"] == "done,");
