@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "kernels/block_shape.h"
 #include "kernels/layout.h"
 #include "sim/data/element.h"

@@ -1,0 +1,119 @@
+#include <nlohmann/json.hpp>
+
+#include "kernels/mlp/layer.h"
+
+namespace tessera::mlp {
+
+using pixelfly::Sampled;
+using sparse::BlockMatrix;
+using spmm_static::DenseRows;
+
+namespace {
+
+/// A matrix with these block columns in each block row.
+BlockMatrix blocks_of(std::uint32_t rows, std::uint32_t columns, std::uint32_t block,
+                      const std::vector<std::vector<std::uint32_t>>& by_row) {
+  BlockMatrix w{rows, columns, block, {0}, {}, {}, 0};
+  for (const auto& row : by_row) {
+    w.column.insert(w.column.end(), row.begin(), row.end());
+    w.row_begin.push_back(w.column.size());
+  }
+  w.value.resize(w.blocks() * block * block);
+  w.nonzeros = w.value.size();
+  return w;
+}
+
+std::vector<std::uint32_t> numbers(std::uint32_t first, std::uint32_t count) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < count; ++i) all.push_back(first + i);
+  return all;
+}
+
+/// [rank, columns], all blocks; rows up to whole blocks of `padded` without.
+BlockMatrix factor(std::uint32_t rank, std::uint32_t columns, std::uint32_t block,
+                   std::uint32_t padded) {
+  std::vector<std::vector<std::uint32_t>> rows(round_up(rank, padded) / block);
+  for (std::uint32_t row = 0; row * block < rank; ++row) rows[row] = numbers(0, columns / block);
+  return blocks_of(round_up(rank, padded), columns, block, rows);
+}
+
+/// Behind the blocks of each row, except for those of `without`, `rank` columns.
+BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_with) {
+  std::vector<std::vector<std::uint32_t>> rows(s.block_rows());
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    rows[row].assign(s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row]),
+                     s.column.begin() + static_cast<std::ptrdiff_t>(s.row_begin[row + 1]));
+    if (row >= rows_with) continue;
+    const auto more = numbers(s.block_columns(), ceil_div(rank, s.block));
+    rows[row].insert(rows[row].end(), more.begin(), more.end());
+  }
+  return blocks_of(s.rows, s.block_columns() * s.block + rank, s.block, rows);
+}
+
+}  // namespace
+
+std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uint32_t columns,
+                                                  std::uint64_t kept, MachineCosts& costs) {
+  const std::uint32_t tiles = costs.machine().tiles;
+  const std::uint32_t block = linear.layer.block;
+  const std::uint32_t rank = linear.layer.rank;
+  PixelflyPlan plan;
+  plan.shape = {block,
+                program::Type::f32,
+                program::Type::f32,
+                kernels::Layout::blocked,
+                false,
+                kernels::block_shape(costs.machine().tile.matrix_unit, program::Type::f32,
+                                     program::Type::f32)};
+  sparse::Shape inner = plan.shape;
+  inner.block = pixelfly::inner_block(plan.shape);
+  const BlockMatrix s = linear.mask();
+  const std::uint32_t in = linear.padded_inputs();
+  const std::uint32_t out = linear.padded_outputs();
+  plan.forward_of = beside(s, rank, s.block_rows());
+  plan.back_of = beside(sparse::transposed(s), rank, in / block);
+  plan.z_of = factor(rank, in, inner.block, block);
+  plan.t_of = factor(rank, out, inner.block, block);
+  plan.v_of =
+      blocks_of(in, rank, block, std::vector(in / block, numbers(0, ceil_div(rank, block))));
+  const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
+    return DenseRows{first, spmm_static::rows_on_tiles(shape, count, columns, tiles)};
+  };
+  const std::uint64_t given = std::uint64_t{s.block_columns()} * block;
+  const std::uint64_t made = round_up(rank, block);
+  const std::vector<DenseRows> x{rows(plan.shape, 0, given)};
+  const std::vector<DenseRows> dy{rows(plan.shape, 0, out)};
+  const std::vector<DenseRows> x_z{x.front(), rows(inner, given, made)};
+  const std::vector<DenseRows> dy_t{dy.front(), rows(inner, out, made)};
+  const std::vector<DenseRows> t{rows(inner, 0, made)};
+  const std::uint64_t beside = kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
+  const auto product = [&](const BlockMatrix& w, const sparse::Shape& shape,
+                           const std::vector<DenseRows>& from) {
+    return spmm_static::choose_plan(w, shape, columns, costs, {},
+                                    {"mlp", "workload.layers", from, beside});
+  };
+  plan.z = product(plan.z_of, inner, x);
+  plan.t = product(plan.t_of, inner, dy);
+  plan.forward = product(plan.forward_of, plan.shape, x_z);
+  plan.back = product(plan.back_of, plan.shape, dy_t);
+  plan.dw = pixelfly::plan_sampled(plan.forward_of, plan.shape, columns, costs, {},
+                                   {dy, x_z, beside}, "workload.layers");
+  plan.dv = pixelfly::plan_sampled(plan.v_of, plan.shape, columns, costs, {}, {x, t, beside},
+                                   "workload.layers");
+  return std::make_shared<const PixelflyPlan>(std::move(plan));
+}
+
+nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
+  const auto cuts = [](const Sampled& of) {
+    return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
+                                  {"bands", of.partition.deal.bands.count()}};
+  };
+  return {{"low_rank", spmm_static::to_json(plan.z)},
+          {"forward", spmm_static::to_json(plan.forward)},
+          {"low_rank_back", spmm_static::to_json(plan.t)},
+          {"input_gradient", spmm_static::to_json(plan.back)},
+          {"dw", cuts(plan.dw)},
+          {"dv", cuts(plan.dv)}};
+}
+
+}  // namespace tessera::mlp
