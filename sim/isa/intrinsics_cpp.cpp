@@ -18,8 +18,7 @@ constexpr std::string_view kCppProlog = R"(#pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wregister"
 #define XTILE __attribute__((always_inline)) inline
 
-/// Decrements `n` and goes to the C label unless it is now zero; needs `n` > 0.
-#define XTILE_BDNZ(n, label) asm goto(".insn b 0x7b, 0, %0, x0, %l[" #label "]" : "+r"(n) : : : label)
+// No bdnz: of an asm goto that goes, clang 14 drops what it wrote. Whole loops in one asm may use it.
 
 namespace xtile {
 

@@ -56,14 +56,12 @@ extern "C" double intrinsics_arithmetic(double a, double b, double c, float f, _
   return amp_s<7>(a, b);
 }
 
-extern "C" void intrinsics_control(const void* code, const void* list, unsigned n) {
-again:
+extern "C" void intrinsics_control(const void* code, const void* list) {
   run(code, list, -1);
   xctl<1>();
   exch(list);
   exch_wait();
   const double* weights = static_cast<const double*>(list);
   ldcw<0xfff>(weights);
-  XTILE_BDNZ(n, again);
   xctl<0>();
 }
