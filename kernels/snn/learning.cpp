@@ -1,6 +1,3 @@
-#include <array>
-#include <cstring>
-
 #include "kernels/snn/program.h"
 #include "kernels/training/matrix.h"
 
@@ -65,20 +62,13 @@ void ProgramBuilder::add_loss(program::Sequence& body, const Turn& turn) {
 /// Workers' gradients are added up, and weights follow them.
 void ProgramBuilder::add_update(program::Sequence& body) {
   const training::Learning& learning = options_.learning;
-  const bool adam = learning.optimiser == training::Optimiser::adam;
   ComputeSet set{"update weights", {}};
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
     for (const Neurons& tile : neurons_[l]) {
       const auto [rate, is_new] = rates_.try_emplace(tile.tile);
-      if (is_new) {
-        rate->second = buffer(
-            tile.tile, 20, "rate",
-            [first = static_cast<float>(learning.rate)](std::span<std::byte> into) {
-              const std::array<float, 5> values{0, first, 1, 1, 0};
-              std::memcpy(into.data(), values.data(), sizeof values);
-            },
-            true);
-      }
+      if (is_new)
+        rate->second =
+            buffer(tile.tile, training::kRateBytes, "rate", training::first_rate(learning), true);
       set.vertices.push_back(one(tile.tile, training::schedule_codelet(learning),
                                  training::schedule_arguments(learning, Place{rate->second})));
       const std::uint32_t words = tile.pairs * network_.layers[l].rows();
@@ -86,18 +76,11 @@ void ProgramBuilder::add_update(program::Sequence& body) {
         set.vertices.push_back(
             all(tile.tile, "snn_sum",
                 {Place{tile.gradients}, Place{tile.gradients}, words, words * 8, tile.copies}));
-      program::Vertex update =
-          all(tile.tile, adam ? "training_adam" : "training_momentum",
-              {Place{tile.weights}, Place{tile.gradients}, Place{tile.first_moments},
-               Place{tile.second_moments}, Place{rate->second},
-               bits_of(adam ? learning.beta1 : learning.momentum),
-               bits_of(adam ? learning.beta2 : 0), bits_of(adam ? learning.epsilon : 0)});
-      const kernels::EvenSplit parts{words, contexts()};
-      for (std::uint32_t w = 0; w < contexts(); ++w) {
-        update.arguments.emplace_back(word(parts.begin(w) * 8));
-        update.arguments.emplace_back(word(parts.part(w).size()));
-      }
-      set.vertices.push_back(std::move(update));
+      set.vertices.push_back(
+          all(tile.tile, training::update_codelet(learning),
+              training::update_arguments(
+                  learning, {tile.weights, tile.gradients, tile.first_moments, tile.second_moments},
+                  Place{rate->second}, {words, contexts()})));
     }
   }
   step(body, std::move(set));

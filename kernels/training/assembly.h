@@ -58,6 +58,9 @@ void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t 
 /// The codelet that makes the step size of the step that begins, and its arguments.
 const char* schedule_codelet(const Learning& learning);
 std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate);
+/// What that starts from, on each tile, kept from step to step.
+constexpr std::uint32_t kRateBytes = 20;
+std::function<void(std::span<std::byte>)> first_rate(const Learning& learning);
 
 class Assembly {
  public:
@@ -178,6 +181,13 @@ class Assembly {
   gemm::Vertices dense_;
   std::map<std::string, std::uint32_t> codelets_;
 };
+
+/// The codelet by which a stretch follows its gradient, and its arguments; `words` of 64 bits are
+/// dealt out to the workers.
+const char* update_codelet(const Learning& learning);
+std::vector<program::Argument> update_arguments(const Learning& learning,
+                                                const Assembly::Trained& trained, Place rate,
+                                                const kernels::EvenSplit& words);
 
 /// Bytes that a program's buffers have for weights, gradients, the optimiser and activations, on
 /// all tiles and on the fullest: by their names, as all that is here and in layers gives them.

@@ -74,15 +74,18 @@ void describe(config::Fields& fields, Learning& learning) {
   for (const std::string_view key : {"beta1", "beta2", "epsilon"}) belongs(key, adam);
 }
 
+std::function<void(std::span<std::byte>)> first_rate(const Learning& learning) {
+  return [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
+    const Rate first{0, rate, 1, 1, 0};
+    static_assert(sizeof first == kRateBytes);
+    std::memcpy(into.data(), &first, sizeof first);
+  };
+}
+
 Assembly::Rates Assembly::rates(const Learning& learning, std::uint32_t tiles) {
   Rates made;
-  for (std::uint32_t t = 0; t < tiles; ++t) {
-    const auto fill = [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
-      const Rate first{0, rate, 1, 1, 0};
-      std::memcpy(into.data(), &first, sizeof first);
-    };
-    made.buffers.push_back(buffer(t, sizeof(Rate), "rate", fill, true));
-  }
+  for (std::uint32_t t = 0; t < tiles; ++t)
+    made.buffers.push_back(buffer(t, kRateBytes, "rate", first_rate(learning), true));
   return made;
 }
 
@@ -138,22 +141,39 @@ void Assembly::update(const Learning& learning, const Rates& rates, const Matrix
   update(learning, rates, stretches);
 }
 
+const char* update_codelet(const Learning& learning) {
+  return learning.optimiser == Optimiser::adam ? "training_adam" : "training_momentum";
+}
+
+std::vector<program::Argument> update_arguments(const Learning& learning,
+                                                const Assembly::Trained& trained, Place rate,
+                                                const kernels::EvenSplit& words) {
+  const bool adam = learning.optimiser == Optimiser::adam;
+  std::vector<program::Argument> arguments{Place{trained.weights},
+                                           Place{trained.gradient},
+                                           Place{trained.first},
+                                           Place{trained.second},
+                                           rate,
+                                           bits_of(adam ? learning.beta1 : learning.momentum),
+                                           bits_of(adam ? learning.beta2 : 0),
+                                           bits_of(adam ? learning.epsilon : 0)};
+  for (std::uint32_t w = 0; w < words.parts; ++w) {
+    arguments.emplace_back(word(words.begin(w) * kWordBytes));
+    arguments.emplace_back(word(words.part(w).size()));
+  }
+  return arguments;
+}
+
 void Assembly::update(const Learning& learning, const Rates& rates,
                       const std::vector<Trained>& stretches) {
-  const bool adam = learning.optimiser == Optimiser::adam;
   program::ComputeSet set{"update", {}};
   for (const Trained& each : stretches) {
     const TileId tile = program_.buffer(each.weights).tile;
-    program::Vertex vertex{
-        tile,
-        codelet(adam ? "training_adam" : "training_momentum"),
-        program::Executor::all_workers,
-        0,
-        {Place{each.weights}, Place{each.gradient}, Place{each.first}, Place{each.second},
-         Place{rates.buffers[index(tile)]}, bits_of(adam ? learning.beta1 : learning.momentum),
-         bits_of(adam ? learning.beta2 : 0), bits_of(adam ? learning.epsilon : 0)}};
-    add_parts(vertex, each.weights);
-    set.vertices.push_back(std::move(vertex));
+    const kernels::EvenSplit words{program_.buffer(each.weights).bytes / kWordBytes,
+                                   machine_.tile.contexts};
+    set.vertices.push_back(
+        {tile, codelet(update_codelet(learning)), program::Executor::all_workers, 0,
+         update_arguments(learning, each, Place{rates.buffers[index(tile)]}, words)});
   }
   add_step(std::move(set));
 }

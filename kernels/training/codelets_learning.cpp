@@ -1,0 +1,119 @@
+// Tile code of training, f32: the rate of each step, and weights that follow their gradients. Every
+// call ends its worker.
+#include "kernels/training/tile_code.h"
+
+using namespace training;
+
+namespace {
+
+/// What changes from step to step, and is the same on every tile.
+struct Rate {
+  unsigned step;
+  float rate;           // of the next step
+  float first, second;  // powers of the decays of the moments
+  float step_size;      // what the moments are worth in this step
+};
+
+struct Schedule {
+  Rate* rate;
+  unsigned every;  // the rate falls so after so many steps; 0: never
+  float factor;
+  float first_decay, second_decay;  // zero: no moments
+  unsigned warm_up;
+  float wave;  // the angle of a step
+  float lowest;
+};
+
+}  // namespace
+
+namespace {
+
+/// Counts the step that begins and what the moments are worth.
+inline void next_step(const Schedule* call) {
+  Rate* const rate = call->rate;
+  if (call->every != 0 && rate->step != 0 && rate->step % call->every == 0)
+    rate->rate *= call->factor;
+  rate->step += 1;
+  rate->first *= call->first_decay;
+  rate->second *= call->second_decay;
+  const float one = constant(1.0F);
+  rate->step_size = rate->rate * __builtin_sqrtf(one - rate->second) / (one - rate->first);
+}
+
+}  // namespace
+
+/// The step size of the step that begins; one worker.
+extern "C" void training_schedule(const Schedule* call) {
+  next_step(call);
+  xtile::xctl<0>();
+}
+
+/// The same where rates rise at first, or follow a wave.
+extern "C" void training_schedule_waves(const Schedule* call) {
+  next_step(call);
+  Rate* const rate = call->rate;
+  if (rate->step < call->warm_up)
+    rate->step_size *= static_cast<float>(rate->step) / static_cast<float>(call->warm_up);
+  const float one = constant(1.0F);
+  const float lowest = call->lowest;
+  const Turn turn(static_cast<float>(rate->step - 1) * call->wave);
+  if (call->wave != 0.0F)
+    rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Update {
+  float* weights;
+  const float* gradient;
+  float* first;  // moments, or the velocity
+  float* second;
+  const Rate* rate;
+  float first_decay, second_decay, epsilon;
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+};
+
+}  // namespace
+
+/// Momentum: velocity = decay velocity + gradient; weights -= rate velocity.
+extern "C" void training_momentum(const Update* call) {
+  const Part part = call->mine();
+  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
+  double* velocity = reinterpret_cast<double*>(shifted(call->first, part.offset));
+  double* weights = reinterpret_cast<double*>(shifted(call->weights, part.offset));
+  const double decay = xtile::splat_s(call->first_decay);
+  const double rate = xtile::splat_s(-call->rate->step_size);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double v = xtile::fma_2s(decay, *velocity, xtile::fld_p<8>(gradient));
+    xtile::fsd_p<8>(v, velocity);
+    xtile::fsd_p<8>(xtile::fma_2s(rate, v, *weights), weights);
+  }
+  xtile::xctl<0>();
+}
+
+/// Adam (arXiv 1412.6980), its corrections in the step size: the form before its section 3.
+extern "C" void training_adam(const Update* call) {
+  const Part part = call->mine();
+  const float* gradient = shifted(call->gradient, part.offset);
+  float* first = shifted(call->first, part.offset);
+  float* second = shifted(call->second, part.offset);
+  float* weights = shifted(call->weights, part.offset);
+  const float keep_first = call->first_decay;
+  const float keep_second = call->second_decay;
+  const float epsilon = call->epsilon;
+  const float rate = call->rate->step_size;
+  const float take_first = constant(1.0F) - keep_first;
+  const float take_second = constant(1.0F) - keep_second;
+  for (unsigned n = 2 * part.words; n != 0; --n) {
+    const float g = xtile::flw_p<4>(gradient);
+    const float m = keep_first * *first + take_first * g;
+    const float v = keep_second * *second + take_second * g * g;
+    xtile::fsw_p<4>(m, first);
+    xtile::fsw_p<4>(v, second);
+    xtile::fsw_p<4>(*weights - rate * m / (__builtin_sqrtf(v) + epsilon), weights);
+  }
+  xtile::xctl<0>();
+}

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "xtile.h"
+
+/// What tile code of training shares.
+namespace training {
+
+using xtile::constant;  // there is no pool of constants
+
+/// A worker's words, from a byte offset on.
+struct Part {
+  unsigned offset, words;
+};
+
+template <class T>
+T* shifted(T* base, unsigned bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
+}
+
+/// Cosine and sine of an angle: what it has beside whole quarter turns, then their series to the
+/// seventh and eighth power, of which the next terms are below 2^-24 within an eighth of a turn.
+struct Turn {
+  float cosine, sine;
+
+  explicit Turn(float angle) {
+    const float half = constant(0.5F);
+    const float turns = angle * constant(0.63661977236758134F);
+    const int quarter = static_cast<int>(turns < 0.0F ? turns - half : turns + half);
+    const float q = static_cast<float>(quarter);
+    float x = angle - q * constant(1.5707855224609375F);  // pi / 2 in two parts
+    x = x - q * constant(1.0804334124e-5F);
+    const float y = x * x;
+    float s = constant(-1.0F / 5040) * y + constant(1.0F / 120);
+    s = s * y - constant(1.0F / 6);
+    s = s * y * x + x;
+    float c = constant(1.0F / 40320) * y - constant(1.0F / 720);
+    c = c * y + constant(1.0F / 24);
+    c = c * y - half;
+    c = c * y + constant(1.0F);
+    const bool crossed = (quarter & 1) != 0;
+    const float first = crossed ? s : c;
+    const float second = crossed ? c : s;
+    cosine = ((quarter + 1) & 2) != 0 ? -first : first;
+    sine = (quarter & 2) != 0 ? -second : second;
+  }
+};
+
+}  // namespace training
