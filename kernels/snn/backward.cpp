@@ -13,13 +13,17 @@ void ProgramBuilder::turn_round(program::Sequence& body) {
   ComputeSet set{"turn round", {}};
   add_ticks(set, 0, options_.time_steps - 1);
   fetch_back(set);
-  for (VectorId v = 1; v + 1 < homes_.size(); ++v)
-    for (const Home& home : homes_[v])
-      set.vertices.push_back(clear(home.tile, {home.gradients}, gradient_bytes(v)));
+  const VectorId last = word(homes_.size() - 1);
+  if (listed(last)) {
+    for (const Home& home : homes_[last])
+      if (leads_on(last))
+        set.vertices.push_back(clear(home.tile, {home.gradients}, gradient_bytes(last)));
+    place_gradients(set, last);
+  }
   step(body, std::move(set));
 }
 
-/// The lists of the clock's step and of the one before it; the outputs' gradients beside them.
+/// The lists of the clock's step and of the one before it.
 void ProgramBuilder::fetch_back(ComputeSet& set) {
   for (VectorId v = 0; v < homes_.size(); ++v) {
     if (!listed(v)) continue;
@@ -28,19 +32,26 @@ void ProgramBuilder::fetch_back(ComputeSet& set) {
       if (v > 0) set.vertices.push_back(fetch(home, home.own, v, 1));
     }
   }
-  const VectorId last = word(homes_.size() - 1);
-  if (!listed(last)) return;
-  for (const Home& home : homes_[last])
+}
+
+/// Gradients of the spikes in a vector's own lists go where their neurons' are sent from; the
+/// outputs' are added.
+void ProgramBuilder::place_gradients(ComputeSet& set, VectorId vector) {
+  for (const Home& home : homes_[vector]) {
+    program::Argument sums = 0U;
+    program::Argument logits = 0U;
+    if (leads_on(vector)) sums = Place{home.gradients};
+    if (vector + 1 == homes_.size()) logits = Place{home.logit_gradients};
     set.vertices.push_back(
-        all(home.tile, "snn_logit_gradient",
-            {Place{home.own}, Place{home.logit_gradients}, Place{home.gradients}}));
+        all(home.tile, "snn_place", {Place{home.own}, sums, logits, Place{home.by_neuron}}));
+  }
 }
 
 void ProgramBuilder::add_backward(program::Sequence& body) {
   Exchange exchange{"spikes back", {}};
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
     receive(exchange, l);
-    send_back(exchange, l);
+    send_gradients(exchange, l);
   }
   step(body, std::move(exchange));
   step(body, gradients());
@@ -48,23 +59,15 @@ void ProgramBuilder::add_backward(program::Sequence& body) {
   add_final_sums(body);
 }
 
-/// Every tile of the layer takes the layer's own lists and the gradients of the spikes in them.
-void ProgramBuilder::send_back(Exchange& exchange, std::uint32_t layer) {
+/// Every tile of the layer takes the gradients of its neurons' spikes, as published: dense.
+void ProgramBuilder::send_gradients(Exchange& exchange, std::uint32_t layer) {
   const VectorId own = layer + 1;
   if (!listed(own)) return;
-  for (std::uint32_t b = 0; b < plan_.batch; ++b) {
-    const Home& home = homes_[own][b];
-    Copy list{{home.own}, list_bytes(own), {}};
-    Copy gradients{{home.gradients}, plan_.lists[own].capacity * 4, {}};
-    for (const Neurons& tile : neurons_[layer]) {
-      list.destinations.push_back({tile.own, b * stride(own)});
-      gradients.destinations.push_back({tile.spike_gradients, b * gradient_bytes(own)});
-    }
-    add_neighbours(list, layer);
-    add_neighbours(gradients, layer);
-    exchange.copies.push_back(std::move(list));
-    exchange.copies.push_back(std::move(gradients));
-  }
+  for (std::uint32_t b = 0; b < plan_.batch; ++b)
+    for (const Neurons& tile : neurons_[layer])
+      exchange.copies.push_back({{homes_[own][b].by_neuron, tile.begin * 4},
+                                 tile.count() * 4,
+                                 {{tile.spike_gradients, 2 * b * tile.pairs * 4}}});
 }
 
 ComputeSet ProgramBuilder::gradients() {
@@ -86,13 +89,12 @@ void ProgramBuilder::add_state_gradient(ComputeSet& set, const Neurons& tile, st
                                 Place{tile.state_gradients}, Place{tile.inputs}}));
     return;
   }
-  const VectorId own = layer + 1;
+  const BufferId clock = recomputes(layer) ? places_.at(tile.tile) : clocks_.at(tile.tile);
   set.vertices.push_back(
       all(tile.tile, name,
-          {plan_.batch, tile.pairs, tile.count(), Place{tile.parameters}, Place{tile.states},
-           slot_bytes(tile, layer), Place{clocks_.at(tile.tile)}, Place{tile.state_gradients},
-           Place{tile.inputs}, Place{tile.key}, Place{tile.own}, stride(own),
-           Place{tile.spike_gradients}, gradient_bytes(own), bits_of(options_.steepness)}));
+          {plan_.batch, tile.pairs, Place{tile.parameters}, Place{tile.states},
+           slot_bytes(tile, layer), Place{clock}, Place{tile.state_gradients}, Place{tile.inputs},
+           Place{tile.spike_gradients}, bits_of(options_.steepness)}));
 }
 
 void ProgramBuilder::add_gradients_of_sources(ComputeSet& set, const Neurons& tile,
@@ -124,7 +126,7 @@ void ProgramBuilder::add_group_sums(program::Sequence& body) {
     const std::vector<Neurons>& tiles = neurons_[reduction.layer];
     const std::size_t source = reduction.vector == reduction.layer ? 0 : 1;
     const std::uint32_t bytes = gradient_bytes(reduction.vector);
-    group_sums_[r].resize(reduction.groups);
+    group_sums_[r].assign(reduction.groups, {});
     for (std::uint32_t g = 0; g < reduction.groups; ++g) {
       const kernels::Interval members = reduction.members(g, word(tiles.size()));
       for (std::uint32_t b = 0; b < plan_.batch; ++b) {
@@ -174,8 +176,16 @@ void ProgramBuilder::add_final_sums(program::Sequence& body) {
               {Place{gathered}, Place{home.gradients}, bytes / 8, bytes, word(parts.size())}));
     }
   }
+  for (VectorId v = 1; v < homes_.size(); ++v)
+    for (const Home& home : homes_[v])
+      if (listed(v))
+        set.vertices.push_back(
+            all(home.tile, "snn_displace", {Place{home.own}, 0U, 0U, Place{home.by_neuron}}));
   add_ticks(set, ~0U, ~0U);
+  add_place_ticks(set, ~0U, ~0U);
   fetch_back(set);
+  for (VectorId v = 1; v < homes_.size(); ++v)
+    if (listed(v)) place_gradients(set, v);
   if (!exchange.copies.empty()) step(body, std::move(exchange));
   step(body, std::move(set));
 }

@@ -3,23 +3,20 @@
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
+using xtile::constant;  // there is no pool of constants
 
 namespace {
 
 struct StateGradient {
-  unsigned samples, pairs, neurons;
+  unsigned samples, pairs;
   const Neurons* parameters;
   const double* states;  // [slot][sample][pair][value]
   unsigned slot;         // bytes
   const unsigned* clock;
-  double* gradients;    // of states, [sample][pair][value]
-  double* inputs;       // what gradients of inputs are times a spike, [sample][pair]
-  const unsigned* key;  // the first neuron's number
-  const unsigned* lists;
-  unsigned stride;  // bytes from list to list
-  const float* spike_gradients;
-  unsigned spike_stride;  // bytes from sample to sample
-  float steepness;        // beta of the surrogate
+  double* gradients;          // of states, [sample][pair][value]
+  double* inputs;             // what gradients of inputs are times a spike, [sample][pair]
+  const unsigned* of_spikes;  // [sample][neuron], f32; kUnlisted: of none that is listed
+  float steepness;            // beta of the surrogate
 };
 
 /// 1 / (steepness |v - threshold| + 1)^2: SuperSpike, arXiv 1705.11146.
@@ -79,76 +76,41 @@ struct Adaptive : Lif {
   }
 };
 
-/// The neuron's part in words of pairs.
-template <class T>
-T* lane(T* words, unsigned neuron, unsigned values) {
-  return words + (neuron / 2) * values * 2 + neuron % 2;
-}
-
-/// Looks for the tile's neurons in a list; returns the place behind the next one, or null. Seven
-/// ids beyond the list may be read.
-__attribute__((always_inline)) inline const unsigned* next_own(const unsigned* id, unsigned left,
-                                                               unsigned first, unsigned neurons) {
-  for (unsigned eights = (left + 7) / 8; eights != 0; --eights) {
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i)
-      if (xtile::lw_p<4>(id) - first < neurons) return id;
-  }
-  return nullptr;
-}
-
-/// Gradients of a sample's states: what the step behind leaves of them.
+/// Gradients of a pair's states: what the step behind leaves of them, and what comes by the spikes
+/// of those that are listed.
 template <class Kind>
-__attribute__((always_inline)) inline void decay(const StateGradient* call, unsigned sample) {
-  const unsigned place = sample * call->pairs * Kind::kValues;
-  const double* state = at(call->states, (*call->clock + 1) * call->slot) + place;
-  double* gradient = call->gradients + place;
-  const Neurons* n = call->parameters;
-  const double zero = xtile::splat_s(0.0F);
-  for (unsigned pair = call->pairs; pair != 0; --pair, ++n) {
-    const double spiked = xtile::gt_2s(Kind::position(*n, state), n->threshold);
-    const double kept = xtile::mul_2s(n->alpha, gradient[0]);
-    gradient[0] = xtile::sel(spiked, zero, kept);
-    Kind::keep(*n, gradient);
-    state += Kind::kValues;
-    gradient += Kind::kValues;
+__attribute__((always_inline)) inline void pair_gradient(const Neurons* n, const double* state,
+                                                         double* gradient,
+                                                         const unsigned*& of_spikes,
+                                                         float steepness) {
+  const double spiked = xtile::gt_2s(Kind::position(*n, state), n->threshold);
+  const double kept = xtile::mul_2s(n->alpha, gradient[0]);
+  gradient[0] = xtile::sel(spiked, xtile::splat_s(0.0F), kept);
+  Kind::keep(*n, gradient);
+  for (unsigned lane = 0; lane < 2; ++lane) {
+    const unsigned of_spike = xtile::lw_p<4>(of_spikes);
+    if (of_spike != kUnlisted)
+      Kind::hit(reinterpret_cast<const float*>(n) + lane,
+                reinterpret_cast<const float*>(state) + lane,
+                reinterpret_cast<float*>(gradient) + lane, __builtin_bit_cast(float, of_spike),
+                steepness);
   }
-}
-
-template <class Kind>
-__attribute__((always_inline)) inline void meet(const StateGradient* call, unsigned sample,
-                                                unsigned neuron, float of_spike) {
-  const unsigned place = sample * call->pairs * Kind::kValues;
-  const double* states = at(call->states, (*call->clock + 1) * call->slot) + place;
-  constexpr unsigned kWords = sizeof(Neurons) / 8;
-  const float* n = lane(reinterpret_cast<const float*>(call->parameters), neuron, kWords);
-  Kind::hit(n, lane(reinterpret_cast<const float*>(states), neuron, Kind::kValues),
-            lane(reinterpret_cast<float*>(call->gradients + place), neuron, Kind::kValues),
-            of_spike, call->steepness);
+  again(gradient);
 }
 
 template <class Kind>
 __attribute__((always_inline)) inline void state_gradient(const StateGradient* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
-    decay<Kind>(call, b);
-    call = again(call);
-    const unsigned* id = at(call->lists, b * call->stride) + kHeader;
-    const unsigned* const end = id + id[1 - static_cast<int>(kHeader)];
-    while (id < end) {
-      id = next_own(id, static_cast<unsigned>(end - id), call->key[0], call->neurons);
-      if (id == nullptr || id > end) break;
-      const float* of_spikes = at(call->spike_gradients, b * call->spike_stride);
-      const unsigned place =
-          static_cast<unsigned>(id - (at(call->lists, b * call->stride) + kHeader));
-      meet<Kind>(call, b, id[-1] - call->key[0], of_spikes[place - 1]);
-      call = again(call);
-    }
-    call = again(call);
-    double* gradient = call->gradients + b * call->pairs * Kind::kValues;
-    double* input = call->inputs + b * call->pairs;
+    const unsigned first = b * call->pairs;
+    const double* state = at(call->states, (*call->clock + 1) * call->slot) + first * Kind::kValues;
+    double* gradient = call->gradients + first * Kind::kValues;
+    double* input = call->inputs + first;
+    const unsigned* of_spikes = call->of_spikes + 2 * first;
     const Neurons* n = call->parameters;
     for (unsigned pair = call->pairs; pair != 0; --pair, ++n) {
+      pair_gradient<Kind>(n, state, gradient, of_spikes, call->steepness);
       xtile::fsd_p<8>(Kind::input(*n, gradient), input);
+      state += Kind::kValues;
       gradient += Kind::kValues;
     }
   }
@@ -260,37 +222,6 @@ extern "C" void snn_input_gradient(const InputGradient* call) {
 
 namespace {
 
-struct PairGradients {
-  unsigned samples;
-  const double* weights;
-  double* gradients;     // [copy][row]
-  unsigned copy;         // bytes
-  const double* inputs;  // [sample]
-  float* spikes;         // gradients of listed spikes
-  unsigned stride;       // bytes from sample to sample
-  Source source;
-};
-
-}  // namespace
-
-/// Both of a tile of two neurons whose workers have a copy of the weights' gradients each.
-extern "C" void snn_pair_gradients(const PairGradients* call) {
-  const unsigned worker = xtile::worker();
-  for (unsigned b = worker; b < call->samples; b += xtile::workers()) {
-    const unsigned* list = at(call->source.lists, b * call->source.stride);
-    const double* weights = at(call->weights, call->source.rows);
-    double* plane = at(call->gradients, worker * call->copy + call->source.rows);
-    float* out = at(call->spikes, b * call->stride);
-    const unsigned* ids = list + kHeader;
-    const double change = call->inputs[b];
-    scatter_and_dot(plane, weights, ids, list[0], change, out);
-    gather_dot(weights, ids, list[1] - list[0], change, out);
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct Sum {
   const double* parts;
   double* sum;
@@ -317,18 +248,43 @@ extern "C" void snn_sum(const Sum* call) {
 
 namespace {
 
-struct LogitGradient {
+/// From places in a list to neurons.
+struct Placing {
   const unsigned* list;
-  const float* logits;  // gradients by neuron
-  float* gradients;     // by place in the list
+  const float* gradients;  // by place in the list; null: none
+  const float* logits;     // gradients by neuron, of outputs; null: none
+  float* by_neuron;
 };
 
 }  // namespace
 
-/// Gradients of an output layer's listed spikes: those of the counts that they are added to.
-extern "C" void snn_logit_gradient(const LogitGradient* call) {
-  const unsigned listed = call->list[1];
-  for (unsigned i = xtile::worker(); i < listed; i += xtile::workers())
-    call->gradients[i] = call->logits[call->list[kHeader + i]];
+/// Gradients of listed spikes go to their neurons: the sum of what there is of both.
+extern "C" void snn_place(const Placing* call) {
+  const unsigned worker = xtile::worker();
+  const unsigned stride = xtile::workers();
+  const unsigned* id = call->list + kHeader + worker;
+  const unsigned* const end = call->list + kHeader + call->list[1];
+  const float* gradient = call->gradients;
+  const float* const logits = call->logits;
+  float* const to = call->by_neuron;
+  if (logits == nullptr) {
+    for (gradient += worker; id < end; id += stride, gradient += stride) to[*id] = *gradient;
+  } else if (gradient == nullptr) {
+    for (; id < end; id += stride) to[*id] = logits[*id];
+  } else {
+    for (gradient += worker; id < end; id += stride, gradient += stride)
+      to[*id] = *gradient + logits[*id];
+  }
+  xtile::xctl<0>();
+}
+
+/// The neurons of a list are listed no longer.
+extern "C" void snn_displace(const Placing* call) {
+  const unsigned stride = xtile::workers();
+  const unsigned* const end = call->list + kHeader + call->list[1];
+  const float unlisted = constant(__builtin_bit_cast(float, kUnlisted));
+  float* const to = call->by_neuron;
+  for (const unsigned* id = call->list + kHeader + xtile::worker(); id < end; id += stride)
+    to[*id] = unlisted;
   xtile::xctl<0>();
 }

@@ -73,24 +73,30 @@ void ProgramBuilder::add_neighbours(Copy& copy, std::uint32_t layer) {
 
 ComputeSet ProgramBuilder::update_states() {
   ComputeSet set{"update states", {}};
+  add_checkpoints(set);
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
-    const std::vector<VectorId> sources = Plan::sources(network_, l);
-    for (const Neurons& tile : neurons_[l]) {
-      program::Vertex vertex =
-          all(tile.tile, "snn_update_" + kind_name(l),
-              {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(l),
-               Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, l),
-               options_.train ? ~0U : 1U, Place{clocks_.at(tile.tile)}, Place{tile.marks},
-               Place{tile.sums}});
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        vertex.arguments.emplace_back(Place{tile.lists[s]});
-        vertex.arguments.emplace_back(stride(sources[s]));
-        vertex.arguments.emplace_back(s == 0 ? 0U : network_.layers[l].inputs * 8);
-      }
-      set.vertices.push_back(std::move(vertex));
-    }
+    // Where not all are kept, two are: those of the step before and of this one.
+    const bool keeps = state_slots(l) > options_.time_steps;
+    for (const Neurons& tile : neurons_[l])
+      set.vertices.push_back(update(tile, l, {clocks_.at(tile.tile)}, keeps ? ~0U : 1U));
   }
   return set;
+}
+
+program::Vertex ProgramBuilder::update(const Neurons& tile, std::uint32_t layer, Place clock,
+                                       std::uint32_t mask) {
+  const std::vector<VectorId> sources = Plan::sources(network_, layer);
+  program::Vertex vertex =
+      all(tile.tile, "snn_update_" + kind_name(layer),
+          {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(layer),
+           Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
+           Place{tile.marks}, Place{tile.sums}});
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    vertex.arguments.emplace_back(Place{tile.lists[s]});
+    vertex.arguments.emplace_back(stride(sources[s]));
+    vertex.arguments.emplace_back(s == 0 ? 0U : network_.layers[layer].inputs * 8);
+  }
+  return vertex;
 }
 
 /// Each tile that selects takes what it needs of the marks of its sample.

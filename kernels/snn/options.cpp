@@ -20,6 +20,8 @@ constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 constexpr config::Names<Activations, 2> kActivations{
     {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
+constexpr config::Names<States, 2> kStates{
+    {{"stored", States::stored}, {"recomputed", States::recomputed}}};
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
                                                       {"cuba_lif", NeuronKind::cuba_lif},
                                                       {"adaptive", NeuronKind::adaptive}}};
@@ -127,6 +129,17 @@ void describe(config::Fields& fields, Options& options) {
                 "the sum of their states over time, of neurons that never spike"},
                options.loss, kLosses);
   const char* untrained = options.train ? "" : "train";
+  const char* kept = dense[0] == 0 ? untrained : dense;
+  fields.field({"states",
+                "for the way back through time: stored, those of all steps; recomputed, those of "
+                "every checkpoint_steps-th one, from which the others are computed again",
+                "", false, kept},
+               options.states, kStates);
+  fields.field({"checkpoint_steps",
+                "of states recomputed: time steps from one kept state to the next; 0: about the "
+                "square root of time_steps",
+                "", false, options.states == States::recomputed ? kept : "states"},
+               options.checkpoint_steps, {0, 1U << 20});
   fields.field(
       {"steepness", "beta of the surrogate 1 / (beta |v - threshold| + 1)^2", "", false, untrained},
       options.steepness, {0, 1e6});

@@ -1,5 +1,6 @@
 #include "kernels/snn/plan.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -90,6 +91,51 @@ std::uint32_t Plan::home(VectorId vector, std::uint32_t sample, std::uint32_t pa
   return first + static_cast<std::uint32_t>(number * tiles / homes);
 }
 
+std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps) {
+  const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(time_steps)));
+  for (std::uint32_t off = 0; off <= root / 2; ++off)
+    for (const std::uint32_t steps : {root + off, root - off})
+      if (time_steps % steps == 0) return steps;
+  return root;
+}
+
+/// Tiles of the layers. Where two tiles of a pair take lists at twice the rate, only that one takes
+/// more whose pair two layers share: layers of an odd number of tiles, first those that take most,
+/// have a pair's other tile to themselves while tiles are left; of the others the one that takes
+/// most stands beside the one that takes least.
+void place_layers(const Network& network, std::uint32_t per_tile, std::uint32_t idle, Plan& plan) {
+  std::vector<std::uint32_t> odd, order;
+  const auto taken = [&](std::uint32_t l) {
+    std::uint64_t ids = 0;
+    for (const VectorId v : Plan::sources(network, l)) ids += plan.lists[v].capacity;
+    return ids;
+  };
+  for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
+    plan.layers.push_back({0, ceil_div(network.layers[l].neurons, per_tile), per_tile});
+    (plan.neighbours_listen && plan.layers[l].tiles % 2 != 0 ? odd : order).push_back(l);
+  }
+  std::stable_sort(odd.begin(), odd.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return taken(a) > taken(b); });
+  const auto alone = odd.begin() + std::min<std::ptrdiff_t>(idle, std::ssize(odd));
+  if (plan.neighbours_listen && odd.empty() && idle > 0) plan.first = idle > 1 ? 2 : 0;
+  std::uint32_t tile = plan.first;
+  const auto place = [&](std::uint32_t l) {
+    plan.layers[l].first = tile;
+    tile += plan.layers[l].tiles;
+  };
+  for (auto l = odd.begin(); l != alone; ++l) {
+    place(*l);
+    if (l + 1 != alone) ++tile;
+  }
+  for (const std::uint32_t l : order) place(l);
+  std::uint32_t most = 0;
+  const auto others = static_cast<std::uint32_t>(odd.end() - alone);
+  for (std::uint32_t least = others; most < least;) {
+    place(alone[most++]);
+    if (most < least) place(alone[--least]);
+  }
+}
+
 Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
   Plan plan;
@@ -99,9 +145,9 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   plan.batch = options.batch;
   const std::uint32_t per_tile = neurons_per_tile(network, options, machine);
   const std::uint32_t needed = tiles_needed(network, per_tile);
-  plan.first = needed < machine.tiles ? 1 : 0;
-  plan.tiles = machine.tiles - plan.first;
-  std::uint32_t tile = plan.first;
+  const std::uint32_t idle = machine.tiles - needed;
+  plan.first = idle > 0 ? 1 : 0;
+  plan.checkpoint_steps = options.checkpoint_steps;
   const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, std::uint32_t spread) {
     plan.lists.push_back({neurons, capacity, spread, plan.homes});
     plan.homes += options.batch * spread;
@@ -109,12 +155,12 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   add_list(network.inputs(), options.max_inputs, 1);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const Layer& layer = network.layers[l];
-    plan.layers.push_back({tile, ceil_div(layer.neurons, per_tile), per_tile});
-    tile += plan.layers.back().tiles;
     const bool listed = l + 1 < network.layers.size() || options.lists_outputs;
     add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0,
              listed ? spread_of(layer.neurons, machine.tile.contexts) : 1);
   }
+  place_layers(network, per_tile, idle, plan);
+  plan.tiles = machine.tiles - plan.first;
   place_reductions(network, plan);
   return plan;
 }
@@ -137,9 +183,11 @@ nlohmann::ordered_json to_json(const Plan& plan) {
                           {"groups", reduction.groups},
                           {"tiles_a_group", reduction.group_size},
                           {"summing_tiles", reduction.tiles}});
-  return {{"max_inputs", plan.lists.front().capacity},
-          {"layers", std::move(layers)},
-          {"reductions", std::move(reductions)}};
+  nlohmann::ordered_json json{{"max_inputs", plan.lists.front().capacity},
+                              {"layers", std::move(layers)},
+                              {"reductions", std::move(reductions)}};
+  if (plan.checkpoint_steps > 0) json["checkpoint_steps"] = plan.checkpoint_steps;
+  return json;
 }
 
 }  // namespace tessera::snn

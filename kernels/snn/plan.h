@@ -69,6 +69,7 @@ struct PlanOptions {
   double max_activity = 0.1;
   std::uint32_t max_inputs = 32;
   bool lists_outputs = true;  ///< the last layer's spikes are listed too
+  std::uint32_t checkpoint_steps = 0;
 };
 
 struct Plan {
@@ -79,6 +80,7 @@ struct Plan {
   std::vector<ListPlan> lists;  ///< by vector; those of layers that only read out have no capacity
   std::vector<Reduction> reductions;
   std::uint32_t homes = 0;
+  std::uint32_t checkpoint_steps = 0;  ///< from one kept state to the next; 0: all are kept
   /// The other tile of a pair listens too where only one needs the lists: two take them at twice
   /// the rate.
   bool neighbours_listen = false;
@@ -92,6 +94,10 @@ struct Plan {
 
 /// Throws KeyError if the machine has not the tiles.
 Plan make_plan(const Network& network, const PlanOptions& options, const MachineCosts& costs);
+
+/// Steps from one kept state to the next: about the square root of them all, one that divides them
+/// if there is such a one near.
+std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps);
 
 nlohmann::ordered_json to_json(const Plan& plan);
 

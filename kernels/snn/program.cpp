@@ -44,6 +44,8 @@ Parameters parameters_of(const Layer& layer, std::uint32_t pair_begin, std::uint
 
 }  // namespace
 
+void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
+
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
                         std::uint32_t part) {
   constexpr std::uint64_t kStream = 311;
@@ -105,6 +107,17 @@ ProgramBuilder::Fill ProgramBuilder::stated_marks(const ListPlan& list) const {
   };
 }
 
+/// Gradients of a tile's neurons of which as many are listed, evenly.
+ProgramBuilder::Fill ProgramBuilder::stated_gradients(const Neurons& tile, VectorId vector) const {
+  return [list = plan_.lists[vector], begin = tile.begin](std::span<std::byte> into) {
+    std::vector<std::uint32_t> gradients(into.size() / 4);
+    const auto before = [&](std::uint64_t i) { return (begin + i) * list.capacity / list.neurons; };
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      gradients[i] = before(i + 1) > before(i) ? 0 : ~0U;
+    std::memcpy(into.data(), gradients.data(), gradients.size() * sizeof gradients[0]);
+  };
+}
+
 /// What so many workers or tiles have found of them.
 ProgramBuilder::Fill ProgramBuilder::stated_found(std::uint32_t finders, std::uint32_t spikes,
                                                   std::uint32_t capacity) const {
@@ -153,6 +166,11 @@ void ProgramBuilder::add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_
   for (const auto& [tile, clock] : clocks_) set.vertices.push_back(tick(tile, keep, change));
 }
 
+std::uint32_t ProgramBuilder::state_slots(std::uint32_t layer) const {
+  if (!options_.train || network_.layers[layer].kind == NeuronKind::integrator) return 2;
+  return (recomputes(layer) ? plan_.checkpoint_steps : options_.time_steps) + 1;
+}
+
 program::Program ProgramBuilder::build() {
   add_clocks();
   add_homes();
@@ -165,11 +183,15 @@ program::Program ProgramBuilder::build() {
   return std::move(program_);
 }
 
-/// A count of steps on each tile that has something to do.
+/// A count of steps on each tile that has something to do. What is predicted is the last step.
 void ProgramBuilder::add_clocks() {
+  const auto first = [now = stated_ ? options_.time_steps - 1 : 0](std::span<std::byte> into) {
+    std::memset(into.data(), 0, into.size());
+    std::memcpy(into.data(), &now, sizeof now);
+  };
   const auto need = [&](std::uint32_t tile) {
     const auto [entry, is_new] = clocks_.try_emplace(tile);
-    if (is_new) entry->second = zeros(tile, 4, "clock");
+    if (is_new) entry->second = buffer(tile, 4, "clock", first);
   };
   for (const LayerTiles& layer : plan_.layers)
     for (std::uint32_t k = 0; k < layer.tiles; ++k) need(layer.first + k);
@@ -202,7 +224,10 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
     if (vector > 0) add_parts(home, vector, sample);
     if (vector > 0 && options_.train) {
       home.own = buffer(home.tile, stride(vector), "own spikes", stated_lists(vector, 1));
-      home.gradients = buffer(home.tile, gradient_bytes(vector), "spike gradients");
+      if (leads_on(vector))
+        home.gradients = buffer(home.tile, gradient_bytes(vector), "spike gradients");
+      home.by_neuron = buffer(home.tile, plan_.lists[vector].neurons * 4ULL, "gradients by neuron",
+                              fill_unlisted, true);
     }
   }
   if (vector + 1 == plan_.lists.size()) {
@@ -296,14 +321,10 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
                                std::memcpy(into.data() + pair * sizeof made, &made, sizeof made);
                              }
                            });
-  const std::uint64_t slots = options_.train ? options_.time_steps + 1 : 2;
-  tile.states = buffer(tile.tile, slots * slot_bytes(tile, layer), "states");
+  tile.states =
+      buffer(tile.tile, std::uint64_t{state_slots(layer)} * slot_bytes(tile, layer), "states");
   tile.marks = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "marks");
   tile.sums = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of states");
-  tile.key = buffer(tile.tile, 8, "first neuron", [tile](std::span<std::byte> into) {
-    std::memset(into.data(), 0, into.size());
-    std::memcpy(into.data(), &tile.begin, sizeof tile.begin);
-  });
   for (const VectorId v : Plan::sources(network_, layer))
     tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),
                                 "spikes received", stated_lists(v, plan_.batch)));

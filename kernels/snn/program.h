@@ -25,11 +25,10 @@ struct Handles {
   std::uint32_t clock_slots = 0;               ///< lists that `stored` holds
 };
 
-/// A list of ids as tiles hold it: spikes, listed ones, ids, and room for code that reads in
-/// eights.
+/// A list of ids as tiles hold it: spikes, listed ones, ids.
 constexpr std::uint32_t kListHeader = 2;
 constexpr std::uint32_t list_words(std::uint32_t capacity) {
-  return round_up(kListHeader + capacity + 7, 2U);
+  return round_up(kListHeader + capacity, 2U);
 }
 
 /// What a worker or a tile has found: a header of four words, ids.
@@ -41,6 +40,9 @@ constexpr std::uint32_t found_bytes(std::uint32_t capacity) {
 /// A sample's events as lists, one a step and an empty one behind.
 void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
                  std::span<std::byte> into);
+
+/// Gradients by neuron, of none that is listed.
+void fill_unlisted(std::span<std::byte> into);
 
 /// Words of chance by which a tile that selects differs from others.
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
@@ -64,10 +66,11 @@ class ProgramBuilder {
   /// What the tile of some neurons holds.
   struct Neurons {
     std::uint32_t tile = 0, begin = 0, end = 0, pairs = 0;
-    BufferId weights{}, parameters{}, states{}, marks{}, sums{}, key{};
+    BufferId weights{}, parameters{}, states{}, marks{}, sums{};
     std::vector<BufferId> lists;  ///< received, by source
     // Training alone:
-    BufferId gradients{}, state_gradients{}, inputs{}, logits{}, own{}, spike_gradients{};
+    BufferId gradients{}, state_gradients{}, inputs{}, logits{}, spike_gradients{};
+    BufferId checkpoints{};  ///< of states that are recomputed
     BufferId first_moments{}, second_moments{};
     std::vector<BufferId> input_gradients;  ///< by source; none for inputs
     std::uint32_t copies = 1;               ///< of `gradients`
@@ -84,7 +87,7 @@ class ProgramBuilder {
     std::uint32_t tile = 0;
     std::vector<Part> parts;
     BufferId list{}, stored{}, totals{}, joined{};            ///< joined: what parts have found
-    BufferId own{}, gradients{};                              ///< training
+    BufferId own{}, gradients{}, by_neuron{};                 ///< training
     BufferId logits{}, logit_gradients{}, label{}, result{};  ///< of outputs
   };
 
@@ -106,6 +109,8 @@ class ProgramBuilder {
   [[nodiscard]] Exchange send_lists();
   void receive(Exchange& exchange, std::uint32_t layer);
   [[nodiscard]] ComputeSet update_states();
+  [[nodiscard]] program::Vertex update(const Neurons& tile, std::uint32_t layer, Place clock,
+                                       std::uint32_t mask);
   [[nodiscard]] Exchange send_marks();
   [[nodiscard]] ComputeSet select();
   void end_step(ComputeSet& set);
@@ -115,13 +120,20 @@ class ProgramBuilder {
   // backward.cpp
   void add_backward(program::Sequence& body);
   void turn_round(program::Sequence& body);
-  void send_back(Exchange& exchange, std::uint32_t layer);
+  void send_gradients(Exchange& exchange, std::uint32_t layer);
   [[nodiscard]] ComputeSet gradients();
   void add_state_gradient(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
   void add_gradients_of_sources(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
   void add_group_sums(program::Sequence& body);
   void add_final_sums(program::Sequence& body);
   void fetch_back(ComputeSet& set);
+  void place_gradients(ComputeSet& set, VectorId vector);
+
+  // recomputing.cpp
+  void add_checkpoints(ComputeSet& set);
+  void add_way_back(program::Sequence& body);
+  void add_segment(program::Sequence& body, std::uint32_t steps);
+  void add_place_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change);
 
   // learning.cpp
   void add_loss(program::Sequence& body, const Turn& turn);
@@ -137,6 +149,7 @@ class ProgramBuilder {
   /// Contents of a list that holds what is predicted; none if nothing is.
   [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
   [[nodiscard]] Fill stated_marks(const ListPlan& list) const;
+  [[nodiscard]] Fill stated_gradients(const Neurons& tile, VectorId vector) const;
   [[nodiscard]] Fill stated_found(std::uint32_t finders, std::uint32_t spikes,
                                   std::uint32_t capacity) const;
   std::uint32_t codelet(const std::string& name);
@@ -154,6 +167,15 @@ class ProgramBuilder {
   }
 
   [[nodiscard]] bool listed(VectorId vector) const { return plan_.lists[vector].capacity > 0; }
+  /// Whether a vector's spikes lead to neurons of a layer.
+  [[nodiscard]] bool leads_on(VectorId vector) const {
+    return vector < network_.layers.size() || network_.layers.back().recurrent();
+  }
+  /// Of how many steps a tile of the layer has states at once. Read-outs need none on the way back.
+  [[nodiscard]] std::uint32_t state_slots(std::uint32_t layer) const;
+  [[nodiscard]] bool recomputes(std::uint32_t layer) const {
+    return plan_.checkpoint_steps > 0 && network_.layers[layer].kind != NeuronKind::integrator;
+  }
   [[nodiscard]] std::uint32_t stride(VectorId vector) const {
     return list_words(plan_.lists[vector].capacity) * 4;
   }
@@ -187,6 +209,7 @@ class ProgramBuilder {
   std::map<std::string, std::uint32_t> codelets_;
   std::vector<std::string> kind_names_;
   std::map<std::uint32_t, BufferId> clocks_;   ///< by tile
+  std::map<std::uint32_t, BufferId> places_;   ///< by tile: of recomputed states, as a clock
   std::map<std::uint32_t, BufferId> rates_;    ///< by tile, training
   std::vector<std::vector<Home>> homes_;       ///< by vector and sample
   std::vector<std::vector<Neurons>> neurons_;  ///< by layer and tile of it

@@ -44,9 +44,11 @@ void PlainNetwork::step_back(std::uint32_t step) {
   const VectorId last = static_cast<VectorId>(network_.layers.size());
   for (std::size_t b = 0; b < samples && plan_.lists[last].capacity > 0; ++b) {
     const List& list = lists_[last][b][step + 1];
-    of_spikes_[last][b].resize(list.ids.size());
+    Values& of_spike = of_spikes_[last][b];
+    if (!network_.layers.back().recurrent()) of_spike.clear();
+    of_spike.resize(list.ids.size());
     for (std::size_t i = 0; i < list.ids.size(); ++i)
-      of_spikes_[last][b][i] = logit_gradients_[b][list.ids[i]];
+      of_spike[i] += logit_gradients_[b][list.ids[i]];
   }
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
     for (std::size_t b = 0; b < samples; ++b) {

@@ -27,18 +27,28 @@ Snn::Snn(Options options, MachineCosts& costs)
   if (options_.activations == Activations::dense) {
     require_dense(options_);
     dense_ = std::make_shared<std::vector<DenseLayer>>(plan_dense(options_, network_, costs));
-    prediction_ = program_cost(build(), costs);
+    const program::Program program = build();
+    prediction_ = program_cost(program, costs);
+    memory_ = training::memory_of(program);
     options_.max_activity = 1;
   }
   plan_ = make_plan(network_,
                     {options_.neurons_per_tile, options_.batch, options_.max_activity,
-                     data_.max_events(), options_.loss == Loss::spike_count},
+                     data_.max_events(), options_.loss == Loss::spike_count, checkpoint_steps()},
                     costs);
   if (dense_) return;
   require_room();
   ProgramBuilder stated(*this, true);
-  prediction_ = program_cost(stated.build(), costs);
+  const program::Program program = stated.build();
+  prediction_ = program_cost(program, costs);
+  memory_ = training::memory_of(program);
   handles_ = std::make_shared<Handles>(stated.handles());
+}
+
+std::uint32_t Snn::checkpoint_steps() const {
+  if (!options_.train || options_.states == States::stored) return 0;
+  if (options_.checkpoint_steps == 0) return chosen_checkpoint_steps(options_.time_steps);
+  return std::min(options_.checkpoint_steps, options_.time_steps);
 }
 
 /// The options, unless no machine of this size could hold their weights: they are not made then.
@@ -69,9 +79,13 @@ void Snn::require_room() const {
             "a sample's lists of all steps");
     require(options_.batch * bytes, "workload.batch", options_.batch, "the lists of all samples");
   }
+  const std::uint64_t stretch = plan_.checkpoint_steps;
+  const std::uint64_t kept =
+      stretch > 0 ? stretch + ceil_div<std::uint64_t>(slots, stretch) : slots;
   for (const LayerTiles& layer : plan_.layers)
-    require((options_.train ? slots : 2) * options_.batch * layer.neurons_per_tile * 4ULL,
-            "workload.time_steps", options_.time_steps, "states of all steps");
+    require((options_.train ? kept : 2) * options_.batch * layer.neurons_per_tile * 4ULL,
+            "workload.time_steps", options_.time_steps,
+            stretch > 0 ? "states from checkpoint to checkpoint" : "states of all steps");
 }
 
 std::string Snn::problem() const {
@@ -93,7 +107,8 @@ nlohmann::ordered_json Snn::facts() const {
   return {{"neurons", network_.neurons()},
           {"parameters", network_.parameters()},
           {"training_steps", options_.train ? options_.steps : 0},
-          {"test_steps", test_steps()}};
+          {"test_steps", test_steps()},
+          {"memory", memory_}};
 }
 
 /// At the stated activity: every list full. An addition an id and neuron forward; training adds

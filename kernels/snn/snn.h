@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/snn/data.h"
 #include "kernels/snn/network.h"
 #include "kernels/snn/plan.h"
@@ -23,6 +25,10 @@ enum class Loss : std::uint8_t { spike_count, membrane };
 enum class Activations : std::uint8_t { sparse, dense };
 
 using training::Feed;
+
+/// For the way back through time: of all steps, or of some, from which the others are computed
+/// again.
+enum class States : std::uint8_t { stored, recomputed };
 
 /// Of all neurons that an option makes; see network.h.
 struct NeuronOptions {
@@ -50,9 +56,11 @@ struct Options {
   bool train = true;
   std::uint32_t steps = 1;  ///< batches to train on
   Loss loss = Loss::spike_count;
-  double steepness = 10;    ///< beta of the surrogate
-  double weight_scale = 4;  ///< weights lie within this times sqrt(6 / inputs)
-  std::string weights;      ///< folder of layer_0.npy ...; empty: seeded
+  States states = States::stored;
+  std::uint32_t checkpoint_steps = 0;  ///< of recomputed states; 0: chosen
+  double steepness = 10;               ///< beta of the surrogate
+  double weight_scale = 4;             ///< weights lie within this times sqrt(6 / inputs)
+  std::string weights;                 ///< folder of layer_0.npy ...; empty: seeded
   std::uint32_t neurons_per_tile = 0;
   Feed feed = Feed::host;
   training::Learning learning;
@@ -89,6 +97,7 @@ class Snn : public Workload {
   friend class SnnReplay;
   [[nodiscard]] const Options& fitting() const;
   [[nodiscard]] nlohmann::ordered_json counts(double between) const;
+  [[nodiscard]] std::uint32_t checkpoint_steps() const;
   void require_room() const;
   void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
                      CheckResult& result) const;
@@ -103,6 +112,7 @@ class Snn : public Workload {
   Plan plan_;
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
   Prediction prediction_;
+  nlohmann::ordered_json memory_;  ///< by what it is for
   std::shared_ptr<const Handles> handles_;
 };
 

@@ -98,34 +98,6 @@ __attribute__((always_inline)) inline void gather_dot(const double* plane, const
                : "memory");
 }
 
-/// scatter_add of `change` to `plane` and gather_dot of `weights` together: 5 slots an id.
-__attribute__((always_inline)) inline void scatter_and_dot(double* plane, const double* weights,
-                                                           const unsigned*& ids, unsigned n,
-                                                           double change, float*& out) {
-  if (n == 0) return;
-  double w;
-  double d;
-  double m;
-  double s;
-  n -= 1;
-  asm volatile(SNN_LGN("%[d]", "%[plane]", "%[ids]") SNN_LGN("%[w]", "%[weights]", "%[ids]")
-               SNN_ADD("%[d]", "%[d]", "%[g]") SNN_SGX("%[d]", "%[plane]", "%[ids]")
-               SNN_MUL("%[m]", "%[w]", "%[g]")
-               "addi %[ids], %[ids], 2\n"
-               ".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               SNN_LGN("%[d]", "%[plane]", "%[ids]") SNN_SUM("%[s]", "%[m]")
-               SNN_LGN("%[w]", "%[weights]", "%[ids]") SNN_ADD("%[d]", "%[d]", "%[g]")
-               SNN_SGX("%[d]", "%[plane]", "%[ids]") SNN_MUL("%[m]", "%[w]", "%[g]")
-               SNN_FSW("%[s]", "%[out]")
-               "addi %[ids], %[ids], 2\n"
-               "2:\n" SNN_SUM("%[s]", "%[m]") SNN_FSW("%[s]", "%[out]")
-               : [w] "=&f"(w), [d] "=&f"(d), [m] "=&f"(m), [s] "=&f"(s), [ids] "+r"(ids),
-                 [out] "+r"(out)
-               : [plane] "r"(plane), [weights] "r"(weights), [n] "r"(n), [g] "f"(change)
-               : "memory");
-}
-
 /// The same, added to what is there: 4 slots an id.
 __attribute__((always_inline)) inline void gather_add_dot(const double* plane, const unsigned* ids,
                                                           unsigned n, double change, float* out) {
@@ -200,6 +172,8 @@ T* again(T* call) {
 }
 
 constexpr unsigned kHeader = 2;  // words before ids: spikes, and those with carriers of gradient
+/// No gradient: a neuron that is not listed. No arithmetic makes this number.
+constexpr unsigned kUnlisted = ~0U;
 
 /// Spikes that a tile receives, a list a sample, and the first of the rows that they stand for.
 struct Source {

@@ -31,9 +31,7 @@ void ProgramBuilder::add_turns(const Turn& turn) {
   add_loss(body, turn);
   if (turn.trains) {
     turn_round(body);
-    program::Sequence back;
-    add_backward(back);
-    step(body, program::Repeat{options_.time_steps, std::move(back)});
+    add_way_back(body);
     add_update(body);
   }
   step(program_.main(), program::Repeat{turn.times, std::move(body)});
@@ -112,11 +110,14 @@ void ProgramBuilder::add_training(Neurons& tile, std::uint32_t layer) {
   if (what.kind == NeuronKind::integrator) {
     tile.logits = zeros(tile.tile, values, "logit gradients");
   } else {
-    const VectorId own = layer + 1;
-    tile.own = buffer(tile.tile, std::uint64_t{plan_.batch} * stride(own), "own spikes",
-                      stated_lists(own, plan_.batch));
-    tile.spike_gradients =
-        buffer(tile.tile, std::uint64_t{plan_.batch} * gradient_bytes(own), "spike gradients");
+    tile.spike_gradients = buffer(tile.tile, values, "spike gradients",
+                                  stated_ ? stated_gradients(tile, layer + 1) : fill_unlisted);
+  }
+  if (recomputes(layer)) {
+    const std::uint64_t checkpoints = ceil_div(options_.time_steps, plan_.checkpoint_steps);
+    tile.checkpoints =
+        buffer(tile.tile, checkpoints * slot_bytes(tile, layer), "checkpoints of states");
+    places_.emplace(tile.tile, zeros(tile.tile, 4, "place of states"));
   }
   for (const VectorId v : Plan::sources(network_, layer))
     tile.input_gradients.push_back(v == 0 ? BufferId{}

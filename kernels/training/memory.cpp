@@ -16,12 +16,17 @@ struct Kind {
 };
 
 /// What buffers of a training are for.
-std::array<Kind, 4> kinds() {
-  return {Kind{"weights", {"weights"}}, Kind{"gradients", {"weight gradients"}},
+std::array<Kind, 6> kinds() {
+  return {Kind{"weights", {"weights"}},
+          Kind{"gradients", {"weight gradients"}},
           Kind{"optimiser", {"velocity", "moments", "first moments", "second moments", "rate"}},
           Kind{"activations",
                {"batch", "labels", "sums", "activations", "inputs of factors", "x in blocks",
-                "low rank"}}};
+                "low rank"}},
+          Kind{"states", {"states", "states of all steps", "checkpoints of states"}},
+          Kind{"spikes",
+               {"spikes", "spikes of all steps", "spikes received", "spikes for a neighbour",
+                "own spikes", "events", "events of all steps"}}};
 }
 
 }  // namespace
@@ -37,6 +42,7 @@ nlohmann::ordered_json memory_of(const program::Program& program) {
       tiles[index(buffer.tile)] += buffer.bytes;
       total += buffer.bytes;
     }
+    if (total == 0) continue;
     json[kind.name] = {{"total_bytes", total},
                        {"max_tile_bytes", *std::max_element(tiles.begin(), tiles.end())}};
   }

@@ -93,9 +93,13 @@ TEST_SUITE("cli") {
     refused(
         "--set workload.layers=[600,3] --set workload.neurons_per_tile=500 --set "
         "workload.data.inputs=2000",
-        {"tile 1", "over"});
+        {"tile 2", "over"});
     refused("--set workload.time_steps=1000000",
             {"workload.time_steps", "1000000", "bytes of a tile"});
+    refused("--set workload.checkpoint_steps=2", {"workload.checkpoint_steps", "workload.states"});
+    refused("--set workload.states=recompute", {"workload.states", "recomputed"});
+    refused("--set workload.states=recomputed --set workload.train=false",
+            {"workload.states", "workload.train"});
     refused("--set workload.batch=3", {"workload.batch", "allowed 1 to 2"});
     refused("--set workload.max_activity=1.5", {"workload.max_activity"});
     refused("--set workload.data.raster=x.npy", {"workload.data"});

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -33,6 +35,20 @@ Options network(const std::vector<std::uint32_t>& layers) {
 
 std::string run(const Options& options, const MachineConfig& machine = small_machine(16)) {
   return test::run_workload<Snn>(options, machine);
+}
+
+/// What `tell` makes of a checked run.
+using Tell = std::function<std::string(const Snn&, const MemoryReader&, const RunResult&)>;
+std::string told(const Options& options, const MachineConfig& machine, const Tell& tell) {
+  return in_child([&]() -> std::string {
+    MeasuredCosts costs(machine);
+    const Snn workload(options, costs);
+    const program::Program program = workload.build();
+    Machine built(machine, program, costs.compile(program), {});
+    const RunResult result = built.run();
+    const CheckResult check = workload.check(built.memory(), {CheckMode::full});
+    return check.passed ? tell(workload, built.memory(), result) : check.problem;
+  });
 }
 
 }  // namespace
@@ -97,6 +113,42 @@ TEST_SUITE("run") {
     CHECK(run(options) == "passed");
   }
 
+  TEST_CASE("states computed again from checkpoints: the same losses, less memory, more cycles") {
+    struct Run {
+      nlohmann::json losses;
+      std::uint64_t states, cycles;
+    };
+    const auto measured = [](Options options, States states, std::uint32_t steps) -> Run {
+      options.states = states;
+      options.checkpoint_steps = steps;
+      const auto said = nlohmann::json::parse(
+          told(options, small_machine(23),
+               [](const Snn& snn, const MemoryReader& memory, const RunResult& result) {
+                 return nlohmann::json{snn.results(memory).at("loss"),
+                                       snn.facts().at("memory").at("states").at("total_bytes"),
+                                       result.time.total().count()}
+                     .dump();
+               }));
+      return {said[0], said[1], said[2]};
+    };
+    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
+      Options options = network({30, 24, 4});
+      options.neuron.kind = kind;
+      options.neuron.recurrent = kind == NeuronKind::adaptive;
+      options.loss = kind == NeuronKind::cuba_lif ? Loss::membrane : Loss::spike_count;
+      options.time_steps = 12;
+      options.steps = 4;
+      const Run stored = measured(options, States::stored, 0);
+      for (const std::uint32_t steps : {0U, 1U, 5U, 12U, 40U}) {
+        CAPTURE(steps);
+        const Run again = measured(options, States::recomputed, steps);
+        CHECK(again.losses == stored.losses);
+        CHECK(again.cycles > stored.cycles);
+        if (steps == 0 || steps == 5) CHECK(again.states < 0.75 * double(stored.states));
+      }
+    }
+  }
+
   TEST_CASE("other machines: one context, twelve, contexts that share a pipeline") {
     const Options options = network({20, 12, 4});
     MachineConfig machine = small_machine(11);
@@ -140,38 +192,49 @@ TEST_SUITE("run") {
     options.learning.rate = 0.02;
     const auto accuracy = [&](std::uint32_t steps) {
       options.steps = steps;
-      return in_child([&]() -> std::string {
-        const MachineConfig machine = small_machine(40);
-        MeasuredCosts costs(machine);
-        const Snn workload(options, costs);
-        const program::Program program = workload.build();
-        Machine built(machine, program, costs.compile(program), {});
-        built.run();
-        // The losses of all steps are those of the plain network.
-        const CheckResult check = workload.check(built.memory(), {CheckMode::full});
-        if (!check.passed) return check.problem;
-        return std::to_string(workload.results(built.memory()).at("test_accuracy").get<double>());
-      });
+      // The losses of all steps are those of the plain network.
+      return told(options, small_machine(40),
+                  [](const Snn& snn, const MemoryReader& memory, const RunResult&) {
+                    return snn.results(memory).at("test_accuracy").dump();
+                  });
     };
     CHECK(std::stod(accuracy(40)) > 0.9);
     CHECK(std::stod(accuracy(1)) < 0.5);
   }
 
   TEST_CASE("the time of a tile follows the spikes it gets") {
-    const auto cycles = [](double rate) {
+    // Six samples on six workers: each event of a step is a gather of two slots, one of a pair of
+    // neurons, or three of two pairs, in each of seven steps.
+    struct Load {
+      double cycles, events;
+    };
+    const auto load = [](double rate) -> Load {
       Options options = network({40, 4});
       options.data.rate = rate;
       options.data.inputs = 400;
       options.data.max_events = 400;
       options.train = false;
       options.steps = 1;
-      const std::string answer = test::run_workload<Snn>(
-          options, small_machine(23), [](const RunResult& result, const Snn&) {
-            return std::to_string(result.time.total().count());
-          });
-      REQUIRE(answer.starts_with("passed"));
-      return std::stoull(answer.substr(6));
+      options.neuron.threshold = 1e6;  // no spikes but the inputs'
+      options.neuron.second_threshold = 1e6;
+      double most = 0;
+      const Data data(options.data, options.time_steps, options.seed);
+      for (std::uint32_t t = 0; t < options.time_steps; ++t) {
+        std::size_t longest = 0;
+        for (std::uint32_t b = 0; b < options.batch; ++b)
+          longest = std::max(longest, data.events(b, t).size());
+        most += double(longest);
+      }
+      const std::string cycles = told(options, small_machine(23),
+                                      [](const Snn&, const MemoryReader&, const RunResult& result) {
+                                        return std::to_string(result.time.compute.count());
+                                      });
+      return {std::stod(cycles), most};
     };
-    CHECK(cycles(0.9) > cycles(0.1));
+    const Load few = load(0.1);
+    const Load many = load(0.9);
+    const double slots = (many.cycles - few.cycles) / (many.events - few.events) / 6;
+    CHECK(slots >= 1.9);
+    CHECK(slots <= 3.5);
   }
 }

@@ -1,0 +1,232 @@
+// Tile code of a time step: neurons that spike are looked for and listed.
+#include "kernels/snn/tile_code.h"
+
+using namespace snn;
+using xtile::constant;  // there is no pool of constants
+
+namespace {
+
+/// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
+struct Found {
+  unsigned spikes, carriers, overflow, padding;
+  unsigned ids[1];
+};
+
+struct Select {
+  const unsigned* marks;
+  unsigned count, chunk;  // neurons, and of a worker
+  Found* found;
+  unsigned stride, capacity;  // bytes from worker to worker, ids
+  const unsigned* clock;
+  const unsigned* key;  // which neurons these are: the first one's number, what chance depends on
+};
+
+/// A well mixed word (lowbias32, Wellons); the same in reference.cpp.
+unsigned mixed(unsigned x) {
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= x >> 15;
+  x *= 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+unsigned high_product(unsigned a, unsigned b) {
+  unsigned high;
+  asm("mulhu %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
+  return high;
+}
+
+}  // namespace
+
+/// Lists the marked neurons of a worker's chunk, from a random one on and round, until the list is
+/// full.
+extern "C" void snn_select(const Select* call) {
+  const unsigned worker = xtile::worker();
+  Found* found = at(call->found, worker * call->stride);
+  const unsigned first = worker * call->chunk;
+  unsigned spikes = 0;
+  unsigned carriers = 0;
+  unsigned overflow = 0;
+  if (first < call->count) {
+    const unsigned left = call->count - first;
+    const unsigned mine = left < call->chunk ? left : call->chunk;
+    const unsigned chance = mixed(call->key[1] + *call->clock * 0x9e3779b9U + worker);
+    const unsigned* const begin = call->marks + first;
+    const unsigned* const end = begin + mine;
+    const unsigned* const start = begin + high_product(chance, mine);
+    const unsigned* mark = start;
+    const unsigned* stop = end;
+    for (unsigned round = 0; round < 2; ++round) {
+      while (mark != stop) {
+        const unsigned is = xtile::lw_p<4>(mark);
+        if (__builtin_expect(is == 0, 1)) continue;
+        if (spikes + carriers == call->capacity) {
+          overflow = 1;
+          break;
+        }
+        const unsigned id = call->key[0] + static_cast<unsigned>(mark - call->marks) - 1;
+        if (is == 2)
+          found->ids[spikes++] = id;
+        else
+          found->ids[call->capacity - ++carriers] = id;
+      }
+      if (overflow != 0) break;
+      mark = begin;
+      stop = start;
+    }
+  }
+  found->spikes = spikes;
+  found->carriers = carriers;
+  found->overflow = overflow;
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Combine {
+  const Found* found;
+  unsigned lists, stride, from;  // how many, bytes, ids of each at most
+  unsigned capacity;
+  Found* part;          // the result is one of several: carriers from the back
+  unsigned* list;       // or a whole list, carriers behind the spikes
+  unsigned* stored;     // lists of all steps; null: none
+  unsigned slot, mask;  // bytes from step to step, and the steps that have a slot
+  const unsigned* clock;
+  unsigned* totals;  // spikes, listed, lists that overflowed
+};
+
+}  // namespace
+
+namespace {
+
+unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+unsigned wrapped(const Combine* call, unsigned i) { return i < call->lists ? i : i - call->lists; }
+
+/// What some of the lists hold together, in the order of this step.
+struct Sum {
+  unsigned spikes, carriers;
+};
+__attribute__((always_inline)) inline Sum sum_of(const Combine* call, unsigned begin,
+                                                 unsigned end) {
+  Sum sum{0, 0};
+  for (unsigned i = begin; i != end; ++i) {
+    const Found* found = at(call->found, wrapped(call, i) * call->stride);
+    sum.spikes += found->spikes;
+    sum.carriers += found->carriers;
+  }
+  return sum;
+}
+
+/// Which list comes first changes with the clock, so that none is cut more often than others.
+unsigned first_of(const Combine* call) { return high_product(mixed(*call->clock), call->lists); }
+
+/// Where ids are stored, from where they are sent.
+unsigned stored_behind(const Combine* call) {
+  if (call->stored == nullptr) return 0;
+  return reinterpret_cast<unsigned>(
+             at(call->stored, ((*call->clock + 1) & call->mask) * call->slot)) -
+         reinterpret_cast<unsigned>(call->list);
+}
+
+unsigned kept_spikes(const Combine* call) {
+  return least(sum_of(call, 0, call->lists).spikes, call->capacity);
+}
+
+unsigned* ids_of(const Combine* call) {
+  return call->part != nullptr ? call->part->ids : call->list + kHeader;
+}
+
+/// What the joined list holds.
+__attribute__((always_inline)) inline void conclude(const Combine* call) {
+  const Sum all = sum_of(call, 0, call->lists);
+  unsigned overflow = 0;
+  for (unsigned i = 0; i < call->lists; ++i)
+    overflow |= at(call->found, i * call->stride)->overflow;
+  const unsigned capacity = call->capacity;
+  if (all.spikes + all.carriers > capacity) overflow = 1;
+  const unsigned spikes = least(all.spikes, capacity);
+  const unsigned carriers = least(all.carriers, capacity - spikes);
+  if (call->part != nullptr) {
+    call->part->spikes = spikes;
+    call->part->carriers = carriers;
+    call->part->overflow = overflow;
+  } else {
+    const unsigned behind = stored_behind(call);
+    unsigned* const list = call->list;
+    list[0] = spikes;
+    list[1] = spikes + carriers;
+    at(list, behind)[0] = spikes;
+    at(list, behind)[1] = spikes + carriers;
+    call->totals[0] += spikes;
+    call->totals[1] += spikes + carriers;
+    call->totals[2] += overflow;
+  }
+}
+
+}  // namespace
+
+/// Joins what workers or tiles found, spikes first; workers share the copies of each list.
+extern "C" void snn_combine(const Combine* call) {
+  if (xtile::worker() == 0) conclude(call);
+  call = again(call);
+  const unsigned all = kept_spikes(call);
+  unsigned which = first_of(call);
+  for (unsigned before = 0; before < all;) {
+    const Found* found = at(call->found, which * call->stride);
+    which = wrapped(call, which + 1);
+    const unsigned n = least(all - before, found->spikes);
+    unsigned* to = ids_of(call) + before;
+    const unsigned behind = stored_behind(call);
+    for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
+      const unsigned id = found->ids[j];
+      at(to, behind)[j] = id;
+      to[j] = id;
+    }
+    before += n;
+  }
+  call = again(call);
+  const unsigned room = call->capacity - all;
+  which = first_of(call);
+  unsigned before = 0;
+  for (unsigned left = call->lists; left != 0 && before < room; --left) {
+    const Found* found = at(call->found, which * call->stride);
+    which = wrapped(call, which + 1);
+    const unsigned n = least(room - before, found->carriers);
+    const unsigned* from = found->ids + call->from - 1;
+    if (call->part != nullptr) {
+      unsigned* to = ids_of(call) + (call->capacity - before) - 1;
+      for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) *(to - j) = *(from - j);
+    } else {
+      unsigned* to = ids_of(call) + all + before;
+      const unsigned behind = stored_behind(call);
+      for (unsigned j = xtile::worker(); j < n; j += xtile::workers()) {
+        const unsigned id = *(from - j);
+        at(to, behind)[j] = id;
+        to[j] = id;
+      }
+    }
+    before += n;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Count {
+  const unsigned* list;
+  float* counts;
+};
+
+}  // namespace
+
+/// Adds the spikes of a list to how often each neuron has spiked; one worker.
+extern "C" void snn_count(const Count* call) {
+  const unsigned* id = call->list + kHeader;
+  const float one = constant(1.0F);
+  for (unsigned n = call->list[0]; n != 0; --n) {
+    float* count = call->counts + xtile::lw_p<4>(id);
+    *count += one;
+  }
+  xtile::xctl<0>();
+}
