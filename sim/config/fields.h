@@ -24,6 +24,7 @@ struct Field {
   /// The key beside it because of which nothing reads this one, as things stand: it is refused
   /// where it is set with or after that key, and left out of the resolved config.
   std::string_view unused_with = {};
+  std::string_view zero = {};  ///< of a number: a word that stands for 0, which is no value else
 };
 
 /// The allowed values of a number, both ends included.

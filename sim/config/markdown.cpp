@@ -21,7 +21,11 @@ class MarkdownWriter : public Fields {
     row(info, value, bounds(range));
   }
   void visit_number(const Field& info, double& value, Range<double> range) override {
-    row(info, value, bounds(range));
+    if (info.zero.empty())
+      row(info, value, bounds(range));
+    else
+      row(info, value == 0 ? Json(info.zero) : Json(value),
+          fmt::format("{}, or {}", bounds(range), info.zero));
   }
   void visit_text(const Field& info, std::string& value) override { row(info, value, "a text"); }
   void visit_choice(const Field& info, std::string& value,

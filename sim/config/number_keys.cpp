@@ -18,7 +18,7 @@ class NumberCollector : public Fields {
     add(info, static_cast<double>(value), true);
   }
   void visit_number(const Field& info, double& value, Range<double> /*range*/) override {
-    add(info, value, false);
+    if (value != 0 || info.zero.empty()) add(info, value, false);
   }
   void visit_text(const Field& /*info*/, std::string& /*value*/) override {}
   void visit_choice(const Field& /*info*/, std::string& /*value*/,

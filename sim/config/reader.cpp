@@ -159,9 +159,14 @@ void Reader::visit_integer(const Field& info, std::uint64_t& value, Range<std::u
 }
 
 void Reader::visit_number(const Field& info, double& value, Range<double> range) {
-  const std::string allowed = allowed_number(range, info.unit);
+  std::string allowed = allowed_number(range, info.unit);
+  if (!info.zero.empty()) allowed += fmt::format(", or {}", info.zero);
   const Json* const found = find(info, allowed);
   if (found == nullptr) return;
+  if (!info.zero.empty() && found->is_string() && found->get<std::string>() == info.zero) {
+    value = 0;
+    return;
+  }
   // The comparison is written so that it refuses NaN too.
   if (!found->is_number() ||
       !(found->get<double>() >= range.low && found->get<double>() <= range.high)) {

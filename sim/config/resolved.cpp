@@ -12,7 +12,12 @@ class ResolvedWriter : public Fields {
   void visit_integer(const Field& info, std::uint64_t& value, Range<std::uint64_t>) override {
     put(info, value);
   }
-  void visit_number(const Field& info, double& value, Range<double>) override { put(info, value); }
+  void visit_number(const Field& info, double& value, Range<double>) override {
+    if (value == 0 && !info.zero.empty())
+      put(info, info.zero);
+    else
+      put(info, value);
+  }
   void visit_text(const Field& info, std::string& value) override { put(info, value); }
   void visit_choice(const Field& info, std::string& value,
                     std::span<const std::string_view>) override {

@@ -31,7 +31,8 @@ class SchemaWriter : public Fields {
     Json type = {{"type", "number"}};
     if (range.low > std::numeric_limits<double>::lowest()) type["minimum"] = range.low;
     if (range.high < std::numeric_limits<double>::max()) type["maximum"] = range.high;
-    put(info, std::move(type), value);
+    if (!info.zero.empty()) type = {{"anyOf", Json::array({std::move(type), Json{{"const", info.zero}}})}};
+    put(info, std::move(type), value == 0 && !info.zero.empty() ? Json(info.zero) : Json(value));
   }
   void visit_text(const Field& info, std::string& value) override {
     put(info, {{"type", "string"}}, value);

@@ -1,6 +1,7 @@
 #include "sim/config/reader.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/config/writers.h"
 #include "sim/machine/machine_config.h"
@@ -117,6 +118,37 @@ TEST_SUITE("unit") {
     CHECK(error_of(R"({"points": {}})") ==
           "a.json: workload.points: found {}, allowed a list of objects");
     CHECK(error_of(R"({"count": 9})") == "a.json: workload.count: found 9, allowed anything else");
+  }
+
+  TEST_CASE("a word may stand for a number that is no value else") {
+    struct Scaled {
+      double scale = 0;
+    };
+    const auto members = [](Scaled& scaled) {
+      return [&scaled](Fields& fields) {
+        fields.field({"scale", "a size", "", false, "", "dynamic"}, scaled.scale, {0.5, 8.0});
+      };
+    };
+    const auto read = [&](const std::string& text) {
+      const Layers layers(config::parse_json(text, "a.json"), "a.json");
+      Scaled scaled{3};
+      config::Reader(layers, layers.value(), "workload").read_members(members(scaled));
+      return scaled;
+    };
+    CHECK(read(R"({"scale": "dynamic"})").scale == 0);
+    CHECK(read(R"({"scale": 4})").scale == 4);
+    for (const char* wrong : {"0", R"("dynamik")", "9"})
+      CHECK_THROWS_WITH_AS(read(fmt::format(R"({{"scale": {}}})", wrong)),
+                           fmt::format("a.json: workload.scale: found {}, allowed a number from "
+                                       "0.5 to 8, or dynamic",
+                                       wrong)
+                               .c_str(),
+                           ConfigError);
+    Scaled named{0};
+    CHECK(config::resolved(members(named)).dump() == R"({"scale":"dynamic"})");
+    CHECK(config::schema(members(named))["properties"]["scale"]["default"] == "dynamic");
+    CHECK(config::markdown(members(named), "w")
+              .find("| `w.scale` | `\"dynamic\"` | 0.5 to 8, or dynamic |") != std::string::npos);
   }
 
   TEST_CASE("unknown keys name the nearest one, notes pass") {
