@@ -148,6 +148,8 @@ stage_codelet     butterfly_f16_free_1, axpy.4h, free_twiddle, flh.p, sub.4h, 2
 stage_codelet     butterfly_f32_rotation_1, axpy.2s, rotation_twiddle, flw.p, sub.2s, 4
 stage_codelet     butterfly_f16_rotation_1, axpy.4h, rotation_twiddle, flh.p, sub.4h, 2
 stage_codelet     butterfly_f32_free_adjoint_1, axpy.2s, free_adjoint_twiddle, flw.p, sub.2s, 4
+stage_codelet     butterfly_f16_free_adjoint_1, axpy.4h, free_adjoint_twiddle, flh.p, sub.4h, 2
+stage_codelet     butterfly_f16_rotation_adjoint_1, axpy.4h, rotation_adjoint_twiddle, flh.p, sub.4h, 2
 stage_codelet     butterfly_f32_rotation_adjoint_1, axpy.2s, rotation_adjoint_twiddle, flw.p, sub.2s, 4
 two_stage_codelet butterfly_f32_free_2, axpy.2s, free_twiddle, flw.p, sub.2s, 4
 two_stage_codelet butterfly_f16_free_2, axpy.4h, free_twiddle, flh.p, sub.4h, 2

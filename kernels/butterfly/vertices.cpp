@@ -70,7 +70,8 @@ program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t u
 program::Vertex Vertices::adjoint_pass(TileId tile, const RowPass& pass, std::uint64_t units,
                                        Place twiddles, BufferId in, BufferId out) {
   const std::string name =
-      fmt::format("butterfly_f32_{}_adjoint_1", config::name_of(kParameters, problem_.parameters));
+      fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
+                  config::name_of(kParameters, problem_.parameters));
   return rows_vertex(tile, name, pass, units, in, out, twiddles,
                      twiddle_bytes(problem_, pass) / pass.groups(), 0);
 }

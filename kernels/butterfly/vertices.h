@@ -25,7 +25,7 @@ class Vertices {
   /// `pass` on rows of `units` in `in`, to those in `out` (the same or others).
   program::Vertex pass(TileId tile, const RowPass& pass, std::uint64_t units, Place twiddles,
                        BufferId in, BufferId out);
-  /// The same of F^H for twiddles as F has them: one factor, f32.
+  /// The same of F^H for twiddles as F has them: one factor, real numbers.
   program::Vertex adjoint_pass(TileId tile, const RowPass& pass, std::uint64_t units,
                                Place twiddles, BufferId in, BufferId out);
   /// The outer products of two rows of `gradient` with two of `x` for every group of a pass of one

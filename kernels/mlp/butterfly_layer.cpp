@@ -27,10 +27,21 @@ ButterflyLayer::ButterflyLayer(Assembly& assembly, const LayerContext& context,
       stacks_(context.linear.stacks()) {
   const auto values = std::make_shared<const std::vector<double>>(
       initial_parameters(context.seed, context.number, context.linear));
+  const training::StretchMaker make(assembly, context.learning);
   for (std::uint32_t s = 0; s < stacks_.size(); ++s) {
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      add_share(stacks_[s].twiddles, t, twiddle_places(s, t), values);
-      add_share(stacks_[s].bias, t, bias_places(s, t), values);
+      const auto value = [values](const std::vector<std::uint64_t>& places) {
+        return [values, places](std::uint64_t i) {
+          return places[i] == kNone ? 0.0 : (*values)[places[i]];
+        };
+      };
+      // Gradients are sums in f32.
+      const std::vector<std::uint64_t> twiddles = twiddle_places(s, t);
+      stacks_[s].twiddles.push_back(
+          rotates() ? make.masters(t, twiddles.size(), value(twiddles))
+                    : make.stretch(t, twiddles.size(), value(twiddles), program::Type::f32));
+      const std::vector<std::uint64_t> bias = bias_places(s, t);
+      stacks_[s].bias.push_back(make.stretch(t, bias.size(), value(bias), program::Type::f32));
     }
   }
 }
@@ -56,14 +67,14 @@ void ButterflyLayer::forward(const Matrix& x, const Matrix& z) {
                                               twiddles(stack, t, stage), stack.x[stage][t],
                                               stack.x[stage + 1][t]));
         if (stage + 1 == stages())
-          set.vertices.push_back(
-              row_numbers("training_add_bias", t, stack.x[stage + 1][t], stack.all_bias[t]));
+          set.vertices.push_back(row_numbers(assembly_.typed("training_add_bias"), t,
+                                             stack.x[stage + 1][t], stack.all_bias[t]));
       }
     }
     assembly_.add_step(std::move(set));
   }
   // Of samples only: those of padding have the bias too.
-  const std::uint64_t samples = std::uint64_t{z.rows} * kElementBytes;
+  const std::uint64_t samples = z.rows * z.element_bytes();
   take(outputs(all(at(stages())), context_.linear.outputs, samples), z);
 }
 
@@ -94,22 +105,20 @@ std::optional<Matrix> ButterflyLayer::backward(const Matrix& x, const Matrix& gr
   return back;
 }
 
-void ButterflyLayer::update(const Assembly::Rates& rates) {
-  std::vector<Assembly::Trained> all;
+std::vector<training::Stretch> ButterflyLayer::stretches() const {
+  std::vector<training::Stretch> all;
   for (const Stack& stack : stacks_)
     for (const Share* share : {&stack.twiddles, &stack.bias})
-      for (std::size_t i = 0; i < share->weights.size(); ++i)
-        all.push_back({share->weights[i], share->gradient[i], share->first[i],
-                       share->second.empty() ? share->first[i] : share->second[i]});
-  assembly_.update(*context_.learning, rates, all);
+      all.insert(all.end(), share->begin(), share->end());
+  return all;
 }
 
 std::vector<Place> ButterflyLayer::parameters() const {
   std::vector<Place> places(context_.linear.parameters());
   for (std::uint32_t s = 0; s < stacks_.size(); ++s)
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      enter(stacks_[s].twiddles.weights[t], twiddle_places(s, t), places);
-      enter(stacks_[s].bias.weights[t], bias_places(s, t), places);
+      enter(stacks_[s].twiddles[t], twiddle_places(s, t), places);
+      enter(stacks_[s].bias[t], bias_places(s, t), places);
     }
   return places;
 }
@@ -121,8 +130,11 @@ program::ComputeSet ButterflyLayer::backward_factors(std::uint32_t stage, bool f
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const std::uint64_t units = geometry_.units(t).size();
       const BufferId gradient = stack.gradient[t];
+      if (stage + 1 == stages() && halves() && bias_bytes() > geometry_.rows() * kElementBytes)
+        set.vertices.push_back(assembly_.clearing(stack.bias_sums[t]));
       if (stage + 1 == stages())
-        set.vertices.push_back(row_numbers("training_row_sums", t, gradient, stack.bias_sums[t]));
+        set.vertices.push_back(
+            row_numbers(assembly_.typed("training_row_sums"), t, gradient, stack.bias_sums[t]));
       set.vertices.push_back(vertices_.products(TileId(t), pass, units,
                                                 {stack.sums[t], word(layout_.stage_begin(stage))},
                                                 layout_.bytes(), gradient, stack.x[stage][t]));
@@ -139,7 +151,8 @@ void ButterflyLayer::add_stacks() {
   for (std::size_t s = 1; s < stacks_.size(); ++s)
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const Place all{stacks_.front().gradient[t]};
-      set.vertices.push_back(sum(t, geometry_.bytes(t), 1, all, {stacks_[s].gradient[t]}, all));
+      set.vertices.push_back(
+          sum(t, geometry_.bytes(t), 1, all, {stacks_[s].gradient[t]}, all, assembly_.type()));
     }
   if (!set.vertices.empty()) assembly_.add_step(std::move(set));
 }
@@ -150,9 +163,11 @@ std::unique_ptr<Layer> make_butterfly(Assembly& assembly, const LayerContext& co
 }
 
 /// The cut of least predicted cycles for the gradient of one stack that leaves room for `kept`.
-std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, std::uint32_t columns,
-                                                    std::uint64_t kept, MachineCosts& costs) {
-  const butterfly::Problem problem = linear.factors(columns);
+std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const LayerRoom& room_of,
+                                                    MachineCosts& costs) {
+  butterfly::Problem problem = linear.factors(room_of.columns);
+  if (room_of.type == program::Type::f16) problem.dtype = butterfly::Number::f16;
+  const std::uint64_t kept = room_of.kept;
   const MachineConfig& machine = costs.machine();
   const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
   std::optional<butterfly::Candidate> best;
@@ -173,10 +188,11 @@ std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, std::u
     }
   }
   if (!best)
-    throw UserError(fmt::format(
-        "mlp: a butterfly layer of {} stacks of {} features for {} samples needs {} "
-        "bytes a tile, of which {} are taken, allowed {} (machine.tile.sram_kib {})",
-        linear.stacks(), problem.features, columns, least, kept, room, machine.tile.sram_kib));
+    throw UserError(
+        fmt::format("mlp: a butterfly layer of {} stacks of {} features for {} samples needs {} "
+                    "bytes a tile, of which {} are taken, allowed {} (machine.tile.sram_kib {})",
+                    linear.stacks(), problem.features, room_of.columns, least, kept, room,
+                    machine.tile.sram_kib));
   return std::make_shared<const ButterflyPlan>(
       ButterflyPlan{{problem, best->plan}, best->tile_bytes * linear.stacks()});
 }

@@ -16,7 +16,7 @@ class ButterflyLayer : public Layer {
 
   std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) override;
 
-  void update(const Assembly::Rates& rates) override;
+  [[nodiscard]] std::vector<training::Stretch> stretches() const override;
 
   [[nodiscard]] std::uint32_t tiles() const override { return geometry_.tiles(); }
   [[nodiscard]] std::vector<program::Place> parameters() const override;
@@ -24,13 +24,11 @@ class ButterflyLayer : public Layer {
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // of no parameter: padding
 
-  /// Some parameters by tile, with what training keeps of them.
-  struct Share {
-    std::vector<BufferId> weights, first, second, gradient;
-  };
+  using Share = std::vector<training::Stretch>;  ///< by tile
   struct Stack {
     Share twiddles, bias;
-    std::vector<BufferId> turns;                   ///< cosines and sines of the share
+    std::vector<BufferId> turns;                   ///< f32 cosines and sines of the share
+    std::vector<BufferId> applied_turns;           ///< the same as tiles apply them
     std::vector<BufferId> all_twiddles, all_bias;  ///< what a tile applies
     std::vector<std::vector<BufferId>> x;          ///< by factor whose input it is, and the result
     std::vector<BufferId> gradient;
@@ -47,8 +45,17 @@ class ButterflyLayer : public Layer {
   [[nodiscard]] std::uint64_t pairs_of_share(std::uint32_t tile) const {
     return layout_.share(tile).size() / layout_.pair_bytes();
   }
+  /// Of f16: what is no gradient must be none that overflowed.
+  [[nodiscard]] bool halves() const { return assembly_.type() == program::Type::f16; }
   /// Bytes of a pair as tiles apply it.
-  [[nodiscard]] std::uint32_t applied_bytes() const { return rotates() ? 8 : 16; }
+  [[nodiscard]] std::uint32_t applied_bytes() const {
+    return (rotates() ? 2 : 4) * assembly_.element_bytes();
+  }
+  /// Of what is f32 in one place, as tiles apply it.
+  [[nodiscard]] kernels::Interval applied(kernels::Interval bytes) const {
+    return {bytes.begin / training::kElementBytes * assembly_.element_bytes(),
+            bytes.end / training::kElementBytes * assembly_.element_bytes()};
+  }
   [[nodiscard]] std::uint64_t bias_bytes() const {
     return round_up(std::uint64_t{geometry_.rows()} * training::kElementBytes,
                     gemm::Vertices::kPair);
@@ -65,11 +72,8 @@ class ButterflyLayer : public Layer {
                                                           std::uint32_t tile) const;
   [[nodiscard]] std::vector<std::uint64_t> bias_places(std::uint32_t stack,
                                                        std::uint32_t tile) const;
-  static void enter(BufferId buffer, const std::vector<std::uint64_t>& from,
+  static void enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
                     std::vector<program::Place>& places);
-
-  void add_share(Share& share, std::uint32_t tile, std::vector<std::uint64_t> places,
-                 const std::shared_ptr<const std::vector<double>>& values);
 
   /// Every tile's share to all that apply the same.
   void distribute();
@@ -95,13 +99,15 @@ class ButterflyLayer : public Layer {
                                        std::uint64_t limit = ~std::uint32_t{0}) const;
   [[nodiscard]] training::Lines outputs(std::vector<Buffers> buffers, std::uint64_t limit,
                                         std::uint64_t bytes) const;
-  [[nodiscard]] std::uint32_t grain() const { return training::padding(assembly_.machine()); }
+  [[nodiscard]] std::uint32_t grain() const {
+    return training::padding(assembly_.machine(), assembly_.type());
+  }
   /// A matrix by samples to rows of features, `rows` of them with zeros behind its columns.
   void bring(const Matrix& from, const training::Lines& to, const std::vector<Buffers>& into,
              std::uint64_t rows);
   void take(const training::Lines& from, const Matrix& to);
 
-  program::Vertex row_numbers(const char* name, std::uint32_t tile, BufferId rows,
+  program::Vertex row_numbers(const std::string& name, std::uint32_t tile, BufferId rows,
                               BufferId numbers);
   [[nodiscard]] program::Place twiddles(const Stack& stack, std::uint32_t tile,
                                         std::uint32_t stage) const {
@@ -117,7 +123,8 @@ class ButterflyLayer : public Layer {
   /// Over the parts of a tile's columns, then over tiles, each its share.
   void add_up();
   program::Vertex sum(std::uint32_t tile, std::uint64_t bytes, std::uint32_t count,
-                      program::Place first, program::Place further, program::Place result);
+                      program::Place first, program::Place further, program::Place result,
+                      program::Type type = program::Type::f32);
   /// The sum over all parts of the columns of a tile's share, in `result` or in place: where it is.
   program::Place shared(program::Exchange& exchange, program::ComputeSet& set, std::uint32_t tile,
                         kernels::Interval share, const Buffers& sums,

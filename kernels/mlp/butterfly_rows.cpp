@@ -6,7 +6,6 @@ using butterfly::RowPass;
 using kernels::EvenSplit;
 using kernels::Interval;
 using program::Place;
-using training::kElementBytes;
 using training::Lines;
 using training::word;
 
@@ -80,8 +79,8 @@ void ButterflyLayer::take(const Lines& from, const Matrix& to) {
   assembly_.transpose(from, training::lines_of(to), {to.pitch, to.padded_rows, grain()});
 }
 
-program::Vertex ButterflyLayer::row_numbers(const char* name, std::uint32_t tile, BufferId rows,
-                                            BufferId numbers) {
+program::Vertex ButterflyLayer::row_numbers(const std::string& name, std::uint32_t tile,
+                                            BufferId rows, BufferId numbers) {
   return {TileId(tile),
           assembly_.codelet(name),
           program::Executor::all_workers,

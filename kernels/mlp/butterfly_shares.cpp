@@ -12,12 +12,6 @@ using training::kElementBytes;
 using training::Lines;
 using training::word;
 
-namespace {
-
-constexpr std::uint64_t kPair = gemm::Vertices::kPair;
-
-}  // namespace
-
 std::vector<std::uint64_t> ButterflyLayer::twiddle_places(std::uint32_t stack,
                                                           std::uint32_t tile) const {
   const butterfly::Problem& problem = geometry_.problem;
@@ -48,28 +42,10 @@ std::vector<std::uint64_t> ButterflyLayer::bias_places(std::uint32_t stack,
   return places;
 }
 
-void ButterflyLayer::enter(BufferId buffer, const std::vector<std::uint64_t>& from,
+void ButterflyLayer::enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
                            std::vector<Place>& places) {
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] != kNone) places[from[i]] = {buffer, word(i * kElementBytes)};
-}
-
-void ButterflyLayer::add_share(Share& share, std::uint32_t tile, std::vector<std::uint64_t> places,
-                               const std::shared_ptr<const std::vector<double>>& values) {
-  const std::uint64_t bytes = round_up(places.size() * kElementBytes, std::uint64_t{8});
-  const auto fill = [places = std::move(places), values](std::span<std::byte> into) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto value = static_cast<float>(places[i] == kNone ? 0.0 : (*values)[places[i]]);
-      std::memcpy(into.data() + i * kElementBytes, &value, sizeof value);
-    }
-  };
-  share.weights.push_back(assembly_.buffer(tile, bytes, "weights", fill, true));
-  if (context_.learning == nullptr) return;
-  const auto zeros = [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); };
-  share.first.push_back(assembly_.buffer(tile, bytes, "moments", zeros, true));
-  if (context_.learning->optimiser == training::Optimiser::adam)
-    share.second.push_back(assembly_.buffer(tile, bytes, "second moments", zeros, true));
-  share.gradient.push_back(assembly_.buffer(tile, std::max(bytes, kPair), "weight gradients"));
+    if (from[i] != kNone) places[from[i]] = stretch.parameter(i);
 }
 
 void ButterflyLayer::distribute() {
@@ -79,19 +55,19 @@ void ButterflyLayer::distribute() {
     stack.all_twiddles.clear();
     stack.all_bias.clear();
     stack.turns.clear();
+    stack.applied_turns.clear();
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       stack.all_twiddles.push_back(
           assembly_.buffer(t, layout_.bytes() / 16 * applied_bytes(), "twiddles"));
-      stack.all_bias.push_back(assembly_.buffer(t, bias_bytes(), "bias"));
+      stack.all_bias.push_back(assembly_.buffer(t, applied({0, bias_bytes()}).size(), "bias"));
       if (rotates()) add_turns(turns, stack, t);
     }
-    const Buffers& shares = rotates() ? stack.turns : stack.twiddles.weights;
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const Interval share = layout_.share(t);
-      send(exchange, shares[t],
+      send(exchange, rotates() ? stack.applied_turns[t] : stack.twiddles[t].weights,
            {share.begin / 16 * applied_bytes(), share.end / 16 * applied_bytes()},
            stack.all_twiddles);
-      send(exchange, stack.bias.weights[t], bias_share(t), stack.all_bias);
+      send(exchange, stack.bias[t].weights, applied(bias_share(t)), stack.all_bias);
     }
   }
   if (!turns.vertices.empty()) assembly_.add_step(std::move(turns));
@@ -101,12 +77,16 @@ void ButterflyLayer::distribute() {
 void ButterflyLayer::add_turns(program::ComputeSet& set, Stack& stack, std::uint32_t tile) {
   const std::uint64_t pairs = pairs_of_share(tile);
   stack.turns.push_back(assembly_.buffer(tile, pairs * 8, "cosines and sines"));
+  stack.applied_turns.push_back(
+      halves() ? assembly_.buffer(tile, pairs * applied_bytes(), "cosines and sines")
+               : stack.turns[tile]);
   set.vertices.push_back(
       {TileId(tile),
-       assembly_.codelet("training_rotations"),
+       assembly_.typed_codelet("training_rotations"),
        program::Executor::all_workers,
        0,
-       {Place{stack.twiddles.weights[tile]}, Place{stack.turns[tile]}, word(pairs)}});
+       {Place{stack.twiddles[tile].masters}, Place{stack.turns[tile]}, word(pairs)}});
+  if (halves()) set.vertices.back().arguments.emplace_back(Place{stack.applied_turns[tile]});
 }
 
 void ButterflyLayer::send(program::Exchange& exchange, BufferId from, Interval bytes,
@@ -129,15 +109,16 @@ void ButterflyLayer::add_up() {
         own.vertices.push_back(sum(t, layout_.bytes(), arrays() - 1, {stack.sums[t]},
                                    {stack.sums[t], word(layout_.bytes())}, {stack.sums[t]}));
       const Interval share = layout_.share(t);
-      const Place pairs =
-          shared(exchange, set, t, share, stack.sums,
-                 rotates() ? std::nullopt : std::optional(stack.twiddles.gradient[t]));
-      if (!rotates()) stack.twiddles.gradient[t] = pairs.buffer;
+      BufferId& gradient = stack.twiddles[t].gradient;
+      const Place pairs = shared(exchange, set, t, share, stack.sums,
+                                 rotates() ? std::nullopt : std::optional(gradient));
+      if (!rotates()) gradient = pairs.buffer;
+      if (rotates() && halves()) set.vertices.push_back(assembly_.clearing(gradient));
       if (rotates() && share.size() > 0)
-        set.vertices.push_back(vertices_.angles(TileId(t), pairs_of_share(t), pairs, stack.turns[t],
-                                                stack.twiddles.gradient[t]));
-      stack.bias.gradient[t] =
-          shared(exchange, set, t, bias_share(t), stack.bias_sums, stack.bias.gradient[t]).buffer;
+        set.vertices.push_back(
+            vertices_.angles(TileId(t), pairs_of_share(t), pairs, stack.turns[t], gradient));
+      stack.bias[t].gradient =
+          shared(exchange, set, t, bias_share(t), stack.bias_sums, stack.bias[t].gradient).buffer;
     }
   }
   if (!own.vertices.empty()) assembly_.add_step(std::move(own));
@@ -146,9 +127,8 @@ void ButterflyLayer::add_up() {
 }
 
 program::Vertex ButterflyLayer::sum(std::uint32_t tile, std::uint64_t bytes, std::uint32_t count,
-                                    Place first, Place further, Place result) {
-  return assembly_.dense().adding(TileId(tile), program::Type::f32, bytes, count, first, further,
-                                  result);
+                                    Place first, Place further, Place result, program::Type type) {
+  return assembly_.dense().adding(TileId(tile), type, bytes, count, first, further, result);
 }
 
 Place ButterflyLayer::shared(program::Exchange& exchange, program::ComputeSet& set,

@@ -16,17 +16,31 @@ constexpr double kDeviations = 3;          // ... so many standard deviations of
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
 
 /// How far a loss may be off after `step` updates: sums of `depth` products, rounded some times on
-/// the way, in every step again.
-double allowed(double loss, std::uint32_t depth, std::uint32_t step) {
+/// the way, in every step again. In f16 both sides round sums to f16, and few of these alike sums
+/// to different numbers: a share of about u32 / u16 of them by u16, so that the root of the mean
+/// square is that of the product.
+double allowed(double loss, std::uint32_t depth, std::uint32_t step, program::Type type) {
   constexpr double kRoundings = 2;
-  return kRoundings * data::unit_roundoff(program::Type::f32) * std::sqrt(double(depth)) *
-         (1 + std::abs(loss)) * (step + 1);
+  const double roundoff =
+      std::sqrt(data::unit_roundoff(type) * data::unit_roundoff(program::Type::f32));
+  return kRoundings * roundoff * std::sqrt(double(depth)) * (1 + std::abs(loss)) * (step + 1);
 }
 
 double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
   double right = 0;
   for (const StepResult& step : steps) right += step.right;
   return right / (double(steps.size()) * batch);
+}
+
+/// The first step whose gradients overflowed at a scale that does not change, or none.
+std::string overflowed(const std::vector<StepResult>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].skipped)
+      return fmt::format(
+          "gradients overflow f16 in step {} of {} at a loss scale of {} (workload.loss_scale: a "
+          "smaller one, or dynamic)",
+          i + 1, steps.size(), steps[i].scale);
+  return {};
 }
 
 /// The first step whose loss is no number, or none.
@@ -46,6 +60,7 @@ CheckResult Mlp::check(const MemoryReader& memory, const CheckRequest& request) 
   CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
   result.problem = not_finite(found);
   if (result.problem.empty()) result.problem = not_finite(tested);
+  if (result.problem.empty() && !options_.scaling.changes()) result.problem = overflowed(found);
   if (!result.problem.empty()) {
     result.max_error = std::numeric_limits<double>::infinity();
     return result;
@@ -60,8 +75,12 @@ CheckResult Mlp::check(const MemoryReader& memory, const CheckRequest& request) 
   const auto compared = std::min<std::size_t>(expected.training.size(), kExactSteps);
   for (std::uint32_t step = 0; step < compared; ++step) {
     const double off = std::abs(found[step].loss - expected.training[step].loss) /
-                       allowed(expected.training[step].loss, depth, step);
+                       allowed(expected.training[step].loss, depth, step, options_.dtype);
     ++result.compared;
+    if (found[step].skipped != expected.training[step].skipped && result.problem.empty())
+      result.problem = fmt::format("step {} is {}, expected {}", step + 1,
+                                   found[step].skipped ? "skipped" : "none that is skipped",
+                                   expected.training[step].skipped ? "one that is" : "none");
     if (off <= result.max_error) continue;
     result.max_error = off;
     if (off > 1)

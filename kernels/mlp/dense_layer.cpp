@@ -6,16 +6,41 @@ namespace tessera::mlp {
 
 namespace {
 
+/// W before training, zeros behind its columns.
+class InitialWeights {
+ public:
+  explicit InitialWeights(const LayerContext& context)
+      : outputs_(context.linear.outputs),
+        values_(std::make_shared<const std::vector<double>>(
+            initial_parameters(context.seed, context.number, context.linear))) {}
+  double operator()(std::uint64_t row, std::uint64_t column) const {
+    return column < outputs_ ? (*values_)[row * outputs_ + column] : 0.0;
+  }
+
+ private:
+  std::uint64_t outputs_;
+  std::shared_ptr<const std::vector<double>> values_;
+};
+
 /// y = [x, 1] W by gemm; all matrices by rows on all tiles.
 class DenseLayer : public Layer {
  public:
   DenseLayer(Assembly& assembly, const LayerContext& context, const DensePlan& plan)
       : assembly_(assembly),
-        learning_(context.learning),
         plan_(plan),
         outputs_(context.linear.outputs),
         weights_(make_weights(assembly, context)) {
-    if (learning_ != nullptr) moments_ = assembly.moments(*learning_, weights_);
+    const training::StretchMaker make(assembly, context.learning);
+    const InitialWeights value(context);
+    for (std::uint32_t t = 0; t < weights_.tiles(); ++t) {
+      const std::uint64_t first = weights_.lies.stored.begin(t) / weights_.element_bytes();
+      stretches_.push_back(make.around(
+          weights_.lies.buffers[t],
+          [value, first, rows = weights_.rows, pitch = weights_.pitch](std::uint64_t i) {
+            const std::uint64_t row = (first + i) / pitch;
+            return row < rows ? value(row, (first + i) % pitch) : 0.0;
+          }));
+    }
   }
 
   void forward(const Matrix& x, const Matrix& z) override {
@@ -35,64 +60,61 @@ class DenseLayer : public Layer {
     return back;
   }
 
-  void update(const Assembly::Rates& rates) override {
-    assembly_.update(*learning_, rates, weights_, *change_, *moments_);
+  [[nodiscard]] std::vector<training::Stretch> stretches() const override {
+    std::vector<training::Stretch> all = stretches_;
+    for (std::size_t t = 0; t < all.size(); ++t) all[t].gradient = change_->lies.buffers[t];
+    return all;
   }
 
   [[nodiscard]] std::uint32_t tiles() const override { return weights_.tiles(); }
   [[nodiscard]] std::vector<program::Place> parameters() const override {
     std::vector<program::Place> places;
+    const std::uint64_t bytes = weights_.element_bytes();
     for (std::uint32_t row = 0; row < weights_.rows; ++row)
       for (std::uint64_t column = 0; column < outputs_; ++column) {
-        const std::uint64_t at = column * training::kElementBytes;
         const auto piece =
-            weights_.lies.stored.pieces(row, at, at + training::kElementBytes).front();
-        places.push_back({weights_.lies.buffers[piece.tile], piece.offset});
+            weights_.lies.stored.pieces(row, column * bytes, (column + 1) * bytes).front();
+        places.push_back(stretches_[piece.tile].parameter(piece.offset / bytes));
       }
     return places;
   }
 
  private:
   static Matrix make_weights(Assembly& assembly, const LayerContext& context) {
-    const auto values = std::make_shared<const std::vector<double>>(
-        initial_parameters(context.seed, context.number, context.linear));
-    const auto fill = [values, outputs = context.linear.outputs](std::uint64_t row,
-                                                                 std::uint64_t column) {
-      return column < outputs ? (*values)[row * outputs + column] : 0.0;
-    };
-    return assembly.matrix(context.linear.columns(), context.width, "weights", {fill, true});
+    return assembly.matrix(context.linear.columns(), context.width, "weights",
+                           {InitialWeights(context), true});
   }
 
   Assembly& assembly_;
-  const training::Learning* learning_;
   const DensePlan& plan_;
   std::uint32_t outputs_;
   Matrix weights_;
   std::optional<Matrix> change_;
-  std::optional<Assembly::Moments> moments_;
+  std::vector<training::Stretch> stretches_;  ///< by tile of the weights
 };
 
 }  // namespace
 
 /// Butterflies first: what they hold on a tile from their way forward to their way back the dense
 /// products have not.
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, std::uint32_t columns,
-                                   std::uint64_t kept, MachineCosts& costs) {
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom room,
+                                   MachineCosts& costs) {
   std::vector<LayerPlan> plans(linears.size());
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::butterfly) continue;
-    const auto plan = plan_butterfly(linears[i], columns, kept, costs);
-    kept += plan->tile_bytes;
+    const auto plan = plan_butterfly(linears[i], room, costs);
+    room.kept += plan->tile_bytes;
     plans[i] = plan;
   }
   for (std::size_t i = 0; i < linears.size(); ++i)
     if (linears[i].layer.kind == LayerKind::pixelfly)
-      plans[i] = plan_pixelfly(linears[i], columns, kept, costs);
-  training::ProductPlanner planner(costs, kept);
+      plans[i] = plan_pixelfly(linears[i], room, costs);
+  training::ProductPlanner planner(costs, room.kept, room.type);
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::dense) continue;
     const std::uint32_t rows = linears[i].columns();
     const std::uint32_t width = result_columns(linears, i);
+    const std::uint32_t columns = room.columns;
     DensePlan plan{planner.plan(columns, rows, width), planner.plan(rows, columns, width), {}};
     if (i > 0) plan.input_gradient = planner.plan(columns, width, rows);
     plans[i] = std::move(plan);

@@ -7,6 +7,7 @@
 #include "kernels/mlp/network.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/spmm_static/plan.h"
+#include "kernels/training/parameters.h"
 #include "kernels/training/products.h"
 
 /// The steps of one linear map in a program that trains.
@@ -40,9 +41,15 @@ struct PixelflyPlan {
 using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
                                std::shared_ptr<const PixelflyPlan>, DensePlan>;
 
-/// Plans for all maps: `columns` samples with padding, `kept` bytes of each tile are taken.
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, std::uint32_t columns,
-                                   std::uint64_t kept, MachineCosts& costs);
+/// What maps are planned for: `columns` samples with padding, on tiles of which `kept` bytes are
+/// taken.
+struct LayerRoom {
+  program::Type type;
+  std::uint32_t columns;
+  std::uint64_t kept;
+};
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom room,
+                                   MachineCosts& costs);
 nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains);
 
 /// What a layer is made for. All of it outlives the program.
@@ -63,11 +70,11 @@ class Layer {
   virtual void forward(const Matrix& x, const Matrix& z) = 0;
   /// Gradients of the parameters, and, if `wanted`, of x.
   virtual std::optional<Matrix> backward(const Matrix& x, const Matrix& gradient, bool wanted) = 0;
-  /// Parameters follow their gradients.
-  virtual void update(const Assembly::Rates& rates) = 0;
+  /// All parameters with their gradients, as backward() left them.
+  [[nodiscard]] virtual std::vector<training::Stretch> stretches() const = 0;
   /// Parameters lie on tiles 0 to this - 1.
   [[nodiscard]] virtual std::uint32_t tiles() const = 0;
-  /// Where each parameter lies, in the order of initial_parameters().
+  /// Where each parameter that training changes lies, in the order of initial_parameters().
   [[nodiscard]] virtual std::vector<program::Place> parameters() const = 0;
 
  protected:
@@ -82,10 +89,10 @@ std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& con
                                      const PixelflyPlan& plan);
 
 /// Throws UserError if nothing fits.
-std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, std::uint32_t columns,
-                                                    std::uint64_t kept, MachineCosts& costs);
-std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uint32_t columns,
-                                                  std::uint64_t kept, MachineCosts& costs);
+std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const LayerRoom& room,
+                                                    MachineCosts& costs);
+std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
+                                                  MachineCosts& costs);
 nlohmann::ordered_json to_json(const PixelflyPlan& plan);
 
 }  // namespace tessera::mlp

@@ -1,5 +1,7 @@
 #include "kernels/mlp/mlp.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -9,8 +11,6 @@
 #include "sim/program/program_cost.h"
 
 namespace tessera::mlp {
-
-namespace {}  // namespace
 
 void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSide{1, 4096};
@@ -47,6 +47,11 @@ void describe(config::Fields& fields, Options& options) {
                 "device: one batch, which lies on the machine from the beginning; host: the "
                 "next batch comes from the host each step"},
                options.feed, training::kFeeds);
+  fields.field({"dtype",
+                "of activations, of weights in products and of gradients; with f16 weights are "
+                "updated in f32, gradients scaled by loss_scale"},
+               options.dtype, data::kFloatTypes);
+  training::describe(fields, options.scaling, options.halves());
   fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
   fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
   const bool chains =
@@ -66,18 +71,22 @@ namespace {
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
                          const MachineConfig& machine) {
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
-    return training::matrix_bytes(rows, columns, machine);
+    return training::matrix_bytes(rows, columns, machine, options.dtype);
   };
   const bool adam = options.learning.optimiser == training::Optimiser::adam;
-  const std::uint64_t copies = options.train ? (adam ? 3 : 2) : 1;
+  // Of f16: a copy is half as large, masters and moments two; gradients are kept until all are
+  // known.
+  const std::uint64_t moments = adam ? 2 : 1;
+  const std::uint64_t trained = options.halves() ? 2 * moments + 4 : moments + 1;
+  const std::uint64_t copies = options.train ? trained : 1;
   std::uint64_t kept = bytes(options.batch, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
     // Pixelfly's weights lie in the orders of its products too.
-    kept +=
-        linears[i].layer.kind == LayerKind::dense
-            ? copies * bytes(linears[i].columns(), result_columns(linears, i))
-            : (copies + 4) * gemm::stored_bytes(linears[i].parameters() * training::kElementBytes,
-                                                machine.tiles);
+    kept += linears[i].layer.kind == LayerKind::dense
+                ? copies * bytes(linears[i].columns(), result_columns(linears, i))
+                : (copies + 4) * gemm::stored_bytes(
+                                     linears[i].parameters() * data::element_bytes(options.dtype),
+                                     machine.tiles);
     kept += 3 * bytes(options.batch, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
@@ -91,8 +100,11 @@ Mlp::Mlp(Options options, MachineCosts& costs)
       machine_(costs.machine()),
       data_(options_.data, options_.seed),
       linears_(products_of(options_.layers, data_.inputs())),
-      plans_(plan_layers(linears_, round_up(options_.batch, training::padding(machine_)),
-                         kept_bytes(options_, linears_, machine_), costs)) {
+      plans_(plan_layers(
+          linears_,
+          {options_.dtype, round_up(options_.batch, training::padding(machine_, options_.dtype)),
+           kept_bytes(options_, linears_, machine_)},
+          costs)) {
   options_.learning.all_steps = steps();
   const program::Program program = build();
   prediction_ = program_cost(program, costs);
@@ -109,7 +121,7 @@ std::uint32_t Mlp::test_steps() const { return options_.data.test_samples / opti
 std::string Mlp::problem() const {
   std::string text = fmt::format("{}", data_.inputs());
   for (const LayerOptions& layer : options_.layers) text += fmt::format("-{}", layer.outputs);
-  text += fmt::format(" batch {} f32", options_.batch);
+  text += fmt::format(" batch {} {}", options_.batch, peak_type());
   if (!options_.data.images.empty()) text += " " + data::file_name(options_.data.images);
   return text;
 }
@@ -142,14 +154,27 @@ std::uint64_t Mlp::useful_flops() const {
   return (forward + backward) * steps();
 }
 
+namespace {
+
+using Pair = std::array<float, 2>;
+
+std::vector<Pair> pairs_of(std::span<const std::byte> bytes) {
+  std::vector<Pair> pairs(bytes.size() / sizeof(Pair));
+  std::memcpy(pairs.data(), bytes.data(), pairs.size() * sizeof(Pair));
+  return pairs;
+}
+
+}  // namespace
+
 std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer) {
-  const std::span<const std::byte> bytes = memory.written(transfer);
   std::vector<StepResult> results;
-  constexpr std::size_t kBytes = 8;
-  for (std::size_t at = 0; at + kBytes <= bytes.size(); at += kBytes) {
-    float pair[2];
-    std::memcpy(pair, bytes.data() + at, sizeof pair);
-    results.push_back({pair[0], pair[1]});
+  for (const auto& [loss, right] : pairs_of(memory.written(transfer)))
+    results.push_back({loss, right});
+  if (transfer != kTrainingResults) return results;
+  const std::vector<Pair> scales = pairs_of(memory.written(kScales));
+  for (std::size_t i = 0; i < std::min(scales.size(), results.size()); ++i) {
+    results[i].scale = scales[i][0];
+    results[i].skipped = scales[i][1] != 0;
   }
   return results;
 }
@@ -165,12 +190,20 @@ nlohmann::ordered_json Mlp::results(const MemoryReader& memory) const {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!tested.empty()) json["test_accuracy"] = accuracy(tested);
   if (!trained.empty()) json["training_accuracy"] = accuracy(trained);
-  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
-  for (const StepResult& step : trained) losses.push_back(step.loss);
-  json["loss"] = std::move(losses);
-  nlohmann::ordered_json right = nlohmann::ordered_json::array();
-  for (const StepResult& step : trained) right.push_back(step.right / options_.batch);
-  json["accuracy"] = std::move(right);
+  const auto list = [&](const char* name, const auto& value) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
+    for (const StepResult& step : trained) values.push_back(value(step));
+    json[name] = std::move(values);
+  };
+  const bool scaled = options_.halves() && options_.train;
+  if (scaled)
+    json["skipped_steps"] = std::count_if(trained.begin(), trained.end(),
+                                          [](const StepResult& step) { return step.skipped; });
+  list("loss", [](const StepResult& step) { return step.loss; });
+  list("accuracy", [&](const StepResult& step) { return step.right / options_.batch; });
+  if (!scaled) return json;
+  list("loss_scale", [](const StepResult& step) { return step.scale; });
+  list("skipped", [](const StepResult& step) { return step.skipped ? 1 : 0; });
   return json;
 }
 

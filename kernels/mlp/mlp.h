@@ -8,12 +8,13 @@
 
 #include "kernels/mlp/data.h"
 #include "kernels/mlp/layer.h"
+#include "kernels/training/scaling.h"
 #include "sim/program/workload.h"
 
 /// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, loss and
-/// all on the machine, in f32. Samples are rows: every layer is Y[batch, outputs] = X[batch,
-/// inputs] W. Weights, moments and their gradients lie by rows on all tiles; each product brings
-/// them to where its plan wants them, and back.
+/// all on the machine, in f32, or in f16 with weights that are updated in f32. Samples are rows:
+/// every layer is Y[batch, outputs] = X[batch, inputs] W. Weights, moments and their gradients lie
+/// by rows on all tiles; each product brings them to where its plan wants them, and back.
 namespace tessera::mlp {
 
 using training::Feed;
@@ -27,8 +28,11 @@ struct Options {
   std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
   bool train = true;        ///< else the samples to train on are only looked at
   Feed feed = Feed::host;
+  program::Type dtype = program::Type::f32;
+  training::LossScaling scaling;  ///< of f16
   training::Learning learning;
   std::uint64_t seed = 1;
+  [[nodiscard]] bool halves() const { return dtype == program::Type::f16; }
 };
 void describe(config::Fields& fields, Options& options);
 
@@ -41,7 +45,7 @@ class Mlp : public Workload {
   [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override { return "f32"; }
+  [[nodiscard]] std::string peak_type() const override { return options_.halves() ? "f16" : "f32"; }
   [[nodiscard]] program::Program build() const override { return build_with_places().program; }
   struct Built {
     program::Program program;
@@ -73,12 +77,15 @@ class Mlp : public Workload {
 
 /// What the host is told each step.
 struct StepResult {
-  double loss;   ///< mean of the batch
-  double right;  ///< samples whose largest output is their label's
+  double loss;           ///< mean of the batch
+  double right;          ///< samples whose largest output is their label's
+  double scale = 1;      ///< of f16: of the step's gradients
+  bool skipped = false;  ///< because they overflowed
 };
-/// Names of the transfers that bring them, each two f32 a step.
+/// Names of the transfers that bring them, each two f32 a step, and of f16 two more.
 constexpr std::string_view kTrainingResults = "training results";
 constexpr std::string_view kTestResults = "test results";
+constexpr std::string_view kScales = "loss scales";
 std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer);
 
 }  // namespace tessera::mlp

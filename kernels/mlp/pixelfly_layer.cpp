@@ -11,7 +11,6 @@ using program::Place;
 using sparse::BlockMatrix;
 using spmm_static::DenseRows;
 using spmm_static::Partition;
-using training::kElementBytes;
 using training::Lines;
 using training::word;
 
@@ -40,28 +39,34 @@ struct AtRest {
   explicit AtRest(const Sampled& gradient)
       : deal(gradient.partition.deal),
         block(gradient.partition.shape.block),
+        element_bytes(gradient.partition.shape.bytes()),
         storage(gradient.results()),
         number(deal) {}
 
   /// The element's byte.
   [[nodiscard]] std::uint64_t byte(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t e = number(row / block, column / block);
-    return ((e * block + row % block) * block + column % block) * kElementBytes;
+    return ((e * block + row % block) * block + column % block) * element_bytes;
   }
   [[nodiscard]] Place place(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t at = byte(row, column);
-    const EvenStorage::Piece piece = storage.pieces(at, at + kElementBytes).front();
-    return {weights[piece.tile], piece.offset};
+    const EvenStorage::Piece piece = storage.pieces(at, at + element_bytes).front();
+    return stretches[piece.tile].parameter(piece.offset / element_bytes);
   }
   /// Row i of block e as row number e * block + i.
   [[nodiscard]] Lines lines() const {
     return {[this](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
-      const std::uint64_t before = row * block * kElementBytes;
+      const std::uint64_t before = row * block * element_bytes;
       Lines::Pieces pieces;
       for (const auto& piece : storage.pieces(before + begin, before + end))
-        pieces.push_back({{weights[piece.tile], piece.offset}, piece.at, piece.bytes});
+        pieces.push_back({{stretches[piece.tile].weights, piece.offset}, piece.at, piece.bytes});
       return pieces;
     }};
+  }
+  [[nodiscard]] Buffers gradients() const {
+    Buffers buffers;
+    for (const training::Stretch& each : stretches) buffers.push_back(each.gradient);
+    return buffers;
   }
   [[nodiscard]] Assembly::Extent extent() const {
     return {word(deal.blocks() * block), block, block};
@@ -69,9 +74,10 @@ struct AtRest {
 
   const spmm_static::Deal& deal;
   std::uint32_t block;
+  std::uint64_t element_bytes;
   EvenStorage storage;
   BlockNumbers number;
-  Buffers weights, gradient, first, second;
+  std::vector<training::Stretch> stretches;  ///< by tile
 };
 
 /// The values of a product's matrix as it takes them: blocks in the order of its deal, each [run of
@@ -87,7 +93,7 @@ struct Values {
     const std::uint64_t e = number(out / block, in / block);
     return (partition.deal.value_begin[e] + (out % block / run() * block + in % block) * run() +
             out % run()) *
-           kElementBytes;
+           partition.shape.bytes();
   }
 
   const Partition& partition;
@@ -153,18 +159,15 @@ class PixelflyLayer : public Layer {
       back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
       take(dx, plan_.back.partition, *back);
     }
-    pixelfly::add_sampled(sparse_, plan_.dw, "dw ", {dy}, {x_, z_}, w_.gradient);
-    pixelfly::add_sampled(sparse_, plan_.dv, "dv ", {x_}, {t}, v_.gradient);
+    pixelfly::add_sampled(sparse_, plan_.dw, "dw ", {dy}, {x_, z_}, w_.gradients());
+    pixelfly::add_sampled(sparse_, plan_.dv, "dv ", {x_}, {t}, v_.gradients());
     return back;
   }
 
-  void update(const Assembly::Rates& rates) override {
-    std::vector<Assembly::Trained> all;
-    for (const AtRest* each : {&w_, &v_})
-      for (std::size_t t = 0; t < each->weights.size(); ++t)
-        all.push_back({each->weights[t], each->gradient[t], each->first[t],
-                       each->second.empty() ? each->first[t] : each->second[t]});
-    assembly_.update(*context_.learning, rates, all);
+  [[nodiscard]] std::vector<training::Stretch> stretches() const override {
+    std::vector<training::Stretch> all = w_.stretches;
+    all.insert(all.end(), v_.stretches.begin(), v_.stretches.end());
+    return all;
   }
 
   [[nodiscard]] std::uint32_t tiles() const override {
@@ -198,26 +201,20 @@ class PixelflyLayer : public Layer {
   [[nodiscard]] std::uint64_t first_of_u() const { return plan_.forward.partition.x.back().first; }
 
   void fill(AtRest& of, const std::vector<double>& values) {
-    const auto all = std::make_shared<std::vector<float>>(of.storage.bytes() / kElementBytes);
+    const auto all = std::make_shared<std::vector<double>>(of.storage.bytes() / of.element_bytes);
     std::size_t at = 0;
     for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
-      if (&in == &of) (*all)[in.byte(row, column) / kElementBytes] = static_cast<float>(values[at]);
+      if (&in == &of) (*all)[in.byte(row, column) / of.element_bytes] = values[at];
       ++at;
     });
-    const bool adam =
-        context_.learning != nullptr && context_.learning->optimiser == training::Optimiser::adam;
-    for (std::uint32_t t = 0; t < of.storage.tiles(); ++t) {
-      const std::uint64_t bytes = of.storage.bytes_on(t);
-      const auto values_of = [all, first = of.storage.begin(t)](std::span<std::byte> into) {
-        std::memcpy(into.data(), all->data() + first / kElementBytes, into.size());
-      };
-      of.weights.push_back(assembly_.buffer(t, bytes, "weights", values_of, true));
-      if (context_.learning == nullptr) continue;
-      const auto zeros = [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); };
-      of.first.push_back(assembly_.buffer(t, bytes, "moments", zeros, true));
-      if (adam) of.second.push_back(assembly_.buffer(t, bytes, "second moments", zeros, true));
-      of.gradient.push_back(assembly_.buffer(t, bytes, "weight gradients"));
-    }
+    const training::StretchMaker make(assembly_, context_.learning);
+    for (std::uint32_t t = 0; t < of.storage.tiles(); ++t)
+      of.stretches.push_back(make.stretch(
+          t, of.storage.bytes_on(t) / of.element_bytes,
+          [all, first = of.storage.begin(t) / of.element_bytes](std::uint64_t i) {
+            return (*all)[first + i];
+          },
+          assembly_.type()));
   }
 
   /// On all tiles: products name results by tile.
@@ -255,9 +252,9 @@ class PixelflyLayer : public Layer {
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
   static void copy(program::Exchange& exchange, const AtRest& from, std::uint64_t source,
                    const Values& to, std::uint64_t destination) {
-    for (const auto& given : from.storage.pieces(source, source + to.run() * kElementBytes))
-      sparse::scatter(exchange, {from.weights[given.tile], given.offset}, to.storage, to.buffers,
-                      destination + given.at, destination + given.at + given.bytes);
+    for (const auto& given : from.storage.pieces(source, source + to.run() * from.element_bytes))
+      sparse::scatter(exchange, {from.stretches[given.tile].weights, given.offset}, to.storage,
+                      to.buffers, destination + given.at, destination + given.at + given.bytes);
   }
 
   /// Where W's outputs are rows at rest: row j of the transposed blocks holds, block by block, what
@@ -272,13 +269,14 @@ class PixelflyLayer : public Layer {
   [[nodiscard]] static Lines turned(const AtRest& from, const Values& to, std::uint64_t first) {
     return {[&from, to, first](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
       Lines::Pieces pieces;
-      for (std::uint64_t at = begin; at < end; at += to.run() * kElementBytes) {
-        const std::uint64_t e = at / kElementBytes / from.block;
+      const std::uint64_t bytes = from.element_bytes;
+      for (std::uint64_t at = begin; at < end; at += to.run() * bytes) {
+        const std::uint64_t e = at / bytes / from.block;
         const std::uint64_t out =
-            std::uint64_t{from.deal.row[e]} * from.block + at / kElementBytes % from.block;
+            std::uint64_t{from.deal.row[e]} * from.block + at / bytes % from.block;
         const std::uint64_t in = first + std::uint64_t{from.deal.column[e]} * from.block + row;
         const std::uint64_t byte = to.byte(out, in);
-        for (const auto& piece : to.storage.pieces(byte, byte + to.run() * kElementBytes))
+        for (const auto& piece : to.storage.pieces(byte, byte + to.run() * bytes))
           pieces.push_back(
               {{to.buffers[piece.tile], piece.offset}, word(at - begin + piece.at), piece.bytes});
       }
@@ -288,7 +286,7 @@ class PixelflyLayer : public Layer {
 
   /// Blocks hold more rows than the matrix has columns.
   void clear_behind(const Matrix& matrix, const EvenStorage& storage, const Buffers& buffers) {
-    if (storage.bytes() > matrix.padded_elements() * kElementBytes)
+    if (storage.bytes() > matrix.padded_bytes())
       assembly_.clear({buffers.begin(), buffers.begin() + storage.tiles()});
   }
 
@@ -297,8 +295,8 @@ class PixelflyLayer : public Layer {
                          const EvenStorage& storage, const Buffers& buffers, std::uint32_t depth,
                          bool into) {
     const std::uint64_t samples = matrix.padded_rows;
-    const std::uint64_t chunk = std::uint64_t{depth} * kElementBytes;
-    const std::uint64_t pitch = std::uint64_t{matrix.pitch} * kElementBytes;
+    const std::uint64_t chunk = depth * matrix.element_bytes();
+    const std::uint64_t pitch = matrix.pitch * matrix.element_bytes();
     for (std::uint64_t at = 0; at < pitch && at * samples < storage.bytes(); at += chunk) {
       for (std::uint64_t s = 0; s < samples; ++s) {
         for (const auto& piece : matrix.lies.stored.pieces(s, at, std::min(at + chunk, pitch))) {
@@ -316,7 +314,7 @@ class PixelflyLayer : public Layer {
   }
   void take(const Buffers& from, const Partition& partition, const Matrix& to) {
     const EvenStorage storage = partition.y_storage();
-    if (storage.bytes() < to.padded_elements() * kElementBytes) assembly_.clear(to.lies.buffers);
+    if (storage.bytes() < to.padded_bytes()) assembly_.clear(to.lies.buffers);
     program::Exchange exchange{"rows", {}};
     add_blocks(exchange, to, storage, from, partition.shape.block, false);
     assembly_.add_step(std::move(exchange));

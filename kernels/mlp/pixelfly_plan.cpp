@@ -52,19 +52,20 @@ BlockMatrix beside(const BlockMatrix& s, std::uint32_t rank, std::uint32_t rows_
 
 }  // namespace
 
-std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uint32_t columns,
-                                                  std::uint64_t kept, MachineCosts& costs) {
+std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
+                                                  MachineCosts& costs) {
+  const std::uint32_t columns = room.columns;
   const std::uint32_t tiles = costs.machine().tiles;
   const std::uint32_t block = linear.layer.block;
   const std::uint32_t rank = linear.layer.rank;
   PixelflyPlan plan;
-  plan.shape = {block,
-                program::Type::f32,
-                program::Type::f32,
-                kernels::Layout::blocked,
-                false,
-                kernels::block_shape(costs.machine().tile.matrix_unit, program::Type::f32,
-                                     program::Type::f32)};
+  plan.shape = {
+      block,
+      room.type,
+      program::Type::f32,
+      kernels::Layout::blocked,
+      false,
+      kernels::block_shape(costs.machine().tile.matrix_unit, room.type, program::Type::f32)};
   sparse::Shape inner = plan.shape;
   inner.block = pixelfly::inner_block(plan.shape);
   const BlockMatrix s = linear.mask();
@@ -86,7 +87,8 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, std::uin
   const std::vector<DenseRows> x_z{x.front(), rows(inner, given, made)};
   const std::vector<DenseRows> dy_t{dy.front(), rows(inner, out, made)};
   const std::vector<DenseRows> t{rows(inner, 0, made)};
-  const std::uint64_t beside = kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
+  const std::uint64_t beside =
+      room.kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
   const auto product = [&](const BlockMatrix& w, const sparse::Shape& shape,
                            const std::vector<DenseRows>& from) {
     return spmm_static::choose_plan(w, shape, columns, costs, {},

@@ -9,15 +9,16 @@ namespace {
 
 class PlainDense : public PlainMap {
  public:
-  PlainDense(const Linear& linear, Vector initial)
-      : PlainMap(std::move(initial)), linear_(linear) {}
+  PlainDense(const Linear& linear, Vector initial, program::Type type)
+      : PlainMap(std::move(initial), type), linear_(linear) {}
 
   Vector forward(const Vector& x) override {
     const std::size_t n = linear_.outputs;
     Vector y(n, 0.0);
-    if (linear_.bias) std::copy_n(&parameters[linear_.inputs * n], n, y.begin());
+    if (linear_.bias) std::copy_n(&weights[linear_.inputs * n], n, y.begin());
     for (std::size_t row = 0; row < linear_.inputs; ++row)
-      for (std::size_t c = 0; c < n; ++c) y[c] += x[row] * parameters[row * n + c];
+      for (std::size_t c = 0; c < n; ++c) y[c] += x[row] * weights[row * n + c];
+    round.all(y);
     return y;
   }
   Vector backward(const Vector& x, const Vector& gradient) override {
@@ -26,10 +27,11 @@ class PlainDense : public PlainMap {
     for (std::size_t row = 0; row < linear_.inputs; ++row)
       for (std::size_t c = 0; c < n; ++c) {
         gradients[row * n + c] += x[row] * gradient[c];
-        further[row] += parameters[row * n + c] * gradient[c];
+        further[row] += weights[row * n + c] * gradient[c];
       }
     if (linear_.bias)
       for (std::size_t c = 0; c < n; ++c) gradients[linear_.inputs * n + c] += gradient[c];
+    round.all(further);
     return further;
   }
 
@@ -40,8 +42,8 @@ class PlainDense : public PlainMap {
 /// Stack after stack, factor i joining features 2^i apart.
 class PlainButterfly : public PlainMap {
  public:
-  PlainButterfly(const Linear& linear, Vector initial)
-      : PlainMap(std::move(initial)),
+  PlainButterfly(const Linear& linear, Vector initial, program::Type type)
+      : PlainMap(std::move(initial), type),
         linear_(linear),
         features_(linear.factors(1).features),
         stages_(linear.factors(1).stages()),
@@ -60,12 +62,12 @@ class PlainButterfly : public PlainMap {
           const Twiddle t = twiddle(s, stage, pair);
           const double a = values[t.first];
           const double b = values[t.second];
-          values[t.first] = t.w[0] * a + t.w[1] * b;
-          values[t.second] = t.w[2] * a + t.w[3] * b;
+          values[t.first] = round(round(t.w[0] * a) + t.w[1] * b);
+          values[t.second] = round(round(t.w[2] * a) + t.w[3] * b);
         }
       }
       for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i)
-        y[i] = values[i % features_] + parameters[bias + i];
+        y[i] = round(values[i % features_] + weights[bias + i]);
     }
     return y;
   }
@@ -82,10 +84,12 @@ class PlainButterfly : public PlainMap {
       for (std::size_t stage = stages_; stage-- > 0;)
         for (std::size_t pair = 0; pair < features_ / 2; ++pair)
           add(twiddle(s, stage, pair), inputs_[s][stage], back);
-      for (std::size_t i = 0; i < x.size(); ++i) further[i] += back[i];
+      for (std::size_t i = 0; i < x.size(); ++i) further[i] = round(further[i] + back[i]);
     }
     return further;
   }
+
+  void round_gradients() override {}
 
  private:
   struct Twiddle {
@@ -98,11 +102,11 @@ class PlainButterfly : public PlainMap {
     const std::size_t first = pair / stride * 2 * stride + pair % stride;
     const std::size_t number = (stack * stages_ + stage) * features_ / 2 + pair;
     if (!rotates_) {
-      const double* w = &parameters[4 * number];
+      const double* w = &weights[4 * number];
       return {first, first + stride, 4 * number, {w[0], w[1], w[2], w[3]}};
     }
-    const double c = std::cos(parameters[number]);
-    const double s = std::sin(parameters[number]);
+    const double c = round(std::cos(parameters[number]));
+    const double s = round(std::sin(parameters[number]));
     return {first, first + stride, number, {c, -s, s, c}};
   }
   void add(const Twiddle& t, const Vector& in, Vector& back) {
@@ -118,8 +122,8 @@ class PlainButterfly : public PlainMap {
       gradients[t.at + 2] += q * a;
       gradients[t.at + 3] += q * b;
     }
-    back[t.first] = t.w[0] * p + t.w[2] * q;
-    back[t.second] = t.w[1] * p + t.w[3] * q;
+    back[t.first] = round(round(t.w[0] * p) + t.w[2] * q);
+    back[t.second] = round(round(t.w[1] * p) + t.w[3] * q);
   }
 
   const Linear& linear_;
@@ -131,8 +135,8 @@ class PlainButterfly : public PlainMap {
 /// y = S [x, 1] + U (V^T x).
 class PlainPixelfly : public PlainMap {
  public:
-  PlainPixelfly(const Linear& linear, Vector initial)
-      : PlainMap(std::move(initial)), linear_(linear), mask_(linear.mask()) {
+  PlainPixelfly(const Linear& linear, Vector initial, program::Type type)
+      : PlainMap(std::move(initial), type), linear_(linear), mask_(linear.mask()) {
     const PixelflyOrder order = pixelfly_order(linear, mask_);
     u_ = order.u;
     v_ = order.v;
@@ -141,14 +145,16 @@ class PlainPixelfly : public PlainMap {
   Vector forward(const Vector& x) override {
     Vector y(linear_.outputs, 0.0);
     for_elements([&](std::size_t at, std::size_t i, std::size_t j) {
-      y[i] += parameters[at] * (j < x.size() ? x[j] : 1.0);
+      y[i] += weights[at] * (j < x.size() ? x[j] : 1.0);
     });
     const std::size_t rank = linear_.layer.rank;
     low_.assign(rank, 0.0);
     for (std::size_t j = 0; j < x.size(); ++j)
-      for (std::size_t q = 0; q < rank; ++q) low_[q] += parameters[v_ + j * rank + q] * x[j];
+      for (std::size_t q = 0; q < rank; ++q) low_[q] += weights[v_ + j * rank + q] * x[j];
+    round.all(low_);
     for (std::size_t i = 0; i < y.size(); ++i)
-      for (std::size_t q = 0; q < rank; ++q) y[i] += parameters[u_ + i * rank + q] * low_[q];
+      for (std::size_t q = 0; q < rank; ++q) y[i] += weights[u_ + i * rank + q] * low_[q];
+    round.all(y);
     return y;
   }
 
@@ -156,20 +162,22 @@ class PlainPixelfly : public PlainMap {
     Vector further(x.size(), 0.0);
     for_elements([&](std::size_t at, std::size_t i, std::size_t j) {
       gradients[at] += gradient[i] * (j < x.size() ? x[j] : 1.0);
-      if (j < x.size()) further[j] += parameters[at] * gradient[i];
+      if (j < x.size()) further[j] += weights[at] * gradient[i];
     });
     const std::size_t rank = linear_.layer.rank;
     Vector low(rank, 0.0);
     for (std::size_t i = 0; i < gradient.size(); ++i)
       for (std::size_t q = 0; q < rank; ++q) {
         gradients[u_ + i * rank + q] += gradient[i] * low_[q];
-        low[q] += parameters[u_ + i * rank + q] * gradient[i];
+        low[q] += weights[u_ + i * rank + q] * gradient[i];
       }
+    round.all(low);
     for (std::size_t j = 0; j < x.size(); ++j)
       for (std::size_t q = 0; q < rank; ++q) {
         gradients[v_ + j * rank + q] += x[j] * low[q];
-        further[j] += parameters[v_ + j * rank + q] * low[q];
+        further[j] += weights[v_ + j * rank + q] * low[q];
       }
+    round.all(further);
     return further;
   }
 
@@ -197,12 +205,12 @@ class PlainPixelfly : public PlainMap {
 
 }  // namespace
 
-std::unique_ptr<PlainMap> plain_map(const Linear& linear, Vector initial) {
+std::unique_ptr<PlainMap> plain_map(const Linear& linear, Vector initial, program::Type type) {
   if (linear.layer.kind == LayerKind::butterfly)
-    return std::make_unique<PlainButterfly>(linear, std::move(initial));
+    return std::make_unique<PlainButterfly>(linear, std::move(initial), type);
   if (linear.layer.kind == LayerKind::pixelfly)
-    return std::make_unique<PlainPixelfly>(linear, std::move(initial));
-  return std::make_unique<PlainDense>(linear, std::move(initial));
+    return std::make_unique<PlainPixelfly>(linear, std::move(initial), type);
+  return std::make_unique<PlainDense>(linear, std::move(initial), type);
 }
 
 }  // namespace tessera::mlp

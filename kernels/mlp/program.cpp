@@ -14,7 +14,7 @@ class ProgramBuilder {
       : mlp_(mlp),
         options_(mlp.options_),
         program_(mlp.machine_.tiles),
-        assembly_(program_, mlp.machine_) {}
+        assembly_(program_, mlp.machine_, mlp.options_.dtype) {}
 
   Mlp::Built build() {
     add_layers();
@@ -49,6 +49,8 @@ class ProgramBuilder {
       tiles = std::max(tiles, layers_.back()->tiles());
     }
     if (options_.train) rates_ = assembly_.rates(options_.learning, tiles);
+    // The loss is some tiles' too.
+    if (options_.halves()) scaling_.emplace(assembly_, options_.scaling, mlp_.machine_.tiles);
   }
 
   [[nodiscard]] std::uint32_t width(std::size_t i) const {
@@ -72,13 +74,15 @@ class ProgramBuilder {
     assembly_.add_to(body, turn.first_sample == 0);
     if (turn.fed) body.steps.push_back({feed(turn)});
     add_forward();
-    const Assembly::Loss loss{options_.data.classes, batch_->labels};
+    Assembly::Loss loss{options_.data.classes, batch_->labels};
+    if (scaling_) loss.scales = scaling_->states();
     const bool testing = turn.first_sample > 0;
     if (turn.trains) {
       Matrix gradient = assembly_.matrix(options_.batch, width(layers_.size() - 1), "gradient");
       const BufferId totals = assembly_.cross_entropy(results_.back(), loss, &gradient);
       add_backward(std::move(gradient));
       body.steps.push_back({told(totals, testing)});
+      if (scaling_) body.steps.push_back({told_scales()});
     } else {
       body.steps.push_back(
           {told(assembly_.cross_entropy(results_.back(), loss, nullptr), testing)});
@@ -116,6 +120,11 @@ class ProgramBuilder {
             {{{totals}, kBytes}}};
   }
 
+  [[nodiscard]] HostTransfer told_scales() const {
+    constexpr std::uint32_t kBytes = 8;
+    return {std::string(kScales), HostTransfer::Direction::write, {{scaling_->told(), kBytes}}};
+  }
+
   [[nodiscard]] bool ones_behind(std::size_t i) const {
     return i + 1 < layers_.size() && mlp_.linears_[i + 1].takes_ones();
   }
@@ -137,7 +146,8 @@ class ProgramBuilder {
 
   /// From the gradient of the last map's result to all parameters.
   void add_backward(Matrix gradient) {
-    assembly_.schedule(options_.learning, rates_);
+    if (!scaling_) assembly_.schedule(options_.learning, rates_);
+    std::vector<training::Stretch> all;
     if (const Activation last = mlp_.linears_.back().activation; last != Activation::none) {
       const Matrix sums = assembly_.matrix(gradient.rows, gradient.columns, "gradient of sums");
       assembly_.slope(last, sums_.back(), gradient, sums, false);
@@ -153,8 +163,13 @@ class ProgramBuilder {
                        : assembly_.matrix(x.rows, x.columns, "gradient of sums");
         assembly_.slope(activation, sums_[i - 1], *back, gradient, ones_behind(i - 1));
       }
-      layers_[i]->update(rates_);
+      const std::vector<training::Stretch> stretches = layers_[i]->stretches();
+      if (scaling_)
+        all.insert(all.end(), stretches.begin(), stretches.end());
+      else
+        training::update(assembly_, options_.learning, rates_, stretches);
     }
+    if (scaling_) scaling_->update(options_.learning, rates_, all);
   }
 
   const Mlp& mlp_;
@@ -164,6 +179,7 @@ class ProgramBuilder {
   std::optional<Batch> batch_;
   std::vector<std::unique_ptr<Layer>> layers_;
   Assembly::Rates rates_;
+  std::optional<training::Scaling> scaling_;  ///< of f16
   std::vector<Matrix> sums_,
       results_;  ///< of the layers of this turn, before and after activation
 };

@@ -38,9 +38,16 @@ double rate_of(const training::Learning& learning, std::uint32_t step) {
 }  // namespace
 
 PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& linears)
-    : options_(options), linears_(linears), sums_(linears.size()), outputs_(linears.size()) {
+    : options_(options),
+      linears_(linears),
+      sums_(linears.size()),
+      outputs_(linears.size()),
+      round_(options.dtype) {
+  if (options.halves())
+    scale_ = options.scaling.changes() ? options.scaling.first : options.scaling.scale;
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    maps_.push_back(plain_map(linears[i], initial_parameters(options.seed, i, linears[i])));
+    maps_.push_back(
+        plain_map(linears[i], initial_parameters(options.seed, i, linears[i]), options.dtype));
     first_.emplace_back(maps_[i]->parameters.size());
     second_.emplace_back(maps_[i]->parameters.size());
   }
@@ -48,11 +55,12 @@ PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& li
 
 StepResult PlainNetwork::look(const Vector& image, std::uint32_t label) {
   input_ = image;
+  round_.all(input_);
   const Vector* x = &input_;
   for (std::size_t i = 0; i < linears_.size(); ++i) {
     sums_[i] = maps_[i]->forward(*x);
     outputs_[i] = sums_[i];
-    for (double& each : outputs_[i]) each = activated(linears_[i].activation, each);
+    for (double& each : outputs_[i]) each = round_(activated(linears_[i].activation, each));
     x = &outputs_[i];
   }
   const double largest = *std::max_element(x->begin(), x->end());
@@ -67,22 +75,44 @@ StepResult PlainNetwork::look(const Vector& image, std::uint32_t label) {
 void PlainNetwork::learn(std::uint32_t label) {
   Vector back = probabilities_;
   back[label] -= 1;
-  for (double& each : back) each /= options_.batch;
+  for (double& each : back) each = round_(each * scale_ / options_.batch);
   for (std::size_t i = linears_.size(); i-- > 0;) {
     for (std::size_t c = 0; c < back.size(); ++c)
-      back[c] *= slope(linears_[i].activation, sums_[i][c]);
+      back[c] = round_(back[c] * slope(linears_[i].activation, sums_[i][c]));
     back = maps_[i]->backward(i == 0 ? input_ : outputs_[i - 1], back);
   }
 }
 
+/// As training/scaling.h says of the machine.
+void PlainNetwork::rescale() {
+  skipped_ = false;
+  inverse_ = 1 / scale_;
+  if (!options_.halves()) return;
+  for (const auto& map : maps_) {
+    map->round_gradients();
+    for (const double g : map->gradients) skipped_ = skipped_ || !std::isfinite(g);
+  }
+  good_ = skipped_ ? 0 : good_ + 1;
+  if (!options_.scaling.changes()) return;
+  if (skipped_) scale_ /= 2;
+  if (good_ != options_.scaling.window) return;
+  good_ = 0;
+  scale_ = std::min(2 * scale_, training::kLargestScale);
+}
+
 void PlainNetwork::update() {
   const training::Learning& learning = options_.learning;
+  rescale();
+  if (skipped_) {
+    for (const auto& map : maps_) std::ranges::fill(map->gradients, 0.0);
+    return;
+  }
   ++step_;
   const double rate = rate_of(learning, step_ - 1);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     PlainMap& map = *maps_[i];
     for (std::size_t j = 0; j < map.parameters.size(); ++j) {
-      const double g = std::exchange(map.gradients[j], 0.0);
+      const double g = inverse_ * std::exchange(map.gradients[j], 0.0);
       double& m = first_[i][j];
       double& v = second_[i][j];
       if (learning.optimiser == training::Optimiser::momentum) {
@@ -96,6 +126,7 @@ void PlainNetwork::update() {
         map.parameters[j] -= size * m / (std::sqrt(v) + learning.epsilon);
       }
     }
+    map.refresh();
   }
 }
 
@@ -115,7 +146,9 @@ Trained train_plainly(const Options& options, const Data& data, const std::vecto
       result.right += one.right;
       if (learns) network.learn(data.label(sample));
     }
+    result.scale = network.scale();
     if (learns) network.update();
+    result.skipped = learns && network.skipped();
     return result;
   };
   for (std::uint32_t step = 0; step < steps; ++step)

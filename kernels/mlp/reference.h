@@ -14,11 +14,15 @@ class PlainNetwork {
   /// Both outlive it.
   PlainNetwork(const Options& options, const std::vector<Linear>& linears);
 
-  /// Forward, and the sample's share of the mean loss.
+  /// Forward, and the sample's share of the mean loss; in f16 of an image that is rounded.
   StepResult look(const Vector& image, std::uint32_t label);
   /// Adds the gradients of the sample just looked at.
   void learn(std::uint32_t label);
+  /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
+  /// nothing changes but the scale.
   void update();
+  [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] bool skipped() const { return skipped_; }
   [[nodiscard]] const std::vector<std::unique_ptr<PlainMap>>& maps() const { return maps_; }
 
  private:
@@ -29,6 +33,12 @@ class PlainNetwork {
   Vector input_, probabilities_;
   std::vector<Vector> sums_, outputs_;  ///< of the sample
   std::uint32_t step_ = 0;
+  Rounding round_;
+  double scale_ = 1;  ///< of gradients
+  double inverse_ = 1;
+  bool skipped_ = false;  ///< the last update
+  std::uint32_t good_ = 0;
+  void rescale();
 };
 
 struct Trained {

@@ -15,7 +15,8 @@
 #include "sim/elf/codelet.h"
 
 /// Programs that train networks, while they are put together: what a step of training consists of,
-/// as steps of a program. All numbers are f32.
+/// as steps of a program. Matrices are of one type, f32 or f16; sums, weights that are updated and
+/// what an optimiser keeps are f32.
 namespace tessera::training {
 
 enum class Activation : std::uint8_t { none, relu, gelu };
@@ -67,7 +68,8 @@ class Assembly {
   using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
 
   /// `program` and `machine` outlive it.
-  Assembly(program::Program& program, const MachineConfig& machine);
+  Assembly(program::Program& program, const MachineConfig& machine,
+           program::Type type = program::Type::f32);
 
   /// Where steps are added from here on; at first the program's main sequence. Buffers used inside
   /// a loop carry nothing from one turn to the next unless they are filled or kept.
@@ -100,6 +102,7 @@ class Assembly {
                  const std::vector<BufferId>& cleared = {});
   /// Zeros, in a step of its own; nothing for no buffers.
   void clear(const std::vector<BufferId>& buffers);
+  program::Vertex clearing(BufferId buffer);
   /// out = activation of z, and 1 in column `ones` of every row that is none of padding.
   void activate(Activation activation, const Matrix& z, const Matrix& out, bool ones);
   /// gradient of z out of that of its activation, 0 in column `ones`. In place, if there is no
@@ -111,7 +114,9 @@ class Assembly {
   /// whose largest logit is their label's, as two f32. `gradient` of the mean loss if there is one.
   struct Loss {
     std::uint32_t classes = 0;
-    std::vector<BufferId> labels;  ///< u32, as labels() made them
+    std::vector<BufferId> labels;       ///< u32, as labels() made them
+    std::uint32_t samples = 0;          ///< that the mean is over; 0: the rows of `logits`
+    std::vector<BufferId> scales = {};  ///< of f16: what gradients are scaled by, by tile
   };
   /// Buffers for the labels of `samples` samples, those of a tile in order.
   std::vector<BufferId> labels(std::uint32_t samples,
@@ -127,6 +132,9 @@ class Assembly {
   };
   Rates rates(const Learning& learning, std::uint32_t tiles);
   void schedule(const Learning& learning, const Rates& rates);
+  /// The same of one tile, unless `scale` says that the step is skipped.
+  program::Vertex scheduling(const Learning& learning, const Rates& rates, std::uint32_t tile,
+                             std::optional<BufferId> scale);
   struct Moments {
     Matrix first;
     std::optional<Matrix> second;  ///< of Adam
@@ -155,7 +163,15 @@ class Assembly {
       std::memcpy(into.data(), values.data(), values.size() * sizeof(T));
     });
   }
+  /// The words of a buffer, divided among workers; those of `bytes`.
+  void add_parts(program::Vertex& vertex, BufferId buffer) const;
+  void add_parts(program::Vertex& vertex, std::uint64_t bytes) const;
   std::uint32_t codelet(const std::string& name);
+  /// The tile code for matrices' type: "training_relu", "training_relu_f16".
+  [[nodiscard]] std::string typed(const char* name) const;
+  std::uint32_t typed_codelet(const char* name) { return codelet(typed(name)); }
+  [[nodiscard]] program::Type type() const { return type_; }
+  [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
   template <class Action>
   void add_step(Action action) {
     sequence_->steps.push_back({std::move(action), measured_});
@@ -167,14 +183,13 @@ class Assembly {
   void add_elementwise(program::ComputeSet& set, const std::string& name, const Matrix& matrix,
                        const Leading& leading);
   void fill_ones(program::ComputeSet& set, const Matrix& matrix, double value);
-  /// The words of a buffer, divided among workers.
-  void add_parts(program::Vertex& vertex, BufferId buffer) const;
   program::Vertex turning(std::uint32_t tile, std::uint64_t rows, std::uint64_t columns,
                           BufferId from, BufferId to);
   [[nodiscard]] kernels::EvenSplit samples_by_tile(std::uint32_t rows) const;
 
   program::Program& program_;
   const MachineConfig& machine_;
+  program::Type type_;
   program::Sequence* sequence_;
   bool measured_ = true;
   elf::KernelCode training_, gemm_, sparse_;

@@ -1,5 +1,4 @@
-// Tile code of training, f32: what is done to single elements. A worker's part is a stretch of
-// 64-bit words, at least none; matrices are padded with zeros. Every call ends its worker.
+// Tile code of training: what is done to single elements and to rows, in f32 and f16.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
@@ -62,26 +61,62 @@ extern "C" void training_relu_slope(const Activation* call) {
   xtile::xctl<0>();
 }
 
-extern "C" void training_gelu(const Activation* call) {
+extern "C" void training_relu_f16(const Activation* call) {
   const Part part = call->mine();
-  const float* z = reinterpret_cast<const float*>(shifted(call->z, part.offset));
-  float* out = reinterpret_cast<float*>(shifted(call->out, part.offset));
-  const Gelu gelu;
-  for (unsigned n = 2 * part.words; n != 0; --n)
-    xtile::fsw_p<4>(gelu.value(xtile::flw_p<4>(z)), out);
+  const double* z = shifted(call->z, part.offset);
+  double* out = shifted(call->out, part.offset);
+  const double zero = xtile::splat_s(0.0F);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double each = xtile::fld_p<8>(z);
+    xtile::fsd_p<8>(xtile::sel(xtile::gt_4h(zero, each), zero, each),
+                    out);  // what is no number stays
+  }
   xtile::xctl<0>();
 }
 
-extern "C" void training_gelu_slope(const Activation* call) {
+extern "C" void training_relu_slope_f16(const Activation* call) {
   const Part part = call->mine();
-  const float* z = reinterpret_cast<const float*>(shifted(call->z, part.offset));
-  const float* gradient = reinterpret_cast<const float*>(shifted(call->gradient, part.offset));
-  float* out = reinterpret_cast<float*>(shifted(call->out, part.offset));
-  const Gelu gelu;
-  for (unsigned n = 2 * part.words; n != 0; --n)
-    xtile::fsw_p<4>(xtile::flw_p<4>(gradient) * gelu.slope(xtile::flw_p<4>(z)), out);
+  const double* z = shifted(call->z, part.offset);
+  const double* gradient = shifted(call->gradient, part.offset);
+  double* out = shifted(call->out, part.offset);
+  const double zero = xtile::splat_s(0.0F);
+  for (unsigned n = part.words; n != 0; --n) {
+    const double positive = xtile::gt_4h(xtile::fld_p<8>(z), zero);
+    xtile::fsd_p<8>(xtile::sel(positive, xtile::fld_p<8>(gradient), zero), out);
+  }
   xtile::xctl<0>();
 }
+
+namespace {
+
+template <class Number>
+inline void gelu(const Activation* call) {
+  const Part part = call->mine();
+  const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
+  Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
+  const Gelu gelu;
+  for (unsigned n = 8 / sizeof(Number) * part.words; n != 0; --n) put(gelu.value(take(z)), out);
+  xtile::xctl<0>();
+}
+
+template <class Number>
+inline void gelu_slope(const Activation* call) {
+  const Part part = call->mine();
+  const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
+  const Number* gradient = reinterpret_cast<const Number*>(shifted(call->gradient, part.offset));
+  Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
+  const Gelu gelu;
+  for (unsigned n = 8 / sizeof(Number) * part.words; n != 0; --n)
+    put(take(gradient) * gelu.slope(take(z)), out);
+  xtile::xctl<0>();
+}
+
+}  // namespace
+
+extern "C" void training_gelu(const Activation* call) { gelu<float>(call); }
+extern "C" void training_gelu_f16(const Activation* call) { gelu<Half>(call); }
+extern "C" void training_gelu_slope(const Activation* call) { gelu_slope<float>(call); }
+extern "C" void training_gelu_slope_f16(const Activation* call) { gelu_slope<Half>(call); }
 
 namespace {
 
@@ -105,58 +140,6 @@ extern "C" void training_clear(const Clearing* call) {
 
 namespace {
 
-/// Rows of 64-bit words on a tile, dealt to workers, and a number for each.
-struct RowNumbers {
-  double* rows;
-  float* numbers;
-  unsigned words;  // of a row
-  unsigned count;  // rows
-};
-
-}  // namespace
-
-/// Adds to each row its number.
-extern "C" void training_add_bias(const RowNumbers* call) {
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    double* at = call->rows + row * call->words;
-    const double bias = xtile::splat_s(call->numbers[row]);
-    for (unsigned n = call->words; n != 0; --n) xtile::fsd_p<8>(xtile::add_2s(*at, bias), at);
-  }
-  xtile::xctl<0>();
-}
-
-/// The sum of each row.
-extern "C" void training_row_sums(const RowNumbers* call) {
-  for (unsigned row = xtile::worker(); row < call->count; row += xtile::workers()) {
-    const float* at = reinterpret_cast<const float*>(call->rows + row * call->words);
-    float sum = 0.0F;
-    for (unsigned n = 2 * call->words; n != 0; --n) sum += xtile::flw_p<4>(at);
-    call->numbers[row] = sum;
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
-struct Rotations {
-  const float* angles;
-  float* turns;  // cosine and sine of each
-  unsigned count;
-};
-
-}  // namespace
-
-extern "C" void training_rotations(const Rotations* call) {
-  for (unsigned i = xtile::worker(); i < call->count; i += xtile::workers()) {
-    const Turn turn(call->angles[i]);
-    call->turns[2 * i] = turn.cosine;
-    call->turns[2 * i + 1] = turn.sine;
-  }
-  xtile::xctl<0>();
-}
-
-namespace {
-
 struct Filling {
   float* base;
   const unsigned* offsets;  // bytes
@@ -171,5 +154,13 @@ extern "C" void training_fill(const Filling* call) {
   const unsigned* offset = call->offsets;
   for (unsigned n = call->count; n != 0; --n)
     *shifted(call->base, xtile::lw_p<4>(offset)) = call->value;
+  xtile::xctl<0>();
+}
+
+extern "C" void training_fill_f16(const Filling* call) {
+  const unsigned* offset = call->offsets;
+  const Half value = static_cast<Half>(call->value);
+  for (unsigned n = call->count; n != 0; --n)
+    *reinterpret_cast<Half*>(shifted(call->base, xtile::lw_p<4>(offset))) = value;
   xtile::xctl<0>();
 }

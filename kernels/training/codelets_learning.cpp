@@ -1,18 +1,9 @@
-// Tile code of training, f32: the rate of each step, and weights that follow their gradients. Every
-// call ends its worker.
+// Tile code of training: learning rates, and the optimisers in f32.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
 
 namespace {
-
-/// What changes from step to step, and is the same on every tile.
-struct Rate {
-  unsigned step;
-  float rate;           // of the next step
-  float first, second;  // powers of the decays of the moments
-  float step_size;      // what the moments are worth in this step
-};
 
 struct Schedule {
   Rate* rate;
@@ -22,14 +13,11 @@ struct Schedule {
   unsigned warm_up;
   float wave;  // the angle of a step
   float lowest;
+  const Scale* scaling;  // of f16
 };
 
-}  // namespace
-
-namespace {
-
 /// Counts the step that begins and what the moments are worth.
-inline void next_step(const Schedule* call) {
+__attribute__((always_inline)) inline void next_step(const Schedule* call) {
   Rate* const rate = call->rate;
   if (call->every != 0 && rate->step != 0 && rate->step % call->every == 0)
     rate->rate *= call->factor;
@@ -48,8 +36,16 @@ extern "C" void training_schedule(const Schedule* call) {
   xtile::xctl<0>();
 }
 
+/// The same, unless the step is skipped: then it does not count.
+extern "C" void training_schedule_scaled(const Schedule* call) {
+  if (call->scaling->skipped == 0.0F) next_step(call);
+  xtile::xctl<0>();
+}
+
+namespace {
+
 /// The same where rates rise at first, or follow a wave.
-extern "C" void training_schedule_waves(const Schedule* call) {
+__attribute__((always_inline)) inline void next_step_of_wave(const Schedule* call) {
   next_step(call);
   Rate* const rate = call->rate;
   if (rate->step < call->warm_up)
@@ -59,6 +55,17 @@ extern "C" void training_schedule_waves(const Schedule* call) {
   const Turn turn(static_cast<float>(rate->step - 1) * call->wave);
   if (call->wave != 0.0F)
     rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
+}
+
+}  // namespace
+
+extern "C" void training_schedule_waves(const Schedule* call) {
+  next_step_of_wave(call);
+  xtile::xctl<0>();
+}
+
+extern "C" void training_schedule_waves_scaled(const Schedule* call) {
+  if (call->scaling->skipped == 0.0F) next_step_of_wave(call);
   xtile::xctl<0>();
 }
 

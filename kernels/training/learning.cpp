@@ -114,10 +114,18 @@ std::vector<program::Argument> schedule_arguments(const Learning& learning, Plac
 void Assembly::schedule(const Learning& learning, const Rates& rates) {
   program::ComputeSet set{"schedule", {}};
   for (std::uint32_t t = 0; t < rates.buffers.size(); ++t)
-    set.vertices.push_back({TileId(t), codelet(schedule_codelet(learning)),
-                            program::Executor::one_worker, 0,
-                            schedule_arguments(learning, Place{rates.buffers[t]})});
+    set.vertices.push_back(scheduling(learning, rates, t, {}));
   add_step(std::move(set));
+}
+
+program::Vertex Assembly::scheduling(const Learning& learning, const Rates& rates,
+                                     std::uint32_t tile, std::optional<BufferId> scale) {
+  std::string name = schedule_codelet(learning);
+  if (scale) name += "_scaled";
+  program::Vertex vertex{TileId(tile), codelet(name), program::Executor::one_worker, 0,
+                         schedule_arguments(learning, Place{rates.buffers[tile]})};
+  if (scale) vertex.arguments.emplace_back(Place{*scale});
+  return vertex;
 }
 
 Assembly::Moments Assembly::moments(const Learning& learning, const Matrix& weights) {

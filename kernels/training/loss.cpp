@@ -55,7 +55,8 @@ void Assembly::add_feed(program::HostTransfer& transfer, const std::vector<Buffe
 /// losses up in the order of the samples. Rows of padding stand on the last tile that has samples.
 BufferId Assembly::cross_entropy(const Matrix& logits, const Loss& loss, const Matrix* gradient) {
   const kernels::EvenSplit split = samples_by_tile(logits.rows);
-  const std::uint64_t row_bytes = std::uint64_t{logits.pitch} * kElementBytes;
+  const std::uint64_t row_bytes = logits.pitch * logits.element_bytes();
+  const std::uint32_t samples = loss.samples == 0 ? logits.rows : loss.samples;
   program::Exchange gather{"logits", {}};
   program::ComputeSet set{"loss", {}};
   program::Exchange scatter{"logit gradients", {}};
@@ -71,11 +72,12 @@ BufferId Assembly::cross_entropy(const Matrix& logits, const Loss& loss, const M
           {{logits.lies.buffers[piece.tile], piece.offset}, piece.bytes, {{given, piece.at}}});
     set.vertices.push_back(
         {TileId(t),
-         codelet("training_cross_entropy"),
+         typed_codelet("training_cross_entropy"),
          program::Executor::all_workers,
          0,
          {Place{given}, Place{made}, Place{loss.labels[t]}, Place{results}, word(mine.size()),
-          loss.classes, logits.pitch, bits_of(1.0 / logits.rows), word(rows)}});
+          loss.classes, logits.pitch, bits_of(1.0 / samples), word(rows)}});
+    if (!loss.scales.empty()) set.vertices.back().arguments.emplace_back(Place{loss.scales[t]});
     scatter.copies.push_back(
         {{results}, word(mine.size() * kResultBytes), {{all, word(mine.begin * kResultBytes)}}});
     if (gradient == nullptr) continue;
@@ -92,7 +94,7 @@ BufferId Assembly::cross_entropy(const Matrix& logits, const Loss& loss, const M
                           codelet("training_totals"),
                           program::Executor::one_worker,
                           0,
-                          {Place{all}, Place{totals}, logits.rows, bits_of(1.0 / logits.rows)}});
+                          {Place{all}, Place{totals}, logits.rows, bits_of(1.0 / samples)}});
   add_step(std::move(sum));
   return totals;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/gemm/panels.h"
+#include "sim/data/element.h"
 #include "sim/machine/machine_config.h"
 
 namespace tessera::training {
@@ -13,23 +14,25 @@ namespace tessera::training {
 using program::BufferId;
 using program::Place;
 
-/// A matrix of f32 on the machine: row-major, padded with zeros to whole blocks of the matrix unit
-/// in both directions, dealt in equal stretches to all tiles.
+/// A matrix of f32 or f16 on the machine: row-major, padded with zeros to whole blocks of the
+/// matrix unit in both directions, dealt in equal stretches to all tiles.
 struct Matrix {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
   std::uint32_t padded_rows = 0;
   std::uint32_t pitch = 0;  ///< elements from row to row: columns with padding
   gemm::Rows lies;
+  program::Type type = program::Type::f32;
 
-  [[nodiscard]] std::uint64_t padded_elements() const { return std::uint64_t{padded_rows} * pitch; }
+  [[nodiscard]] std::uint64_t element_bytes() const { return data::element_bytes(type); }
+  [[nodiscard]] std::uint64_t padded_bytes() const { return padded_rows * pitch * element_bytes(); }
   /// Tiles 0 to this - 1 hold something.
   [[nodiscard]] std::uint32_t tiles() const {
     return static_cast<std::uint32_t>(lies.buffers.size());
   }
 };
 
-/// Rows of a matrix of f32, wherever they lie: which places hold bytes [begin, end) of a row. What
+/// Rows of a matrix, wherever they lie: which places hold bytes [begin, end) of a row. What
 /// lies nowhere is left out; what lies in several places is named as often.
 struct Lines {
   struct Piece {
@@ -42,9 +45,9 @@ struct Lines {
 };
 Lines lines_of(const Matrix& matrix);
 
-/// Rows and columns are padded to multiples of this on a machine: what every product of f32 takes
-/// and gives whole.
-std::uint32_t padding(const MachineConfig& machine);
+/// Rows and columns are padded to multiples of this on a machine: what every product of that type,
+/// summed in f32, takes and gives whole.
+std::uint32_t padding(const MachineConfig& machine, program::Type type = program::Type::f32);
 
 constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 /// The value as f32, as an argument of a vertex.
@@ -52,7 +55,7 @@ constexpr std::uint32_t bits_of(double value) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
-constexpr std::uint32_t kElementBytes = 4;
-constexpr std::uint64_t kWordBytes = 8;  ///< what elementwise code takes at once
+constexpr std::uint32_t kElementBytes = 4;  ///< of f32
+constexpr std::uint64_t kWordBytes = 8;     ///< what elementwise code takes at once
 
 }  // namespace tessera::training

@@ -16,10 +16,12 @@ struct Kind {
 };
 
 /// What buffers of a training are for.
-std::array<Kind, 6> kinds() {
+std::array<Kind, 7> kinds() {
   return {Kind{"weights", {"weights"}},
+          Kind{"masters", {"master weights"}},
           Kind{"gradients", {"weight gradients"}},
-          Kind{"optimiser", {"velocity", "moments", "first moments", "second moments", "rate"}},
+          Kind{"optimiser",
+               {"velocity", "moments", "first moments", "second moments", "rate", "loss scale"}},
           Kind{"activations",
                {"batch", "labels", "sums", "activations", "inputs of factors", "x in blocks",
                 "low rank"}},

@@ -3,12 +3,12 @@
 namespace tessera::training {
 
 PlannedProduct ProductPlanner::plan(std::uint32_t m, std::uint32_t k, std::uint32_t n) {
-  const std::uint32_t grain = padding(costs_.machine());
+  const std::uint32_t grain = padding(costs_.machine(), type_);
   const gemm::Product size{round_up(m, grain), round_up(n, grain), round_up(k, grain)};
   for (const PlannedProduct& known : known_)
     if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
   const gemm::Problem problem{size,
-                              program::Type::f32,
+                              type_,
                               false,
                               program::Type::f32,
                               kernels::Layout::natural,
@@ -19,11 +19,11 @@ PlannedProduct ProductPlanner::plan(std::uint32_t m, std::uint32_t k, std::uint3
   return known_.back();
 }
 
-std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns,
-                           const MachineConfig& machine) {
-  const std::uint32_t grain = padding(machine);
+std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
+                           program::Type type) {
+  const std::uint32_t grain = padding(machine, type);
   return gemm::stored_bytes(
-      std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * kElementBytes,
+      std::uint64_t{round_up(rows, grain)} * round_up(columns, grain) * data::element_bytes(type),
       machine.tiles);
 }
 

@@ -14,12 +14,13 @@ struct PlannedProduct {
   gemm::Geometry geometry;
 };
 
-/// Plans the products of a program, each size once: f32, by rows, on tiles of which `reserved`
-/// bytes are taken. What fits no tile is a UserError, as gemm says it.
+/// Plans the products of a program, each size once: of one type, summed in f32, by rows, on tiles
+/// of which `reserved` bytes are taken. What fits no tile is a UserError, as gemm says it.
 class ProductPlanner {
  public:
-  ProductPlanner(MachineCosts& costs, std::uint64_t reserved)
-      : costs_(costs), reserved_(reserved) {}
+  ProductPlanner(MachineCosts& costs, std::uint64_t reserved,
+                 program::Type type = program::Type::f32)
+      : costs_(costs), reserved_(reserved), type_(type) {}
 
   /// [m, k] times [k, n].
   PlannedProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n);
@@ -27,10 +28,12 @@ class ProductPlanner {
  private:
   MachineCosts& costs_;
   std::uint64_t reserved_;
+  program::Type type_;
   std::vector<PlannedProduct> known_;
 };
 
 /// What a matrix of this size takes of the fullest tile.
-std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine);
+std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
+                           program::Type type = program::Type::f32);
 
 }  // namespace tessera::training

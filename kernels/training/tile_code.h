@@ -2,10 +2,12 @@
 
 #include "xtile.h"
 
-/// What tile code of training shares.
+/// What all tile code of training shares. A worker's part is a stretch of 64-bit words, maybe none;
+/// matrices are padded with zeros. Every call ends its worker. There is no pool of constants.
 namespace training {
 
-using xtile::constant;  // there is no pool of constants
+using Half = _Float16;
+using xtile::constant;
 
 /// A worker's words, from a byte offset on.
 struct Part {
@@ -16,6 +18,12 @@ template <class T>
 T* shifted(T* base, unsigned bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
 }
+
+/// The number at `at`, which then stands at the next one; f16 becomes f32 and back.
+inline float take(const float*& at) { return xtile::flw_p<4>(at); }
+inline float take(const Half*& at) { return static_cast<float>(xtile::flh_p<2>(at)); }
+inline void put(float value, float*& at) { xtile::fsw_p<4>(value, at); }
+inline void put(float value, Half*& at) { xtile::fsh_p<2>(static_cast<Half>(value), at); }
 
 /// Cosine and sine of an angle: what it has beside whole quarter turns, then their series to the
 /// seventh and eighth power, of which the next terms are below 2^-24 within an eighth of a turn.
@@ -43,6 +51,23 @@ struct Turn {
     cosine = ((quarter + 1) & 2) != 0 ? -first : first;
     sine = (quarter & 2) != 0 ? -second : second;
   }
+};
+
+/// What changes from step to step, and is the same on every tile.
+struct Rate {
+  unsigned step;
+  float rate;           // of the next step
+  float first, second;  // powers of the decays of the moments
+  float step_size;      // what the moments are worth in this step
+};
+
+/// What scales the gradients of this step and the next one's: the same on every tile.
+struct Scale {
+  float scale;    // of the next step
+  float used;     // of this one
+  float skipped;  // 1: this step's gradients overflowed, and nothing follows them
+  float inverse;  // 1 / used
+  unsigned good;  // steps since the scale changed or gradients overflowed
 };
 
 }  // namespace training

@@ -5,8 +5,6 @@ namespace tessera::training {
 
 namespace {
 
-constexpr std::uint32_t kLanes = 2;  // of a square
-
 /// A matrix cut into rectangles, one a tile at most, about as high as wide.
 struct Grid {
   kernels::EvenSplit down, across;  ///< in groups of `grain` rows and columns
@@ -46,16 +44,18 @@ Grid grid_of(const Assembly::Extent& extent, std::uint32_t tiles) {
 
 /// Squares of a rectangle of rows x columns, dealt to workers.
 std::vector<std::vector<sparse::SquareRun>> squares(std::uint64_t rows, std::uint64_t columns,
+                                                    std::uint64_t element_bytes,
                                                     std::uint32_t workers) {
+  const std::uint64_t lanes = kWordBytes / element_bytes;
   const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
-  const kernels::EvenSplit groups{rows / kLanes, workers};
+  const kernels::EvenSplit groups{rows / lanes, workers};
   std::vector<std::vector<sparse::SquareRun>> runs(workers);
   for (std::uint32_t w = 0; w < workers; ++w) {
     for (std::uint64_t group = groups.begin(w); group < groups.begin(w + 1); ++group) {
-      runs[w].push_back({word(group * kLanes * columns * kElementBytes),
-                         word(group * kLanes * kElementBytes), half(columns / kLanes),
-                         half(columns * kElementBytes), kLanes * kElementBytes,
-                         half(rows * kElementBytes), half(kLanes * rows * kElementBytes), 0});
+      runs[w].push_back({word(group * lanes * columns * element_bytes),
+                         word(group * lanes * element_bytes), half(columns / lanes),
+                         half(columns * element_bytes), kWordBytes, half(rows * element_bytes),
+                         half(lanes * rows * element_bytes), 0});
     }
   }
   return runs;
@@ -73,7 +73,7 @@ Lines lines_of(const Matrix& matrix) {
 }
 
 void Assembly::transpose(const Matrix& from, const Matrix& to) {
-  transpose(lines_of(from), lines_of(to), {from.padded_rows, from.pitch, padding(machine_)});
+  transpose(lines_of(from), lines_of(to), {from.padded_rows, from.pitch, padding(machine_, type_)});
 }
 
 void Assembly::transpose(const Lines& from, const Lines& to, const Extent& extent,
@@ -86,23 +86,23 @@ void Assembly::transpose(const Lines& from, const Lines& to, const Extent& exten
   for (std::uint32_t t = 0; t < grid.tiles(); ++t) {
     const kernels::Interval rows = grid.rows(t);
     const kernels::Interval columns = grid.columns(t);
-    const std::uint64_t bytes = rows.size() * columns.size() * kElementBytes;
+    const std::uint64_t bytes = rows.size() * columns.size() * element_bytes();
     const BufferId given = buffer(t, bytes, "rectangle");
     const BufferId turned = buffer(t, bytes, "rectangle transposed");
     std::uint64_t found = 0;
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
-      const std::uint64_t at = row * columns.size() * kElementBytes;
-      for (const auto& piece : from.pieces(rows.begin + row, columns.begin * kElementBytes,
-                                           columns.end * kElementBytes)) {
+      const std::uint64_t at = row * columns.size() * element_bytes();
+      for (const auto& piece : from.pieces(rows.begin + row, columns.begin * element_bytes(),
+                                           columns.end * element_bytes())) {
         gather.copies.push_back({piece.place, piece.bytes, {{given, word(at + piece.at)}}});
         found += piece.bytes;
       }
     }
     if (found < bytes) incomplete.push_back(given);
     for (std::uint64_t column = 0; column < columns.size(); ++column) {
-      const std::uint64_t at = column * rows.size() * kElementBytes;
-      for (const auto& piece :
-           to.pieces(columns.begin + column, rows.begin * kElementBytes, rows.end * kElementBytes))
+      const std::uint64_t at = column * rows.size() * element_bytes();
+      for (const auto& piece : to.pieces(columns.begin + column, rows.begin * element_bytes(),
+                                         rows.end * element_bytes()))
         scatter.copies.push_back({{turned, word(at + piece.at)}, piece.bytes, {piece.place}});
     }
     set.vertices.push_back(turning(t, rows.size(), columns.size(), given, turned));
@@ -116,12 +116,12 @@ void Assembly::transpose(const Lines& from, const Lines& to, const Extent& exten
 /// A rectangle of rows x columns to one of columns x rows.
 program::Vertex Assembly::turning(std::uint32_t tile, std::uint64_t rows, std::uint64_t columns,
                                   BufferId from, BufferId to) {
-  const auto workers = squares(rows, columns, machine_.tile.contexts);
+  const auto workers = squares(rows, columns, element_bytes(), machine_.tile.contexts);
   std::vector<sparse::SquareRun> all;
   for (const auto& runs : workers) all.insert(all.end(), runs.begin(), runs.end());
   const BufferId lists = list(tile, all, "squares");
   program::Vertex vertex{TileId(tile),
-                         codelet("transpose_f32"),
+                         codelet(type_ == program::Type::f16 ? "transpose_f16" : "transpose_f32"),
                          program::Executor::all_workers,
                          0,
                          {Place{from}, Place{to}}};

@@ -84,6 +84,14 @@ TEST_SUITE("cli") {
         {"optimiser.schedule=step --set workload.optimiser.lowest=0.5",
          "workload.optimiser.lowest: found with schedule step, allowed with cosine"},
         {"optimiser.schedule=cosin", "workload.optimiser.schedule: found \"cosin\""},
+        {"loss_scale=128",
+         "workload.loss_scale: found 128, which nothing reads as workload.dtype stands"},
+        {"dtype=f16 --set workload.loss_scale=0",
+         "workload.loss_scale: found 0, allowed a number from 5.960464477539063e-08 to 16777216, "
+         "or dynamic"},
+        {"dtype=f16 --set workload.loss_scale=64 --set workload.loss_scale_window=5",
+         "workload.loss_scale_window: found 5, which nothing reads as workload.loss_scale stands"},
+        {"dtype=f8", "workload.dtype: found \"f8\", allowed f16, f32"},
         {"data.test_samples=5", "data.test_samples: found 5, allowed 0 or at least a batch of 10"},
         {"epochs=3", "workload.epochs: found 3, which nothing reads as workload.steps stands"},
         {"data.images=x.npy", "workload.data.labels: found one of images and labels"},
@@ -94,6 +102,25 @@ TEST_SUITE("cli") {
     for (const auto& [option, message] : mistakes) {
       check_refused(folder, std::string("run a.json --set workload.") + option, {message});
     }
+  }
+
+  TEST_CASE("in f16 each step's loss scale is told, masters are counted, overflow is an error") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    const std::string run = "run a.json --out result --set workload.dtype=f16";
+    const Answer answer = folder.call(run);
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    CHECK(folder.read("result/loss.csv").starts_with("step,loss,accuracy,loss_scale,skipped\n"));
+    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    CHECK(report.at("config").at("workload").at("loss_scale") == "dynamic");
+    CHECK(report.at("results").at("skipped_steps") == 0);
+    const auto& memory = report.at("workload").at("memory");
+    const auto bytes = [&](const char* of) { return memory.at(of).at("total_bytes").get<int>(); };
+    CHECK(bytes("masters") == 2 * bytes("weights"));
+    const Answer over = folder.call(run + " --set workload.loss_scale=1048576");
+    CHECK(over.code == 1);
+    CHECK((over.out + over.err).find("gradients overflow f16 in step 1 of 3") != std::string::npos);
   }
 
   TEST_CASE("a loss that is no number ends the run as wrong, with its step") {

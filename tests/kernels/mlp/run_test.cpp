@@ -1,7 +1,9 @@
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "kernels/mlp/mlp.h"
 #include "tests/kernels/run_workload.h"
@@ -68,6 +70,23 @@ class Altered : public MemoryReader {
   std::vector<std::byte> bytes_;
 };
 
+/// The logarithms of a run's loss scales, "-" behind those of skipped steps.
+std::string scales_of(const Options& options) {
+  return in_child([&]() -> std::string {
+    const MachineConfig machine = small_machine(4);
+    MeasuredCosts costs(machine);
+    const Mlp workload(options, costs);
+    const program::Program program = workload.build();
+    Machine built(machine, program, costs.compile(program), {});
+    built.run();
+    std::string text =
+        workload.check(built.memory(), {CheckMode::full}).passed ? "passed" : "wrong";
+    for (const StepResult& step : step_results(built.memory(), kTrainingResults))
+      text += fmt::format(" {}{}", std::log2(step.scale), step.skipped ? "-" : "");
+    return text;
+  });
+}
+
 std::string checked_with(std::size_t step, float factor) {
   return in_child([&]() -> std::string {
     const MachineConfig machine = small_machine(4);
@@ -120,6 +139,41 @@ TEST_SUITE("run") {
     CHECK(run(options, machine) == "passed");
     options.train = false;
     CHECK(run(options) == "passed");
+  }
+
+  TEST_CASE("the same in f16, every layer kind, with and without a matrix unit") {
+    for (const bool unit : {true, false}) {
+      MachineConfig machine = small_machine(7);
+      if (!unit) machine.tile.matrix_unit = {};
+      for (const LayerKind kind :
+           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+        LayerOptions layer = of_kind(kind, 44);
+        layer.activation = unit ? Activation::relu : Activation::gelu;
+        Options options = network(9, {layer, of_kind(kind, 13)});
+        options.dtype = program::Type::f16;
+        CAPTURE(static_cast<int>(kind));
+        CHECK(run(options, machine) == "passed");
+        options.learning.optimiser = training::Optimiser::adam;
+        options.learning.rate = 0.01;
+        options.layers[0].parameters = butterfly::Parameters::rotation;
+        options.scaling.scale = 128;
+        CHECK(run(options, machine) == "passed");
+      }
+    }
+  }
+
+  TEST_CASE("gradients that overflow f16 skip their step, and a scale that changes goes down") {
+    Options options = network(10, {hidden(20, Activation::relu)});
+    options.dtype = program::Type::f16;
+    options.learning.schedule = training::Schedule::cosine;
+    options.scaling.first = 1U << 20;
+    options.scaling.window = 3;
+    const std::string steps = scales_of(options);
+    CHECK(steps == "passed 20- 19- 18- 17- 16 16 16 17 17- 16 16 16");
+    options.scaling.scale = 1U << 20;
+    CHECK(run(options) ==
+          "wrong: gradients overflow f16 in step 1 of 12 at a loss scale of 1048576 "
+          "(workload.loss_scale: a smaller one, or dynamic)");
   }
 
   TEST_CASE("batches of one, of more than the tiles, and of no multiple of anything") {

@@ -1,0 +1,230 @@
+// Tile code of training in f16: scaled gradients, looked over for overflow and added up over copies
+// of the network; weights in f32 that follow them, and those in f16 that products take.
+#include "kernels/training/tile_code.h"
+
+using namespace training;
+
+namespace {
+
+struct Looking {
+  const double* base;
+  unsigned* flags;  // one a worker
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+};
+
+/// Whether something of a stretch is infinite or no number: zero times that is no number.
+template <double (*kFma)(double, double, double), double (*kLow)(double), double (*kHigh)(double)>
+inline void look(const Looking* call) {
+  const Part part = call->mine();
+  const double* at = shifted(call->base, part.offset);
+  const double zero = xtile::splat_s(0.0F);
+  double sum = zero;
+  for (unsigned n = part.words; n != 0; --n) sum = kFma(xtile::fld_p<8>(at), zero, sum);
+  const float both = xtile::sum_2s(xtile::add_2s(kLow(sum), kHigh(sum)));
+  call->flags[xtile::worker()] = both == 0.0F ? 0 : 1;
+  xtile::xctl<0>();
+}
+
+inline double same(double packed) { return packed; }
+
+}  // namespace
+
+extern "C" void training_overflow(const Looking* call) { look<xtile::fma_2s, same, same>(call); }
+extern "C" void training_overflow_f16(const Looking* call) {
+  look<xtile::fma_4h, xtile::unpkl_2s, xtile::unpkh_2s>(call);
+}
+
+namespace {
+
+struct Flags {
+  const unsigned* flags;
+  unsigned count;
+  unsigned* any;
+};
+
+inline unsigned any_of(const unsigned* flags, unsigned count) {
+  unsigned any = 0;
+  for (unsigned n = count; n != 0; --n) any |= xtile::lw_p<4>(flags);
+  return any;
+}
+
+}  // namespace
+
+/// One worker.
+extern "C" void training_any(const Flags* call) {
+  *call->any = any_of(call->flags, call->count);
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Rescaling {
+  Scale* state;
+  const unsigned* flags;
+  unsigned count;
+  unsigned window;  // steps without overflow after which the scale doubles; 0: it stays
+  float largest;
+};
+
+}  // namespace
+
+/// What the overflow of this step means for it and for the next one's scale; the first of all
+/// workers.
+extern "C" void training_rescale(const Rescaling* call) {
+  if (xtile::worker() == 0) {
+    Scale* const state = call->state;
+    const unsigned any = any_of(call->flags, call->count);
+    const unsigned good = any != 0 ? 0 : state->good + 1;
+    const bool grows = call->window != 0 && good == call->window;
+    const float scale = state->scale;
+    state->used = scale;
+    state->inverse = constant(1.0F) / scale;
+    state->skipped = any != 0 ? constant(1.0F) : 0.0F;
+    state->good = grows ? 0 : good;
+    if (call->window != 0 && any != 0) state->scale = scale * constant(0.5F);
+    if (grows && scale < call->largest) state->scale = scale + scale;
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+struct Summing {
+  const double* own;
+  const double* further;  // arrays of `bytes` each
+  double* sum;
+  unsigned arrays, bytes;
+  unsigned padding;
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+};
+
+}  // namespace
+
+/// The sum of f32 stretches, array after array.
+extern "C" void training_sum(const Summing* call) {
+  const Part part = call->mine();
+  for (unsigned i = 0; i < part.words; ++i) {
+    double sum = *shifted(call->own, part.offset + 8 * i);
+    const double* at = shifted(call->further, part.offset + 8 * i);
+    for (unsigned n = call->arrays; n != 0; --n) {
+      sum = xtile::add_2s(sum, *at);
+      at = shifted(at, call->bytes);
+    }
+    *shifted(call->sum, part.offset + 8 * i) = sum;
+  }
+  xtile::xctl<0>();
+}
+
+/// The same of f16, summed in f32.
+extern "C" void training_sum_f16(const Summing* call) {
+  const Part part = call->mine();
+  for (unsigned i = 0; i < part.words; ++i) {
+    const double own = *shifted(call->own, part.offset + 8 * i);
+    double low = xtile::unpkl_2s(own);
+    double high = xtile::unpkh_2s(own);
+    const double* at = shifted(call->further, part.offset + 8 * i);
+    for (unsigned n = call->arrays; n != 0; --n) {
+      low = xtile::add_2s(low, xtile::unpkl_2s(*at));
+      high = xtile::add_2s(high, xtile::unpkh_2s(*at));
+      at = shifted(at, call->bytes);
+    }
+    *shifted(call->sum, part.offset + 8 * i) = xtile::pack_4h(low, high);
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+/// Parts count four parameters as a word.
+struct ScaledUpdate {
+  void* weights;  // that products take
+  const void* gradient;
+  float* first;  // moments, or the velocity
+  float* second;
+  float* masters;
+  const Rate* rate;
+  const Scale* scaling;
+  float first_decay, second_decay, epsilon;
+  Part parts[1];
+
+  Part mine() const { return (&parts[0])[xtile::worker()]; }
+  template <class Number>
+  Number* weights_from(unsigned parameter) const {
+    return static_cast<Number*>(weights) + parameter;
+  }
+  template <class Number>
+  const Number* gradient_from(unsigned parameter) const {
+    return static_cast<const Number*>(gradient) + parameter;
+  }
+};
+
+/// Momentum, where masters in f32 are what Weight is made of, if it is not what they are.
+template <class Weight, class Gradient>
+inline void momentum(const ScaledUpdate* call) {
+  const Part part = call->mine();
+  if (call->scaling->skipped == 0.0F) {
+    const unsigned begin = part.offset / 2;
+    const Gradient* gradient = call->gradient_from<Gradient>(begin);
+    Weight* weights = call->weights_from<Weight>(begin);
+    float* velocity = call->first + begin;
+    float* masters = call->masters + begin;
+    const float decay = call->first_decay;
+    const float rate = call->rate->step_size;
+    const float inverse = call->scaling->inverse;
+    for (unsigned n = 4 * part.words; n != 0; --n) {
+      const float v = decay * *velocity + take(gradient) * inverse;
+      const float master = *masters - rate * v;
+      put(v, velocity);
+      put(master, masters);
+      if constexpr (sizeof(Weight) == 2) put(master, weights);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+template <class Weight, class Gradient>
+inline void adam(const ScaledUpdate* call) {
+  const Part part = call->mine();
+  if (call->scaling->skipped == 0.0F) {
+    const unsigned begin = part.offset / 2;
+    const Gradient* gradient = call->gradient_from<Gradient>(begin);
+    Weight* weights = call->weights_from<Weight>(begin);
+    float* first = call->first + begin;
+    float* second = call->second + begin;
+    float* masters = call->masters + begin;
+    const float keep_first = call->first_decay;
+    const float keep_second = call->second_decay;
+    const float epsilon = call->epsilon;
+    const float rate = call->rate->step_size;
+    const float inverse = call->scaling->inverse;
+    const float take_first = constant(1.0F) - keep_first;
+    const float take_second = constant(1.0F) - keep_second;
+    for (unsigned n = 4 * part.words; n != 0; --n) {
+      const float g = take(gradient) * inverse;
+      const float m = keep_first * *first + take_first * g;
+      const float v = keep_second * *second + take_second * g * g;
+      const float master = *masters - rate * m / (__builtin_sqrtf(v) + epsilon);
+      put(m, first);
+      put(v, second);
+      put(master, masters);
+      if constexpr (sizeof(Weight) == 2) put(master, weights);
+    }
+  }
+  xtile::xctl<0>();
+}
+
+}  // namespace
+
+// By the types of weights and gradients. Angles have no weights in f16: f32_f32.
+extern "C" void training_momentum_f16_f16(const ScaledUpdate* call) { momentum<Half, Half>(call); }
+extern "C" void training_momentum_f16_f32(const ScaledUpdate* call) { momentum<Half, float>(call); }
+extern "C" void training_momentum_f32_f32(const ScaledUpdate* call) {
+  momentum<float, float>(call);
+}
+extern "C" void training_adam_f16_f16(const ScaledUpdate* call) { adam<Half, Half>(call); }
+extern "C" void training_adam_f16_f32(const ScaledUpdate* call) { adam<Half, float>(call); }
+extern "C" void training_adam_f32_f32(const ScaledUpdate* call) { adam<float, float>(call); }

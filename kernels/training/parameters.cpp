@@ -1,0 +1,88 @@
+#include "kernels/training/parameters.h"
+
+namespace tessera::training {
+
+namespace {
+
+constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: what code that adds them takes at once
+
+}  // namespace
+
+/// What tile code takes at once: a word of weights.
+std::uint64_t StretchMaker::padded_count(std::uint64_t count) const {
+  return round_up(count, kWordBytes / assembly_.element_bytes());
+}
+
+BufferId StretchMaker::numbers(const Stretch& of, std::uint32_t tile, program::Type type,
+                               std::string_view name, const InitialValue& value) const {
+  const auto fill = [value, type](std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
+      data::store_element(type, into, i, value(i));
+  };
+  return assembly_.buffer(tile, of.count * data::element_bytes(type), name, fill, true);
+}
+
+void StretchMaker::keep(Stretch& stretch, std::uint32_t tile) const {
+  if (learning_ == nullptr) return;
+  const auto zero = [](std::uint64_t) { return 0.0; };
+  stretch.first = numbers(stretch, tile, program::Type::f32, "moments", zero);
+  stretch.second = learning_->optimiser == Optimiser::adam
+                       ? numbers(stretch, tile, program::Type::f32, "second moments", zero)
+                       : stretch.first;
+}
+
+void StretchMaker::add_gradient(Stretch& stretch, std::uint32_t tile) const {
+  if (learning_ == nullptr) return;
+  stretch.gradient =
+      assembly_.buffer(tile, std::max(stretch.gradient_bytes(), kLeastBytes), "weight gradients");
+}
+
+Stretch StretchMaker::stretch(std::uint32_t tile, std::uint64_t count, const InitialValue& value,
+                              program::Type gradients) const {
+  Stretch made;
+  made.count = padded_count(count);
+  made.type = assembly_.type();
+  made.gradients = gradients;
+  const auto padded = [value, count](std::uint64_t i) { return i < count ? value(i) : 0.0; };
+  made.weights = numbers(made, tile, made.type, "weights", padded);
+  made.masters = made.halves() && learning_ != nullptr
+                     ? numbers(made, tile, program::Type::f32, "master weights", padded)
+                     : made.weights;
+  keep(made, tile);
+  add_gradient(made, tile);
+  return made;
+}
+
+Stretch StretchMaker::around(BufferId weights, const InitialValue& value) const {
+  const program::Buffer& lies = assembly_.program().buffer(weights);
+  const std::uint32_t tile = index(lies.tile);
+  Stretch made;
+  made.weights = made.masters = weights;
+  made.type = made.gradients = assembly_.type();
+  made.count = lies.bytes / assembly_.element_bytes();
+  if (made.halves() && learning_ != nullptr)
+    made.masters = numbers(made, tile, program::Type::f32, "master weights", value);
+  keep(made, tile);
+  return made;
+}
+
+Stretch StretchMaker::masters(std::uint32_t tile, std::uint64_t count,
+                              const InitialValue& value) const {
+  Stretch made;
+  made.count = padded_count(count);
+  const auto padded = [value, count](std::uint64_t i) { return i < count ? value(i) : 0.0; };
+  made.weights = made.masters = numbers(made, tile, program::Type::f32, "weights", padded);
+  keep(made, tile);
+  add_gradient(made, tile);
+  return made;
+}
+
+void update(Assembly& assembly, const Learning& learning, const Assembly::Rates& rates,
+            const std::vector<Stretch>& stretches) {
+  std::vector<Assembly::Trained> trained;
+  for (const Stretch& each : stretches)
+    trained.push_back({each.weights, each.gradient, each.first, each.second});
+  assembly.update(learning, rates, trained);
+}
+
+}  // namespace tessera::training

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "kernels/training/assembly.h"
+
+namespace tessera::training {
+
+/// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
+/// words, zeros where there are none.
+struct Stretch {
+  BufferId weights;  ///< what products take, of the assembly's type
+  BufferId
+      masters;  ///< f32, what gradients change and f16 weights are rounded from; of f32 weights
+  BufferId gradient;       ///< if trained, as all that follows
+  BufferId first, second;  ///< moments; of sgd one
+  std::uint64_t count = 0;
+  program::Type type = program::Type::f32;       ///< of weights
+  program::Type gradients = program::Type::f32;  ///< of the gradient
+
+  [[nodiscard]] bool halves() const { return type == program::Type::f16; }
+  [[nodiscard]] std::uint64_t gradient_bytes() const {
+    return count * data::element_bytes(gradients);
+  }
+  /// Where the i-th parameter lies that training changes.
+  [[nodiscard]] Place parameter(std::uint64_t i) const {
+    const bool apart = masters != weights;
+    return {masters, word(i * (apart ? kElementBytes : data::element_bytes(type)))};
+  }
+};
+
+/// The value of a stretch's i-th parameter before training; called after the assembly is gone.
+using InitialValue = std::function<double(std::uint64_t i)>;
+
+/// Makes stretches for one layer, for gradients of one type; nothing is trained without `learning`.
+class StretchMaker {
+ public:
+  StretchMaker(Assembly& assembly, const Learning* learning)
+      : assembly_(assembly), learning_(learning) {}
+
+  /// Of parameters that nothing holds yet, room for gradients included.
+  [[nodiscard]] Stretch stretch(std::uint32_t tile, std::uint64_t count, const InitialValue& value,
+                                program::Type gradients) const;
+  /// Of weights that lie there, as matrices do; their gradients will, too.
+  [[nodiscard]] Stretch around(BufferId weights, const InitialValue& value) const;
+  /// Of numbers that no product takes, as angles: f32 in any assembly.
+  [[nodiscard]] Stretch masters(std::uint32_t tile, std::uint64_t count,
+                                const InitialValue& value) const;
+
+ private:
+  [[nodiscard]] std::uint64_t padded_count(std::uint64_t count) const;
+  [[nodiscard]] BufferId numbers(const Stretch& of, std::uint32_t tile, program::Type type,
+                                 std::string_view name, const InitialValue& value) const;
+  void keep(Stretch& stretch, std::uint32_t tile) const;
+  void add_gradient(Stretch& stretch, std::uint32_t tile) const;
+
+  Assembly& assembly_;
+  const Learning* learning_;
+};
+
+/// One step in which f32 weights follow their gradients.
+void update(Assembly& assembly, const Learning& learning, const Assembly::Rates& rates,
+            const std::vector<Stretch>& stretches);
+
+}  // namespace tessera::training

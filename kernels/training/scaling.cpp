@@ -1,0 +1,156 @@
+#include "kernels/training/scaling.h"
+
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace tessera::training {
+
+namespace {
+
+/// As the tile code has it.
+struct Scale {
+  float scale, used, skipped, inverse;
+  std::uint32_t good;
+};
+
+}  // namespace
+
+// 2^16 at first and 2,000 steps are apex's, and of torch.cuda.amp.GradScaler.
+void describe(config::Fields& fields, LossScaling& scaling, bool used) {
+  const std::string_view beside = used ? "" : "dtype";
+  fields.field({"loss_scale",
+                "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
+                "which skips the step, and doubled after loss_scale_window steps without",
+                "", false, beside, "dynamic"},
+               scaling.scale, {0x1p-24, kLargestScale});
+  const std::string_view fixed = used && scaling.changes() ? "" : "loss_scale";
+  fields.field({"loss_scale_start", "the dynamic loss scale of the first step", "", false, fixed},
+               scaling.first, {0x1p-24, kLargestScale});
+  fields.field({"loss_scale_window", "steps without overflow before a dynamic loss scale doubles",
+                "", false, fixed},
+               scaling.window, {1, 1U << 24});
+}
+
+Scaling::Scaling(Assembly& assembly, const LossScaling& scaling, std::uint32_t tiles)
+    : assembly_(assembly), scaling_(scaling) {
+  const auto first = static_cast<float>(scaling.changes() ? scaling.first : scaling.scale);
+  for (std::uint32_t t = 0; t < tiles; ++t)
+    states_.push_back(assembly.buffer(
+        t, sizeof(Scale), "loss scale",
+        [first](std::span<std::byte> into) {
+          const Scale state{first, first, 0, 1 / first, 0};
+          std::memcpy(into.data(), &state, sizeof state);
+        },
+        true));
+}
+
+program::Vertex Scaling::any(std::uint32_t tile, BufferId flags, std::uint64_t count,
+                             BufferId result) {
+  return {TileId(tile),
+          assembly_.codelet("training_any"),
+          program::Executor::one_worker,
+          0,
+          {Place{flags}, word(count), Place{result}}};
+}
+
+/// Flags of a tile's workers become one of the tile, then one of each group of about as many tiles
+/// as there are groups.
+std::vector<Place> Scaling::look(const std::vector<Stretch>& stretches) {
+  const std::uint32_t contexts = assembly_.machine().tile.contexts;
+  std::map<std::uint32_t, std::vector<const Stretch*>> by_tile;
+  for (const Stretch& each : stretches)
+    by_tile[index(assembly_.program().buffer(each.gradient).tile)].push_back(&each);
+  program::ComputeSet looking{"overflow", {}};
+  program::ComputeSet grouping{"overflow of groups", {}};
+  program::Exchange exchange{"overflow", {}};
+  const auto group =
+      static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(by_tile.size()))));
+  std::vector<Place> found;
+  BufferId gathered{};
+  std::uint32_t number = 0;
+  for (const auto& [tile, mine] : by_tile) {
+    const std::uint64_t flags = mine.size() * contexts;
+    const BufferId own = assembly_.buffer(tile, flags * sizeof(std::uint32_t), "overflow flags");
+    const BufferId result = assembly_.buffer(tile, kWordBytes, "overflow");
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      const bool half = mine[i]->gradients == program::Type::f16;
+      looking.vertices.push_back(
+          {TileId(tile),
+           assembly_.codelet(half ? "training_overflow_f16" : "training_overflow"),
+           program::Executor::all_workers,
+           0,
+           {Place{mine[i]->gradient}, Place{own, word(i * contexts * sizeof(std::uint32_t))}}});
+      assembly_.add_parts(looking.vertices.back(), mine[i]->gradient_bytes());
+    }
+    looking.vertices.push_back(any(tile, own, flags, result));
+    if (number % group == 0) {
+      const std::uint64_t members = std::min<std::uint64_t>(group, by_tile.size() - number);
+      gathered = assembly_.buffer(tile, members * sizeof(std::uint32_t), "overflow of a group");
+      const BufferId one = assembly_.buffer(tile, kWordBytes, "overflow of all");
+      grouping.vertices.push_back(any(tile, gathered, members, one));
+      found.push_back({one});
+    }
+    exchange.copies.push_back({{result},
+                               sizeof(std::uint32_t),
+                               {{gathered, word(number % group * sizeof(std::uint32_t))}}});
+    ++number;
+  }
+  assembly_.add_step(std::move(looking));
+  assembly_.add_step(std::move(exchange));
+  assembly_.add_step(std::move(grouping));
+  return found;
+}
+
+program::Vertex Scaling::rescaling(std::uint32_t tile, BufferId flags, std::uint64_t count) {
+  return {TileId(tile),
+          assembly_.codelet("training_rescale"),
+          program::Executor::all_workers,
+          0,
+          {Place{states_[tile]}, Place{flags}, word(count),
+           scaling_.changes() ? scaling_.window : 0, bits_of(kLargestScale)}};
+}
+
+program::Vertex Scaling::updating(const Learning& learning, const Assembly::Rates& rates,
+                                  const Stretch& stretch) {
+  const bool adam = learning.optimiser == Optimiser::adam;
+  const TileId tile = assembly_.program().buffer(stretch.masters).tile;
+  program::Vertex vertex{
+      tile,
+      assembly_.codelet(fmt::format("training_{}_{}_{}", adam ? "adam" : "momentum",
+                                    config::name_of(data::kFloatTypes, stretch.type),
+                                    config::name_of(data::kFloatTypes, stretch.gradients))),
+      program::Executor::all_workers,
+      0,
+      {Place{stretch.weights}, Place{stretch.gradient}, Place{stretch.first}, Place{stretch.second},
+       Place{stretch.masters}, Place{rates.buffers[index(tile)]}, Place{states_[index(tile)]},
+       bits_of(adam ? learning.beta1 : learning.momentum), bits_of(adam ? learning.beta2 : 0),
+       bits_of(adam ? learning.epsilon : 0)}};
+  assembly_.add_parts(vertex, stretch.count * sizeof(std::uint16_t));  // words of four
+  return vertex;
+}
+
+void Scaling::update(const Learning& learning, const Assembly::Rates& rates,
+                     const std::vector<Stretch>& stretches) {
+  const std::vector<Place> found = look(stretches);
+  program::Exchange exchange{"overflow of all", {}};
+  program::ComputeSet set{"update", {}};
+  std::vector<BufferId> told;
+  for (std::uint32_t t = 0; t < states_.size(); ++t) {
+    told.push_back(assembly_.buffer(t, found.size() * sizeof(std::uint32_t), "overflow told"));
+    set.vertices.push_back(rescaling(t, told[t], found.size()));
+    if (t < rates.buffers.size())
+      set.vertices.push_back(assembly_.scheduling(learning, rates, t, states_[t]));
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    program::Copy copy{found[i], sizeof(std::uint32_t), {}};
+    for (const BufferId each : told) copy.destinations.push_back({each, word(i * 4)});
+    exchange.copies.push_back(std::move(copy));
+  }
+  for (const Stretch& each : stretches) set.vertices.push_back(updating(learning, rates, each));
+  assembly_.add_step(std::move(exchange));
+  assembly_.add_step(std::move(set));
+}
+
+}  // namespace tessera::training
