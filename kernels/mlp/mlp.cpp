@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/training/replicas.h"
+#include "sim/base/counted.h"
+#include "sim/base/errors.h"
 #include "sim/data/read_file.h"
 #include "sim/program/program_cost.h"
 
@@ -36,6 +39,10 @@ void describe(config::Fields& fields, Options& options) {
   fields.list({"layers", "from the images to the classes"}, options.layers);
   fields.group({"data", "labelled images"}, options.data);
   fields.field({"batch", "samples a step"}, options.batch, {1, 1U << 20});
+  fields.field({"replicas",
+                "copies of the network, each on a group of tiles of its own: the batch is divided "
+                "among them and their gradients are added up"},
+               options.replicas, {1, 1U << 20});
   fields.field({"steps", "batches to train on; 0: as many as the epochs have"}, options.steps,
                {0, 1U << 24});
   fields.field({"epochs", "times that the samples are gone through", "", false,
@@ -61,6 +68,9 @@ void describe(config::Fields& fields, Options& options) {
                      ? std::string("found none, allowed one or more")
                      : fmt::format("found {} outputs of the last one, allowed {}, one a class",
                                    options.layers.back().outputs, options.data.classes));
+  fields.require(options.batch % options.replicas == 0, "replicas",
+                 fmt::format("found {}, allowed what divides workload.batch {}", options.replicas,
+                             options.batch));
   training::require_batches(fields, options.batch, options.data.samples, options.data.test_samples);
 }
 
@@ -77,9 +87,11 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   // Of f16: a copy is half as large, masters and moments two; gradients are kept until all are
   // known.
   const std::uint64_t moments = adam ? 2 : 1;
-  const std::uint64_t trained = options.halves() ? 2 * moments + 4 : moments + 1;
+  const std::uint64_t gradients = options.replicas > 1 ? 2 : 0;  // and those received
+  const std::uint64_t trained = gradients + (options.halves() ? 2 * moments + 4 : moments + 1);
   const std::uint64_t copies = options.train ? trained : 1;
-  std::uint64_t kept = bytes(options.batch, linears.front().columns());
+  const std::uint32_t samples = options.batch / options.replicas;
+  std::uint64_t kept = bytes(samples, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
     // Pixelfly's weights lie in the orders of its products too.
     kept += linears[i].layer.kind == LayerKind::dense
@@ -87,7 +99,7 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
                 : (copies + 4) * gemm::stored_bytes(
                                      linears[i].parameters() * data::element_bytes(options.dtype),
                                      machine.tiles);
-    kept += 3 * bytes(options.batch, result_columns(linears, i));
+    kept += 3 * bytes(samples, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
   return kept + kCodeAndLists;
@@ -95,16 +107,36 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
 
 }  // namespace
 
+namespace {
+
+/// The machine with the tiles of one copy.
+MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {
+  if (replicas > machine.tiles)
+    throw KeyError("workload.replicas", fmt::format("found {}, allowed at most one for each of {}",
+                                                    replicas, counted(machine.tiles, "tile")));
+  machine.tiles /= replicas;
+  return machine;
+}
+
+std::vector<LayerPlan> plans_of(const Options& options, const std::vector<Linear>& linears,
+                                const MachineConfig& machine, MachineCosts& costs) {
+  training::GroupCosts group(costs, machine.tiles);
+  const std::uint32_t samples = options.batch / options.replicas;
+  return plan_layers(linears,
+                     {options.dtype, round_up(samples, training::padding(machine, options.dtype)),
+                      kept_bytes(options, linears, machine)},
+                     group);
+}
+
+}  // namespace
+
 Mlp::Mlp(Options options, MachineCosts& costs)
     : options_(std::move(options)),
-      machine_(costs.machine()),
+      all_tiles_(costs.machine().tiles),
+      machine_(group_of(costs.machine(), options_.replicas)),
       data_(options_.data, options_.seed),
       linears_(products_of(options_.layers, data_.inputs())),
-      plans_(plan_layers(
-          linears_,
-          {options_.dtype, round_up(options_.batch, training::padding(machine_, options_.dtype)),
-           kept_bytes(options_, linears_, machine_)},
-          costs)) {
+      plans_(plans_of(options_, linears_, machine_, costs)) {
   options_.learning.all_steps = steps();
   const program::Program program = build();
   prediction_ = program_cost(program, costs);
@@ -135,11 +167,9 @@ nlohmann::ordered_json Mlp::plan() const {
 nlohmann::ordered_json Mlp::facts() const {
   std::uint64_t parameters = 0;
   for (const Linear& linear : linears_) parameters += linear.parameters();
-  return {{"parameters", parameters},
-          {"training_steps", steps()},
-          {"test_steps", test_steps()},
-          {"samples_a_step", options_.batch},
-          {"memory", memory_}};
+  return {{"parameters", parameters},          {"training_steps", steps()},
+          {"test_steps", test_steps()},        {"samples_a_step", options_.batch},
+          {"tiles_a_replica", machine_.tiles}, {"memory", memory_}};
 }
 
 std::uint64_t Mlp::useful_flops() const {

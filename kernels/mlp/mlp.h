@@ -24,6 +24,7 @@ struct Options {
                                       {LayerKind::dense, 10, 8, Activation::none}};
   DataOptions data;
   std::uint32_t batch = 50;
+  std::uint32_t replicas = 1;  ///< copies of the network, each on a group of tiles
   std::uint32_t epochs = 1;
   std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
   bool train = true;        ///< else the samples to train on are only looked at
@@ -66,8 +67,12 @@ class Mlp : public Workload {
     return linears_.front().takes_ones() && column + 1 == linears_.front().columns() ? 1 : 0;
   }
 
+  /// Of a copy's part of a batch.
+  [[nodiscard]] std::uint32_t samples() const { return options_.batch / options_.replicas; }
+
   Options options_;
-  MachineConfig machine_;
+  std::uint32_t all_tiles_;
+  MachineConfig machine_;  ///< with the tiles of one copy
   Data data_;
   std::vector<Linear> linears_;
   std::vector<LayerPlan> plans_;

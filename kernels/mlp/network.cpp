@@ -188,13 +188,25 @@ double initial_weight(std::uint64_t seed, std::size_t product, double bound, std
 
 double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
 
+/// A Hadamard transform: twiddles 1 1 1 -1 over the root of two, or an eighth of a turn, so that no
+/// feature is smaller than others and all are heard of (random twiddles, though they keep
+/// variances, leave most products of ten of them next to nothing). The first factor of further
+/// stacks turns their pairs at random by quarters, or changes inputs' signs, so that they are no
+/// copies.
 double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
                       std::uint64_t at) {
   if (at >= linear.parameters() - linear.outputs)
     return initial_weight(seed, product, bound_of(linear.inputs), at);
+  const butterfly::Problem problem = linear.factors(1);
+  const std::uint64_t each = problem.twiddle_parameters();
+  const std::uint64_t pair = at / each;
+  const std::uint64_t factor = pair / problem.pairs();
+  const bool varies = factor >= problem.stages() && factor % problem.stages() == 0;
+  const std::uint64_t bits = varies ? data::random_bits(seed, kWeights + product, pair) : 0;
   if (linear.layer.parameters == butterfly::Parameters::rotation)
-    return initial_weight(seed, product, std::numbers::pi, at);
-  return initial_weight(seed, product, std::sqrt(1.5), at);  // two of variance 1/2 are added
+    return static_cast<float>(std::numbers::pi / 4 * (1 + 2 * static_cast<double>(bits & 3)));
+  const double sign = (bits >> at % 2 & 1) != 0 ? -1 : 1;
+  return static_cast<float>((at % each == 3 ? -sign : sign) * std::numbers::sqrt2 / 2);
 }
 
 /// Of S, zero where rows or columns are padding.

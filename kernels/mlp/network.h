@@ -72,7 +72,7 @@ PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& ma
 
 /// The seeded parameters of a linear map as f32 has them. Of dense row by row of W, b last, uniform
 /// within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack by stack, factor by factor, pair
-/// by pair, then b: of the variance that keeps sums as large, angles within a turn; of pixelfly the
+/// by pair, then b: those of a Hadamard transform; of pixelfly the
 /// blocks of S by block rows, each row by row, then U and V by rows: within the root of what a row
 /// adds up.
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,

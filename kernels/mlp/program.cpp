@@ -1,4 +1,5 @@
 #include "kernels/mlp/mlp.h"
+#include "kernels/training/replicas.h"
 
 namespace tessera::mlp {
 
@@ -13,7 +14,7 @@ class ProgramBuilder {
   explicit ProgramBuilder(const Mlp& mlp)
       : mlp_(mlp),
         options_(mlp.options_),
-        program_(mlp.machine_.tiles),
+        program_(mlp.all_tiles_),
         assembly_(program_, mlp.machine_, mlp.options_.dtype) {}
 
   Mlp::Built build() {
@@ -23,6 +24,7 @@ class ProgramBuilder {
     add_turns(mlp_.steps(), Turn{feeds, options_.train, 0});
     if (mlp_.test_steps() > 0)
       add_turns(mlp_.test_steps(), Turn{true, false, options_.data.samples});
+    finish();
     Mlp::Built built{std::move(program_), {}};
     for (const auto& layer : layers_) built.parameters.push_back(layer->parameters());
     return built;
@@ -64,30 +66,74 @@ class ProgramBuilder {
     const auto label = [&mlp](std::uint32_t sample) { return mlp.data_.label(sample); };
     const std::uint32_t columns = mlp.linears_.front().columns();
     if (fed)
-      return {assembly_.matrix(options_.batch, columns, "batch"), assembly_.labels(options_.batch)};
-    return {assembly_.matrix(options_.batch, columns, "batch", {pixel, true}),
-            assembly_.labels(options_.batch, label)};
+      return {assembly_.matrix(mlp_.samples(), columns, "batch"), assembly_.labels(mlp_.samples())};
+    return {assembly_.matrix(mlp_.samples(), columns, "batch", {pixel, true}),
+            assembly_.labels(mlp_.samples(), label)};
   }
+
+  /// What follows when there are all copies.
+  struct Ending {
+    bool testing;
+    BufferId totals;
+    std::size_t reduced_at = 0;                     ///< step before which gradients are added up
+    std::vector<training::Stretch> stretches = {};  ///< none: not trained
+  };
 
   void add_turns(std::uint32_t times, const Turn& turn) {
     program::Sequence body;
-    assembly_.add_to(body, turn.first_sample == 0);
+    const bool testing = turn.first_sample > 0;
+    assembly_.add_to(body, !testing);
     if (turn.fed) body.steps.push_back({feed(turn)});
     add_forward();
-    Assembly::Loss loss{options_.data.classes, batch_->labels};
+    Assembly::Loss loss{options_.data.classes, batch_->labels, options_.batch};
     if (scaling_) loss.scales = scaling_->states();
-    const bool testing = turn.first_sample > 0;
-    if (turn.trains) {
-      Matrix gradient = assembly_.matrix(options_.batch, width(layers_.size() - 1), "gradient");
-      const BufferId totals = assembly_.cross_entropy(results_.back(), loss, &gradient);
-      add_backward(std::move(gradient));
-      body.steps.push_back({told(totals, testing)});
-      if (scaling_) body.steps.push_back({told_scales()});
-    } else {
-      body.steps.push_back(
-          {told(assembly_.cross_entropy(results_.back(), loss, nullptr), testing)});
-    }
+    std::optional<Matrix> gradient;
+    if (turn.trains)
+      gradient = assembly_.matrix(mlp_.samples(), width(layers_.size() - 1), "gradient");
+    Ending ending{testing,
+                  assembly_.cross_entropy(results_.back(), loss, gradient ? &*gradient : nullptr)};
+    if (turn.trains) add_backward(std::move(*gradient), ending);
     program_.main().steps.push_back({program::Repeat{times, std::move(body)}});
+    endings_.push_back(std::move(ending));
+  }
+
+  /// Copies of all, and what they tell each other and the host.
+  void finish() {
+    const std::uint32_t copies = options_.replicas;
+    training::Replicas replicas(program_, mlp_.machine_.tiles, copies);
+    if (copies > 1) {
+      const HostTransfer given = feed({true, false, 0});
+      replicas.replicate([&](BufferId first, std::uint32_t copy) {
+        return options_.feed == Feed::host ? nullptr : contents_of(given, first, copy);
+      });
+    }
+    for (std::size_t i = 0; i < endings_.size(); ++i) {
+      Ending& ending = endings_[i];
+      auto& steps = std::get<program::Repeat>(program_.main().steps[i].action).body.steps;
+      if (copies > 1 && !ending.stretches.empty()) {
+        auto reduction = replicas.reduction(assembly_, ending.stretches);
+        steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(ending.reduced_at),
+                     std::make_move_iterator(reduction.begin()),
+                     std::make_move_iterator(reduction.end()));
+      }
+      if (copies > 1)
+        ending.totals = replicas.add_totals(assembly_, ending.totals, steps, !ending.testing);
+      steps.push_back({told(ending.totals, ending.testing)});
+      if (scaling_ && options_.train && !ending.testing) steps.push_back({told_scales()});
+    }
+  }
+
+  /// The batch that lies on a further copy's tiles from the beginning, if that is what `buffer`
+  /// holds.
+  static std::function<void(std::span<std::byte>)> contents_of(const HostTransfer& batch,
+                                                               BufferId buffer,
+                                                               std::uint32_t copy) {
+    for (const program::HostPiece& piece : batch.pieces)
+      if (piece.place.buffer == buffer)
+        return [give = piece.contents, bytes = piece.bytes, copy](std::span<std::byte> into) {
+          give(into.first(bytes), copy);
+        };
+    return nullptr;
   }
 
   /// The next batch, in order of the samples, from the first one again behind the last.
@@ -97,7 +143,7 @@ class ProgramBuilder {
         turn.first_sample > 0 ? "test batch" : "batch", HostTransfer::Direction::read, {}};
     const std::uint32_t samples =
         turn.first_sample > 0 ? options_.data.test_samples : options_.data.samples;
-    const auto sample = [first = turn.first_sample, samples, batch = options_.batch](
+    const auto sample = [first = turn.first_sample, samples, batch = mlp_.samples()](
                             std::uint64_t number, std::uint64_t row) {
       return first + (number * batch + row) % samples;
     };
@@ -106,7 +152,7 @@ class ProgramBuilder {
         [&mlp, sample](std::uint64_t number, std::uint64_t row, std::uint64_t column) {
           return mlp.input(sample(number, row), column);
         });
-    assembly_.add_feed(transfer, batch_->labels, options_.batch,
+    assembly_.add_feed(transfer, batch_->labels, mlp_.samples(),
                        [&mlp, sample](std::uint64_t number, std::uint32_t row) {
                          return mlp.data_.label(sample(number, row));
                        });
@@ -135,19 +181,20 @@ class ProgramBuilder {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const Linear& linear = mlp_.linears_[i];
       const Matrix& x = i == 0 ? batch_->x : results_[i - 1];
-      sums_.push_back(assembly_.matrix(options_.batch, width(i), "sums"));
+      sums_.push_back(assembly_.matrix(mlp_.samples(), width(i), "sums"));
       layers_[i]->forward(x, sums_[i]);
       results_.push_back(linear.activation == Activation::none
                              ? sums_[i]
-                             : assembly_.matrix(options_.batch, width(i), "activations"));
+                             : assembly_.matrix(mlp_.samples(), width(i), "activations"));
       assembly_.activate(linear.activation, sums_[i], results_[i], ones_behind(i));
     }
   }
 
   /// From the gradient of the last map's result to all parameters.
-  void add_backward(Matrix gradient) {
+  void add_backward(Matrix gradient, Ending& ending) {
     if (!scaling_) assembly_.schedule(options_.learning, rates_);
-    std::vector<training::Stretch> all;
+    const bool all_at_last = scaling_ || options_.replicas > 1;
+    std::vector<training::Stretch>& all = ending.stretches;
     if (const Activation last = mlp_.linears_.back().activation; last != Activation::none) {
       const Matrix sums = assembly_.matrix(gradient.rows, gradient.columns, "gradient of sums");
       assembly_.slope(last, sums_.back(), gradient, sums, false);
@@ -164,12 +211,16 @@ class ProgramBuilder {
         assembly_.slope(activation, sums_[i - 1], *back, gradient, ones_behind(i - 1));
       }
       const std::vector<training::Stretch> stretches = layers_[i]->stretches();
-      if (scaling_)
+      if (all_at_last)
         all.insert(all.end(), stretches.begin(), stretches.end());
       else
         training::update(assembly_, options_.learning, rates_, stretches);
     }
-    if (scaling_) scaling_->update(options_.learning, rates_, all);
+    ending.reduced_at = assembly_.sequence().steps.size();
+    if (scaling_)
+      scaling_->update(options_.learning, rates_, all);
+    else if (all_at_last)
+      training::update(assembly_, options_.learning, rates_, all);
   }
 
   const Mlp& mlp_;
@@ -180,6 +231,7 @@ class ProgramBuilder {
   std::vector<std::unique_ptr<Layer>> layers_;
   Assembly::Rates rates_;
   std::optional<training::Scaling> scaling_;  ///< of f16
+  std::vector<Ending> endings_;               ///< of the main sequence's loops
   std::vector<Matrix> sums_,
       results_;  ///< of the layers of this turn, before and after activation
 };

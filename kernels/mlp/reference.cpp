@@ -50,6 +50,7 @@ PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& li
         plain_map(linears[i], initial_parameters(options.seed, i, linears[i]), options.dtype));
     first_.emplace_back(maps_[i]->parameters.size());
     second_.emplace_back(maps_[i]->parameters.size());
+    gathered_.emplace_back(maps_[i]->parameters.size());
   }
 }
 
@@ -83,6 +84,15 @@ void PlainNetwork::learn(std::uint32_t label) {
   }
 }
 
+void PlainNetwork::gather() {
+  if (options_.replicas == 1) return;
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    maps_[i]->round_gradients();
+    for (std::size_t j = 0; j < gathered_[i].size(); ++j)
+      gathered_[i][j] += std::exchange(maps_[i]->gradients[j], 0.0);
+  }
+}
+
 /// As training/scaling.h says of the machine.
 void PlainNetwork::rescale() {
   skipped_ = false;
@@ -102,6 +112,10 @@ void PlainNetwork::rescale() {
 
 void PlainNetwork::update() {
   const training::Learning& learning = options_.learning;
+  for (std::size_t i = 0; i < maps_.size() && options_.replicas > 1; ++i) {
+    maps_[i]->gradients = gathered_[i];
+    std::ranges::fill(gathered_[i], 0.0);
+  }
   rescale();
   if (skipped_) {
     for (const auto& map : maps_) std::ranges::fill(map->gradients, 0.0);
@@ -145,6 +159,7 @@ Trained train_plainly(const Options& options, const Data& data, const std::vecto
       result.loss += one.loss;
       result.right += one.right;
       if (learns) network.learn(data.label(sample));
+      if (learns && (row + 1) % (options.batch / options.replicas) == 0) network.gather();
     }
     result.scale = network.scale();
     if (learns) network.update();

@@ -18,6 +18,8 @@ class PlainNetwork {
   StepResult look(const Vector& image, std::uint32_t label);
   /// Adds the gradients of the sample just looked at.
   void learn(std::uint32_t label);
+  /// The samples of one copy of the network are done: its gradients are rounded and added.
+  void gather();
   /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
   /// nothing changes but the scale.
   void update();
@@ -30,6 +32,7 @@ class PlainNetwork {
   const std::vector<Linear>& linears_;
   std::vector<std::unique_ptr<PlainMap>> maps_;
   std::vector<Vector> first_, second_;
+  std::vector<Vector> gathered_;  ///< gradients of copies
   Vector input_, probabilities_;
   std::vector<Vector> sums_, outputs_;  ///< of the sample
   std::uint32_t step_ = 0;
