@@ -165,7 +165,7 @@ std::unique_ptr<Layer> make_butterfly(Assembly& assembly, const LayerContext& co
 /// The cut of least predicted cycles for the gradient of one stack that leaves room for `kept`.
 std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const LayerRoom& room_of,
                                                     MachineCosts& costs) {
-  butterfly::Problem problem = linear.factors(room_of.columns);
+  butterfly::Problem problem = linear.factors(room_of.samples);
   if (room_of.type == program::Type::f16) problem.dtype = butterfly::Number::f16;
   const std::uint64_t kept = room_of.kept;
   const MachineConfig& machine = costs.machine();
@@ -182,8 +182,10 @@ std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const 
       const butterfly::Candidate candidate = butterfly::pinned_plan(plan, problem, costs);
       const std::uint64_t bytes = candidate.tile_bytes * linear.stacks() + kept;
       least = std::min(least, bytes);
-      if (bytes > room || (best && best->prediction.cycles <= candidate.prediction.cycles))
-        continue;
+      const auto rank = [&](const butterfly::Candidate& of) {
+        return room_of.least ? of.tile_bytes : of.prediction.cycles;
+      };
+      if (bytes > room || (best && rank(*best) <= rank(candidate))) continue;
       best = candidate;
     }
   }
@@ -191,7 +193,7 @@ std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const 
     throw UserError(
         fmt::format("mlp: a butterfly layer of {} stacks of {} features for {} samples needs {} "
                     "bytes a tile, of which {} are taken, allowed {} (machine.tile.sram_kib {})",
-                    linear.stacks(), problem.features, room_of.columns, least, kept, room,
+                    linear.stacks(), problem.features, room_of.samples, least, kept, room,
                     machine.tile.sram_kib));
   return std::make_shared<const ButterflyPlan>(
       ButterflyPlan{{problem, best->plan}, best->tile_bytes * linear.stacks()});

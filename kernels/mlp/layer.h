@@ -41,12 +41,14 @@ struct PixelflyPlan {
 using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
                                std::shared_ptr<const PixelflyPlan>, DensePlan>;
 
-/// What maps are planned for: `columns` samples with padding, on tiles of which `kept` bytes are
+/// What maps are planned for: `samples`, `columns` with padding, on tiles of which `kept` bytes are
 /// taken.
 struct LayerRoom {
   program::Type type;
+  std::uint32_t samples;
   std::uint32_t columns;
   std::uint64_t kept;
+  bool least = false;  ///< plans that take least, not those that are fastest
 };
 std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom room,
                                    MachineCosts& costs);

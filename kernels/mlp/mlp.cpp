@@ -118,16 +118,6 @@ MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {
   return machine;
 }
 
-std::vector<LayerPlan> plans_of(const Options& options, const std::vector<Linear>& linears,
-                                const MachineConfig& machine, MachineCosts& costs) {
-  training::GroupCosts group(costs, machine.tiles);
-  const std::uint32_t samples = options.batch / options.replicas;
-  return plan_layers(linears,
-                     {options.dtype, round_up(samples, training::padding(machine, options.dtype)),
-                      kept_bytes(options, linears, machine)},
-                     group);
-}
-
 }  // namespace
 
 Mlp::Mlp(Options options, MachineCosts& costs)
@@ -135,12 +125,36 @@ Mlp::Mlp(Options options, MachineCosts& costs)
       all_tiles_(costs.machine().tiles),
       machine_(group_of(costs.machine(), options_.replicas)),
       data_(options_.data, options_.seed),
-      linears_(products_of(options_.layers, data_.inputs())),
-      plans_(plans_of(options_, linears_, machine_, costs)) {
+      linears_(products_of(options_.layers, data_.inputs())) {
   options_.learning.all_steps = steps();
-  const program::Program program = build();
+  const program::Program program = plan_and_build(costs);
   prediction_ = program_cost(program, costs);
   memory_ = training::memory_of(program);
+}
+
+/// What a step keeps for another is estimated with room to spare. Where nothing fits so, plans that
+/// leave less are tried, and the compiled program says whether they fit.
+program::Program Mlp::plan_and_build(MachineCosts& costs) {
+  training::GroupCosts group(costs, machine_.tiles);
+  const std::uint64_t reserved = kept_bytes(options_, linears_, machine_);
+  const std::uint32_t columns = round_up(samples(), training::padding(machine_, options_.dtype));
+  const auto plan = [&](std::uint64_t kept, bool least) {
+    plans_ = plan_layers(linears_, {options_.dtype, samples(), columns, kept, least}, group);
+    return build();
+  };
+  for (const std::uint64_t part : {1U, 2U, 4U, 16U}) {
+    try {
+      program::Program program = plan(reserved / part, part > 1);
+      if (part > 1) static_cast<void>(costs.compile(program));
+      return program;
+    } catch (const KeyError&) {
+      throw;
+    } catch (const UserError& error) {
+      // What does not fit with so little left is what the program needs.
+      if (part == 16) throw;
+    }
+  }
+  throw Defect("mlp: no plan was tried");
 }
 
 std::uint32_t Mlp::steps() const {

@@ -59,6 +59,7 @@ class Mlp : public Workload {
 
  private:
   friend class ProgramBuilder;
+  program::Program plan_and_build(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const;
   [[nodiscard]] std::uint32_t test_steps() const;
   /// What the first map takes of a sample.

@@ -66,6 +66,8 @@ TEST_SUITE("cli") {
     folder.write("y.npy", npy("30,", 30, 5));
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"batch=21", "workload.batch: found 21, allowed 1 to 20, the samples to train on"},
+        {"replicas=3", "workload.replicas: found 3, allowed what divides workload.batch 10"},
+        {"replicas=10", "workload.replicas: found 10, allowed at most one for each of 8 tiles"},
         {"layers[1].outputs=5", "workload.layers: found 5 outputs of the last one, allowed 4"},
         {"layers=[]", "workload.layers: found none, allowed one or more"},
         {"layers[0].rank=2", "rank: found with kind dense, allowed with low_rank and pixelfly"},

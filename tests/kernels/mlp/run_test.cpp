@@ -211,6 +211,54 @@ TEST_SUITE("run") {
     CHECK(run(options, machine) == "passed");
   }
 
+  TEST_CASE("copies of the network on groups of tiles learn as one does") {
+    for (const std::uint32_t replicas : {2U, 3U, 5U}) {
+      CAPTURE(replicas);
+      for (const LayerKind kind :
+           {LayerKind::dense, LayerKind::low_rank, LayerKind::butterfly, LayerKind::pixelfly}) {
+        Options options = network(30, {of_kind(kind, 20)});
+        options.steps = 5;
+        options.replicas = replicas;
+        CAPTURE(static_cast<int>(kind));
+        CHECK(run(options, small_machine(11)) == "passed");
+        options.dtype = program::Type::f16;
+        options.learning.optimiser = training::Optimiser::adam;
+        options.learning.rate = 0.01;
+        CHECK(run(options, small_machine(11)) == "passed");
+      }
+    }
+    Options options = network(30, {hidden(20, Activation::relu)});
+    options.replicas = 6;
+    options.feed = Feed::device;
+    CHECK(run(options, small_machine(6)) == "passed");
+    options.train = false;
+    CHECK(run(options, small_machine(13)) == "passed");
+  }
+
+  TEST_CASE("all copies hold the same parameters after a training") {
+    CHECK(in_child([]() -> std::string {
+            const MachineConfig machine = small_machine(9);
+            MeasuredCosts costs(machine);
+            Options options = network(12, {of_kind(LayerKind::butterfly, 20)});
+            options.replicas = 3;
+            const Mlp workload(options, costs);
+            const program::Program program = workload.build();
+            Machine built(machine, program, costs.compile(program), {});
+            built.run();
+            std::vector<std::vector<std::byte>> copies(options.replicas);
+            for (std::uint32_t id = 0; id < program.buffers().size(); ++id) {
+              const program::Buffer& buffer = program.buffers()[id];
+              if (buffer.name != "weights") continue;
+              std::vector<std::byte> bytes(buffer.bytes);
+              built.memory().read({program::BufferId{id}}, bytes);
+              auto& copy = copies[index(buffer.tile) / 3];
+              copy.insert(copy.end(), bytes.begin(), bytes.end());
+            }
+            if (copies[0].empty()) return "no weights";
+            return copies[0] == copies[1] && copies[0] == copies[2] ? "equal" : "not equal";
+          }) == "equal");
+  }
+
   TEST_CASE("one wrong loss is found, and a loss that is no number is told with its step") {
     CHECK(checked_with(0, 1) == "passed");
     CHECK(checked_with(4, 1.001F).starts_with("the loss of step 5 is"));
@@ -226,7 +274,11 @@ TEST_SUITE("run") {
                  ? std::string()
                  : fmt::format(" predicted {}, found {}", predicted, found);
     };
-    CHECK(test::run_workload<Mlp>(network(10, {hidden(40, Activation::relu)}), small_machine(12),
-                                  view) == "passed");
+    Options options = network(10, {hidden(40, Activation::relu)});
+    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
+    options.replicas = 2;
+    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
+    options.dtype = program::Type::f16;
+    CHECK(test::run_workload<Mlp>(options, small_machine(12), view) == "passed");
   }
 }

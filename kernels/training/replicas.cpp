@@ -1,0 +1,140 @@
+#include "kernels/training/replicas.h"
+
+namespace tessera::training {
+
+GroupCosts::GroupCosts(MachineCosts& costs, std::uint32_t tiles)
+    : costs_(costs), machine_(costs.machine()) {
+  machine_.tiles = tiles;
+}
+
+program::Images GroupCosts::compile(const program::Program& program) const {
+  program::Program wide(costs_.machine().tiles);
+  for (const program::Codelet& codelet : program.codelets()) wide.add_codelet(codelet);
+  for (const program::Buffer& buffer : program.buffers()) wide.add_buffer(buffer);
+  wide.main() = program.main();
+  return costs_.compile(wide);
+}
+
+Replicas::Replicas(program::Program& program, std::uint32_t tiles, std::uint32_t copies)
+    : program_(program), tiles_(tiles), copies_(copies), buffers_(word(program.buffers().size())) {}
+
+void Replicas::replicate(const Contents& contents) {
+  for (std::uint32_t copy = 1; copy < copies_; ++copy) {
+    for (std::uint32_t id = 0; id < buffers_; ++id) {
+      program::Buffer buffer = program_.buffer(BufferId(id));
+      buffer.tile = TileId(index(buffer.tile) + copy * tiles_);
+      if (auto others = contents(BufferId(id), copy)) buffer.contents = std::move(others);
+      program_.add_buffer(std::move(buffer));
+    }
+  }
+  replicate(program_.main());
+}
+
+void Replicas::replicate(program::Sequence& sequence) const {
+  for (program::Step& step : sequence.steps) {
+    if (auto* const set = std::get_if<program::ComputeSet>(&step.action)) replicate(*set);
+    if (auto* const exchange = std::get_if<program::Exchange>(&step.action)) replicate(*exchange);
+    if (auto* const transfer = std::get_if<program::HostTransfer>(&step.action))
+      replicate(*transfer);
+    if (auto* const repeat = std::get_if<program::Repeat>(&step.action)) replicate(repeat->body);
+  }
+}
+
+void Replicas::replicate(program::ComputeSet& set) const {
+  const std::size_t each = set.vertices.size();
+  for (std::uint32_t copy = 1; copy < copies_; ++copy) {
+    for (std::size_t i = 0; i < each; ++i) {
+      program::Vertex vertex = set.vertices[i];
+      vertex.tile = TileId(index(vertex.tile) + copy * tiles_);
+      for (program::Argument& argument : vertex.arguments)
+        if (auto* const place = std::get_if<Place>(&argument)) *place = of(*place, copy);
+      set.vertices.push_back(std::move(vertex));
+    }
+  }
+}
+
+void Replicas::replicate(program::Exchange& exchange) const {
+  const std::size_t each = exchange.copies.size();
+  for (std::uint32_t copy = 1; copy < copies_; ++copy) {
+    for (std::size_t i = 0; i < each; ++i) {
+      program::Copy further = exchange.copies[i];
+      further.source = of(further.source, copy);
+      for (Place& place : further.destinations) place = of(place, copy);
+      exchange.copies.push_back(std::move(further));
+    }
+  }
+}
+
+void Replicas::replicate(program::HostTransfer& transfer) const {
+  const std::vector<program::HostPiece> first = std::move(transfer.pieces);
+  transfer.pieces.clear();
+  for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+    for (const program::HostPiece& piece : first) {
+      program::HostPiece further = piece;
+      further.place = of(piece.place, copy);
+      further.contents = [give = piece.contents, copy, copies = copies_](std::span<std::byte> into,
+                                                                         std::uint64_t number) {
+        give(into, number * copies + copy);
+      };
+      transfer.pieces.push_back(std::move(further));
+    }
+  }
+}
+
+std::vector<program::Step> Replicas::reduction(Assembly& assembly,
+                                               const std::vector<Stretch>& stretches) const {
+  program::Exchange scatter{"gradients of copies", {}};
+  program::ComputeSet sums{"sums of copies", {}};
+  program::Exchange gather{"sums of gradients", {}};
+  for (const Stretch& each : stretches) {
+    const std::uint32_t tile = index(program_.buffer(each.gradient).tile);
+    const kernels::EvenSplit words{each.gradient_bytes() / kWordBytes, copies_};
+    const bool halves = each.gradients == program::Type::f16;
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+      const std::uint32_t bytes = word(words.part(copy).size() * kWordBytes);
+      if (bytes == 0) continue;
+      const std::uint32_t begin = word(words.begin(copy) * kWordBytes);
+      const Place own{of(each.gradient, copy), begin};
+      const BufferId received = assembly.buffer(
+          tile + copy * tiles_, std::uint64_t{bytes} * (copies_ - 1), "gradients of copies");
+      program::Copy all{own, bytes, {}};
+      for (std::uint32_t other = 0; other < copies_; ++other) {
+        if (other == copy) continue;
+        const Place there{of(each.gradient, other), begin};
+        const std::uint32_t place = other < copy ? other : other - 1;
+        scatter.copies.push_back({there, bytes, {{received, place * bytes}}});
+        all.destinations.push_back(there);
+      }
+      gather.copies.push_back(std::move(all));
+      sums.vertices.push_back({TileId(tile + copy * tiles_),
+                               assembly.codelet(halves ? "training_sum_f16" : "training_sum"),
+                               program::Executor::all_workers,
+                               0,
+                               {own, Place{received}, own, copies_ - 1, bytes, 0U}});
+      assembly.add_parts(sums.vertices.back(), bytes);
+    }
+  }
+  return {{std::move(scatter)}, {std::move(sums)}, {std::move(gather)}};
+}
+
+BufferId Replicas::add_totals(Assembly& assembly, BufferId totals,
+                              std::vector<program::Step>& steps, bool measured) const {
+  const std::uint32_t bytes = program_.buffer(totals).bytes;
+  const std::uint32_t tile = index(program_.buffer(totals).tile);
+  const BufferId all = assembly.buffer(tile, std::uint64_t{bytes} * copies_, "totals of copies");
+  const BufferId sum = assembly.buffer(tile, bytes, "totals of all");
+  program::Exchange exchange{"totals of copies", {}};
+  for (std::uint32_t copy = 0; copy < copies_; ++copy)
+    exchange.copies.push_back({{of(totals, copy)}, bytes, {{all, copy * bytes}}});
+  program::ComputeSet set{"total of copies", {}};
+  set.vertices.push_back({TileId(tile),
+                          assembly.codelet("training_totals"),
+                          program::Executor::one_worker,
+                          0,
+                          {Place{all}, Place{sum}, copies_, bits_of(1)}});
+  steps.push_back({std::move(exchange), measured});
+  steps.push_back({std::move(set), measured});
+  return sum;
+}
+
+}  // namespace tessera::training
