@@ -92,6 +92,7 @@ nlohmann::ordered_json Snn::results(const MemoryReader& memory) const {
   }
   json["layers"] = std::move(layers);
   if (test_steps() == 0) json["counts"] = counts(events);
+  json["raster"] = raster(memory);
   return json;
 }
 

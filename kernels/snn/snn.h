@@ -95,8 +95,10 @@ class Snn : public Workload {
  private:
   friend class ProgramBuilder;
   friend class SnnReplay;
+  friend class Raster;
   [[nodiscard]] const Options& fitting() const;
   [[nodiscard]] nlohmann::ordered_json counts(double between) const;
+  [[nodiscard]] nlohmann::ordered_json raster(const MemoryReader& memory) const;
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
   void require_room() const;
   void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,

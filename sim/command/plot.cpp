@@ -163,6 +163,9 @@ ExitCode plot(const PlotRequest& given) {
     rows = plot::read_rows(request.folders).where(request.where);
   if (kind == nullptr) kind = &kind_named(plot::is_scattered(rows) ? "scatter" : "lines");
   require_log(request.figure.log, *kind);
+  if (!given.figure.sample.empty() && kind->name != "raster")
+    throw UserError(fmt::format("tessera plot: --sample: found {}, allowed for raster, not {}",
+                                given.figure.sample, kind->name));
   const std::string name = request.name.empty() ? plot_name(given, kind->name) : request.name;
   const plot::Figure figure = figure_of(request, *kind, rows);
   plot::require_gnuplot();
@@ -184,7 +187,8 @@ Command plot_command() {
   const Option kind = choosing(
       {"--kind", &request->kind,
        "lines, bars, stacked (parts of a section such as stalls), heatmap, scatter, parallel, "
-       "speedup, pareto, roofline; of one run: timeline, tiles; of tessera sensitivity: tornado"},
+       "speedup, pareto, roofline; of one run: timeline, tiles, training, raster; of tessera "
+       "sensitivity: tornado"},
       kind_names);
   return {"plot",
           "a figure of a sweep, or of runs",
@@ -209,6 +213,7 @@ Command plot_command() {
            {"--size", &request->size, "of letters, in points (default: 9)"},
            {"--log", &figure.log,
             "none, or the axes x, y and z (colours), as xy (default: as the numbers are spaced)"},
+           {"--sample", &figure.sample, "of a raster: which stream of the batch (default: 0)"},
            {"--out", &request->out, "folder of the figure (default: plots in the last DIR)"},
            {"--name", &request->name,
             "of the figure's files (default: the kind and what was asked of it)"},

@@ -50,6 +50,7 @@ std::string plot_name(const PlotRequest& request, std::string_view kind) {
   asked.add("--y", figure.y, true);
   if (!figure.x.empty()) asked.add("--x", "over_" + figure.x, true);
   for (const std::string& path : figure.by) asked.add("--by", "by_" + path, true);
+  if (!figure.sample.empty()) asked.add("--sample", "sample_" + figure.sample, true);
   asked.add("--where", request.where, false);
   asked.add("--baseline", figure.baseline, false);
   asked.add("--best", figure.best, false);

@@ -29,6 +29,7 @@ struct Request {
   std::vector<std::string> best;  ///< axes over which the rows are the best (`best.h`)
   std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
   std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
+  std::string sample;                                ///< of a raster; empty: the first one
   Sheet sheet{};                                     ///< its height is the kind's, if it has none
 };
 
@@ -63,6 +64,7 @@ Figure parallel(const Source& source, const Request& request);
 Figure pareto(const Source& source, const Request& request);
 Figure scatter(const Source& source, const Request& request);
 Figure speedup(const Source& source, const Request& request);
+Figure raster(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
 Figure tornado(const Source& source, const Request& request);
 Figure timeline(const Source& source, const Request& request);

@@ -19,6 +19,7 @@ std::span<const Kind> kinds() {
       Kind{"tornado", Needs::sensitivity, "time", "", tornado},
       Kind{"timeline", Needs::one_run, kTime, "", timeline},
       Kind{"training", Needs::one_run, "results.loss", "", training},
+      Kind{"raster", Needs::one_run, "results.layers", "", raster},
       Kind{"tiles", Needs::one_run, "compute_cycles", "z", tiles}};
   return kKinds;
 }

@@ -61,6 +61,7 @@ void write_files(const Report& report, const std::string& folder) {
       {"buffers.csv", report.buffers_csv}};
   if (!report.tile_steps_npy.empty()) texts.emplace_back("tile_steps.npy", report.tile_steps_npy);
   if (!report.loss_csv.empty()) texts.emplace_back("loss.csv", report.loss_csv);
+  if (!report.raster_csv.empty()) texts.emplace_back("raster.csv", report.raster_csv);
   texts.emplace_back("report.json", json);
   std::deque<WholeFile> files;  // they do not move
   for (const auto& [name, text] : texts) {
@@ -72,6 +73,7 @@ void write_files(const Report& report, const std::string& folder) {
   std::error_code absent;  // that of an earlier run into this folder
   if (report.tile_steps_npy.empty()) fs::remove(fs::path(folder) / "tile_steps.npy", absent);
   if (report.loss_csv.empty()) fs::remove(fs::path(folder) / "loss.csv", absent);
+  if (report.raster_csv.empty()) fs::remove(fs::path(folder) / "raster.csv", absent);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
           {"tiles", pack_table(run.tiles)},
           {"traffic", pack_table(run.traffic)},
           {"buffers", pack_table(run.buffers)},
+          {"raster", pack_table(run.raster)},
           {"vector_flops", vector_flops()},
           {"tile_steps", pack_tile_steps(run, most_tile_bytes)},
           {"sensitivity", run.sensitivity}};

@@ -239,7 +239,14 @@ Report make_report(const config::Config& config, const Built& built, const Outco
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
-  if (!outcome.results.empty()) json["results"] = outcome.results;
+  std::string raster_csv;
+  if (!outcome.results.empty()) {
+    Json& results = json["results"] = outcome.results;
+    if (results.contains("raster")) {
+      raster_csv = results["raster"].at("csv").get<std::string>();
+      results["raster"].erase("csv");
+    }
+  }
   if (result.energy && outcome.results.contains("counts"))
     json["energy"]["joules_each"] =
         joules_each(result.energy->total_joules(), outcome.results.at("counts"));
@@ -253,7 +260,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
           traffic_csv(built.program, result),
           buffers_csv(built.program, built.images),
           tile_steps_npy(result.tile_steps),
-          loss_csv(outcome.results)};
+          loss_csv(outcome.results),
+          std::move(raster_csv)};
 }
 
 }  // namespace tessera::report

@@ -29,7 +29,9 @@ struct Outcome {
   std::vector<CheckResult> checks;        ///< by run; empty if off
   unsigned threads = 1;                   ///< of the host
   double check_seconds = 0;
-  nlohmann::ordered_json results = {};  ///< what the workload says of what came out; may be null
+  /// What the workload says of what came out; may be null. `raster.csv` in it is no part of
+  /// report.json but the text of raster.csv: a row a spike, columns sample, layer, step, neuron.
+  nlohmann::ordered_json results = {};
   void add(const CheckResult& one);
 };
 
@@ -42,6 +44,7 @@ struct Report {
   std::string buffers_csv;
   std::string tile_steps_npy;         ///< empty: not recorded
   std::string loss_csv;               ///< empty: nothing was trained
+  std::string raster_csv;             ///< empty: nothing spikes
   [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off
 };
 
@@ -53,7 +56,8 @@ nlohmann::ordered_json static_report(const config::Config& config, const Built& 
 /// One row a superstep of the measured region.
 std::string steps_csv(const program::Images& images, const RunResult& result);
 
-/// One row a step of training: the lists of `results` that are as long as `loss`. Empty without one.
+/// One row a step of training: the lists of `results` that are as long as `loss`. Empty without
+/// one.
 std::string loss_csv(const nlohmann::ordered_json& results);
 
 /// One row a tile.

@@ -92,6 +92,8 @@ RunFolder read_run(const std::string& folder) {
     run.buffers = read_table(buffers, {"tile", "name", "category", "buffers", "address", "bytes",
                                        "first_step", "last_step"});
   }
+  const fs::path raster = path / "raster.csv";
+  if (fs::exists(raster)) run.raster = read_table(raster, {"sample", "layer", "step", "neuron"});
   const fs::path tile_steps = path / "tile_steps.npy";
   if (fs::exists(tile_steps)) {
     run.tile_steps = read_tile_steps(tile_steps.string(), run.tiles.rows, run.steps.rows);

@@ -20,6 +20,7 @@ struct RunFolder {
   TileSteps tile_steps;  ///< of no rows: not recorded
   /// What `tessera sensitivity` left beside it; null: nothing, or of another run.
   nlohmann::ordered_json sensitivity = nullptr;
+  Table raster = {};  ///< of no rows: nothing spikes
 };
 
 /// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing

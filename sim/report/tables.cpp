@@ -61,7 +61,7 @@ std::string loss_csv(const nlohmann::ordered_json& results) {
   std::string csv = "step";
   std::vector<const nlohmann::ordered_json*> columns;
   for (const auto& [name, values] : results.items()) {
-    if (!values.is_array() || values.size() != steps) continue;
+    if (!values.is_array() || values.size() != steps || values[0].is_structured()) continue;
     csv += "," + name;
     columns.push_back(&values);
   }

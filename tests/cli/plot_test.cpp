@@ -46,12 +46,19 @@ TEST_SUITE("cli") {
                 .code == 0);
     REQUIRE(folder.call("sensitivity - --out r --quiet", kStream).code == 0);
     REQUIRE(folder.call("sweep stream.json run.seed=0,1,2 --out z --quiet").code == 0);
+    REQUIRE(folder
+                .call("run - --out n --quiet",
+                      R"({"machine": {"extends": "bow", "tiles": 16},
+                      "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
+                                   "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})")
+                .code == 0);
     for (const std::string arguments :
          {"s --kind lines --y time.seconds", "s --kind bars", "s --kind heatmap", "s --kind pareto",
           "r --kind tornado", "s --kind scatter", "s --kind parallel", "z --kind lines --log xy",
           "s --kind stacked --where workload.dtype=f16 --width 84mm --font Helvetica --size 8",
           "s --kind speedup --baseline workload.dtype=f32", "g --kind roofline",
-          "r --kind timeline", "r --kind tiles --y sent_bytes"}) {
+          "r --kind timeline", "r --kind tiles --y sent_bytes", "n --kind training",
+          "n --kind raster --width 3.3in --size 8"}) {
       INFO(arguments);
       const Answer answer = folder.call("plot " + arguments + " --out p --name it");
       INFO(answer.err);

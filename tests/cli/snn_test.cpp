@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -57,6 +62,70 @@ TEST_SUITE("cli") {
       return report.at("results");
     };
     CHECK(losses("--set workload.data.raster=x.npy") == losses("--set workload.data.events=x.txt"));
+  }
+
+  TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    REQUIRE(
+        folder
+            .call("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6")
+            .code == 0);
+    const std::string csv = folder.read("r/raster.csv");
+    const auto raster =
+        nlohmann::json::parse(folder.read("r/report.json")).at("results").at("raster");
+    CHECK_FALSE(raster.contains("csv"));
+    CHECK(raster.at("samples") == 2);
+    CHECK(raster.at("left_out") == 0);
+    std::istringstream lines(csv);
+    std::string line;
+    std::getline(lines, line);
+    CHECK(line == "sample,layer,step,neuron");
+    std::vector<std::array<int, 4>> spikes;  // sample, step, layer, neuron
+    while (std::getline(lines, line)) {
+      auto& [sample, step, layer, neuron] = spikes.emplace_back();
+      REQUIRE(std::sscanf(line.c_str(), "%d,%d,%d,%d", &sample, &layer, &step, &neuron) == 4);
+      CHECK(neuron < (layer == 0 ? 5 : layer == 1 ? 6 : 3));
+      CHECK(step < 4);
+    }
+    CHECK(spikes.size() == raster.at("spikes"));
+    CHECK(std::is_sorted(spikes.begin(), spikes.end()));
+    const auto of_hidden = [](const auto& spike) { return spike[2] == 1; };
+    const auto hidden = std::count_if(spikes.begin(), spikes.end(), of_hidden);
+    CHECK(hidden > 0);
+    const Answer plot = folder.call("plot r --kind raster --sample 1 --width 3.3in --name it");
+    CAPTURE(plot.err);
+    if (std::system("command -v gnuplot > /dev/null 2>&1") == 0) {
+      CHECK(plot.code == 0);
+      CHECK(folder.read("r/plots/it.csv").find("\n0,") == std::string::npos);
+      CHECK(folder.read("r/plots/it.csv").find("\n1,") != std::string::npos);
+    }
+    check_refused(folder, "plot r --kind raster --sample 2", {"no sample 2", "allowed 0 to 1"});
+    check_refused(folder, "plot r --kind tiles --sample 1", {"--sample", "raster"});
+    REQUIRE(folder.call("run a.json --out r --set workload.activations=dense").code == 0);
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "r/raster.csv"));
+    check_refused(folder, "plot r --kind raster", {"raster.csv", "spiking network"});
+  }
+
+  TEST_CASE("of many spikes whole samples are written, and the report says what is left out") {
+    const CommandFolder folder;
+    folder.write("a.json", kConfig);
+    const Answer answer = folder.call(
+        "run a.json --out r --set machine.tiles=40 --set workload.data.inputs=2000 --set "
+        "workload.train=false --set "
+        "workload.data.max_events=2000 --set workload.data.rate=0.9 --set run.check=off --set "
+        "workload.time_steps=35 --set workload.batch=6 --set workload.data.samples=6");
+    CAPTURE(answer.err);
+    REQUIRE(answer.code == 0);
+    const auto raster =
+        nlohmann::json::parse(folder.read("r/report.json")).at("results").at("raster");
+    CHECK(raster.at("samples") > 1);
+    CHECK(raster.at("samples") < 6);
+    CHECK(raster.at("of_samples") == 6);
+    CHECK(raster.at("spikes") <= 100'000);
+    CHECK(raster.at("left_out") > 20'000);
+    CHECK(folder.read("r/raster.csv").find("\n5,") == std::string::npos);
+    check_refused(folder, "plot r --kind raster --sample 5", {"no sample 5", "left out"});
   }
 
   TEST_CASE("weights come from a folder") {

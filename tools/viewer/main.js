@@ -5,8 +5,8 @@ async function readRun(packed) {
   const run = {report: packed.report, analysis: packed.analysis, folder: packed.folder,
     sensitivity: packed.sensitivity};
   run.vectorFlops = packed.vector_flops;
-  [run.steps, run.tiles, run.traffic, run.buffers] = await Promise.all(
-    [packed.steps, packed.tiles, packed.traffic, packed.buffers].map(Table.read));
+  [run.steps, run.tiles, run.traffic, run.buffers, run.raster] = await Promise.all(
+    [packed.steps, packed.tiles, packed.traffic, packed.buffers, packed.raster].map(Table.read));
   run.history = new History(run.steps);
   run.tileHistory = await TileHistory.read(packed.tile_steps, run.tiles.rows, run.history);
   const machine = run.report.config.machine;
@@ -22,7 +22,8 @@ async function readRun(packed) {
 
 const SECTIONS = [['achieved', 'Achieved'], ['where', 'Where time goes'], ['tiles', 'Tiles'],
   ['contexts', 'Contexts'], ['timeline', 'Timeline'], ['memory', 'Memory'], ['exchange', 'Exchange'], ['roofline', 'Roofline'],
-  ['energy', 'Energy'], ['faster', 'Faster'], ['training', 'Training'], ['config', 'Config']];
+  ['energy', 'Energy'], ['faster', 'Faster'], ['training', 'Training'],
+  ['raster', 'Spikes'], ['config', 'Config']];
 
 function theme() { return document.documentElement.dataset.theme; }
 
@@ -65,12 +66,12 @@ function showRun(at) {
   [state.from, state.to] = [run.history.begin, run.history.end];
   const two = state.runs.length > 1;
   const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) &&
-    (id !== 'faster' || run.sensitivity) && (id !== 'training' || run.report.results?.loss?.length));
+    (id !== 'faster' || run.sensitivity) && (id !== 'training' || run.report.results?.loss?.length) && (id !== 'raster' || run.raster.rows > 0));
   const sections = two ? [['compare', 'Comparison'], ...known] : known;
   document.getElementById('head').replaceChildren(...head(run));
   document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
     element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
-  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, trainingView, configView];
+  const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, trainingView, rasterView, configView];
   document.getElementById('main').replaceChildren(...(two ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
   document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;

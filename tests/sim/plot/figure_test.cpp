@@ -211,6 +211,33 @@ TEST_SUITE("unit") {
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
+  TEST_CASE("a raster has a band a layer, the few neurons of the last one apart") {
+    report::RunFolder run;
+    run.folder = "r";
+    run.report = Json::parse(R"({"results": {"raster": {"samples": 2, "of_samples": 3,
+      "time_steps": 5, "left_out": 7, "layers": [{"layer": 0, "neurons": 90},
+      {"layer": 2, "neurons": 10}]}}})");
+    run.raster = report::parse_table(
+        "sample,layer,step,neuron\n0,0,1,89\n0,2,4,0\n0,2,4,9\n1,0,0,0\n", "raster.csv", {});
+    Source source = runs({{{{"n", 1}}, 60}});
+    source.run = &run;
+    const Figure figure = raster(source, {});
+    CHECK(figure.csv ==
+          "sample,layer,step,neuron,place\n0,0,1,89,0.895000\n0,2,4,0,0.926000\n"
+          "0,2,4,9,1.034000\n");
+    CHECK(holds(figure.script, "inputs"));
+    CHECK(holds(figure.script, "layer 1"));
+    CHECK(holds(figure.script, "2 of 3 samples written"));
+    Request second;
+    second.sample = "1";
+    CHECK(raster(source, second).csv == "sample,layer,step,neuron,place\n1,0,0,0,0.005000\n");
+    second.sample = "2";
+    CHECK_THROWS_WITH_AS(raster(source, second),
+                         "r/raster.csv: found no sample 2, allowed 0 to 1: the others are left "
+                         "out, as results.raster says",
+                         UserError);
+  }
+
   TEST_CASE("parallel axes have a line a run, the best one last") {
     const Source source =
         runs({{{{"n", 1}, {"type", "f16"}}, 10}, {{{"n", 3}, {"type", "f32"}}, 30}});
