@@ -119,10 +119,7 @@ nlohmann::ordered_json Snn::counts(double between) const {
 class SnnReplay {
  public:
   explicit SnnReplay(const Snn& snn)
-      : snn_(snn),
-        network_(snn.network_, snn.plan_,
-                 {snn.options_.seed, snn.machine_.tile.contexts, snn.options_.time_steps,
-                  static_cast<float>(snn.options_.steepness), snn.options_.learning}) {}
+      : snn_(snn), weights_(snn.network_), network_(weights_, snn.plan_, snn.setting()) {}
 
   Result turn(std::uint64_t number, std::uint64_t first, std::uint64_t samples, bool trains) {
     const bool fed = snn_.options_.feed == Feed::host || first > 0;
@@ -144,6 +141,7 @@ class SnnReplay {
 
  private:
   const Snn& snn_;
+  Network weights_;
   PlainNetwork network_;
 };
 

@@ -81,52 +81,58 @@ BufferId ProgramBuilder::zeros(std::uint32_t tile, std::uint64_t bytes, std::str
   return buffer(tile, bytes, name, fill, keep);
 }
 
+/// Lists of so many ids as are expected, evenly.
 ProgramBuilder::Fill ProgramBuilder::stated_lists(VectorId vector, std::uint32_t lists) const {
   if (!stated_) return {};
   const ListPlan& list = plan_.lists[vector];
-  const auto full = [lists, words = list_words(list.capacity), list](std::span<std::byte> into) {
+  return [lists, words = list_words(list.capacity), neurons = list.neurons,
+          expected = snn_.expected_[vector]](std::span<std::byte> into) {
     std::vector<std::uint32_t> ids(std::size_t{lists} * words);
     for (std::uint32_t l = 0; l < lists; ++l) {
-      ids[l * words] = ids[l * words + 1] = list.capacity;
-      for (std::uint32_t i = 0; i < list.capacity; ++i)
-        ids[l * words + kListHeader + i] = word(std::uint64_t{i} * list.neurons / list.capacity);
+      ids[l * words] = expected.spikes;
+      ids[l * words + 1] = expected.listed;
+      for (std::uint32_t i = 0; i < expected.listed; ++i)
+        ids[l * words + kListHeader + i] = word(std::uint64_t{i} * neurons / expected.listed);
     }
     std::memcpy(into.data(), ids.data(), std::min(into.size(), ids.size() * sizeof ids[0]));
   };
-  return full;
 }
 
-/// Marks of neurons of which as many spike as lists hold, evenly.
-ProgramBuilder::Fill ProgramBuilder::stated_marks(const ListPlan& list) const {
-  if (!stated_) return {};
-  return [list](std::span<std::byte> into) {
-    std::vector<std::uint32_t> marks(into.size() / 4);
-    const auto before = [&](std::size_t i) { return i * list.capacity / list.neurons; };
-    for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = before(i + 1) > before(i) ? 2 : 0;
-    std::memcpy(into.data(), marks.data(), marks.size() * sizeof marks[0]);
+/// Marks of neurons, or words of them that are listed, as many as are expected, evenly: `of_spike`,
+/// `of_carrier`, and `other` for all others.
+ProgramBuilder::Fill ProgramBuilder::stated_neurons(VectorId vector, std::uint64_t first,
+                                                    const Words& words) const {
+  return [expected = snn_.expected_[vector], neurons = plan_.lists[vector].neurons, first,
+          words](std::span<std::byte> into) {
+    std::vector<std::uint32_t> made(into.size() / 4);
+    const auto before = [&](std::uint64_t i) { return (first + i) * expected.listed / neurons; };
+    const auto spikes = [&](std::uint64_t listed) {
+      return listed * expected.spikes / std::max(expected.listed, 1U);
+    };
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const bool listed = before(i + 1) > before(i);
+      const bool spiked = listed && spikes(before(i + 1)) > spikes(before(i));
+      made[i] = spiked ? words.spike : listed ? words.carrier : words.other;
+    }
+    std::memcpy(into.data(), made.data(), made.size() * sizeof made[0]);
   };
 }
 
-/// Gradients of a tile's neurons of which as many are listed, evenly.
-ProgramBuilder::Fill ProgramBuilder::stated_gradients(const Neurons& tile, VectorId vector) const {
-  return [list = plan_.lists[vector], begin = tile.begin](std::span<std::byte> into) {
-    std::vector<std::uint32_t> gradients(into.size() / 4);
-    const auto before = [&](std::uint64_t i) { return (begin + i) * list.capacity / list.neurons; };
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      gradients[i] = before(i + 1) > before(i) ? 0 : ~0U;
-    std::memcpy(into.data(), gradients.data(), gradients.size() * sizeof gradients[0]);
-  };
-}
-
-/// What so many workers or tiles have found of them.
-ProgramBuilder::Fill ProgramBuilder::stated_found(std::uint32_t finders, std::uint32_t spikes,
-                                                  std::uint32_t capacity) const {
+/// What so many workers or tiles have found of them, a share of a vector each.
+ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t finders,
+                                                  std::uint32_t of, std::uint32_t capacity) const {
   if (!stated_) return {};
-  return [finders, each = std::min(ceil_div(spikes, finders), capacity),
+  return [finders, of, capacity, expected = snn_.expected_[vector],
           bytes = found_bytes(capacity)](std::span<std::byte> into) {
     std::memset(into.data(), 0, into.size());
-    for (std::uint32_t i = 0; i < finders; ++i)
-      std::memcpy(into.data() + std::size_t{i} * bytes, &each, sizeof each);
+    for (std::uint32_t i = 0; i < finders; ++i) {
+      const auto share = [&](std::uint32_t all) { return all * (i + 1) / of - all * i / of; };
+      const std::uint32_t spikes = std::min(share(expected.spikes), capacity);
+      const std::uint32_t carriers =
+          std::min(share(expected.listed - expected.spikes), capacity - spikes);
+      const std::array<std::uint32_t, 2> counts{spikes, carriers};
+      std::memcpy(into.data() + std::size_t{i} * bytes, counts.data(), sizeof counts);
+    }
   };
 }
 
@@ -264,12 +270,12 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     part.chunk = ceil_div(part.count, contexts());
     part.worker_capacity = std::min(list.capacity, part.chunk);
     part.capacity = std::min(list.capacity, ceil_div(list.neurons, list.spread));
-    part.marks =
-        buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated_marks(list));
-    part.found = buffer(
-        part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
-        "found by workers",
-        stated_found(contexts(), ceil_div(list.capacity, list.spread), part.worker_capacity));
+    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons",
+                        stated_ ? stated_neurons(vector, mine.begin, {2, 1, 0}) : Fill{});
+    part.found =
+        buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
+               "found by workers",
+               stated_found(vector, contexts(), contexts() * list.spread, part.worker_capacity));
     if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
     const std::array<std::uint32_t, 2> key{word(mine.begin),
                                            chance_of(options_.seed, vector, sample, s)};
@@ -281,7 +287,8 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
   if (list.spread > 1)
     home.joined =
         buffer(home.tile, std::uint64_t{list.spread} * found_bytes(home.parts.front().capacity),
-               "found by tiles");
+               "found by tiles",
+               stated_found(vector, list.spread, list.spread, home.parts.front().capacity));
 }
 
 void ProgramBuilder::add_neurons() {

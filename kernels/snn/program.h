@@ -51,7 +51,7 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
 class ProgramBuilder {
  public:
   /// `stated`: lists hold what the program is predicted for from the beginning, as many spikes as
-  /// they may.
+  /// are expected.
   ProgramBuilder(const Snn& snn, bool stated);
 
   program::Program build();
@@ -148,9 +148,11 @@ class ProgramBuilder {
   BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
   /// Contents of a list that holds what is predicted; none if nothing is.
   [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
-  [[nodiscard]] Fill stated_marks(const ListPlan& list) const;
-  [[nodiscard]] Fill stated_gradients(const Neurons& tile, VectorId vector) const;
-  [[nodiscard]] Fill stated_found(std::uint32_t finders, std::uint32_t spikes,
+  struct Words {
+    std::uint32_t spike, carrier, other;
+  };
+  [[nodiscard]] Fill stated_neurons(VectorId vector, std::uint64_t first, const Words& words) const;
+  [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t finders, std::uint32_t of,
                                   std::uint32_t capacity) const;
   std::uint32_t codelet(const std::string& name);
   program::Vertex all(std::uint32_t tile, const std::string& name,

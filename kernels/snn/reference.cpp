@@ -57,15 +57,9 @@ float log2_of(float x) {
 
 }  // namespace
 
-PlainNetwork::PlainNetwork(Network network, const Plan& plan, const Setting& setting)
-    : network_(std::move(network)), plan_(plan), setting_(setting) {
+PlainNetwork::PlainNetwork(Network& network, const Plan& plan, const Setting& setting)
+    : network_(network), plan_(plan), setting_(setting) {
   schedule_.rate = static_cast<float>(setting.learning.rate);
-  for (const Layer& layer : network_.layers) {
-    const std::size_t weights = std::size_t{layer.rows()} * layer.neurons;
-    gradients_.emplace_back(weights);
-    first_.emplace_back(weights);
-    second_.emplace_back(weights);
-  }
 }
 
 void PlainNetwork::begin(std::size_t samples) {

@@ -28,8 +28,8 @@ struct Setting {
 /// A batch through a network, forth and back.
 class PlainNetwork {
  public:
-  /// Both outlive it.
-  PlainNetwork(Network network, const Plan& plan, const Setting& setting);
+  /// Both outlive it. Updates change the network.
+  PlainNetwork(Network& network, const Plan& plan, const Setting& setting);
 
   struct Sample {
     std::uint64_t number = 0;
@@ -90,7 +90,7 @@ class PlainNetwork {
   [[nodiscard]] float position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
                                std::uint32_t neuron) const;
 
-  Network network_;
+  Network& network_;
   const Plan& plan_;
   Setting setting_;
   std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]

@@ -22,6 +22,10 @@ void add(std::vector<float>& sum, const std::vector<float>& values) {
 
 void PlainNetwork::find_gradients() {
   const std::size_t samples = sums_.size();
+  for (std::size_t l = gradients_.size(); l < network_.layers.size(); ++l) {
+    const std::size_t weights = std::size_t{network_.layers[l].rows()} * network_.layers[l].neurons;
+    for (auto* each : {&gradients_, &first_, &second_}) each->emplace_back(weights);
+  }
   of_states_.assign(network_.layers.size(), {});
   of_spikes_.assign(network_.layers.size() + 1, std::vector<Values>(samples));
   copies_.assign(network_.layers.size(), {});

@@ -8,6 +8,7 @@
 
 #include "kernels/snn/dense.h"
 #include "kernels/snn/program.h"
+#include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
 #include "sim/program/program_cost.h"
@@ -38,6 +39,7 @@ Snn::Snn(Options options, MachineCosts& costs)
                     costs);
   if (dense_) return;
   require_room();
+  expect();
   ProgramBuilder stated(*this, true);
   const program::Program program = stated.build();
   prediction_ = program_cost(program, costs);
@@ -86,6 +88,40 @@ void Snn::require_room() const {
     require((options_.train ? kept : 2) * options_.batch * layer.neurons_per_tile * 4ULL,
             "workload.time_steps", options_.time_steps,
             stretch > 0 ? "states from checkpoint to checkpoint" : "states of all steps");
+}
+
+Setting Snn::setting() const {
+  return {options_.seed, machine_.tile.contexts, options_.time_steps,
+          static_cast<float>(options_.steepness), options_.learning};
+}
+
+/// The first sample's spikes, on average over its steps, or so many of them as this may take:
+/// inputs and weights are known before the run.
+void Snn::expect() {
+  constexpr std::uint64_t kMostAdditions = 100'000'000;
+  std::uint64_t a_step = 1;
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
+    for (const VectorId v : Plan::sources(network_, l))
+      a_step += std::uint64_t{plan_.lists[v].capacity} * network_.layers[l].neurons;
+  Setting looked = setting();
+  looked.time_steps = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kMostAdditions / a_step, 1, looked.time_steps));
+  PlainNetwork network(network_, plan_, looked);
+  network.look({{0, data_.label(0)}},
+               [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
+  for (VectorId v = 0; v < plan_.lists.size(); ++v) {
+    std::uint64_t spikes = 0;
+    std::uint64_t listed = 0;
+    for (std::uint32_t t = 0; t < looked.time_steps; ++t) {
+      const List& list = network.list(v, 0, v == 0 ? t : t + 1);
+      spikes += list.spikes;
+      listed += list.ids.size();
+    }
+    const auto mean = [&](std::uint64_t sum) {
+      return static_cast<std::uint32_t>((sum + looked.time_steps / 2) / looked.time_steps);
+    };
+    expected_.push_back({mean(spikes), mean(listed)});
+  }
 }
 
 std::string Snn::problem() const {

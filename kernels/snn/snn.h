@@ -75,6 +75,7 @@ Network make_network(const Options& options, std::uint32_t inputs);
 
 struct Handles;
 struct DenseLayer;
+struct Setting;
 class PlainNetwork;
 
 class Snn : public Workload {
@@ -100,6 +101,8 @@ class Snn : public Workload {
   [[nodiscard]] nlohmann::ordered_json counts(double between) const;
   [[nodiscard]] nlohmann::ordered_json raster(const MemoryReader& memory) const;
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
+  [[nodiscard]] Setting setting() const;
+  void expect();
   void require_room() const;
   void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
                      CheckResult& result) const;
@@ -112,6 +115,11 @@ class Snn : public Workload {
   Data data_;
   Network network_;
   Plan plan_;
+  /// What lists are expected to hold in a step, by vector: what is predicted is for these.
+  struct Expected {
+    std::uint32_t spikes = 0, listed = 0;
+  };
+  std::vector<Expected> expected_;
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
   Prediction prediction_;
   nlohmann::ordered_json memory_;  ///< by what it is for

@@ -110,8 +110,9 @@ void ProgramBuilder::add_training(Neurons& tile, std::uint32_t layer) {
   if (what.kind == NeuronKind::integrator) {
     tile.logits = zeros(tile.tile, values, "logit gradients");
   } else {
-    tile.spike_gradients = buffer(tile.tile, values, "spike gradients",
-                                  stated_ ? stated_gradients(tile, layer + 1) : fill_unlisted);
+    tile.spike_gradients =
+        buffer(tile.tile, values, "spike gradients",
+               stated_ ? stated_neurons(layer + 1, tile.begin, {0, 0, ~0U}) : fill_unlisted);
   }
   if (recomputes(layer)) {
     const std::uint64_t checkpoints = ceil_div(options_.time_steps, plan_.checkpoint_steps);

@@ -8,6 +8,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/pixelfly/pixelfly.h"
+#include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
@@ -122,6 +123,28 @@ void draw(test::MachinePoints& points, MachineConfig& /*machine*/, fft::Options&
   options.problem.layout = points.one_of({fft::Layout::blocked, fft::Layout::natural});
 }
 
+void draw(test::MachinePoints& points, MachineConfig& machine, snn::Options& options) {
+  const std::uint32_t most = machine.tiles < 4 ? 1 : points.one_of({1U, 2U, 3U});
+  options.layers = {4};
+  for (std::uint32_t l = 1; l < most; ++l)
+    options.layers.insert(options.layers.begin(), points.one_of({20U, 60U, 150U}));
+  options.neuron.kind =
+      points.one_of({snn::NeuronKind::lif, snn::NeuronKind::cuba_lif, snn::NeuronKind::adaptive});
+  options.neuron.recurrent = points.one_of({false, false, true});
+  options.data.kind = snn::DataKind::custom;
+  options.data.inputs = points.one_of({60U, 300U});
+  options.data.classes = 4;
+  options.data.rate = points.one_of({0.05, 0.3});
+  options.data.samples = 12;
+  options.batch = points.one_of({2U, 6U, 12U});
+  options.time_steps = points.one_of({4U, 9U});
+  options.max_activity = points.one_of({0.05, 0.3, 1.0});
+  options.weight_scale = points.one_of({4.0, 40.0});
+  options.loss = points.one_of({snn::Loss::spike_count, snn::Loss::membrane});
+  options.train = points.one_of({true, true, false});
+  options.states = points.one_of({snn::States::stored, snn::States::recomputed});
+}
+
 /// By how much predicted cycles miss the simulated ones at random points, least first.
 template <class Kernel, class Options>
 std::vector<std::pair<double, int>> misses(std::uint64_t seed) {
@@ -185,6 +208,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("fft takes the predicted cycles on machines of every kind") {
     check_predictions<fft::Fft, fft::Options>(5);
+  }
+
+  TEST_CASE("snn takes the predicted cycles on machines of every kind") {
+    check_predictions<snn::Snn, snn::Options>(8);
   }
 
   TEST_CASE("stream takes the predicted cycles on machines of every kind") {

@@ -173,7 +173,7 @@ Tape record(const PlainNetwork& plain, const std::vector<PlainNetwork::Sample>& 
 void compare(const Case& which) {
   const Options options = options_of(which);
   MeasuredCosts costs(test::small_machine(9));
-  const Network network = make_network(options, options.data.inputs);
+  Network network = make_network(options, options.data.inputs);
   const Plan plan = make_plan(
       network, {0, 3, 1.0, options.data.inputs, options.loss == Loss::spike_count}, costs);
   PlainNetwork plain(network, plan, {1, 6, kSteps, float(kSteepness), {}});
