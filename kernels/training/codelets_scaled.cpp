@@ -162,25 +162,45 @@ struct ScaledUpdate {
   }
 };
 
+/// Four gradients as two words of f32.
+struct Four {
+  double low, high;
+
+  Four(const double*& at, Half /*type*/) {
+    const double word = xtile::fld_p<8>(at);
+    low = xtile::unpkl_2s(word);
+    high = xtile::unpkh_2s(word);
+  }
+  Four(const double*& at, float /*type*/) {
+    low = xtile::fld_p<8>(at);
+    high = xtile::fld_p<8>(at);
+  }
+};
+
 /// Momentum, where masters in f32 are what Weight is made of, if it is not what they are.
 template <class Weight, class Gradient>
 inline void momentum(const ScaledUpdate* call) {
   const Part part = call->mine();
   if (call->scaling->skipped == 0.0F) {
     const unsigned begin = part.offset / 2;
-    const Gradient* gradient = call->gradient_from<Gradient>(begin);
-    Weight* weights = call->weights_from<Weight>(begin);
-    float* velocity = call->first + begin;
-    float* masters = call->masters + begin;
-    const float decay = call->first_decay;
-    const float rate = call->rate->step_size;
-    const float inverse = call->scaling->inverse;
-    for (unsigned n = 4 * part.words; n != 0; --n) {
-      const float v = decay * *velocity + take(gradient) * inverse;
-      const float master = *masters - rate * v;
-      put(v, velocity);
-      put(master, masters);
-      if constexpr (sizeof(Weight) == 2) put(master, weights);
+    const double* gradient = reinterpret_cast<const double*>(call->gradient_from<Gradient>(begin));
+    double* weights = reinterpret_cast<double*>(call->weights_from<Weight>(begin));
+    double* velocity = reinterpret_cast<double*>(call->first + begin);
+    double* masters = reinterpret_cast<double*>(call->masters + begin);
+    const double decay = xtile::splat_s(call->first_decay);
+    const double rate = xtile::splat_s(-call->rate->step_size);
+    const double inverse = xtile::splat_s(call->scaling->inverse);
+    for (unsigned n = part.words; n != 0; --n) {
+      const Four four(gradient, Gradient());
+      const double low = xtile::fma_2s(decay, velocity[0], xtile::mul_2s(four.low, inverse));
+      const double high = xtile::fma_2s(decay, velocity[1], xtile::mul_2s(four.high, inverse));
+      xtile::fsd_p<8>(low, velocity);
+      xtile::fsd_p<8>(high, velocity);
+      const double first = xtile::fma_2s(rate, low, masters[0]);
+      const double second = xtile::fma_2s(rate, high, masters[1]);
+      xtile::fsd_p<8>(first, masters);
+      xtile::fsd_p<8>(second, masters);
+      if constexpr (sizeof(Weight) == 2) xtile::fsd_p<8>(xtile::pack_4h(first, second), weights);
     }
   }
   xtile::xctl<0>();
