@@ -266,6 +266,35 @@ TEST_SUITE("run") {
           "the loss is nan in step 12 of 12");
   }
 
+  TEST_CASE("every step of a training is the same supersteps, in all about as many cycles") {
+    const auto view = [](const RunResult& result, const Mlp& /*workload*/) -> std::string {
+      std::vector<std::vector<std::uint32_t>> turns;
+      std::vector<std::uint64_t> cycles;
+      for (const SuperstepRecord& step : result.steps) {
+        if (step.program_step == result.steps.front().program_step) {
+          turns.emplace_back();
+          cycles.push_back(0);
+        }
+        turns.back().push_back(step.program_step);
+        cycles.back() += step.time.total().count();
+      }
+      for (std::size_t i = 0; i < turns.size(); ++i) {
+        // The first waits for nothing that others do, the last is followed by other steps.
+        if (i > 0 && i + 1 < turns.size() && turns[i] != turns[1]) return " another shape";
+        if (i > 1 && i + 1 < turns.size() && cycles[i] * 100 > cycles[1] * 101)
+          return fmt::format(" turn {}: {} cycles, turn 1: {}", i, cycles[i], cycles[1]);
+      }
+      return fmt::format(" {} turns", turns.size());
+    };
+    for (const program::Type dtype : {program::Type::f32, program::Type::f16}) {
+      Options options = network(10, {of_kind(LayerKind::butterfly, 20)});
+      options.dtype = dtype;
+      options.replicas = 2;
+      options.data.test_samples = 0;
+      CHECK(test::run_workload<Mlp>(options, small_machine(8), view) == "passed 12 turns");
+    }
+  }
+
   TEST_CASE("predictions hold within a tenth") {
     const auto view = [](const RunResult& result, const Mlp& workload) {
       const auto found = static_cast<double>(result.time.total().count());
