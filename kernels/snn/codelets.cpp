@@ -59,45 +59,69 @@ double packed_words(unsigned word) {
   return xtile::splat_s(constant(__builtin_bit_cast(float, word)));
 }
 
-/// Takes pairs [pair, pair + kPairs) of a sample one step further.
+/// What a sample's pairs stand at: one behind the other, so that nothing is multiplied for each.
+struct Cursor {
+  const Neurons* n;
+  const double* plane;
+  const double* old;
+  double* made;
+  double* marks;
+
+  /// Of a pair's values of a state.
+  __attribute__((always_inline)) Cursor(const Update* call, unsigned sample, unsigned values)
+      : n(call->neurons), plane(call->weights) {
+    const unsigned pairs = sample * call->pairs;
+    const unsigned clock = *call->clock;
+    old = at(call->states, (clock & call->mask) * call->slot) + pairs * values;
+    made = at(call->states, ((clock + 1) & call->mask) * call->slot) + pairs * values;
+    marks = reinterpret_cast<double*>(call->marks) + pairs;
+  }
+};
+
+/// Adds the weights of a source's spikes.
+template <unsigned kPairs>
+__attribute__((always_inline)) inline void add_source(const Update* call, const Source* source,
+                                                      unsigned sample, const double* plane,
+                                                      double& first, double& second) {
+  const unsigned* list = at(source->lists, sample * source->stride);
+  const double* rows = at(plane, source->rows);
+  if constexpr (kPairs == 1)
+    first = gather_sum(rows, list + kHeader, list[0], first);
+  else
+    gather_sums(rows, at(rows, call->plane), list + kHeader, list[0], first, second);
+}
+
+/// Takes the next kPairs pairs of a sample one step further.
 template <class Kind, unsigned kPairs>
 __attribute__((always_inline)) inline void step(const Update* call, unsigned sample,
-                                                unsigned pair) {
-  const Neurons* n = call->neurons + pair;
-  double first = n[0].bias;
-  double second = n[kPairs - 1].bias;
-  const Source* source = call->source;
-  for (unsigned left = call->sources; left != 0; --left, ++source) {
-    const unsigned* list = at(source->lists, sample * source->stride);
-    const double* rows = at(call->weights, pair * call->plane + source->rows);
-    if constexpr (kPairs == 1)
-      first = gather_sum(rows, list + kHeader, list[0], first);
-    else
-      gather_sums(rows, at(rows, call->plane), list + kHeader, list[0], first, second);
-  }
+                                                Cursor& cursor) {
+  double first = cursor.n[0].bias;
+  double second = cursor.n[kPairs - 1].bias;
+  add_source<kPairs>(call, call->source, sample, cursor.plane, first, second);
   call = again(call);
-  const unsigned clock = *call->clock;
-  const unsigned place = (sample * call->pairs + pair) * Kind::kValues;
-  const double* old = at(call->states, (clock & call->mask) * call->slot) + place;
-  double* made = at(call->states, ((clock + 1) & call->mask) * call->slot) + place;
+  if (call->sources > 1)
+    add_source<kPairs>(call, &call->source[0] + 1, sample, cursor.plane, first, second);
+  call = again(call);
   const double zero = xtile::splat_s(0.0F);
   const double spike = packed_words(2);
   const double carries = packed_words(1);
-  double* marks = reinterpret_cast<double*>(call->marks) + sample * call->pairs + pair;
   for (unsigned i = 0; i < kPairs; ++i) {
-    const double v = Kind::make(n[i], old + i * Kind::kValues, made + i * Kind::kValues,
-                                i == 0 ? first : second, zero);
-    const double weak = xtile::sel(xtile::gt_2s(v, n[i].second), carries, zero);
-    marks[i] = xtile::sel(xtile::gt_2s(v, n[i].threshold), spike, weak);
+    const double v = Kind::make(*cursor.n, cursor.old, cursor.made, i == 0 ? first : second, zero);
+    const double weak = xtile::sel(xtile::gt_2s(v, cursor.n->second), carries, zero);
+    xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(v, cursor.n->threshold), spike, weak), cursor.marks);
+    cursor.n += 1;
+    cursor.old += Kind::kValues;
+    cursor.made += Kind::kValues;
+    cursor.plane = at(cursor.plane, call->plane);
   }
 }
 
 template <class Kind>
 __attribute__((always_inline)) inline void update(const Update* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
-    unsigned pair = 0;
-    for (; pair + 1 < call->pairs; pair += 2) step<Kind, 2>(call, b, pair);
-    if (pair < call->pairs) step<Kind, 1>(call, b, pair);
+    Cursor cursor(call, b, Kind::kValues);
+    for (unsigned twos = call->pairs / 2; twos != 0; --twos) step<Kind, 2>(call, b, cursor);
+    if (call->pairs % 2 != 0) step<Kind, 1>(call, b, cursor);
   }
   xtile::xctl<0>();
 }
