@@ -81,61 +81,6 @@ BufferId ProgramBuilder::zeros(std::uint32_t tile, std::uint64_t bytes, std::str
   return buffer(tile, bytes, name, fill, keep);
 }
 
-/// Lists of so many ids as are expected, evenly.
-ProgramBuilder::Fill ProgramBuilder::stated_lists(VectorId vector, std::uint32_t lists) const {
-  if (!stated_) return {};
-  const ListPlan& list = plan_.lists[vector];
-  return [lists, words = list_words(list.capacity), neurons = list.neurons,
-          expected = snn_.expected_[vector]](std::span<std::byte> into) {
-    std::vector<std::uint32_t> ids(std::size_t{lists} * words);
-    for (std::uint32_t l = 0; l < lists; ++l) {
-      ids[l * words] = expected.spikes;
-      ids[l * words + 1] = expected.listed;
-      for (std::uint32_t i = 0; i < expected.listed; ++i)
-        ids[l * words + kListHeader + i] = word(std::uint64_t{i} * neurons / expected.listed);
-    }
-    std::memcpy(into.data(), ids.data(), std::min(into.size(), ids.size() * sizeof ids[0]));
-  };
-}
-
-/// Marks of neurons, or words of them that are listed, as many as are expected, evenly: `of_spike`,
-/// `of_carrier`, and `other` for all others.
-ProgramBuilder::Fill ProgramBuilder::stated_neurons(VectorId vector, std::uint64_t first,
-                                                    const Words& words) const {
-  return [expected = snn_.expected_[vector], neurons = plan_.lists[vector].neurons, first,
-          words](std::span<std::byte> into) {
-    std::vector<std::uint32_t> made(into.size() / 4);
-    const auto before = [&](std::uint64_t i) { return (first + i) * expected.listed / neurons; };
-    const auto spikes = [&](std::uint64_t listed) {
-      return listed * expected.spikes / std::max(expected.listed, 1U);
-    };
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      const bool listed = before(i + 1) > before(i);
-      const bool spiked = listed && spikes(before(i + 1)) > spikes(before(i));
-      made[i] = spiked ? words.spike : listed ? words.carrier : words.other;
-    }
-    std::memcpy(into.data(), made.data(), made.size() * sizeof made[0]);
-  };
-}
-
-/// What so many workers or tiles have found of them, a share of a vector each.
-ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t finders,
-                                                  std::uint32_t of, std::uint32_t capacity) const {
-  if (!stated_) return {};
-  return [finders, of, capacity, expected = snn_.expected_[vector],
-          bytes = found_bytes(capacity)](std::span<std::byte> into) {
-    std::memset(into.data(), 0, into.size());
-    for (std::uint32_t i = 0; i < finders; ++i) {
-      const auto share = [&](std::uint32_t all) { return all * (i + 1) / of - all * i / of; };
-      const std::uint32_t spikes = std::min(share(expected.spikes), capacity);
-      const std::uint32_t carriers =
-          std::min(share(expected.listed - expected.spikes), capacity - spikes);
-      const std::array<std::uint32_t, 2> counts{spikes, carriers};
-      std::memcpy(into.data() + std::size_t{i} * bytes, counts.data(), sizeof counts);
-    }
-  };
-}
-
 std::uint32_t ProgramBuilder::codelet(const std::string& name) {
   const auto [entry, is_new] = codelets_.try_emplace(name);
   const elf::KernelCode& code = name.starts_with("training") ? training_ : code_;
