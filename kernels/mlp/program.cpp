@@ -50,6 +50,7 @@ class ProgramBuilder {
                                    mlp_.plans_[i]));
       tiles = std::max(tiles, layers_.back()->tiles());
     }
+    if (options_.replicas > 1) tiles = mlp_.machine_.tiles;
     if (options_.train) rates_ = assembly_.rates(options_.learning, tiles);
     // The loss is some tiles' too.
     if (options_.halves()) scaling_.emplace(assembly_, options_.scaling, mlp_.machine_.tiles);
@@ -111,16 +112,35 @@ class ProgramBuilder {
       Ending& ending = endings_[i];
       auto& steps = std::get<program::Repeat>(program_.main().steps[i].action).body.steps;
       if (copies > 1 && !ending.stretches.empty()) {
-        auto reduction = replicas.reduction(assembly_, ending.stretches);
+        program::Sequence shared;
+        add_shared_update(replicas, ending.stretches, shared);
         steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(ending.reduced_at),
-                     std::make_move_iterator(reduction.begin()),
-                     std::make_move_iterator(reduction.end()));
+                     std::make_move_iterator(shared.steps.begin()),
+                     std::make_move_iterator(shared.steps.end()));
       }
       if (copies > 1)
         ending.totals = replicas.add_totals(assembly_, ending.totals, steps, !ending.testing);
       steps.push_back({told(ending.totals, ending.testing)});
       if (scaling_ && options_.train && !ending.testing) steps.push_back({told_scales()});
     }
+  }
+
+  /// Each copy updates its share of the parameters and tells the others.
+  void add_shared_update(const training::Replicas& replicas,
+                         const std::vector<training::Stretch>& stretches,
+                         program::Sequence& steps) {
+    assembly_.add_to(steps);
+    replicas.add_sums(assembly_, stretches);
+    const Assembly::Rates rates{replicas.all(rates_.buffers)};
+    const std::vector<training::Stretch> shares = replicas.shares(stretches);
+    if (scaling_) {
+      training::Scaling all = *scaling_;
+      all.spread(replicas.all(scaling_->states()));
+      all.update(options_.learning, rates, shares);
+    } else {
+      training::update(assembly_, options_.learning, rates, shares);
+    }
+    replicas.add_weights(assembly_, stretches);
   }
 
   /// The batch that lies on a further copy's tiles from the beginning, if that is what `buffer`
@@ -193,7 +213,7 @@ class ProgramBuilder {
   /// From the gradient of the last map's result to all parameters.
   void add_backward(Matrix gradient, Ending& ending) {
     if (!scaling_) assembly_.schedule(options_.learning, rates_);
-    const bool all_at_last = scaling_ || options_.replicas > 1;
+    const bool shared = options_.replicas > 1;
     std::vector<training::Stretch>& all = ending.stretches;
     if (const Activation last = mlp_.linears_.back().activation; last != Activation::none) {
       const Matrix sums = assembly_.matrix(gradient.rows, gradient.columns, "gradient of sums");
@@ -211,16 +231,13 @@ class ProgramBuilder {
         assembly_.slope(activation, sums_[i - 1], *back, gradient, ones_behind(i - 1));
       }
       const std::vector<training::Stretch> stretches = layers_[i]->stretches();
-      if (all_at_last)
+      if (scaling_ || shared)
         all.insert(all.end(), stretches.begin(), stretches.end());
       else
         training::update(assembly_, options_.learning, rates_, stretches);
     }
     ending.reduced_at = assembly_.sequence().steps.size();
-    if (scaling_)
-      scaling_->update(options_.learning, rates_, all);
-    else if (all_at_last)
-      training::update(assembly_, options_.learning, rates_, all);
+    if (scaling_ && !shared) scaling_->update(options_.learning, rates_, all);
   }
 
   const Mlp& mlp_;

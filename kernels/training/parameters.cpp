@@ -79,10 +79,20 @@ Stretch StretchMaker::masters(std::uint32_t tile, std::uint64_t count,
 
 void update(Assembly& assembly, const Learning& learning, const Assembly::Rates& rates,
             const std::vector<Stretch>& stretches) {
-  std::vector<Assembly::Trained> trained;
-  for (const Stretch& each : stretches)
-    trained.push_back({each.weights, each.gradient, each.first, each.second});
-  assembly.update(learning, rates, trained);
+  program::ComputeSet set{"update", {}};
+  for (const Stretch& each : stretches) {
+    const TileId tile = assembly.program().buffer(each.weights).tile;
+    const kernels::EvenSplit words{each.gradient_bytes() / kWordBytes,
+                                   assembly.machine().tile.contexts};
+    program::Vertex vertex{
+        tile, assembly.codelet(update_codelet(learning)), program::Executor::all_workers, 0,
+        update_arguments(learning, {each.weights, each.gradient, each.first, each.second},
+                         Place{rates.buffers[index(tile)]}, words)};
+    for (std::size_t i = 0; i < 4; ++i)
+      std::get<Place>(vertex.arguments[i]).offset += word(each.begin * kElementBytes);
+    set.vertices.push_back(std::move(vertex));
+  }
+  assembly.add_step(std::move(set));
 }
 
 }  // namespace tessera::training

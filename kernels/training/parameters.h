@@ -13,10 +13,16 @@ struct Stretch {
   BufferId gradient;       ///< if trained, as all that follows
   BufferId first, second;  ///< moments; of sgd one
   std::uint64_t count = 0;
+  std::uint64_t begin = 0;                       ///< the first of those meant, where it is a part
   program::Type type = program::Type::f32;       ///< of weights
   program::Type gradients = program::Type::f32;  ///< of the gradient
 
   [[nodiscard]] bool halves() const { return type == program::Type::f16; }
+  [[nodiscard]] Place at(BufferId buffer, program::Type of) const {
+    return {buffer, word(begin * data::element_bytes(of))};
+  }
+  [[nodiscard]] Place gradient_place() const { return at(gradient, gradients); }
+  [[nodiscard]] Place weights_place() const { return at(weights, type); }
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }

@@ -81,31 +81,56 @@ void Replicas::replicate(program::HostTransfer& transfer) const {
   }
 }
 
-std::vector<program::Step> Replicas::reduction(Assembly& assembly,
-                                               const std::vector<Stretch>& stretches) const {
+std::optional<Stretch> Replicas::share(const Stretch& stretch, std::uint32_t copy) const {
+  const std::uint64_t at_once = stretch.gradients == stretch.type && !stretch.halves() ? 2 : 4;
+  const kernels::Interval mine =
+      kernels::EvenSplit{ceil_div(stretch.count, at_once), copies_}.part(copy);
+  if (mine.size() == 0) return std::nullopt;
+  Stretch part = stretch;
+  part.begin = mine.begin * at_once;
+  part.count = std::min(mine.end * at_once, stretch.count) - part.begin;
+  return part;
+}
+
+std::vector<Stretch> Replicas::shares(const std::vector<Stretch>& stretches) const {
+  std::vector<Stretch> parts;
+  for (const Stretch& each : stretches)
+    for (std::uint32_t copy = 0; copy < copies_; ++copy)
+      if (std::optional<Stretch> part = share(each, copy)) {
+        for (BufferId* const buffer :
+             {&part->weights, &part->masters, &part->gradient, &part->first, &part->second})
+          *buffer = of(*buffer, copy);
+        parts.push_back(*part);
+      }
+  return parts;
+}
+
+std::vector<BufferId> Replicas::all(const std::vector<BufferId>& first) const {
+  std::vector<BufferId> buffers;
+  for (std::uint32_t copy = 0; copy < copies_; ++copy)
+    for (const BufferId each : first) buffers.push_back(of(each, copy));
+  return buffers;
+}
+
+void Replicas::add_sums(Assembly& assembly, const std::vector<Stretch>& stretches) const {
   program::Exchange scatter{"gradients of copies", {}};
   program::ComputeSet sums{"sums of copies", {}};
-  program::Exchange gather{"sums of gradients", {}};
   for (const Stretch& each : stretches) {
     const std::uint32_t tile = index(program_.buffer(each.gradient).tile);
-    const kernels::EvenSplit words{each.gradient_bytes() / kWordBytes, copies_};
     const bool halves = each.gradients == program::Type::f16;
     for (std::uint32_t copy = 0; copy < copies_; ++copy) {
-      const std::uint32_t bytes = word(words.part(copy).size() * kWordBytes);
-      if (bytes == 0) continue;
-      const std::uint32_t begin = word(words.begin(copy) * kWordBytes);
-      const Place own{of(each.gradient, copy), begin};
+      const std::optional<Stretch> part = share(each, copy);
+      if (!part) continue;
+      const std::uint32_t bytes = word(part->gradient_bytes());
+      const Place own = of(part->gradient_place(), copy);
       const BufferId received = assembly.buffer(
           tile + copy * tiles_, std::uint64_t{bytes} * (copies_ - 1), "gradients of copies");
-      program::Copy all{own, bytes, {}};
       for (std::uint32_t other = 0; other < copies_; ++other) {
         if (other == copy) continue;
-        const Place there{of(each.gradient, other), begin};
         const std::uint32_t place = other < copy ? other : other - 1;
-        scatter.copies.push_back({there, bytes, {{received, place * bytes}}});
-        all.destinations.push_back(there);
+        scatter.copies.push_back(
+            {of(part->gradient_place(), other), bytes, {{received, place * bytes}}});
       }
-      gather.copies.push_back(std::move(all));
       sums.vertices.push_back({TileId(tile + copy * tiles_),
                                assembly.codelet(halves ? "training_sum_f16" : "training_sum"),
                                program::Executor::all_workers,
@@ -114,7 +139,23 @@ std::vector<program::Step> Replicas::reduction(Assembly& assembly,
       assembly.add_parts(sums.vertices.back(), bytes);
     }
   }
-  return {{std::move(scatter)}, {std::move(sums)}, {std::move(gather)}};
+  assembly.add_step(std::move(scatter));
+  assembly.add_step(std::move(sums));
+}
+
+void Replicas::add_weights(Assembly& assembly, const std::vector<Stretch>& stretches) const {
+  program::Exchange gather{"weights of copies", {}};
+  for (const Stretch& each : stretches)
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+      const std::optional<Stretch> part = share(each, copy);
+      if (!part) continue;
+      program::Copy weights{
+          of(part->weights_place(), copy), word(part->count * data::element_bytes(part->type)), {}};
+      for (std::uint32_t other = 0; other < copies_; ++other)
+        if (other != copy) weights.destinations.push_back(of(part->weights_place(), other));
+      gather.copies.push_back(std::move(weights));
+    }
+  assembly.add_step(std::move(gather));
 }
 
 BufferId Replicas::add_totals(Assembly& assembly, BufferId totals,

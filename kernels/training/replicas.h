@@ -38,12 +38,15 @@ class Replicas {
   /// The n-th transfer from the host to a copy is that of number n * copies + copy to one alone.
   void replicate(const Contents& contents);
 
-  /// Steps that add the gradients of all copies up, in every copy: each copy sums a share of what
-  /// lies on one of its tiles, its own first and then the others' in order, and sends the sum to
-  /// all (reduce-scatter and all-gather). What each copy's tiles add up among themselves they have
-  /// done.
-  [[nodiscard]] std::vector<program::Step> reduction(Assembly& assembly,
-                                                     const std::vector<Stretch>& stretches) const;
+  /// The share of each stretch that each copy updates.
+  [[nodiscard]] std::vector<Stretch> shares(const std::vector<Stretch>& stretches) const;
+  /// Adds steps in which each copy sums the gradients of its shares, its own first and then the
+  /// others' in order (reduce-scatter). What a copy's tiles add up among themselves they have done.
+  void add_sums(Assembly& assembly, const std::vector<Stretch>& stretches) const;
+  /// Adds a step in which all copies take the weights of all shares (all-gather).
+  void add_weights(Assembly& assembly, const std::vector<Stretch>& stretches) const;
+  /// The buffers of all copies' tiles, of those of the first copy's: as many as it has tiles.
+  [[nodiscard]] std::vector<BufferId> all(const std::vector<BufferId>& first) const;
   /// Steps that add up the copies' losses, as cross_entropy() gives them: where the sum is.
   BufferId add_totals(Assembly& assembly, BufferId totals, std::vector<program::Step>& steps,
                       bool measured) const;
@@ -55,6 +58,8 @@ class Replicas {
   [[nodiscard]] Place of(Place first, std::uint32_t copy) const {
     return {of(first.buffer, copy), first.offset};
   }
+  /// The part of a stretch that a copy updates, as the first copy has it: none for few parameters.
+  [[nodiscard]] std::optional<Stretch> share(const Stretch& stretch, std::uint32_t copy) const;
   void replicate(program::Sequence& sequence) const;
   void replicate(program::ComputeSet& set) const;
   void replicate(program::Exchange& exchange) const;

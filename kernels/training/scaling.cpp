@@ -81,7 +81,7 @@ std::vector<Place> Scaling::look(const std::vector<Stretch>& stretches) {
            assembly_.codelet(half ? "training_overflow_f16" : "training_overflow"),
            program::Executor::all_workers,
            0,
-           {Place{mine[i]->gradient}, Place{own, word(i * contexts * sizeof(std::uint32_t))}}});
+           {mine[i]->gradient_place(), Place{own, word(i * contexts * sizeof(std::uint32_t))}}});
       assembly_.add_parts(looking.vertices.back(), mine[i]->gradient_bytes());
     }
     looking.vertices.push_back(any(tile, own, flags, result));
@@ -123,10 +123,12 @@ program::Vertex Scaling::updating(const Learning& learning, const Assembly::Rate
                                     config::name_of(data::kFloatTypes, stretch.gradients))),
       program::Executor::all_workers,
       0,
-      {Place{stretch.weights}, Place{stretch.gradient}, Place{stretch.first}, Place{stretch.second},
-       Place{stretch.masters}, Place{rates.buffers[index(tile)]}, Place{states_[index(tile)]},
-       bits_of(adam ? learning.beta1 : learning.momentum), bits_of(adam ? learning.beta2 : 0),
-       bits_of(adam ? learning.epsilon : 0)}};
+      {stretch.weights_place(), stretch.gradient_place(),
+       stretch.at(stretch.first, program::Type::f32),
+       stretch.at(stretch.second, program::Type::f32),
+       stretch.at(stretch.masters, program::Type::f32), Place{rates.buffers[index(tile)]},
+       Place{states_[index(tile)]}, bits_of(adam ? learning.beta1 : learning.momentum),
+       bits_of(adam ? learning.beta2 : 0), bits_of(adam ? learning.epsilon : 0)}};
   assembly_.add_parts(vertex, stretch.count * sizeof(std::uint16_t));  // words of four
   return vertex;
 }

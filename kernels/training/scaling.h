@@ -25,6 +25,8 @@ class Scaling {
   /// Tiles 0 to `tiles` - 1 know the scale. `assembly` outlives it.
   Scaling(Assembly& assembly, const LossScaling& scaling, std::uint32_t tiles);
 
+  /// Tiles of further copies know it too, each in a state of its own.
+  void spread(std::vector<BufferId> states) { states_ = std::move(states); }
   /// By tile, as the loss takes it.
   [[nodiscard]] const std::vector<BufferId>& states() const { return states_; }
   /// Steps in which masters and weights of all `stretches` follow their gradients.
