@@ -84,6 +84,14 @@ void PlainNetwork::learn(std::uint32_t label) {
   }
 }
 
+void PlainNetwork::nudge(double share) {
+  for (const auto& map : maps_) {
+    for (std::size_t j = 0; j < map->parameters.size(); ++j)
+      map->parameters[j] *= j % 2 == 0 ? 1 + share : 1 - share;
+    map->refresh();
+  }
+}
+
 void PlainNetwork::gather() {
   if (options_.replicas == 1) return;
   for (std::size_t i = 0; i < maps_.size(); ++i) {
@@ -145,9 +153,10 @@ void PlainNetwork::update() {
 }
 
 Trained train_plainly(const Options& options, const Data& data, const std::vector<Linear>& linears,
-                      std::uint32_t steps, std::uint32_t test_steps) {
+                      std::uint32_t steps, std::uint32_t test_steps, double nudge) {
   Trained trained;
   PlainNetwork network(options, linears);
+  network.nudge(nudge);
   const auto turn = [&](std::uint64_t number, std::uint32_t first, std::uint32_t samples,
                         bool learns) {
     StepResult result{};

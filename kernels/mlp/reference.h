@@ -23,6 +23,7 @@ class PlainNetwork {
   /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
   /// nothing changes but the scale.
   void update();
+  void nudge(double share);
   [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] bool skipped() const { return skipped_; }
   [[nodiscard]] const std::vector<std::unique_ptr<PlainMap>>& maps() const { return maps_; }
@@ -49,8 +50,9 @@ struct Trained {
   std::vector<std::vector<double>> weights;  ///< by map, as initial_parameters()
 };
 
-/// The first `steps` of training, then `test_steps` batches of test samples.
+/// The first `steps` of training, then `test_steps` batches of test samples. Parameters begin a
+/// share `nudge` of themselves larger or smaller, in turns.
 Trained train_plainly(const Options& options, const Data& data, const std::vector<Linear>& linears,
-                      std::uint32_t steps, std::uint32_t test_steps);
+                      std::uint32_t steps, std::uint32_t test_steps, double nudge = 0);
 
 }  // namespace tessera::mlp
