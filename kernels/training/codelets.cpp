@@ -48,19 +48,6 @@ extern "C" void training_relu(const Activation* call) {
   xtile::xctl<0>();
 }
 
-extern "C" void training_relu_slope(const Activation* call) {
-  const Part part = call->mine();
-  const double* z = shifted(call->z, part.offset);
-  const double* gradient = shifted(call->gradient, part.offset);
-  double* out = shifted(call->out, part.offset);
-  const double zero = xtile::splat_s(0.0F);
-  for (unsigned n = part.words; n != 0; --n) {
-    const double positive = xtile::gt_2s(xtile::fld_p<8>(z), zero);
-    xtile::fsd_p<8>(xtile::sel(positive, xtile::fld_p<8>(gradient), zero), out);
-  }
-  xtile::xctl<0>();
-}
-
 extern "C" void training_relu_f16(const Activation* call) {
   const Part part = call->mine();
   const double* z = shifted(call->z, part.offset);
@@ -74,18 +61,26 @@ extern "C" void training_relu_f16(const Activation* call) {
   xtile::xctl<0>();
 }
 
-extern "C" void training_relu_slope_f16(const Activation* call) {
+namespace {
+
+template <double (*kGreater)(double, double)>
+inline void relu_slope(const Activation* call) {
   const Part part = call->mine();
   const double* z = shifted(call->z, part.offset);
   const double* gradient = shifted(call->gradient, part.offset);
   double* out = shifted(call->out, part.offset);
   const double zero = xtile::splat_s(0.0F);
   for (unsigned n = part.words; n != 0; --n) {
-    const double positive = xtile::gt_4h(xtile::fld_p<8>(z), zero);
+    const double positive = kGreater(xtile::fld_p<8>(z), zero);
     xtile::fsd_p<8>(xtile::sel(positive, xtile::fld_p<8>(gradient), zero), out);
   }
   xtile::xctl<0>();
 }
+
+}  // namespace
+
+extern "C" void training_relu_slope(const Activation* call) { relu_slope<xtile::gt_2s>(call); }
+extern "C" void training_relu_slope_f16(const Activation* call) { relu_slope<xtile::gt_4h>(call); }
 
 namespace {
 
