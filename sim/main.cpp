@@ -45,6 +45,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   options.trace = observers.trace;
   options.progress = observers.progress;
   auto machine = std::make_unique<Machine>(config.machine, built.program, built.images, options);
+  const TensorReader tensors(built.program, machine->memory());
   report::Outcome outcome;
   outcome.threads = options.threads;
   for (std::uint32_t i = 0; i < built.workload->runs(); ++i) {
@@ -53,10 +54,10 @@ report::Outcome run(const config::Config& config, const report::Built& built,
     if (observers.progress) observers.progress->phase = RunProgress::Phase::checking;
     if (config.run.check != CheckMode::off)
       outcome.add(built.workload->check_run(
-          machine->memory(), {config.run.check, config.run.seed, options.threads}, i));
+          tensors, {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
   }
-  outcome.results = built.workload->results(machine->memory());
+  outcome.results = built.workload->results(tensors);
   // SystemC removes modules in quadratic time; the process ends without.
   static_cast<void>(machine.release());
   return outcome;

@@ -141,7 +141,8 @@ CheckResult Butterfly::check_product(const MemoryReader& memory,
   return comparison.result(all ? "full" : "sample");
 }
 
-CheckResult Butterfly::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   return options_.problem.pass == Pass::grad_twiddles ? check_gradient(memory, request)
                                                       : check_product(memory, request);

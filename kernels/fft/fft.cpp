@@ -132,7 +132,8 @@ std::vector<Complex> Fft::found(const MemoryReader& memory) const {
 /// u sqrt(log2 N) of the result's root mean square, of which 12 times are allowed. Points of a file
 /// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
-CheckResult Fft::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t total = options_.problem.total();
   std::vector<Complex> x(total);

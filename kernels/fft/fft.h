@@ -35,7 +35,7 @@ class Fft : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override { return "f32"; }
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 
  private:

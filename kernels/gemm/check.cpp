@@ -103,7 +103,8 @@ Rounding Gemm::rounding() const {
 }
 
 /// Every element in double, or sums of them; and either way a block a tile to the bit.
-CheckResult Gemm::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Gemm::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   HostThreads threads(request.threads);
   const Finished product = finished(memory, threads);

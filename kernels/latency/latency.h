@@ -53,7 +53,7 @@ class Latency : public Workload {
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 
  private:

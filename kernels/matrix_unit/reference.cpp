@@ -82,7 +82,8 @@ class MatrixUnit::TileCheck {
   std::vector<float> single_;  ///< sums as the machine has them
 };
 
-CheckResult MatrixUnit::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult MatrixUnit::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 1, "off"};
   constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
   kernels::Comparison all({"Y", block_.partial, block_.partial, false});

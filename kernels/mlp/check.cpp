@@ -62,7 +62,8 @@ std::string not_finite(const std::vector<StepResult>& steps) {
 
 }  // namespace
 
-CheckResult Mlp::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   const std::vector<StepResult> found = step_results(memory, kTrainingResults);
   const std::vector<StepResult> tested = step_results(memory, kTestResults);
   const bool full = compares_all(request.mode, useful_flops());

@@ -223,7 +223,8 @@ std::vector<StepResult> step_results(const MemoryReader& memory, std::string_vie
   return results;
 }
 
-nlohmann::ordered_json Mlp::results(const MemoryReader& memory) const {
+nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
+  const MemoryReader& memory = tensors.memory();
   const auto accuracy = [&](const std::vector<StepResult>& steps) {
     double right = 0;
     for (const StepResult& step : steps) right += step.right;

@@ -53,8 +53,8 @@ class Mlp : public Workload {
     std::vector<std::vector<program::Place>> parameters;  ///< of each map, in their order
   };
   [[nodiscard]] Built build_with_places() const;
-  [[nodiscard]] nlohmann::ordered_json results(const MemoryReader& memory) const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 
  private:

@@ -151,7 +151,8 @@ CheckResult worse(CheckResult one, const CheckResult& other) {
 
 }  // namespace
 
-CheckResult Pixelfly::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool forward = options_.pass == Pass::forward;
   const std::uint32_t rows = chain_.outer.rows;

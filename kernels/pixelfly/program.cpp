@@ -18,13 +18,13 @@ program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sp
   const DenseEnd to{shape, outer.y_storage(), outer.columns, "y"};
   std::vector<BuffersOfTiles> y, z;  // by round
   for (std::uint32_t round = 0; round < plan.rounds; ++round)
-    y.push_back(spmm_static::wanted(assembly, to, chain.outer.rows, outer.columns));
+    y.push_back(spmm_static::wanted(assembly, to));
   std::optional<Product> low_rank;
   if (plan.inner) {
     const Partition& inner = plan.inner->partition;
     const DenseEnd kept{inner.shape, inner.y_storage(), inner.columns, "z"};
     for (std::uint32_t round = 0; round < plan.rounds; ++round)
-      z.push_back(spmm_static::wanted(assembly, kept, chain.inner.rows, outer.columns));
+      z.push_back(spmm_static::wanted(assembly, kept));
     low_rank.emplace(assembly, inner, chain.inner, "low rank ");
   }
   Product sparse(assembly, outer, chain.outer);

@@ -172,9 +172,7 @@ program::Program WeightGradient::build() const {
   program::Program program(partition.tiles);
   sparse::Assembly assembly(code, program, contexts_);
   const auto results = [&](const Sampled& of, const char* name) {
-    const std::uint64_t side = shape_.block;
-    return spmm_static::wanted(assembly, {shape_, of.results(), partition.columns, name},
-                               of.partition.deal.blocks() * side, side);
+    return spmm_static::wanted(assembly, {shape_, of.results(), partition.columns, name});
   };
   const std::vector<BufferId> dw = results(plan_.dw, "dw");
   const std::vector<BufferId> dv = plan_.dv ? results(*plan_.dv, "dv") : dw;

@@ -115,7 +115,8 @@ class BlockCheck {
 
 }  // namespace
 
-CheckResult WeightGradient::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult WeightGradient::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool all = compares_all(request.mode, useful_flops());
   const std::size_t n = options_.n;

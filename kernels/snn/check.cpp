@@ -54,7 +54,8 @@ double allowed_dense(double loss, std::size_t step) {
 
 }  // namespace
 
-nlohmann::ordered_json Snn::results(const MemoryReader& memory) const {
+nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
+  const MemoryReader& memory = tensors.memory();
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   const std::vector<Result> trained = results_of(memory, kTrainingResults);
   const std::vector<Result> tested = results_of(memory, kTestResults);
@@ -145,7 +146,8 @@ class SnnReplay {
   PlainNetwork network_;
 };
 
-CheckResult Snn::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {.passed = true, .bound = 1, .method = "off"};
   const std::vector<Result> trained = results_of(memory, kTrainingResults);
   const std::vector<Result> tested = results_of(memory, kTestResults);

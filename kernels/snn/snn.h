@@ -89,8 +89,8 @@ class Snn : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override { return "f32"; }
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] nlohmann::ordered_json results(const MemoryReader& memory) const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 
  private:

@@ -77,8 +77,9 @@ class Results {
   std::vector<std::vector<double>> parts_;  ///< of part x_ of the rows, by z
 };
 
-CheckResult SpmmDynamic::check_run(const MemoryReader& memory, const CheckRequest& request,
+CheckResult SpmmDynamic::check_run(const TensorReader& tensors, const CheckRequest& request,
                                    std::uint32_t run) const {
+  const MemoryReader& memory = tensors.memory();
   if (problem_.shape.gradient) return check_values(memory, request, run);
   const Shape& shape = problem_.shape;
   const Grid& grid = plan_.pool.grid;

@@ -68,7 +68,6 @@ class Builder {
 
   /// The parts of the results, first, so that checks find them by number.
   void add_results() {
-    program::Tensor tensor{"y", shape_.type, {}, {}};
     const auto rows = row_storage(problem_, grid_, problem_.block_rows);
     for (Cell& one : work_.cells) {
       const std::uint32_t bytes =
@@ -76,14 +75,11 @@ class Builder {
       one.results = work_.assembly.buffer(index(one.tile), bytes, "results", {}, bytes != 0);
       check(one.results == result_buffer(grid_, one.x, one.y, one.z),
             "spmm_dynamic: the results of tile {} are not its first buffer", index(one.tile));
-      if (bytes != 0) tensor.parts.push_back({{one.results}, bytes});
     }
     if (rows_wanted()) {
       for (Cell& one : work_.cells)
         one.results = add_buffer(one, "result blocks", result_bytes(one));
     }
-    tensor.shape = {workload_.patterns_.front().rows, workload_.options_.n};
-    if (!shape_.gradient) work_.assembly.program().add_tensor(std::move(tensor));
   }
 
   [[nodiscard]] std::uint32_t result_bytes(const Cell& one) const {

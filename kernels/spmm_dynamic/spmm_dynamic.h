@@ -59,11 +59,11 @@ class SpmmDynamic : public Workload {
     return static_cast<std::uint32_t>(patterns_.size());
   }
   [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
-    return check_run(memory, request, 0);
+    return check_run(tensors, request, 0);
   }
-  [[nodiscard]] CheckResult check_run(const MemoryReader& memory, const CheckRequest& request,
+  [[nodiscard]] CheckResult check_run(const TensorReader& tensors, const CheckRequest& request,
                                       std::uint32_t run) const override;
 
   [[nodiscard]] const Packing& packing(std::uint32_t run) const { return packings_[run]; }

@@ -46,16 +46,10 @@ std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
   return end.shape.relayouts() ? rows_in(assembly, end, std::move(given)) : given;
 }
 
-std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows,
-                             std::uint64_t columns) {
+std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end) {
   std::vector<BufferId> buffers;
-  program::Tensor tensor{end.name, end.shape.type, {rows, columns}, {}};
-  for (std::uint32_t t = 0; t < assembly.program().tiles(); ++t) {
-    const std::uint32_t bytes = end.storage.bytes_on(t);
-    buffers.push_back(assembly.buffer(t, bytes, end.name, {}, true));
-    if (bytes > 0) tensor.parts.push_back({{buffers.back(), 0}, bytes});
-  }
-  assembly.program().add_tensor(std::move(tensor));
+  for (std::uint32_t t = 0; t < assembly.program().tiles(); ++t)
+    buffers.push_back(assembly.buffer(t, end.storage.bytes_on(t), end.name, {}, true));
   return buffers;
 }
 

@@ -24,8 +24,7 @@ std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
 
 /// Results that the host reads, by tile: the first buffers of a program, those of one matrix after
 /// those of another.
-std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end, std::uint64_t rows,
-                             std::uint64_t columns);
+std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end);
 /// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
 /// makes them.
 std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,

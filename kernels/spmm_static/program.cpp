@@ -11,7 +11,7 @@ program::Program build_program(const Partition& partition, const sparse::BlockMa
   program::Program program(partition.tiles);
   Assembly assembly(code, program, contexts);
   const DenseEnd to{partition.shape, partition.y_storage(), partition.columns, "y", all};
-  const std::vector<BufferId> y = wanted(assembly, to, w.rows, x.columns());
+  const std::vector<BufferId> y = wanted(assembly, to);
   const std::vector<BufferId> results = any ? made(assembly, to, y) : y;
   BuffersOfRows rows(1);
   const DenseEnd from{partition.shape, partition.x_storage(), partition.columns, "x", all};

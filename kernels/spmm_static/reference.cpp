@@ -32,7 +32,8 @@ sparse::Rounding rounding_of(const Partition& partition) {
                              depth_of(partition.shape), most_sources(partition));
 }
 
-CheckResult SpmmStatic::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult SpmmStatic::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   const Partition& partition = plan_.partition;
   sparse::StoredRows rows(partition.shape, partition.y_storage(), partition.columns,
                           partition.shape.relayouts() ? 1 : partition.shape.block, memory);

@@ -36,7 +36,8 @@ std::vector<float> transposed(const data::DenseOperand& a) {
 
 }  // namespace
 
-CheckResult SpmmTilewise::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   std::vector<std::byte> c(std::size_t{problem_.panels()} * problem_.n * problem_.vector_bytes());
   for (std::uint32_t t = 0; t < machine_.tiles && c_storage_.bytes_on(t) > 0; ++t) {

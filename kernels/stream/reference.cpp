@@ -10,7 +10,8 @@ namespace tessera::stream {
 
 /// Inputs are multiples of 2^-8 below 1 and s = 1.5, so every result is exact in f16 and f32. i32
 /// is exact modulo 2^32.
-CheckResult Stream::check(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Stream::check(const TensorReader& tensors, const CheckRequest& request) const {
+  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   // Integers are compared as numbers.
   const program::Type type =

@@ -52,7 +52,7 @@ class Stream : public Workload {
   [[nodiscard]] std::uint64_t useful_bytes() const override;
   [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
 
  private:

@@ -33,7 +33,12 @@ class Validator {
   }
 
   void check_tensor(const Tensor& tensor) const {
-    for (const TensorPart& part : tensor.parts) check_range(tensor.name, part.place, part.bytes);
+    for (const TensorPart& part : tensor.parts) {
+      check_range(tensor.name, part.place, part.bytes);
+      check(part.bytes == 0 || program_.buffer(part.place.buffer).keep,
+            "program: tensor {}: its bytes are not kept", tensor.name);
+    }
+    check(tensor.runs || tensor.given, "program: tensor {} lies nowhere", tensor.name);
   }
 
  private:

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "sim/base/types.h"
+#include "sim/program/tensor.h"
 
 /// What a machine executes: buffers on tiles, compute sets, exchanges, transfers from and to the
 /// host, and the control around them.
 /// A value without addresses; image.h places it in SRAM and compiles it to bytes.
 namespace tessera::program {
-
-enum class BufferId : std::uint32_t {};
 
 /// What a buffer's bytes are counted as in the memory report.
 enum class Category : std::uint8_t { code, control, exchange, arguments, tensors, stack };
@@ -44,12 +43,6 @@ struct Buffer {
   void fill(std::span<std::byte> into, std::uint32_t run) const {
     contents ? contents(into) : inputs(into, run);
   }
-};
-
-/// A place in a buffer.
-struct Place {
-  BufferId buffer;
-  std::uint32_t offset = 0;
 };
 
 /// A word of a vertex's argument block: a constant or the address of a place on the vertex's tile.
@@ -135,20 +128,6 @@ struct While {
 struct Step {
   std::variant<ComputeSet, Exchange, HostTransfer, Repeat, While> action;
   bool measured = true;  ///< inside the measured region
-};
-
-enum class Type : std::uint8_t { f16, f32, i8, i32, u16, u32 };
-
-/// A named array spread over tiles, for the host: which part of it lies where.
-struct TensorPart {
-  Place place;
-  std::uint32_t bytes;
-};
-struct Tensor {
-  std::string name;
-  Type type;
-  std::vector<std::uint64_t> shape;
-  std::vector<TensorPart> parts;
 };
 
 /// A compiled tile function: position-independent bytes (see elf/codelet.h).

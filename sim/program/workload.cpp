@@ -10,7 +10,7 @@ nlohmann::ordered_json Workload::run_facts(std::uint32_t /*run*/) const {
   return nlohmann::ordered_json::object();
 }
 
-nlohmann::ordered_json Workload::results(const MemoryReader& /*memory*/) const {
+nlohmann::ordered_json Workload::results(const TensorReader& /*tensors*/) const {
   return nlohmann::ordered_json::object();
 }
 

@@ -8,20 +8,10 @@
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
+#include "sim/program/tensor_reader.h"
 
 /// The seam between the command line and kernels: what every kernel can do.
 namespace tessera {
-
-/// Reads finished results from the machine's SRAM, and what the program gave to the host.
-class MemoryReader {
- public:
-  virtual ~MemoryReader() = default;
-  virtual void read(program::Place place, std::span<std::byte> into) const = 0;
-  /// All bytes that transfers of that name brought to the host, in the order in which they came.
-  [[nodiscard]] virtual std::span<const std::byte> written(std::string_view /*transfer*/) const {
-    return {};
-  }
-};
 
 struct CheckResult {
   bool passed = false;
@@ -90,15 +80,15 @@ class Workload {
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
   /// What the report says of what came out, beside whether it is right; nothing by default.
-  [[nodiscard]] virtual nlohmann::ordered_json results(const MemoryReader& memory) const;
+  [[nodiscard]] virtual nlohmann::ordered_json results(const TensorReader& tensors) const;
   /// Compares the finished tensors with the plain reference.
-  [[nodiscard]] virtual CheckResult check(const MemoryReader& memory,
+  [[nodiscard]] virtual CheckResult check(const TensorReader& tensors,
                                           const CheckRequest& request) const = 0;
   /// The same for the run that has just ended, where there are several.
-  [[nodiscard]] virtual CheckResult check_run(const MemoryReader& memory,
+  [[nodiscard]] virtual CheckResult check_run(const TensorReader& tensors,
                                               const CheckRequest& request,
                                               std::uint32_t /*run*/) const {
-    return check(memory, request);
+    return check(tensors, request);
   }
 };
 

@@ -32,7 +32,8 @@ std::string run_workload(
     run_options.check_races = true;
     Machine built(machine, program, program::compile(program, machine, *exchanges), run_options);
     const RunResult result = built.run();
-    const CheckResult check = workload.check(built.memory(), {CheckMode::full});
+    const CheckResult check =
+        workload.check(TensorReader(program, built.memory()), {CheckMode::full});
     if (!check.passed) return "wrong: " + check.problem;
     return "passed" + (view ? view(result, workload) : "");
   });

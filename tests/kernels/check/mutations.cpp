@@ -103,12 +103,14 @@ Results mutated(Results results, program::Type type, Mutation mutation, const Si
 Rates found_mutations(const Workload& workload, const Results& results, program::Type type,
                       CheckMode mode, unsigned trials) {
   Rates found{};
+  const program::Program program = workload.build();
   for (std::size_t m = 0; m < kMutations.size(); ++m) {
     const bool whole = kMutations[m] >= Mutation::stale;  // not of one element
     for (unsigned i = 0; i < trials; i += whole ? 5 : 1) {
       const Site site = choose_site(results, type, kMutations[m], i);
       const Replies replies(mutated(results, type, kMutations[m], site));
-      if (!workload.check(replies, {mode, i}).passed) found[m] += whole ? 5 : 1;
+      if (!workload.check(TensorReader(program, replies), {mode, i}).passed)
+        found[m] += whole ? 5 : 1;
     }
   }
   return found;

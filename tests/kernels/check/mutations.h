@@ -93,7 +93,7 @@ std::string after_run(const Options& options, const MachineConfig& machine,
     Machine built(machine, program, program::compile(program, machine, *exchanges), {});
     built.run();
     const Recorder recorder(built.memory());
-    const CheckResult check = workload.check(recorder, {CheckMode::full});
+    const CheckResult check = workload.check(TensorReader(program, recorder), {CheckMode::full});
     if (!check.passed) return "wrong: " + check.problem;
     return body(workload, recorder.results());
   });

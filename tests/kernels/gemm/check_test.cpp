@@ -39,7 +39,8 @@ std::string verdict(Options options, const A& a, const B& b) {
   options.b = b_file.path();
   return test::after_run<Gemm>(
       options, small_machine(4), [](const Gemm& gemm, const Results& results) -> std::string {
-        const CheckResult sample = gemm.check(test::Replies(results), {CheckMode::sample});
+        const CheckResult sample =
+            gemm.check(TensorReader(gemm.build(), test::Replies(results)), {CheckMode::sample});
         return sample.passed ? "passed" : "sampled: " + sample.problem;
       });
 }

@@ -80,7 +80,8 @@ std::string scales_of(const Options& options) {
     Machine built(machine, program, costs.compile(program), {});
     built.run();
     std::string text =
-        workload.check(built.memory(), {CheckMode::full}).passed ? "passed" : "wrong";
+        workload.check(TensorReader(program, built.memory()), {CheckMode::full}).passed ? "passed"
+                                                                                        : "wrong";
     for (const StepResult& step : step_results(built.memory(), kTrainingResults))
       text += fmt::format(" {}{}", std::log2(step.scale), step.skipped ? "-" : "");
     return text;
@@ -95,8 +96,8 @@ std::string checked_with(std::size_t step, float factor) {
     const program::Program program = workload.build();
     Machine built(machine, program, costs.compile(program), {});
     built.run();
-    const CheckResult check =
-        workload.check(Altered(built.memory(), step, factor), {CheckMode::full});
+    const CheckResult check = workload.check(
+        TensorReader(program, Altered(built.memory(), step, factor)), {CheckMode::full});
     return check.passed ? "passed" : check.problem;
   });
 }

@@ -38,7 +38,7 @@ std::string run(const Options& options, const MachineConfig& machine = small_mac
 }
 
 /// What `tell` makes of a checked run.
-using Tell = std::function<std::string(const Snn&, const MemoryReader&, const RunResult&)>;
+using Tell = std::function<std::string(const Snn&, const TensorReader&, const RunResult&)>;
 std::string told(const Options& options, const MachineConfig& machine, const Tell& tell) {
   return in_child([&]() -> std::string {
     MeasuredCosts costs(machine);
@@ -46,8 +46,9 @@ std::string told(const Options& options, const MachineConfig& machine, const Tel
     const program::Program program = workload.build();
     Machine built(machine, program, costs.compile(program), {});
     const RunResult result = built.run();
-    const CheckResult check = workload.check(built.memory(), {CheckMode::full});
-    return check.passed ? tell(workload, built.memory(), result) : check.problem;
+    const TensorReader tensors(program, built.memory());
+    const CheckResult check = workload.check(tensors, {CheckMode::full});
+    return check.passed ? tell(workload, tensors, result) : check.problem;
   });
 }
 
@@ -123,8 +124,8 @@ TEST_SUITE("run") {
       options.checkpoint_steps = steps;
       const auto said = nlohmann::json::parse(
           told(options, small_machine(23),
-               [](const Snn& snn, const MemoryReader& memory, const RunResult& result) {
-                 return nlohmann::json{snn.results(memory).at("loss"),
+               [](const Snn& snn, const TensorReader& tensors, const RunResult& result) {
+                 return nlohmann::json{snn.results(tensors).at("loss"),
                                        snn.facts().at("memory").at("states").at("total_bytes"),
                                        result.time.total().count()}
                      .dump();
@@ -194,8 +195,8 @@ TEST_SUITE("run") {
       options.steps = steps;
       // The losses of all steps are those of the plain network.
       return told(options, small_machine(40),
-                  [](const Snn& snn, const MemoryReader& memory, const RunResult&) {
-                    return snn.results(memory).at("test_accuracy").dump();
+                  [](const Snn& snn, const TensorReader& tensors, const RunResult&) {
+                    return snn.results(tensors).at("test_accuracy").dump();
                   });
     };
     CHECK(std::stod(accuracy(40)) > 0.9);
@@ -226,7 +227,7 @@ TEST_SUITE("run") {
         most += double(longest);
       }
       const std::string cycles = told(options, small_machine(23),
-                                      [](const Snn&, const MemoryReader&, const RunResult& result) {
+                                      [](const Snn&, const TensorReader&, const RunResult& result) {
                                         return std::to_string(result.time.compute.count());
                                       });
       return {std::stod(cycles), most};

@@ -40,7 +40,8 @@ std::string run(const Options& options, const std::vector<BlockMatrix>& patterns
     RunResult result;
     for (std::uint32_t i = 0; i < workload.runs(); ++i) {
       result = i == 0 ? built.run() : built.run_again(program, images);
-      const CheckResult check = workload.check_run(built.memory(), {CheckMode::full}, i);
+      const CheckResult check =
+          workload.check_run(TensorReader(program, built.memory()), {CheckMode::full}, i);
       if (!check.passed)
         return fmt::format("run {} wrong: {} over {}, plan {}", i, check.max_error, check.bound,
                            workload.plan().dump());

@@ -59,7 +59,8 @@ std::string verdict(Type dtype, PartialsChoice partials, const A& a, const W& w)
   return test::after_run<SpmmTilewise>(
       options, small_machine(4),
       [](const SpmmTilewise& workload, const test::Results& results) -> std::string {
-        const CheckResult sample = workload.check(test::Replies(results), {CheckMode::sample});
+        const CheckResult sample = workload.check(
+            TensorReader(workload.build(), test::Replies(results)), {CheckMode::sample});
         return sample.passed ? "passed" : "sampled: " + sample.problem;
       });
 }

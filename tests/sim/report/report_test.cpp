@@ -33,7 +33,7 @@ class Toy : public Workload {
   [[nodiscard]] std::uint64_t useful_flops() const override { return 6000; }
   [[nodiscard]] std::string peak_type() const override { return "f16"; }
   [[nodiscard]] program::Program build() const override { return program::Program(2); }
-  [[nodiscard]] CheckResult check(const MemoryReader&, const CheckRequest&) const override {
+  [[nodiscard]] CheckResult check(const TensorReader&, const CheckRequest&) const override {
     return {};
   }
 };
