@@ -40,9 +40,7 @@ class Gemm : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] Finished finished(const MemoryReader& memory, HostThreads& threads) const;
-  void read_rows(const MemoryReader& memory, Finished& product) const;
-  void read_blocks(const MemoryReader& memory, Finished& product) const;
+  [[nodiscard]] Finished finished(const TensorReader& tensors, HostThreads& threads) const;
   [[nodiscard]] Rounding rounding() const;
 
   Options options_;
@@ -52,9 +50,5 @@ class Gemm : public Workload {
   Operand a_;
   Operand b_;
 };
-
-/// The finished part of Y on a tile of the geometry lies in the buffer of the same number; in
-/// layout natural, what each tile of the machine holds of C.
-constexpr program::BufferId result_buffer(std::uint32_t tile) { return program::BufferId(tile); }
 
 }  // namespace tessera::gemm

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/relayout.h"
 #include "kernels/gemm/storage.h"
+#include "kernels/gemm/tensors.h"
 
 namespace tessera::gemm {
 
@@ -37,6 +38,7 @@ class Builder {
       stored_w_.push_back(add_stored(w_storage_, a, b, t, "w stored"));
     }
     add_steps();
+    program_.add_tensor(tensor_of_blocks(geometry_, results_));
   }
 
   /// Layout natural.
@@ -90,7 +92,7 @@ class Builder {
 
   void add_buffers() {
     const std::uint32_t tiles = geometry_.tiles();
-    for (std::uint32_t t = 0; t < tiles; ++t) {  // first: result_buffer counts on it
+    for (std::uint32_t t = 0; t < tiles; ++t) {
       const BufferId result = add_buffer(t, geometry_.result_bytes(size_cell(t)),
                                          y_is_result() ? "y" : "result", !relayout_);
       results_.push_back(result);
@@ -238,9 +240,8 @@ class Builder {
   std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine
 };
 
-/// Buffers of matrices as a run begins and ends with them; first those of C: result_buffer counts
-/// on it. Each is as large on every tile as on the fullest: all tiles are then packed as the plan
-/// expects.
+/// Buffers of matrices as a run begins and ends with them. Each is as large on every tile as on the
+/// fullest: all tiles are then packed as the plan expects.
 Relayout::Matrices given_by_rows(const Geometry& geometry, const MachineConfig& machine,
                                  program::Program& program, const Operand& a, const Operand& b) {
   Relayout::Matrices matrices{{RowMajor::of_x(geometry, machine.tiles), {}},
@@ -277,10 +278,17 @@ program::Program build_program(const Geometry& geometry, const MachineConfig& ma
   Vertices vertices(code, program, machine.tile.contexts);
   const Destination destination{program, program.main(), vertices};
   Builder builder(geometry, machine, destination);
-  if (geometry.natural())
-    builder.build(given_by_rows(geometry, machine, program, a, b));
-  else
+  const Type type = geometry.block().input;
+  if (geometry.natural()) {
+    const Relayout::Matrices matrices = given_by_rows(geometry, machine, program, a, b);
+    builder.build(matrices);
+    program.add_tensor(
+        tensor_of({"C", program::Role::result, type, a.rows(), b.columns()}, matrices.c));
+  } else {
     builder.build(a, b);
+  }
+  program.add_tensor(data::tensor_of("A", a, type));
+  program.add_tensor(data::tensor_of("B", b, type));
   return program;
 }
 

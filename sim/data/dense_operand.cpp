@@ -17,7 +17,9 @@ DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::T
                            const std::string& file, const std::string& key)
     : rows_(rows), columns_(columns) {
   const NumpyArray array = read_numpy(file);
-  if (array.shape != std::vector<std::uint64_t>{rows, columns}) {
+  // Of complex numbers real and imaginary parts lie side by side.
+  const bool paired = array.shape == std::vector<std::uint64_t>{rows, columns / 2, 2};
+  if (!paired && array.shape != std::vector<std::uint64_t>{rows, columns}) {
     throw KeyError("workload." + key, fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
                                                   fmt::join(array.shape, ", "), rows, columns));
   }
@@ -40,6 +42,20 @@ void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float
     const std::uint64_t place = first + i * step;
     into[i] = values_.empty() ? random_signed(seed_, stream_, place, bits_) : values_[place];
   }
+}
+
+program::Tensor tensor_of(std::string name, const DenseOperand& operand, program::Type type,
+                          bool is_complex) {
+  program::Tensor tensor{std::move(name), program::Role::input, type, {}, is_complex};
+  tensor.shape = {operand.rows(), operand.columns()};
+  if (is_complex) tensor.shape = {operand.rows(), operand.columns() / 2, 2};
+  tensor.given = [&operand, type](std::uint64_t first, std::span<std::byte> into) {
+    std::vector<float> values(into.size() / element_bytes(type));
+    operand.read_elements(first, values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      store_element(type, into, i, static_cast<double>(values[i]));
+  };
+  return tensor;
 }
 
 }  // namespace tessera::data

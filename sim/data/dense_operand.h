@@ -26,6 +26,8 @@ class DenseOperand {
   [[nodiscard]] bool seeded() const { return values_.empty(); }
   /// Exact in float; zero outside the matrix: padding.
   [[nodiscard]] double element(std::uint64_t row, std::uint64_t column) const;
+  /// Elements from number `first` on, row after row.
+  void read_elements(std::uint64_t first, std::span<float> into) const { read(first, 1, into); }
   /// The first elements of a row or column inside the matrix.
   void read_row(std::uint64_t row, std::span<float> into) const { read(row * columns_, 1, into); }
   void read_column(std::uint64_t column, std::span<float> into) const {
@@ -42,6 +44,11 @@ class DenseOperand {
   unsigned bits_ = 0;
   std::vector<float> values_;  ///< empty for seeded data
 };
+
+/// The operand as a tensor of the host's, rounded to `type`; `complex`: columns are pairs of real
+/// and imaginary parts. It outlives the tensor.
+program::Tensor tensor_of(std::string name, const DenseOperand& operand, program::Type type,
+                          bool is_complex = false);
 
 /// Random bits below the point of seeded values, which every element of `type` holds exactly.
 constexpr unsigned seeded_bits(program::Type type) { return type == program::Type::f16 ? 10 : 23; }

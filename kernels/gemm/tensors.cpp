@@ -1,0 +1,73 @@
+#include "kernels/gemm/tensors.h"
+
+#include <algorithm>
+
+#include "sim/data/element.h"
+
+namespace tessera::gemm {
+
+namespace {
+
+/// The numbers of a tile's part of Y, a row of a block at a time.
+void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& runs) {
+  const BlockShape& block = geometry.block();
+  const Roles& its = geometry.roles();
+  const bool turned = geometry.plan().stationary == Stationary::a;
+  const Cell cell = geometry.cell(tile);
+  const std::uint64_t first = geometry.y_share(cell).begin / block.partial_bytes;
+  const std::uint64_t end = first + geometry.result_bytes(cell) / block.input_bytes;
+  for (std::uint64_t at = first, next = 0; at < end; at = next) {
+    next = std::min(end, (at / block.columns + 1) * block.columns);
+    const auto [row, column] = geometry.y_place(cell, at);
+    if (column >= its.columns) continue;
+    const std::uint64_t held = std::min(next - at, its.columns - column);
+    if (turned)
+      runs.add({at - first, column * its.rows + row, held, its.rows});
+    else
+      runs.add({at - first, row * its.columns + column, held, 1});
+  }
+}
+
+}  // namespace
+
+program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
+  const std::uint32_t size = data::element_bytes(matrix.lies_as.value_or(matrix.type));
+  program::Tensor tensor{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}};
+  for (std::uint32_t t = 0; t < lies.buffers.size(); ++t)
+    tensor.parts.push_back(
+        {{lies.buffers[t]}, lies.stored.bytes_on(t) / size * data::element_bytes(matrix.type)});
+  tensor.runs = [stored = lies.stored, size, rows = matrix.rows, columns = matrix.columns](
+                    std::size_t tile, program::Runs& runs) {
+    const auto t = static_cast<std::uint32_t>(tile);
+    const std::uint64_t pitch = stored.pitch() / size;
+    const std::uint64_t first = stored.begin(t) / size;
+    const std::uint64_t end = std::min(first + stored.bytes_on(t) / size, rows * pitch);
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      next = std::min(end, (at / pitch + 1) * pitch);
+      const std::uint64_t column = at % pitch;
+      if (column >= columns) continue;
+      const std::uint64_t held = std::min(next - at, columns - column);
+      runs.add({at - first, at / pitch * columns + column, held, 1});
+    }
+  };
+  return tensor;
+}
+
+program::Tensor tensor_of_blocks(const Geometry& geometry,
+                                 const std::vector<program::BufferId>& results) {
+  const Roles& its = geometry.roles();
+  const bool turned = geometry.plan().stationary == Stationary::a;
+  program::Tensor tensor{"C", program::Role::result, geometry.block().input,
+                         turned ? std::vector<std::uint64_t>{its.columns, its.rows}
+                                : std::vector<std::uint64_t>{its.rows, its.columns}};
+  for (std::uint32_t t = 0; t < results.size(); ++t) {
+    const auto bytes = static_cast<std::uint32_t>(geometry.result_bytes(geometry.cell(t)));
+    tensor.parts.push_back({{results[t]}, bytes});
+  }
+  tensor.runs = [geometry](std::size_t tile, program::Runs& runs) {
+    add_blocks(geometry, static_cast<std::uint32_t>(tile), runs);
+  };
+  return tensor;
+}
+
+}  // namespace tessera::gemm
