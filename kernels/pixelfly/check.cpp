@@ -20,7 +20,7 @@ constexpr double kDeviations = 8;  // that likely errors stand for
 
 constexpr std::uint32_t kRowStep = 64;          // of so many rows one is compared where not all are
 constexpr std::uint64_t kSampledColumns = 512;  // that are then compared
-constexpr std::size_t kBatch = 64;              // rows that are read, then compared by all threads
+constexpr std::size_t kBatch = 64;              // rows that all threads compare before it goes on
 /// The dense W costs as many times more than the product as W is compressed: its own limit.
 constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
 
@@ -47,7 +47,7 @@ class Reference {
         inner_(inner_sums(right, dense_, n_, roundings.inner, threads)) {}
 
   /// Compares row `row`, found as it is.
-  void compare(std::uint32_t row, std::span<const double> found, kernels::Comparison& into) const {
+  void compare(std::uint32_t row, std::span<const float> found, kernels::Comparison& into) const {
     std::vector<double> weights(s_.columns);
     std::vector<sparse::ExactSum> sums(n_);
     add_sparse(row, weights, sums);
@@ -70,7 +70,8 @@ class Reference {
     }
     for (std::size_t c = 0; c < n_; ++c) {
       const std::size_t column = columns_.begin + c;
-      kernels::Compared one = sums[c].compared(row, column, found[column], roundings_.outer);
+      kernels::Compared one =
+          sums[c].compared(row, column, static_cast<double>(found[column]), roundings_.outer);
       one.expected = expected[c];
       one.allowed += std::min(off[c], std::sqrt(off_squares[c]));
       one.deviation = std::hypot(one.deviation, std::sqrt(off_squares[c]) / kDeviations);
@@ -122,16 +123,14 @@ std::vector<std::uint32_t> rows_to_compare(std::uint32_t rows, bool all, std::ui
 }
 
 void compare_rows(const Reference& reference, std::span<const std::uint32_t> rows,
-                  const sparse::ResultRow& y, std::size_t n, HostThreads& threads,
+                  std::span<const float> y, std::size_t n, HostThreads& threads,
                   kernels::Comparison& comparison) {
-  std::vector<double> found(kBatch * n);
-  const auto row_of = [&](std::size_t i) { return std::span(found).subspan(i * n, n); };
   for (std::size_t first = 0; first < rows.size(); first += kBatch) {
     const auto batch = rows.subspan(first, std::min(kBatch, rows.size() - first));
-    for (std::size_t i = 0; i < batch.size(); ++i) y(batch[i], row_of(i));
     std::vector<kernels::Comparison> pieces(batch.size(), comparison.fresh());
     threads.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) reference.compare(batch[i], row_of(i), pieces[i]);
+      for (std::size_t i = begin; i < end; ++i)
+        reference.compare(batch[i], y.subspan(batch[i] * n, n), pieces[i]);
     });
     for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
   }
@@ -152,7 +151,6 @@ CheckResult worse(CheckResult one, const CheckResult& other) {
 }  // namespace
 
 CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool forward = options_.pass == Pass::forward;
   const std::uint32_t rows = chain_.outer.rows;
@@ -165,81 +163,40 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
       forward ? layer_.s : sparse::transposed(layer_.s), forward ? layer_.u : layer_.v,
       forward ? layer_.v : layer_.u, x_, columns_to_compare(options_.n, all, request.seed),
       {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding}, threads);
-  kernels::Comparison comparison({forward ? "Y" : "dX", shape_.type, shape_.partials, false});
-  compare_rows(reference, rows_to_compare(rows, all, request.seed), result_rows(memory), options_.n,
-               threads, comparison);
+  const std::vector<float> y = tensors.floats(chain_.result, threads);
+  const std::vector<float> z =
+      plan_.inner ? tensors.floats(chain_.low_rank, threads) : std::vector<float>{};
+  kernels::Comparison comparison({chain_.result, shape_.type, shape_.partials, false});
+  compare_rows(reference, rows_to_compare(rows, all, request.seed), y, options_.n, threads,
+               comparison);
   // Errors of Z go into all rows of a column.
   const std::uint64_t independent = plan_.inner ? layer_.rank() : x_.rows();
   comparison.judge_all(independent * options_.n);
   const CheckResult compared = comparison.result(all ? "full" : "sample");
-  const CheckResult both = worse(compared, check_inner(memory, request));
-  return all ? both : worse(both, check_outer(memory, request));
-}
-
-namespace {
-
-/// Rows that lie round after round, each round's in as many buffers as the machine has tiles.
-class RowsOfRounds {
- public:
-  RowsOfRounds(std::vector<sparse::StoredRows> rounds, std::size_t columns)
-      : rounds_(std::move(rounds)), columns_(columns) {}
-
-  void operator()(std::uint32_t row, std::span<double> into) {
-    for (std::size_t i = 0; i < rounds_.size() && i * columns_ < into.size(); ++i)
-      rounds_[i].read(row,
-                      into.subspan(i * columns_, std::min(columns_, into.size() - i * columns_)));
-  }
-
- private:
-  std::vector<sparse::StoredRows> rounds_;
-  std::size_t columns_;
-};
-
-}  // namespace
-
-sparse::ResultRow Pixelfly::result_rows(const MemoryReader& memory) const {
-  const spmm_static::Partition& outer = plan_.outer.partition;
-  std::vector<sparse::StoredRows> rounds;
-  for (std::uint32_t round = 0; round < plan_.rounds; ++round)
-    rounds.emplace_back(shape_, outer.y_storage(), outer.columns,
-                        shape_.relayouts() ? 1 : shape_.block, memory, round * outer.tiles);
-  return RowsOfRounds(std::move(rounds), outer.columns);
-}
-
-sparse::ResultRow Pixelfly::inner_rows(const MemoryReader& memory) const {
-  const spmm_static::Partition& inner = plan_.inner->partition;
-  std::vector<sparse::StoredRows> rounds;
-  for (std::uint32_t round = 0; round < plan_.rounds; ++round)
-    rounds.emplace_back(inner.shape, inner.y_storage(), inner.columns, inner.shape.block, memory,
-                        (plan_.rounds + round) * inner.tiles);
-  return RowsOfRounds(std::move(rounds), inner.columns);
+  const CheckResult both = worse(compared, check_inner(z, request));
+  return all ? both : worse(both, check_outer(z, y, request));
 }
 
 /// Z.
-CheckResult Pixelfly::check_inner(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Pixelfly::check_inner(std::span<const float> z, const CheckRequest& request) const {
   if (!plan_.inner) return {true, 0, 1};
-  CheckResult result = sparse::check_product(chain_.inner, x_, inner_rows(memory),
-                                             rounding_of(plan_.inner->partition), request);
+  CheckResult result =
+      sparse::check_product(chain_.inner, x_, z, rounding_of(plan_.inner->partition), request);
   if (!result.passed) result.problem += " (Y is Z here)";
   return result;
 }
 
 /// The outer product for itself, of the Z that the machine made.
-CheckResult Pixelfly::check_outer(const MemoryReader& memory, const CheckRequest& request) const {
+CheckResult Pixelfly::check_outer(std::span<const float> z, std::span<const float> y,
+                                  const CheckRequest& request) const {
   const spmm_static::Partition& outer = plan_.outer.partition;
   HostThreads threads(request.threads);
   std::vector<float> dense = values_of(
       x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)}, threads);
-  if (plan_.inner) {
-    const sparse::ResultRow z = inner_rows(memory);
-    std::vector<double> row(options_.n);
-    for (std::uint32_t q = 0; q < layer_.rank(); ++q) {
-      z(q, row);
-      for (const double value : row) dense.push_back(static_cast<float>(value));
-    }
-  }
-  return sparse::check_product(chain_.outer, dense, options_.n, result_rows(memory),
-                               rounding_of(outer), request, x_.rows() * options_.n);
+  const auto of_z = z.first(plan_.inner ? std::size_t{layer_.rank()} * options_.n : 0);
+  dense.insert(dense.end(), of_z.begin(), of_z.end());
+  return sparse::check_product(chain_.outer, dense, options_.n, y, rounding_of(outer), request,
+                               x_.rows() * options_.n);
 }
 
 }  // namespace tessera::pixelfly

@@ -66,7 +66,8 @@ Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth) {
   const bool forward = pass == Pass::forward;
   const std::uint32_t rows = round_up(layer.rank(), layer.s.block);
   return {transposed_blocks(forward ? layer.v : layer.u, depth, rows),
-          forward ? beside(layer.s, layer.u) : beside(sparse::transposed(layer.s), layer.v)};
+          forward ? beside(layer.s, layer.u) : beside(sparse::transposed(layer.s), layer.v),
+          forward ? "Y" : "dX", forward ? "Z" : "T"};
 }
 
 }  // namespace tessera::pixelfly

@@ -29,6 +29,8 @@ struct Chain {
   sparse::BlockMatrix inner;  ///< all blocks; rows up to whole blocks of `outer`, those without
                               ///< blocks are zero; of no rows if the rank is 0
   sparse::BlockMatrix outer;  ///< block columns of D, then those of Z
+  const char* result;         ///< Y or dX, and what Z is called: Z or T
+  const char* low_rank;
 };
 
 /// forward: inner = V^T, outer = [S | U]; grad_input: inner = U^T, outer = [S^T | V]. `depth`: side

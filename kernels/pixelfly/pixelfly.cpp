@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
@@ -94,7 +95,10 @@ nlohmann::ordered_json Pixelfly::plan() const {
 }
 
 program::Program Pixelfly::build() const {
-  return build_chain(plan_, chain_, shape_, x_, contexts_);
+  program::Program program = build_chain(plan_, chain_, shape_, x_, contexts_);
+  add_layer(program, layer_, shape_.type);
+  program.add_tensor(data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
+  return program;
 }
 
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {

@@ -59,12 +59,9 @@ class Pixelfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  /// Reads rows of the result, and of Z.
-  [[nodiscard]] sparse::ResultRow result_rows(const MemoryReader& memory) const;
-  [[nodiscard]] sparse::ResultRow inner_rows(const MemoryReader& memory) const;
-  [[nodiscard]] CheckResult check_inner(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check_inner(std::span<const float> z,
                                         const CheckRequest& request) const;
-  [[nodiscard]] CheckResult check_outer(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check_outer(std::span<const float> z, std::span<const float> y,
                                         const CheckRequest& request) const;
   Options options_;
   std::uint32_t contexts_;

@@ -19,12 +19,17 @@ program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sp
   std::vector<BuffersOfTiles> y, z;  // by round
   for (std::uint32_t round = 0; round < plan.rounds; ++round)
     y.push_back(spmm_static::wanted(assembly, to));
+  program.add_tensor(tensor_of(
+      {chain.result, program::Role::result, shape.type, chain.outer.rows, x.columns()}, to, y));
   std::optional<Product> low_rank;
   if (plan.inner) {
     const Partition& inner = plan.inner->partition;
     const DenseEnd kept{inner.shape, inner.y_storage(), inner.columns, "z"};
     for (std::uint32_t round = 0; round < plan.rounds; ++round)
       z.push_back(spmm_static::wanted(assembly, kept));
+    program.add_tensor(tensor_of(
+        {chain.low_rank, program::Role::result, shape.type, chain.inner.rows, x.columns()}, kept,
+        z));
     low_rank.emplace(assembly, inner, chain.inner, "low rank ");
   }
   Product sparse(assembly, outer, chain.outer);

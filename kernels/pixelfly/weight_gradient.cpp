@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pixelfly/tensors.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/ends.h"
@@ -194,6 +195,14 @@ program::Program WeightGradient::build() const {
   }
   add_sampled(assembly, plan_.dw, "dw ", left, right, dw);
   if (plan_.dv) add_sampled(assembly, *plan_.dv, "dv ", {right.front()}, t, dv);
+  add_sparse_gradient(program, {plan_.dw, dw, first_dense()}, layer_.s);
+  if (plan_.dv) {
+    add_dense_gradient(program, {plan_.dw, dw, first_dense()}, "dU", layer_.u);
+    add_dense_gradient(program, {*plan_.dv, dv, 0}, "dV", layer_.v);
+  }
+  add_layer(program, layer_, shape_.type);
+  program.add_tensor(data::tensor_of("X", x_, shape_.type));
+  program.add_tensor(data::tensor_of("dY", dy_, shape_.type));
   return program;
 }
 

@@ -32,6 +32,9 @@ class WeightGradient : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  /// The block column of [S | U] where U begins.
+  [[nodiscard]] std::uint32_t first_dense() const { return layer_.s.block_columns(); }
+
   Options options_;
   std::uint32_t contexts_;
   Layer layer_;

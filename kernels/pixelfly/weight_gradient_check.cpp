@@ -3,17 +3,17 @@
 
 #include "kernels/check/comparison.h"
 #include "kernels/pixelfly/inner_sums.h"
+#include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/spmm_static.h"
-#include "sim/data/element.h"
 #include "sim/data/random.h"
 
 namespace tessera::pixelfly {
 
 namespace {
 
-constexpr std::size_t kBatch = 256;       // blocks that are read, then compared by all threads
+constexpr std::size_t kBatch = 256;       // blocks that all threads compare before it goes on
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
 /// Rows of a right-hand side: given ones, then products that come first, with padding between.
@@ -48,11 +48,19 @@ kernels::Compared element(const float* left, const RightRows& right, std::uint64
   return one;
 }
 
+/// Gradients as found: blocks of S, and from block column `first_dense` on a dense matrix.
+struct Found {
+  const sparse::BlockMatrix& s;
+  std::uint32_t first_dense;
+  std::span<const float> blocks, dense;
+  std::uint64_t dense_columns;
+};
+
 class BlockCheck {
  public:
-  BlockCheck(const Sampled& plan, const sparse::BlockMatrix& pattern, const MemoryReader& memory,
-             std::uint32_t first_buffer, HostThreads& threads)
-      : plan_(plan), pattern_(pattern), memory_(memory), first_(first_buffer), threads_(threads) {}
+  BlockCheck(const Sampled& plan, const sparse::BlockMatrix& pattern, const Found& found,
+             HostThreads& threads)
+      : plan_(plan), pattern_(pattern), found_(found), threads_(threads) {}
 
   void compare(const std::vector<float>& left, const RightRows& right, std::size_t n, bool all,
                std::uint64_t seed, kernels::Comparison& into) {
@@ -67,56 +75,48 @@ class BlockCheck {
                                                   std::min(step, deal.blocks() - first)));
     for (std::size_t first = 0; first < blocks.size(); first += kBatch) {
       const auto batch = std::span(blocks).subspan(first, std::min(kBatch, blocks.size() - first));
-      std::vector<std::vector<std::byte>> bytes;
-      for (const std::uint64_t e : batch) bytes.push_back(read(e));
       std::vector<kernels::Comparison> pieces(batch.size(), into.fresh());
       threads_.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
-          compare_block(batch[i], bytes[i], left, right, n, rounding, pieces[i]);
+          compare_block(batch[i], left, right, n, rounding, pieces[i]);
       });
       for (const kernels::Comparison& piece : pieces) into.merge(piece);
     }
   }
 
  private:
-  void compare_block(std::uint64_t e, std::span<const std::byte> bytes,
-                     const std::vector<float>& left, const RightRows& right, std::size_t n,
-                     const sparse::Rounding& rounding, kernels::Comparison& into) const {
+  void compare_block(std::uint64_t e, const std::vector<float>& left, const RightRows& right,
+                     std::size_t n, const sparse::Rounding& rounding,
+                     kernels::Comparison& into) const {
     const spmm_static::Deal& deal = plan_.partition.deal;
-    const program::Type type = plan_.partition.shape.type;
+    const bool in_s = deal.column[e] < found_.first_dense;
+    const std::uint64_t first =
+        in_s ? block_index(found_.s, deal.row[e], deal.column[e]) * plan_.area() : 0;
+    const std::uint64_t before = std::uint64_t{found_.first_dense} * pattern_.block;
     for (std::uint64_t at = 0; at < plan_.area(); ++at) {
       const std::uint64_t row = std::uint64_t{deal.row[e]} * pattern_.block + at / pattern_.block;
       const std::uint64_t column =
           std::uint64_t{deal.column[e]} * pattern_.block + at % pattern_.block;
       const bool padding = column >= right.rows && column < right.made_from;
       if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
+      const float found = in_s ? found_.blocks[first + at]
+                               : found_.dense[row * found_.dense_columns + column - before];
       kernels::Compared one =
-          element(&left[row * n], right, column, n, data::load_element(type, bytes, at), rounding);
+          element(&left[row * n], right, column, n, static_cast<double>(found), rounding);
       one.row = row;
       into.add(one);
     }
   }
 
-  [[nodiscard]] std::vector<std::byte> read(std::uint64_t block) const {
-    std::vector<std::byte> bytes(plan_.area() * plan_.partition.shape.bytes());
-    const std::uint64_t begin = block * bytes.size();
-    for (const auto& piece : plan_.results().pieces(begin, begin + bytes.size()))
-      memory_.read({program::BufferId{first_ + piece.tile}, piece.offset},
-                   std::span(bytes).subspan(piece.at, piece.bytes));
-    return bytes;
-  }
-
   const Sampled& plan_;
   const sparse::BlockMatrix& pattern_;
-  const MemoryReader& memory_;
-  std::uint32_t first_;
+  Found found_;
   HostThreads& threads_;
 };
 
 }  // namespace
 
 CheckResult WeightGradient::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const bool all = compares_all(request.mode, useful_flops());
   const std::size_t n = options_.n;
@@ -130,12 +130,16 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   }
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
   kernels::Comparison weights({"[dS | dU]", shape_.type, program::Type::f32, false});
-  BlockCheck(plan_.dw, dw_, memory, 0, threads)
+  const std::vector<float> ds = tensors.floats("dS.data", threads);
+  const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
+  BlockCheck(plan_.dw, dw_, {layer_.s, first_dense(), ds, du, layer_.rank()}, threads)
       .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
   kernels::Comparison factors({"dV", shape_.type, program::Type::f32, false});
-  if (plan_.dv)
-    BlockCheck(*plan_.dv, dv_, memory, plan_.dw.partition.tiles, threads)
+  if (plan_.dv) {
+    const std::vector<float> dv = tensors.floats("dV", threads);
+    BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank()}, threads)
         .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
+  }
   const std::uint64_t independent = n * (plan_.z ? layer_.rank() : x_.rows());
   for (kernels::Comparison* one : {&weights, &factors}) one->judge_all(independent);
   CheckResult result = weights.result(all ? "full" : "sample");

@@ -19,7 +19,7 @@ constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where
 constexpr double kDeviations = 8;
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
-constexpr std::size_t kBatch = 1024;     // rows that are read, then looked at by all threads
+constexpr std::size_t kBatch = 1024;     // rows that all threads look at before it goes on
 constexpr std::size_t kGrain = RowSums::kGrain;
 
 /// Elements of rows one by one.
@@ -27,7 +27,7 @@ class RowComparison {
  public:
   explicit RowComparison(const Product& product) : product_(product) {}
 
-  void compare(std::uint32_t row, std::span<const double> found, bool suspect,
+  void compare(std::uint32_t row, std::span<const float> found, bool suspect,
                kernels::Comparison& comparison) {
     value_.assign(product_.n, 0);
     magnitude_.assign(product_.n, 0);
@@ -42,7 +42,7 @@ class RowComparison {
       const double root = std::sqrt(square_[j]);
       const kernels::Compared one{row,
                                   j,
-                                  found[j],
+                                  static_cast<double>(found[j]),
                                   value_[j],
                                   allowed_error(rounding, products, value_[j], magnitude_[j], root),
                                   magnitude_[j],
@@ -68,24 +68,20 @@ class RowComparison {
   std::vector<double> value_, magnitude_, square_;  // of one row
 };
 
-/// Reads rows, a batch at a time, and has them looked at by all threads.
+/// Has rows looked at by all threads.
 class ProductCheck {
  public:
-  ProductCheck(const Product& product, const ResultRow& y, HostThreads& threads)
-      : product_(product), y_(y), threads_(threads), found_(kBatch * product.n) {}
+  ProductCheck(const Product& product, std::span<const float> y, HostThreads& threads)
+      : product_(product), y_(y), threads_(threads) {}
 
   void compare(std::span<const std::uint32_t> rows, bool suspect) {
-    for (std::size_t first = 0; first < rows.size(); first += kBatch) {
-      const auto batch = rows.subspan(first, std::min(kBatch, rows.size() - first));
-      for (std::size_t i = 0; i < batch.size(); ++i) y_(batch[i], found(i));
-      std::vector<kernels::Comparison> pieces(ceil_div(batch.size(), kGrain), comparison_.fresh());
-      threads_.for_ranges(batch.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-        RowComparison one(product_);
-        for (std::size_t i = begin; i < end; ++i)
-          one.compare(batch[i], found(i), suspect, pieces[begin / kGrain]);
-      });
-      for (const kernels::Comparison& piece : pieces) comparison_.merge(piece);
-    }
+    std::vector<kernels::Comparison> pieces(ceil_div(rows.size(), kGrain), comparison_.fresh());
+    threads_.for_ranges(rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      RowComparison one(product_);
+      for (std::size_t i = begin; i < end; ++i)
+        one.compare(rows[i], found(rows[i], 1), suspect, pieces[begin / kGrain]);
+    });
+    for (const kernels::Comparison& piece : pieces) comparison_.merge(piece);
   }
 
   void compare_sums(std::uint64_t seed, std::uint64_t independent) {
@@ -112,21 +108,17 @@ class ProductCheck {
   }
 
  private:
-  [[nodiscard]] std::span<double> found(std::size_t row) {
-    return std::span(found_).subspan(row * product_.n, product_.n);
+  [[nodiscard]] std::span<const float> found(std::size_t first, std::size_t rows) const {
+    return y_.subspan(first * product_.n, rows * product_.n);
   }
 
   void look(std::uint32_t first, std::size_t rows, const kernels::SignVectors& signs,
             const RowSums& sums, kernels::Screen& screen, RowSums::Plain& plain) {
-    for (std::size_t i = 0; i < rows; ++i) y_(first + static_cast<std::uint32_t>(i), found(i));
-    const std::vector<float> values(
-        found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(rows * product_.n));
     const std::size_t count = ceil_div(rows, kGrain);
     std::vector<kernels::Screen> screens(count, kernels::Screen(signs));
     std::vector<RowSums::Plain> plains(count);
     threads_.for_ranges(rows, kGrain, [&](std::size_t begin, std::size_t end) {
-      sums.look(first + static_cast<std::uint32_t>(begin),
-                std::span(values).subspan(begin * product_.n, (end - begin) * product_.n),
+      sums.look(first + static_cast<std::uint32_t>(begin), found(first + begin, end - begin),
                 screens[begin / kGrain], plains[begin / kGrain]);
     });
     for (std::size_t i = 0; i < count; ++i) {
@@ -176,9 +168,8 @@ class ProductCheck {
   }
 
   const Product& product_;
-  const ResultRow& y_;
+  std::span<const float> y_;
   HostThreads& threads_;
-  std::vector<double> found_;  ///< of a batch of rows
   kernels::Comparison comparison_{{"Y", product_.rounding.type, product_.rounding.partials, false}};
   double threshold_ = 0;  ///< of signed sums, as Screen's
   double lone_threshold_ = 0;
@@ -202,23 +193,9 @@ double ExactSum::likely_error(const Rounding& rounding) const {
   return sparse::likely_error(rounding, products_, value_, std::sqrt(squares_));
 }
 
-void StoredRows::read(std::uint32_t row, std::span<double> into) {
-  if (row / depth_ != held_) {
-    held_ = row / depth_;
-    bytes_.resize(depth_ * columns_ * data::element_bytes(type_));
-    const std::uint64_t first = held_ * bytes_.size();
-    for (const auto& piece : storage_.pieces(first, first + bytes_.size())) {
-      memory_.read({program::BufferId{first_ + piece.tile}, piece.offset},
-                   std::span(bytes_).subspan(piece.at, piece.bytes));
-    }
-  }
-  for (std::size_t j = 0; j < into.size(); ++j) {
-    into[j] = data::load_element(type_, bytes_, j * depth_ + row % depth_);
-  }
-}
-
-CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, const ResultRow& y,
-                          const Rounding& rounding, const CheckRequest& request) {
+CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
+                          std::span<const float> y, const Rounding& rounding,
+                          const CheckRequest& request) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t n = x.columns();
   std::vector<float> values(x.rows() * n);
@@ -230,8 +207,8 @@ CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x, con
 }
 
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
-                          const ResultRow& y, const Rounding& rounding, const CheckRequest& request,
-                          std::uint64_t independent) {
+                          std::span<const float> y, const Rounding& rounding,
+                          const CheckRequest& request, std::uint64_t independent) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   Rounding its = rounding;
   its.repeat = independent == 0;

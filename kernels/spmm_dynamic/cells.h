@@ -73,6 +73,7 @@ struct Work {
   Cells cells;
   /// Layout natural: equal parts of the rows of X and Yg as they are given, by tile.
   std::vector<BufferId> given_x = {}, given_y = {};
+  std::vector<BufferId> results = {};  ///< that the host reads, by tile
 
   [[nodiscard]] const Shape& shape() const { return pool.shape; }
   [[nodiscard]] const Grid& grid() const { return pool.grid; }

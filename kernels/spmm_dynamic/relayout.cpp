@@ -32,8 +32,8 @@ void add_rows_in(Work& work) {
 void add_rows_out(Work& work) {
   const Shape& shape = work.shape();
   const bool turned = shape.y_depth() > 1;
-  sparse::Rows wanted{shape, row_storage(work.problem, work.grid(), work.problem.block_rows)};
-  for (std::uint32_t t = 0; t < work.grid().tiles(); ++t) wanted.buffers.push_back(BufferId{t});
+  const sparse::Rows wanted{shape, row_storage(work.problem, work.grid(), work.problem.block_rows),
+                            work.results};
   Exchange exchange{"relayout y", {}};
   ComputeSet set{"relayout y", {}};
   for (const Cell& one : work.cells) {

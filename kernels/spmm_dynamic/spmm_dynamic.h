@@ -38,6 +38,8 @@ struct Options {
 void describe(config::Fields& fields, Pinned& plan);
 void describe(config::Fields& fields, Options& options);
 
+struct Work;
+
 /// Problem, plan and everything derived from them, fixed at construction.
 class SpmmDynamic : public Workload {
  public:
@@ -71,12 +73,17 @@ class SpmmDynamic : public Workload {
 
  private:
   friend class Builder;
-  friend class Results;
   /// What the tiles of partition (x, y) hold together before a run: lists and values.
   [[nodiscard]] std::vector<std::byte> pool_bytes(std::uint32_t run, std::uint32_t x,
                                                   std::uint32_t y) const;
-  [[nodiscard]] CheckResult check_values(const MemoryReader& memory, const CheckRequest& request,
-                                         std::uint32_t run) const;
+  [[nodiscard]] CheckResult check_values(std::span<const float> found, std::uint32_t run,
+                                         HostThreads& threads) const;
+  /// Declares what users know; `work`: as the program was put together.
+  void add_tensors(program::Program& program, const Work& work) const;
+  void add_values(program::Program& program, const Work& work, std::uint32_t run) const;
+  [[nodiscard]] std::string result_name(std::uint32_t run) const;
+  /// The same of a run, where there are several: "Y.1".
+  [[nodiscard]] std::string name_of(const std::string& tensor, std::uint32_t run) const;
 
   Options options_;
   std::uint32_t tiles_;
@@ -88,11 +95,5 @@ class SpmmDynamic : public Workload {
   std::vector<Packing> packings_;  ///< by run
   Prediction prediction_;
 };
-
-/// The finished part of cell (x, y, z) lies in the buffer of this number.
-constexpr program::BufferId result_buffer(const Grid& grid, std::uint32_t x, std::uint32_t y,
-                                          std::uint32_t z) {
-  return program::BufferId{index(grid.tile(x, y, z))};
-}
 
 }  // namespace tessera::spmm_dynamic

@@ -53,6 +53,21 @@ std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end) {
   return buffers;
 }
 
+program::Tensor tensor_of(const sparse::ChunkedMatrix& matrix, const DenseEnd& end,
+                          const BuffersOfRows& buffers) {
+  std::vector<program::TensorPart> parts;
+  for (const std::vector<BufferId>& round : buffers)
+    for (std::uint32_t t = 0; t < round.size(); ++t)
+      parts.push_back({{round[t]}, end.storage.bytes_on(t)});
+  const std::uint32_t depth = end.shape.relayouts() ? 1 : end.shape.block;
+  return sparse::tensor_of(matrix, std::move(parts),
+                           [end, depth, tiles = buffers.front().size()](std::size_t part) {
+                             sparse::Chunked chunks = part_of(end, depth, part % tiles);
+                             chunks.column = part / tiles * end.columns;
+                             return chunks;
+                           });
+}
+
 std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,
                            const std::vector<BufferId>& wanted) {
   return end.shape.relayouts() ? assembly.stored(end.storage, "results in blocks") : wanted;

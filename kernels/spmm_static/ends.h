@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/sparse/tensors.h"
 #include "kernels/spmm_static/steps.h"
 #include "sim/data/dense_operand.h"
 
@@ -22,9 +23,11 @@ struct DenseEnd {
 std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
                             const data::DenseOperand& operand);
 
-/// Results that the host reads, by tile: the first buffers of a program, those of one matrix after
-/// those of another.
+/// Results that the host reads, by tile.
 std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end);
+/// The same as a tensor, of which each entry of `buffers` has further columns, as `end` has them.
+program::Tensor tensor_of(const sparse::ChunkedMatrix& matrix, const DenseEnd& end,
+                          const BuffersOfRows& buffers);
 /// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
 /// makes them.
 std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,

@@ -18,6 +18,10 @@ program::Program build_program(const Partition& partition, const sparse::BlockMa
   if (any) rows[0] = given(assembly, from, x);
   Product(assembly, partition, w, "", region).add_steps(rows, results);
   add_rows_out(assembly, to, results, y);
+  const Type type = partition.shape.type;
+  program.add_tensor(tensor_of({"Y", program::Role::result, type, w.rows, x.columns()}, to, {y}));
+  program.add_tensor(data::tensor_of("X", x, type));
+  sparse::add_given(program, {"W", program::Role::weights, type}, w);
   return program;
 }
 

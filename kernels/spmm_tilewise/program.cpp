@@ -22,6 +22,7 @@ class Builder {
 
   program::Program build() {
     add_buffers();
+    add_tensors(program_, of_, work_.buffers.c);
     if (plan_.jobs.empty()) return std::move(program_);
     for (std::uint32_t cut = 0; cut < plan_.cuts; ++cut) {
       assembly_.add_step(inputs(work_, cut));
@@ -102,8 +103,7 @@ class Builder {
     return assembly_.buffer(job.machine, bytes, "overlay values", std::move(fill));
   }
 
-  /// What a tile holds of C, first, so that checks find it by number: zeros until the product
-  /// comes, since pruned columns stay zero.
+  /// What a tile holds of C: zeros until the product comes, since pruned columns stay zero.
   void add_results() {
     for (std::uint32_t t = 0; t < of_.machine_.tiles; ++t) {
       work_.buffers.c.push_back(assembly_.buffer(

@@ -2,7 +2,6 @@
 
 #include "kernels/sparse/check.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
-#include "sim/data/element.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -37,20 +36,10 @@ std::vector<float> transposed(const data::DenseOperand& a) {
 }  // namespace
 
 CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
-  std::vector<std::byte> c(std::size_t{problem_.panels()} * problem_.n * problem_.vector_bytes());
-  for (std::uint32_t t = 0; t < machine_.tiles && c_storage_.bytes_on(t) > 0; ++t) {
-    memory.read({program::BufferId{t}},
-                std::span(c).subspan(c_storage_.begin(t), c_storage_.bytes_on(t)));
-  }
-  const std::uint64_t panel_rows = problem_.panel_rows();
-  const auto column_of_c = [&](std::uint32_t n, std::span<double> into) {
-    for (std::uint64_t m = 0; m < into.size(); ++m) {
-      const std::uint64_t vector = m / panel_rows * problem_.n + n;
-      into[m] = data::load_element(problem_.block.input, c, vector * panel_rows + m % panel_rows);
-    }
-  };
+  HostThreads threads(request.threads);
+  const std::vector<float> columns_of_c =
+      tensors.floats("C", threads, TensorReader::Order::transposed);
   // The overlay is added up in the type of C, element by element.
   const bool singles = !pattern_.overlay.empty();
   const sparse::Rounding rounding = sparse::rounding_of(
@@ -58,7 +47,7 @@ CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest&
       singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_.cuts);
   const bool random = a_.seeded() || options_.weights.matrix.empty();
   return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
-                               column_of_c, rounding, request,
+                               columns_of_c, rounding, request,
                                random ? a_.rows() * a_.columns() : 0);
 }
 

@@ -45,6 +45,8 @@ class SpmmTilewise : public Workload {
 
  private:
   friend class Builder;
+  friend void add_tensors(program::Program& program, const SpmmTilewise& work,
+                          const std::vector<program::BufferId>& c);
 
   Options options_;
   MachineConfig machine_;

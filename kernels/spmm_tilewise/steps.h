@@ -32,6 +32,12 @@ program::Exchange inputs(const Work& work, std::uint32_t cut);
 /// Columns of C go from their jobs to their places; neighbours go together.
 program::Exchange scattered(const Work& work);
 
+class SpmmTilewise;
+
+/// Declares A, W, pruned, and C, which lies in buffers `c`, by tile.
+void add_tensors(program::Program& program, const SpmmTilewise& work,
+                 const std::vector<BufferId>& c);
+
 /// Single elements times their rows of A^T in `panels` panels, added to what `result` holds, or
 /// alone. The list says of each column its elements, then the place of each one's row in a panel.
 struct OverlayBuffers {

@@ -33,8 +33,14 @@ struct Machine {
   std::uint32_t wrong_row = ~0U, wrong_column = 0;
   double offset = 0;
 
-  void operator()(std::uint32_t row, std::span<double> into) const {
-    for (std::uint32_t j = 0; j < into.size(); ++j) {
+  [[nodiscard]] std::vector<float> y() const {
+    std::vector<float> all;
+    for (std::uint32_t row = 0; row < w.rows; ++row) add_row(row, all);
+    return all;
+  }
+
+  void add_row(std::uint32_t row, std::vector<float>& all) const {
+    for (std::uint32_t j = 0; j < x.columns(); ++j) {
       double sum = 0;
       for (std::uint64_t e = w.row_begin[row / w.block]; e < w.row_begin[row / w.block + 1]; ++e) {
         for (std::uint32_t i = 0; i < w.block; ++i) {
@@ -42,8 +48,8 @@ struct Machine {
           sum = data::rounded(partials, sum + value * x.element(w.column[e] * w.block + i, j));
         }
       }
-      into[j] = data::rounded(result, sum);
-      if (row == wrong_row && j == wrong_column) into[j] += offset;
+      const bool wrong = row == wrong_row && j == wrong_column;
+      all.push_back(static_cast<float>(data::rounded(result, sum) + (wrong ? offset : 0)));
     }
   }
 };
@@ -69,7 +75,8 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
     for (std::uint32_t j = 0; j < kColumns; ++j)
       x.push_back(static_cast<float>(data::rounded(type, x_of(k, j))));
   }
-  const ResultRow y = [&](std::uint32_t row, std::span<double> into) {
+  std::vector<float> y;
+  for (std::uint32_t row = 0; row < kRows; ++row) {
     for (std::uint32_t j = 0; j < kColumns; ++j) {
       double sum = 0;
       for (std::uint32_t k = 0; k < depth; ++k) {
@@ -77,9 +84,9 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
         sum = data::rounded(partials,
                             sum + weight * static_cast<double>(x[k * std::size_t{kColumns} + j]));
       }
-      into[j] = data::rounded(type, sum);
+      y.push_back(static_cast<float>(data::rounded(type, sum)));
     }
-  };
+  }
   for (const CheckMode mode : {CheckMode::full, CheckMode::sample}) {
     const CheckResult check = check_product(w, x, kColumns, y, rounding_of(type, partials), {mode});
     if (!check.passed) return check.problem;
@@ -139,7 +146,7 @@ TEST_SUITE("unit") {
            {std::pair{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}}) {
         const BlockMatrix w = weights(block, result);
         const data::DenseOperand x(90, kColumns, result, 1, 2);
-        const Machine y{w, x, partials, result};
+        const std::vector<float> y = Machine{w, x, partials, result}.y();
         for (const CheckMode mode : {CheckMode::automatic, CheckMode::full, CheckMode::sample}) {
           const CheckResult check = check_product(w, x, y, rounding_of(result, partials), {mode});
           CHECK(check.passed);
@@ -155,19 +162,19 @@ TEST_SUITE("unit") {
     const BlockMatrix w = weights(4, Type::f32);
     const data::DenseOperand x(90, kColumns, Type::f32, 1, 2);
     const Rounding rounding = rounding_of(Type::f32, Type::f32);
-    Machine y{w, x, Type::f32, Type::f32, 41, 7, 1e-4};
-    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::full}).passed);
-    y.offset = 0.01;
-    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::sample}).passed);
-    y.offset = std::nan("");
-    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::full}).passed);
-    CHECK_FALSE(check_product(w, x, y, rounding, {CheckMode::sample}).passed);
+    Machine machine{w, x, Type::f32, Type::f32, 41, 7, 1e-4};
+    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::full}).passed);
+    machine.offset = 0.01;
+    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::sample}).passed);
+    machine.offset = std::nan("");
+    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::full}).passed);
+    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::sample}).passed);
   }
 
   TEST_CASE("sums in f16 do not pass as sums in f32") {
     const BlockMatrix w = weights(1, Type::f16);
     const data::DenseOperand x(90, kColumns, Type::f16, 1, 2);
-    const Machine y{w, x, Type::f16, Type::f16};
+    const std::vector<float> y = Machine{w, x, Type::f16, Type::f16}.y();
     CHECK_FALSE(
         check_product(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}).passed);
   }
@@ -175,12 +182,9 @@ TEST_SUITE("unit") {
   TEST_CASE("an empty row is exactly zero") {
     const BlockMatrix w{2, 3, 1, {0, 0, 1}, {1}, {0.5F}, 1};
     const data::DenseOperand x(3, 1, Type::f32, 1, 2);
-    double found = 0;
-    const ResultRow y = [&](std::uint32_t row, std::span<double> into) {
-      into[0] = row == 0 ? found : 0.5 * x.element(1, 0);
-    };
+    std::vector<float> y{0, static_cast<float>(0.5 * x.element(1, 0))};
     CHECK(check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
-    found = 1e-20;
+    y[0] = 1e-20F;
     CHECK_FALSE(
         check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
   }

@@ -1,0 +1,100 @@
+#include "kernels/pixelfly/tensors.h"
+
+#include <algorithm>
+
+#include "kernels/sparse/tensors.h"
+
+namespace tessera::pixelfly {
+
+using program::Role;
+
+namespace {
+
+/// Calls visit(number of the block, row and column in it, at, count) for the stretches of rows of
+/// blocks that a tile holds.
+template <class Visit>
+void for_block_rows(const Sampled& plan, std::size_t tile, const Visit& visit) {
+  const std::uint64_t size = plan.partition.shape.bytes();
+  const std::uint64_t side = plan.partition.shape.block;
+  const kernels::EvenStorage storage = plan.results();
+  const std::uint64_t first = storage.begin(tile) / size;
+  const std::uint64_t end =
+      std::min(first + storage.bytes_on(tile) / size, plan.partition.deal.blocks() * plan.area());
+  for (std::uint64_t at = first, next = 0; at < end; at = next) {
+    next = std::min(end, (at / side + 1) * side);
+    visit(at / plan.area(), at % plan.area() / side, at % side, at - first, next - at);
+  }
+}
+
+std::vector<program::TensorPart> parts_of(const GradientBlocks& blocks) {
+  std::vector<program::TensorPart> parts;
+  const kernels::EvenStorage storage = blocks.plan.results();
+  for (std::uint32_t t = 0; t < blocks.results.size(); ++t)
+    parts.push_back({{blocks.results[t]}, storage.bytes_on(t)});
+  return parts;
+}
+
+}  // namespace
+
+void add_layer(program::Program& program, const Layer& layer, program::Type type) {
+  sparse::add_given(program, {"S", Role::weights, type}, layer.s);
+  if (layer.rank() == 0) return;
+  program.add_tensor(data::tensor_of("U", layer.u, type));
+  program.add_tensor(data::tensor_of("V", layer.v, type));
+}
+
+std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
+                          std::uint32_t column) {
+  const auto at = [&](std::uint64_t e) {
+    return matrix.column.begin() + static_cast<std::ptrdiff_t>(e);
+  };
+  const auto found =
+      std::lower_bound(at(matrix.row_begin[row]), at(matrix.row_begin[row + 1]), column);
+  return static_cast<std::uint64_t>(found - matrix.column.begin());
+}
+
+void add_sparse_gradient(program::Program& program, const GradientBlocks& blocks,
+                         const sparse::BlockMatrix& s) {
+  const Sampled& plan = blocks.plan;
+  program::Tensor tensor{
+      "dS.data", Role::gradient, plan.partition.shape.type, {s.blocks(), s.block, s.block}};
+  tensor.parts = parts_of(blocks);
+  tensor.runs = [&plan, &s, dense = blocks.dense](std::size_t tile, program::Runs& runs) {
+    const spmm_static::Deal& deal = plan.partition.deal;
+    for_block_rows(plan, tile,
+                   [&](std::uint64_t e, std::uint64_t row, std::uint64_t column, std::uint64_t at,
+                       std::uint64_t count) {
+                     if (deal.column[e] >= dense) return;
+                     const std::uint64_t first =
+                         block_index(s, deal.row[e], deal.column[e]) * plan.area();
+                     runs.add({at, first + row * s.block + column, count, 1});
+                   });
+  };
+  program.add_tensor(std::move(tensor));
+  sparse::add_pattern(program, {"dS", Role::gradient, plan.partition.shape.type}, s);
+}
+
+void add_dense_gradient(program::Program& program, const GradientBlocks& blocks, const char* name,
+                        const data::DenseOperand& factor) {
+  const Sampled& plan = blocks.plan;
+  program::Tensor tensor{
+      name, Role::gradient, plan.partition.shape.type, {factor.rows(), factor.columns()}};
+  tensor.parts = parts_of(blocks);
+  tensor.runs = [&plan, dense = blocks.dense, rows = factor.rows(), columns = factor.columns()](
+                    std::size_t tile, program::Runs& runs) {
+    const spmm_static::Deal& deal = plan.partition.deal;
+    const std::uint64_t side = plan.partition.shape.block;
+    for_block_rows(plan, tile,
+                   [&](std::uint64_t e, std::uint64_t in_row, std::uint64_t in_column,
+                       std::uint64_t at, std::uint64_t count) {
+                     if (deal.column[e] < dense) return;
+                     const std::uint64_t row = deal.row[e] * side + in_row;
+                     const std::uint64_t column = (deal.column[e] - dense) * side + in_column;
+                     if (row >= rows || column >= columns) return;
+                     runs.add({at, row * columns + column, std::min(count, columns - column), 1});
+                   });
+  };
+  program.add_tensor(std::move(tensor));
+}
+
+}  // namespace tessera::pixelfly
