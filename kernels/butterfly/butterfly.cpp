@@ -116,8 +116,6 @@ nlohmann::ordered_json Butterfly::facts() const {
   return {{"parameters", parameters}, {"compression", 1 - static_cast<double>(parameters) / dense}};
 }
 
-program::Program Butterfly::build() const { return build_program(geometry_, machine_, operands_); }
-
 /// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The
 /// gradient of twiddles goes through all factors but one there and back, and multiplies and adds
 /// each of four elements once.

@@ -39,13 +39,10 @@ class Butterfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] CheckResult check_product(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check_product(const TensorReader& tensors,
                                           const CheckRequest& request) const;
-  [[nodiscard]] CheckResult check_gradient(const MemoryReader& memory,
+  [[nodiscard]] CheckResult check_gradient(const TensorReader& tensors,
                                            const CheckRequest& request) const;
-  /// Y as found: row after row, imaginary parts behind real ones as in Operands.
-  [[nodiscard]] std::vector<float> found_rows(const MemoryReader& memory,
-                                              HostThreads& threads) const;
 
   Options options_;
   MachineConfig machine_;

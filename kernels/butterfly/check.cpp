@@ -3,10 +3,8 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/reference.h"
-#include "kernels/butterfly/storage.h"
 #include "kernels/check/comparison.h"
 #include "sim/base/parallel.h"
-#include "sim/data/element.h"
 #include "sim/data/random.h"
 
 namespace tessera::butterfly {
@@ -19,7 +17,6 @@ constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
 constexpr std::size_t kDenseChunks = 16;   ///< of columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
-constexpr std::uint32_t kBatch = 64;  ///< buffers that are read, then converted by all threads
 
 /// All columns, or some, at least one of every part of the plan.
 std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all,
@@ -48,57 +45,9 @@ std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all
 
 }  // namespace
 
-std::vector<float> Butterfly::found_rows(const MemoryReader& memory, HostThreads& threads) const {
-  const Problem& p = options_.problem;
-  const std::uint64_t row = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1);
-  const std::uint64_t size = data::element_bytes(p.type());
-  const bool planned = p.layout == Layout::planned;
-  const Rows rows =
-      schedule(p, geometry_.plan.split_features, geometry_.plan.fused, p.pass == Pass::grad_input)
-          .back()
-          .rows;
-  std::vector<float> found(p.features * row);
-  const auto take = [&](std::uint64_t feature, std::uint64_t column, double value) {
-    found[feature * row + column] = static_cast<float>(value);
-  };
-  for (std::uint32_t round = 0; round < geometry_.plan.rounds; ++round) {
-    const Geometry its = geometry_.round(round);
-    const StoredRows stored(its, machine_.tiles);
-    const std::uint32_t holders = planned ? its.tiles() : stored.storage().tiles();
-    std::vector<std::vector<std::byte>> bytes(kBatch);
-    for (std::uint32_t first = 0; first < holders; first += kBatch) {
-      const std::uint32_t count = std::min(kBatch, holders - first);
-      for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint32_t t = first + i;
-        bytes[i].resize(planned ? its.bytes(t) : stored.storage().bytes_on(t));
-        memory.read({program::BufferId(round * machine_.tiles + t)}, bytes[i]);
-      }
-      threads.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          const auto t = static_cast<std::uint32_t>(first + i);
-          const auto at_of = [&](std::size_t at) {
-            return data::load_element(p.type(), bytes[i], at);
-          };
-          if (planned)
-            its.for_values(t, rows,
-                           [&](std::uint64_t feature, std::uint64_t column, std::size_t at) {
-                             take(feature, column, at_of(at));
-                           });
-          else
-            stored.for_numbers(stored.storage().begin(t), bytes[i].size() / size,
-                               [&](std::uint64_t feature, std::uint64_t column, std::size_t at) {
-                                 take(feature, column, at_of(at));
-                               });
-        }
-      });
-    }
-  }
-  return found;
-}
-
 /// Some columns at a time: the factors applied to X in double with a running bound, and, where it
 /// is small, the dense matrix times X.
-CheckResult Butterfly::check_product(const MemoryReader& memory,
+CheckResult Butterfly::check_product(const TensorReader& tensors,
                                      const CheckRequest& request) const {
   constexpr std::size_t kWidth = Columns::kWidth;
   const Problem& p = options_.problem;
@@ -111,7 +60,7 @@ CheckResult Butterfly::check_product(const MemoryReader& memory,
   const auto dense =
       p.features <= kMostDense ? dense_product(matrices) : std::vector<std::vector<Complex>>{};
   HostThreads threads(request.threads);
-  const std::vector<float> found = found_rows(memory, threads);
+  const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
   // Magnitudes of many products say little of their sum.
   const Roundings roundings = p.blocked() && options_.x.empty() && options_.twiddles.empty()
                                   ? Roundings::independent
@@ -142,10 +91,9 @@ CheckResult Butterfly::check_product(const MemoryReader& memory,
 }
 
 CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
-  return options_.problem.pass == Pass::grad_twiddles ? check_gradient(memory, request)
-                                                      : check_product(memory, request);
+  return options_.problem.pass == Pass::grad_twiddles ? check_gradient(tensors, request)
+                                                      : check_product(tensors, request);
 }
 
 }  // namespace tessera::butterfly

@@ -4,11 +4,9 @@
 #include <numeric>
 
 #include "kernels/butterfly/butterfly.h"
-#include "kernels/butterfly/gradient.h"
 #include "kernels/butterfly/reference.h"
 #include "kernels/check/comparison.h"
 #include "sim/base/parallel.h"
-#include "sim/data/element.h"
 
 namespace tessera::butterfly {
 
@@ -125,7 +123,7 @@ std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosin
 }  // namespace
 
 /// All sums in double; elements of a factor stand in `factors` four by four, pair after pair.
-CheckResult Butterfly::check_gradient(const MemoryReader& memory,
+CheckResult Butterfly::check_gradient(const TensorReader& tensors,
                                       const CheckRequest& request) const {
   const Problem& p = options_.problem;
   std::vector<Stage> all;
@@ -157,28 +155,22 @@ CheckResult Butterfly::check_gradient(const MemoryReader& memory,
         }
   }
   kernels::Comparison comparison({"gradient", program::Type::f32, program::Type::f32, false});
-  const GradientLayout layout(geometry_);
   const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair, const Sum* four) {
     if (p.parameters == Parameters::rotation)
       return angle(four, p.n, operands_.twiddles.number(stage, pair, 0),
                    operands_.twiddles.number(stage, pair, 1));
     return elements(four, p.n, p.is_complex());
   };
-  const std::uint32_t numbers = p.parameters == Parameters::rotation ? 1 : p.is_complex() ? 8 : 4;
-  std::vector<std::byte> bytes;
-  for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-    bytes.resize(layout.share(t).size() / layout.pair_bytes() * numbers * sizeof(float));
-    if (bytes.empty()) continue;
-    memory.read({program::BufferId(t)}, bytes);
-    std::size_t at = 0;
-    layout.for_pairs(t, [&](std::uint32_t stage, std::uint32_t pair) {
+  const std::uint32_t numbers = p.twiddle_parameters();
+  const std::vector<float> found = tensors.floats("twiddles_g", threads);
+  std::size_t at = 0;
+  for (std::uint32_t stage = 0; stage < p.stages(); ++stage)
+    for (std::uint32_t pair = 0; pair < p.pairs(); ++pair)
       for (const Expected& one : numbers_of(stage, pair, &sums[stage][std::size_t{4} * pair])) {
         comparison.add({stage, std::uint64_t{pair} * numbers + at % numbers,
-                        data::load_element(program::Type::f32, bytes, at), one.value, one.allowed});
+                        static_cast<double>(found[at]), one.value, one.allowed});
         ++at;
       }
-    });
-  }
   return comparison.result("full");
 }
 

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::uint64_t kStream = 7;  // of seeded twiddles, apart from those of X and Yg
 
-std::vector<std::uint64_t> file_shape(const Problem& problem) {
-  std::vector<std::uint64_t> shape{problem.stages(), problem.pairs()};
-  if (problem.parameters == Parameters::free) shape.insert(shape.end(), {2, 2});
-  if (problem.complex_code()) shape.push_back(2);
-  if (problem.blocked()) shape.insert(shape.end(), {problem.block, problem.block});
-  return shape;
-}
-
 /// The twiddles of a group, in the order in which tile code loads them: {stage, a feature of it}.
 template <class Take>
 void for_twiddles(const Problem& problem, const RowPass& pass, std::uint32_t tile,
@@ -43,11 +35,19 @@ void for_twiddles(const Problem& problem, const RowPass& pass, std::uint32_t til
 
 }  // namespace
 
+std::vector<std::uint64_t> twiddle_shape(const Problem& problem) {
+  std::vector<std::uint64_t> shape{problem.stages(), problem.pairs()};
+  if (problem.parameters == Parameters::free) shape.insert(shape.end(), {2, 2});
+  if (problem.complex_code()) shape.push_back(2);
+  if (problem.blocked()) shape.insert(shape.end(), {problem.block, problem.block});
+  return shape;
+}
+
 Twiddles::Twiddles(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {}
 
 Twiddles::Twiddles(const Problem& problem, const std::string& file) : problem_(problem) {
   data::NumpyArray array = data::read_numpy(file);
-  const std::vector<std::uint64_t> shape = file_shape(problem);
+  const std::vector<std::uint64_t> shape = twiddle_shape(problem);
   if (array.shape != shape) {
     throw KeyError("workload.twiddles",
                    fmt::format("found {} of shape [{}], allowed [{}]", file,
@@ -70,6 +70,21 @@ double Twiddles::number(std::uint32_t stage, std::uint32_t pair, std::uint32_t a
     return data::rounded(problem_.type(), parameter(stage, pair, at));
   const double angle = parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
   return data::rounded(problem_.type(), at == 0 ? std::cos(angle) : std::sin(angle));
+}
+
+double Twiddles::file_value(std::uint64_t place) const {
+  const std::uint32_t numbers = problem_.twiddle_parameters();
+  const auto stage = static_cast<std::uint32_t>(place / numbers / problem_.pairs());
+  const auto pair = static_cast<std::uint32_t>(place / numbers % problem_.pairs());
+  const auto at = static_cast<std::uint32_t>(place % numbers);
+  if (problem_.parameters == Parameters::rotation)
+    return parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
+  if (!problem_.blocked()) return number(stage, pair, at);
+  const std::uint32_t block = problem_.block;
+  const std::uint32_t quarter = at / (block * block);
+  const std::uint32_t inner = at % (block * block);
+  return element(stage, pair, quarter / 2 * block + inner / block,
+                 quarter % 2 * block + inner % block);
 }
 
 /// Seeded ones are divided by about the root of what is added up, so that sums stay as large.

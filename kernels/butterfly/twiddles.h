@@ -26,6 +26,9 @@ class Twiddles {
   [[nodiscard]] double element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
                                std::uint32_t column) const;
 
+  /// Number `place` of the file that would say the same; angles as f32.
+  [[nodiscard]] double file_value(std::uint64_t place) const;
+
   /// The numbers of some groups of a pass on a part of the features; `adjoint`: of F^H.
   void fill(const RowPass& pass, std::uint32_t part, bool adjoint, Interval groups,
             std::span<std::byte> into) const;
@@ -39,6 +42,9 @@ class Twiddles {
   std::uint64_t seed_ = 0;
   std::vector<double> values_;  ///< empty for seeded ones
 };
+
+/// Of such a file.
+std::vector<std::uint64_t> twiddle_shape(const Problem& problem);
 
 /// Bytes of all groups.
 std::uint32_t twiddle_bytes(const Problem& problem, const RowPass& pass);
