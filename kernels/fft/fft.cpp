@@ -15,6 +15,16 @@ namespace {
 
 constexpr program::Type kType = program::Type::f32;
 
+constexpr std::uint64_t kRealBytes = 4;
+
+std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+/// The parts of a point of which the real one lies at a byte, the other a word of two behind it.
+void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
+  runs.add(byte / kRealBytes, 2 * number);
+  runs.add(byte / kRealBytes + 2, 2 * number + 1);
+}
+
 data::DenseOperand operand(const Options& options) {
   const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
   if (options.x.empty()) return {options.problem.rows, columns, kType, options.seed, 0};
@@ -95,37 +105,38 @@ program::Program Fft::build() const {
     const Complex value = point(number);
     return std::array{static_cast<float>(value.real()), static_cast<float>(value.imag())};
   };
-  return build_program(digits_, chosen_.unit_parts, machine_, points);
+  program::Program program = build_program(digits_, chosen_.unit_parts, machine_, points);
+  add_tensors(program);
+  return program;
 }
 
-std::vector<Complex> Fft::found(const MemoryReader& memory) const {
-  const std::uint64_t total = options_.problem.total();
-  std::vector<Complex> result(total);
-  std::vector<std::byte> bytes;
-  const auto load = [&](std::uint64_t number, std::uint64_t offset) {
-    result[number] = {data::load_element(kType, bytes, offset / 4),
-                      data::load_element(kType, bytes, offset / 4 + 2)};
-  };
-  if (options_.problem.layout == Layout::blocked) {
-    for (std::uint32_t t = 0; t < digits_.tiles(); ++t) {
-      bytes.resize(digits_.most_held(t) * kPointBytes);
-      memory.read({program::BufferId(t)}, bytes);
+/// X[rows, points], as it is wanted.
+void Fft::add_tensors(program::Program& program) const {
+  const Problem& problem = options_.problem;
+  program::Tensor result{
+      "X", program::Role::result, kType, {problem.rows, problem.points, 2}, true};
+  if (problem.layout == Layout::blocked) {
+    for (std::uint32_t t = 0; t < digits_.tiles(); ++t)
+      result.parts.push_back({{program::BufferId(t)}, word(digits_.most_held(t) * kPointBytes)});
+    result.runs = [this](std::size_t tile, program::Runs& runs) {
       std::uint64_t at = 0;
-      digits_.for_points(t, digits_.phases() - 1, [&](std::span<const std::uint32_t> values) {
-        load(digits_.output(values), point_offset(digits_, at++));
-      });
-    }
-    return result;
+      digits_.for_points(word(tile), digits_.phases() - 1,
+                         [&](std::span<const std::uint32_t> values) {
+                           add_point(point_offset(digits_, at++), digits_.output(values), runs);
+                         });
+    };
+  } else {
+    const kernels::EvenStorage stretches(problem.total() * kPointBytes, kUnitBytes, machine_.tiles);
+    for (std::uint32_t t = 0; t < stretches.tiles(); ++t)
+      result.parts.push_back({{program::BufferId(t)}, stretches.bytes_on(t)});
+    result.runs = [stretches](std::size_t tile, program::Runs& runs) {
+      const std::uint64_t first = stretches.begin(tile) / kPointBytes;
+      for (std::uint64_t i = 0; i < stretches.bytes_on(tile) / kPointBytes; ++i)
+        add_point(i / kUnitPoints * kUnitBytes + i % kUnitPoints * kRealBytes, first + i, runs);
+    };
   }
-  const kernels::EvenStorage stretches(total * kPointBytes, kUnitBytes, machine_.tiles);
-  for (std::uint32_t t = 0; t < stretches.tiles(); ++t) {
-    bytes.resize(stretches.bytes_on(t));
-    memory.read({program::BufferId(t)}, bytes);
-    const std::uint64_t first = stretches.begin(t) / kPointBytes;
-    for (std::uint64_t i = 0; i < bytes.size() / kPointBytes; ++i)
-      load(first + i, i / kUnitPoints * kUnitBytes + i % kUnitPoints * 4);
-  }
-  return result;
+  program.add_tensor(std::move(result));
+  program.add_tensor(data::tensor_of("x", x_, kType, true));
 }
 
 /// Each of log2 N levels rounds what it computes: independent roundings add up to about
@@ -133,7 +144,6 @@ std::vector<Complex> Fft::found(const MemoryReader& memory) const {
 /// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
 CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t total = options_.problem.total();
   std::vector<Complex> x(total);
@@ -148,13 +158,15 @@ CheckResult Fft::check(const TensorReader& tensors, const CheckRequest& request)
       kSmallest + roundoff * (options_.x.empty()
                                   ? 12 * std::sqrt(levels * squares / static_cast<double>(total))
                                   : 7 * levels * std::sqrt(squares));
-  const std::vector<Complex> result = found(memory);
+  HostThreads threads(request.threads);
+  const std::vector<float> found = tensors.floats("X", threads);
   kernels::Comparison comparison({"X", kType, kType, false});
   for (std::uint64_t i = 0; i < total; ++i) {
     const std::uint64_t row = i / options_.problem.points;
     const std::uint64_t column = i % options_.problem.points;
-    comparison.add({row, column, result[i].real(), expected[i].real(), allowed});
-    comparison.add({row, column, result[i].imag(), expected[i].imag(), allowed});
+    comparison.add({row, column, static_cast<double>(found[2 * i]), expected[i].real(), allowed});
+    comparison.add(
+        {row, column, static_cast<double>(found[2 * i + 1]), expected[i].imag(), allowed});
   }
   return comparison.result("full");
 }

@@ -40,7 +40,7 @@ class Fft : public Workload {
 
  private:
   [[nodiscard]] Complex point(std::uint64_t number) const;
-  [[nodiscard]] std::vector<Complex> found(const MemoryReader& memory) const;
+  void add_tensors(program::Program& program) const;
 
   Options options_;
   MachineConfig machine_;
