@@ -148,6 +148,15 @@ void Latency::add_steps(program::Program& program, std::uint32_t steps) const {
   const std::uint32_t codelet = program.add_codelet(code_[name]);
   program::ComputeSet prepare{"prepare", {}};
   program::ComputeSet chase{"chains", {}};
+  const std::uint32_t contexts = machine_.tile.contexts;
+  program::Tensor states{"states",
+                         program::Role::result,
+                         program::Type::u32,
+                         {program.tiles(), contexts, options_.chains}};
+  states.runs = [contexts, chains = options_.chains](std::size_t tile, program::Runs& runs) {
+    for (std::uint64_t i = 0; i < contexts; ++i)
+      runs.add({i * std::tuple_size_v<ContextData>, (tile * contexts + i) * chains, chains, 1});
+  };
   for (std::uint32_t t = 0; t < program.tiles(); ++t) {
     const auto fill = [this, tile = TileId{t}](std::span<std::byte> into) {
       for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
@@ -159,6 +168,7 @@ void Latency::add_steps(program::Program& program, std::uint32_t steps) const {
     const program::BufferId data =
         program.add_buffer({TileId{t}, bytes * machine_.tile.contexts, 8, true,
                             program::Category::tensors, fill, "chains"});
+    states.parts.push_back({{data}, bytes * machine_.tile.contexts});
     chase.vertices.push_back({TileId{t},
                               codelet,
                               program::Executor::all_workers,
@@ -172,6 +182,7 @@ void Latency::add_steps(program::Program& program, std::uint32_t steps) const {
     program.main().steps.push_back({std::move(prepare), false});
   }
   program.main().steps.push_back({std::move(chase)});
+  program.add_tensor(std::move(states));
 }
 
 program::Program Latency::build() const {

@@ -43,6 +43,8 @@ class MatrixUnit : public Workload {
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
   [[nodiscard]] program::BufferId add_array(program::Program& program, Array array,
                                             std::uint32_t tile, std::uint64_t bytes) const;
+  /// Y = Y0 + X W by tile.
+  void add_tensors(program::Program& program, const std::vector<program::BufferId>& y) const;
   class TileCheck;
 
   Options options_;

@@ -52,10 +52,33 @@ program::Vertex MatrixUnit::product(program::Program& program, TileId tile, std:
   return vertex;
 }
 
+void MatrixUnit::add_tensors(program::Program& program, const std::vector<BufferId>& y) const {
+  program::Tensor result{
+      "Y", program::Role::result, block_.partial, {machine_.tiles, options_.n, block_.columns}};
+  for (const BufferId buffer : y) result.parts.push_back({{buffer}, options_.n * block_.y_bytes()});
+  result.runs = program::slices(result.shape);
+  program.add_tensor(std::move(result));
+  const auto given = [&](const char* name, Array array, program::Role role, program::Type type,
+                         std::uint64_t rows, std::uint64_t columns) {
+    program::Tensor tensor{name, role, type, {machine_.tiles, rows, columns}};
+    tensor.given = [this, array, type, each = rows * columns](std::uint64_t first,
+                                                              std::span<std::byte> into) {
+      for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+        const auto tile = static_cast<std::uint32_t>((first + i) / each);
+        data::store_element(type, into, i, initial(array, tile, (first + i) % each));
+      }
+    };
+    program.add_tensor(std::move(tensor));
+  };
+  given("X", Array::x, program::Role::input, block_.input, options_.n, block_.depth);
+  given("W", Array::w, program::Role::weights, block_.input, block_.depth, block_.columns);
+  given("Y0", Array::y, program::Role::input, block_.partial, options_.n, block_.columns);
+}
+
 program::Program MatrixUnit::build() const {
   program::Program program(machine_.tiles);
   std::vector<BufferId> y;
-  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {  // first: check counts on it
+  for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
     y.push_back(add_array(program, Array::y, t, std::uint64_t{options_.n} * block_.y_bytes()));
   }
   program::ComputeSet set{"product", {}};
@@ -66,6 +89,7 @@ program::Program MatrixUnit::build() const {
     set.vertices.push_back(product(program, TileId{t}, options_.n, w, x, y[t]));
   }
   program.main().steps.push_back({std::move(set)});
+  add_tensors(program, y);
   return program;
 }
 

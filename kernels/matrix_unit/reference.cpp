@@ -83,19 +83,15 @@ class MatrixUnit::TileCheck {
 };
 
 CheckResult MatrixUnit::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {true, 0, 1, "off"};
   constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
   kernels::Comparison all({"Y", block_.partial, block_.partial, false});
   HostThreads threads(request.threads);
-  std::vector<std::vector<std::byte>> results(
-      kTogether, std::vector<std::byte>(std::size_t{options_.n} * block_.y_bytes()));
+  std::vector<std::vector<std::byte>> results(kTogether);
   for (std::uint32_t first = 0; first < machine_.tiles; first += kTogether) {
     const std::uint32_t count = std::min(kTogether, machine_.tiles - first);
     std::vector<kernels::Comparison> tiles(count, all.fresh());
-    for (std::uint32_t i = 0; i < count; ++i) {
-      memory.read({program::BufferId(first + i)}, results[i]);
-    }
+    for (std::uint32_t i = 0; i < count; ++i) results[i] = tensors.slice("Y", first + i);
     threads.for_ranges(count, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         TileCheck(*this, first + static_cast<std::uint32_t>(i), tiles[i]).compare(results[i]);

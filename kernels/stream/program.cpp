@@ -26,6 +26,8 @@ constexpr config::Names<Operation, 5> kOperations{{{"copy", Operation::copy},
 constexpr config::Names<program::Type, 3> kTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}, {"i32", program::Type::i32}}};
 
+constexpr std::size_t kResultArgument = 2;  ///< of a vertex: the place of a's first part
+
 /// Times that the loop goes past an array's elements.
 std::uint64_t arrays_touched(Operation operation) {
   return operation == Operation::update ? 2 : arrays_of(operation);
@@ -138,22 +140,25 @@ std::uint32_t Stream::scalar_bits() const {
   return std::bit_cast<std::uint32_t>(bytes);
 }
 
+void Stream::fill(TileId tile, std::uint64_t stream, std::uint64_t first,
+                  std::span<std::byte> into) const {
+  const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const std::uint32_t word = initial_word(tile, stream, first + i);
+    if (options_.dtype == program::Type::i32)
+      std::memcpy(&into[i * sizeof word], &word, sizeof word);
+    else
+      data::store_element(options_.dtype, into, i, initial(tile, stream, first + i));
+  }
+}
+
 BufferId Stream::add_array(program::Program& program, TileId tile, std::uint64_t stream,
                            std::uint32_t bytes) const {
-  auto fill = [this, tile, stream](std::span<std::byte> into) {
-    const std::size_t elements = into.size() / data::element_bytes(options_.dtype);
-    for (std::size_t i = 0; i < elements; ++i) {
-      const std::uint32_t word = initial_word(tile, stream, i);
-      if (options_.dtype == program::Type::i32)
-        std::memcpy(&into[i * sizeof word], &word, sizeof word);
-      else
-        data::store_element(options_.dtype, into, i, initial(tile, stream, i));
-    }
-  };
+  auto contents = [this, tile, stream](std::span<std::byte> into) { fill(tile, stream, 0, into); };
   const bool result = options_.operation == Operation::update;
   constexpr std::array<std::string_view, 3> kNames{"a", "b", "c"};
   return program.add_buffer(
-      {tile, bytes, 8, result, program::Category::tensors, fill, kNames[result ? 0 : stream]});
+      {tile, bytes, 8, result, program::Category::tensors, contents, kNames[result ? 0 : stream]});
 }
 
 program::Vertex Stream::loop(program::Program& program, TileId tile, std::uint32_t bytes,
@@ -187,11 +192,42 @@ program::Step Stream::repeated(program::ComputeSet set, std::uint32_t times) con
 program::Program Stream::build() const {
   program::Program program(machine_.tiles);
   program::ComputeSet set{std::string(config::name_of(kOperations, options_.operation)), {}};
+  std::vector<BufferId> results;
   for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
     set.vertices.push_back(loop(program, TileId{t}, worker_bytes(), true));
+    results.push_back(std::get<Place>(set.vertices.back().arguments[kResultArgument]).buffer);
   }
   program.main().steps.push_back(repeated(std::move(set), options_.repeats));
+  add_tensors(program, results);
   return program;
+}
+
+void Stream::add_tensors(program::Program& program, const std::vector<BufferId>& results) const {
+  const std::uint64_t each = std::uint64_t{padded_elements()} * machine_.tile.contexts;
+  const std::uint32_t size = data::element_bytes(options_.dtype);
+  program::Tensor a{"a",
+                    program::Role::result,
+                    options_.dtype,
+                    {machine_.tiles, machine_.tile.contexts, padded_elements()}};
+  program::Tensor given = a;
+  for (const BufferId buffer : results)
+    a.parts.push_back({{buffer}, static_cast<std::uint32_t>(each * size)});
+  a.runs = program::slices(a.shape);
+  program.add_tensor(std::move(a));
+  given.role = program::Role::input;
+  const std::uint32_t arrays = arrays_of(options_.operation);
+  for (std::uint64_t stream = 1; stream < std::max(arrays, 2U); ++stream) {
+    given.name = arrays == 1 ? "a0" : stream == 1 ? "b" : "c";
+    given.given = [this, stream, each, size](std::uint64_t first, std::span<std::byte> into) {
+      for (std::uint64_t at = first, end = first + into.size() / size, next = 0; at < end;
+           at = next) {
+        next = std::min(end, (at / each + 1) * each);
+        fill(TileId(static_cast<std::uint32_t>(at / each)), stream, at % each,
+             into.subspan((at - first) * size, (next - at) * size));
+      }
+    };
+    program.add_tensor(given);
+  }
 }
 
 }  // namespace tessera::stream
