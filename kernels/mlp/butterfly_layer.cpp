@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/training/results.h"
 #include "sim/base/errors.h"
 
 namespace tessera::mlp {
@@ -113,14 +114,21 @@ std::vector<training::Stretch> ButterflyLayer::stretches() const {
   return all;
 }
 
-std::vector<Place> ButterflyLayer::parameters() const {
+void ButterflyLayer::add_tensors(program::Program& program, const std::string& name,
+                                 bool applied) const {
   std::vector<Place> places(context_.linear.parameters());
   for (std::uint32_t s = 0; s < stacks_.size(); ++s)
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      enter(stacks_[s].twiddles[t], twiddle_places(s, t), places);
-      enter(stacks_[s].bias[t], bias_places(s, t), places);
+      enter(stacks_[s].twiddles[t], twiddle_places(s, t), applied, places);
+      enter(stacks_[s].bias[t], bias_places(s, t), applied, places);
     }
-  return places;
+  const auto all = std::span<const Place>(places);
+  const std::size_t biases = context_.linear.outputs;
+  const Stack& stack = stacks_.front();
+  program.add_tensor(training::weights_at(name, stack.twiddles.front().parameter_type(applied),
+                                          all.first(all.size() - biases)));
+  program.add_tensor(training::weights_at(
+      name + "_bias", stack.bias.front().parameter_type(applied), all.last(biases)));
 }
 
 program::ComputeSet ButterflyLayer::backward_factors(std::uint32_t stage, bool further) {

@@ -19,7 +19,7 @@ class ButterflyLayer : public Layer {
   [[nodiscard]] std::vector<training::Stretch> stretches() const override;
 
   [[nodiscard]] std::uint32_t tiles() const override { return geometry_.tiles(); }
-  [[nodiscard]] std::vector<program::Place> parameters() const override;
+  void add_tensors(program::Program& program, const std::string& name, bool applied) const override;
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // of no parameter: padding
@@ -73,7 +73,7 @@ class ButterflyLayer : public Layer {
   [[nodiscard]] std::vector<std::uint64_t> bias_places(std::uint32_t stack,
                                                        std::uint32_t tile) const;
   static void enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
-                    std::vector<program::Place>& places);
+                    bool applied, std::vector<program::Place>& places);
 
   /// Every tile's share to all that apply the same.
   void distribute();

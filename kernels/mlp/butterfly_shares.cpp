@@ -43,9 +43,9 @@ std::vector<std::uint64_t> ButterflyLayer::bias_places(std::uint32_t stack,
 }
 
 void ButterflyLayer::enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
-                           std::vector<Place>& places) {
+                           bool applied, std::vector<Place>& places) {
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] != kNone) places[from[i]] = stretch.parameter(i);
+    if (from[i] != kNone) places[from[i]] = stretch.parameter(i, applied);
 }
 
 void ButterflyLayer::distribute() {

@@ -35,12 +35,6 @@ double roundoff(std::uint32_t depth, program::Type type) {
 /// two plain trainings that begin with parameters such a rounding apart.
 constexpr double kSpreads = 8;
 
-double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
-  double right = 0;
-  for (const StepResult& step : steps) right += step.right;
-  return right / (double(steps.size()) * batch);
-}
-
 /// The first step whose gradients overflowed at a scale that does not change, or none.
 std::string overflowed(const std::vector<StepResult>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -63,9 +57,8 @@ std::string not_finite(const std::vector<StepResult>& steps) {
 }  // namespace
 
 CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
-  const std::vector<StepResult> found = step_results(memory, kTrainingResults);
-  const std::vector<StepResult> tested = step_results(memory, kTestResults);
+  const std::vector<StepResult> found = training::step_results(tensors, training::kTrainingResults);
+  const std::vector<StepResult> tested = training::step_results(tensors, training::kTestResults);
   const bool full = compares_all(request.mode, useful_flops());
   CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
   result.problem = not_finite(found);
@@ -105,8 +98,8 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
                                    found[step].loss, wanted.loss);
   }
   if (full && !tested.empty() && result.problem.empty()) {
-    const double is = accuracy(tested, options_.batch);
-    const double wanted = accuracy(expected.test, options_.batch);
+    const double is = training::accuracy(tested, options_.batch);
+    const double wanted = training::accuracy(expected.test, options_.batch);
     const double samples = double(tested.size()) * options_.batch;
     const double may = kPoints + kDeviations * std::sqrt(wanted * (1 - wanted) / samples);
     if (std::abs(is - wanted) > may)

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "kernels/gemm/tensors.h"
 #include "kernels/mlp/layer.h"
 
 namespace tessera::mlp {
@@ -67,16 +68,16 @@ class DenseLayer : public Layer {
   }
 
   [[nodiscard]] std::uint32_t tiles() const override { return weights_.tiles(); }
-  [[nodiscard]] std::vector<program::Place> parameters() const override {
-    std::vector<program::Place> places;
-    const std::uint64_t bytes = weights_.element_bytes();
-    for (std::uint32_t row = 0; row < weights_.rows; ++row)
-      for (std::uint64_t column = 0; column < outputs_; ++column) {
-        const auto piece =
-            weights_.lies.stored.pieces(row, column * bytes, (column + 1) * bytes).front();
-        places.push_back(stretches_[piece.tile].parameter(piece.offset / bytes));
-      }
-    return places;
+  void add_tensors(program::Program& program, const std::string& name,
+                   bool applied) const override {
+    gemm::Rows rows = weights_.lies;
+    program::Type type = weights_.type;
+    for (std::size_t t = 0; t < stretches_.size(); ++t) {
+      rows.buffers[t] = stretches_[t].parameter(0, applied).buffer;
+      type = stretches_[t].parameter_type(applied);
+    }
+    program.add_tensor(gemm::tensor_of(
+        {name, program::Role::weights, type, weights_.rows, outputs_, weights_.type}, rows));
   }
 
  private:

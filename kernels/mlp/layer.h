@@ -76,8 +76,10 @@ class Layer {
   [[nodiscard]] virtual std::vector<training::Stretch> stretches() const = 0;
   /// Parameters lie on tiles 0 to this - 1.
   [[nodiscard]] virtual std::uint32_t tiles() const = 0;
-  /// Where each parameter that training changes lies, in the order of initial_parameters().
-  [[nodiscard]] virtual std::vector<program::Place> parameters() const = 0;
+  /// All parameters, in the order of initial_parameters(): dense ones as a matrix, the biases of
+  /// butterfly apart, as NAME_bias. Masters, where there are some, or `applied` ones.
+  virtual void add_tensors(program::Program& program, const std::string& name,
+                           bool applied) const = 0;
 
  protected:
   Layer() = default;

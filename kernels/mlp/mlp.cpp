@@ -1,8 +1,6 @@
 #include "kernels/mlp/mlp.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "kernels/training/replicas.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 #include "sim/data/read_file.h"
 #include "sim/program/program_cost.h"
 
@@ -198,43 +197,28 @@ std::uint64_t Mlp::useful_flops() const {
   return (forward + backward) * steps();
 }
 
-namespace {
-
-using Pair = std::array<float, 2>;
-
-std::vector<Pair> pairs_of(std::span<const std::byte> bytes) {
-  std::vector<Pair> pairs(bytes.size() / sizeof(Pair));
-  std::memcpy(pairs.data(), bytes.data(), pairs.size() * sizeof(Pair));
-  return pairs;
-}
-
-}  // namespace
-
-std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer) {
-  std::vector<StepResult> results;
-  for (const auto& [loss, right] : pairs_of(memory.written(transfer)))
-    results.push_back({loss, right});
-  if (transfer != kTrainingResults) return results;
-  const std::vector<Pair> scales = pairs_of(memory.written(kScales));
-  for (std::size_t i = 0; i < std::min(scales.size(), results.size()); ++i) {
-    results[i].scale = scales[i][0];
-    results[i].skipped = scales[i][1] != 0;
-  }
-  return results;
+void Mlp::add_tensors(program::Program& program) const {
+  const std::uint64_t samples = std::uint64_t{options_.data.samples} + options_.data.test_samples;
+  program::Tensor images{
+      "images", program::Role::input, program::Type::f32, {samples, data_.inputs()}};
+  images.given = [&data = data_](std::uint64_t first, std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / training::kElementBytes; ++i)
+      data::store_element(program::Type::f32, into, i,
+                          data.pixel((first + i) / data.inputs(), (first + i) % data.inputs()));
+  };
+  program.add_tensor(std::move(images));
+  program.add_tensor(training::labels(
+      samples, [&data = data_](std::uint64_t sample) { return data.label(sample); }));
+  training::add_step_results(program, steps(), test_steps(), options_.halves() && options_.train);
 }
 
 nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
-  const MemoryReader& memory = tensors.memory();
-  const auto accuracy = [&](const std::vector<StepResult>& steps) {
-    double right = 0;
-    for (const StepResult& step : steps) right += step.right;
-    return right / static_cast<double>(steps.size() * options_.batch);
-  };
-  const std::vector<StepResult> trained = step_results(memory, kTrainingResults);
-  const std::vector<StepResult> tested = step_results(memory, kTestResults);
+  const std::vector<StepResult> trained =
+      training::step_results(tensors, training::kTrainingResults);
+  const std::vector<StepResult> tested = training::step_results(tensors, training::kTestResults);
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!tested.empty()) json["test_accuracy"] = accuracy(tested);
-  if (!trained.empty()) json["training_accuracy"] = accuracy(trained);
+  if (!tested.empty()) json["test_accuracy"] = training::accuracy(tested, options_.batch);
+  if (!trained.empty()) json["training_accuracy"] = training::accuracy(trained, options_.batch);
   const auto list = [&](const char* name, const auto& value) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (const StepResult& step : trained) values.push_back(value(step));

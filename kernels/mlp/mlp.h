@@ -8,6 +8,7 @@
 
 #include "kernels/mlp/data.h"
 #include "kernels/mlp/layer.h"
+#include "kernels/training/results.h"
 #include "kernels/training/scaling.h"
 #include "sim/program/workload.h"
 
@@ -18,6 +19,7 @@
 namespace tessera::mlp {
 
 using training::Feed;
+using training::StepResult;
 
 struct Options {
   std::vector<LayerOptions> layers = {{LayerKind::dense, 128, 8, Activation::relu},
@@ -47,12 +49,7 @@ class Mlp : public Workload {
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override { return options_.halves() ? "f16" : "f32"; }
-  [[nodiscard]] program::Program build() const override { return build_with_places().program; }
-  struct Built {
-    program::Program program;
-    std::vector<std::vector<program::Place>> parameters;  ///< of each map, in their order
-  };
-  [[nodiscard]] Built build_with_places() const;
+  [[nodiscard]] program::Program build() const override;
   [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
@@ -60,6 +57,8 @@ class Mlp : public Workload {
  private:
   friend class ProgramBuilder;
   program::Program plan_and_build(MachineCosts& costs);
+  /// Images, labels and what the host is told.
+  void add_tensors(program::Program& program) const;
   [[nodiscard]] std::uint32_t steps() const;
   [[nodiscard]] std::uint32_t test_steps() const;
   /// What the first map takes of a sample.
@@ -80,18 +79,5 @@ class Mlp : public Workload {
   Prediction prediction_;
   nlohmann::ordered_json memory_;
 };
-
-/// What the host is told each step.
-struct StepResult {
-  double loss;           ///< mean of the batch
-  double right;          ///< samples whose largest output is their label's
-  double scale = 1;      ///< of f16: of the step's gradients
-  bool skipped = false;  ///< because they overflowed
-};
-/// Names of the transfers that bring them, each two f32 a step, and of f16 two more.
-constexpr std::string_view kTrainingResults = "training results";
-constexpr std::string_view kTestResults = "test results";
-constexpr std::string_view kScales = "loss scales";
-std::vector<StepResult> step_results(const MemoryReader& memory, std::string_view transfer);
 
 }  // namespace tessera::mlp

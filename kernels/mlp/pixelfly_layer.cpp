@@ -1,4 +1,5 @@
 #include "kernels/mlp/pixelfly_weights.h"
+#include "kernels/training/results.h"
 
 namespace tessera::mlp {
 
@@ -87,12 +88,14 @@ class PixelflyLayer : public Layer {
     return std::max(w_.storage.tiles(), v_.storage.tiles());
   }
 
-  [[nodiscard]] std::vector<Place> parameters() const override {
+  void add_tensors(program::Program& program, const std::string& name,
+                   bool applied) const override {
     std::vector<Place> places;
     for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
-      places.push_back(of.place(row, column));
+      places.push_back(of.place(row, column, applied));
     });
-    return places;
+    program.add_tensor(
+        training::weights_at(name, w_.stretches.front().parameter_type(applied), places));
   }
 
  private:

@@ -38,10 +38,10 @@ struct AtRest {
     const std::uint64_t e = number(row / block, column / block);
     return ((e * block + row % block) * block + column % block) * element_bytes;
   }
-  [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column) const {
+  [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column, bool applied) const {
     const std::uint64_t at = byte(row, column);
     const kernels::EvenStorage::Piece piece = storage.pieces(at, at + element_bytes).front();
-    return stretches[piece.tile].parameter(piece.offset / element_bytes);
+    return stretches[piece.tile].parameter(piece.offset / element_bytes, applied);
   }
   /// Row i of block e as row number e * block + i.
   [[nodiscard]] training::Lines lines() const {

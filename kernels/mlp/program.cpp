@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "kernels/mlp/mlp.h"
 #include "kernels/training/replicas.h"
 
@@ -17,7 +19,7 @@ class ProgramBuilder {
         program_(mlp.all_tiles_),
         assembly_(program_, mlp.machine_, mlp.options_.dtype) {}
 
-  Mlp::Built build() {
+  program::Program build() {
     add_layers();
     const bool feeds = options_.feed == Feed::host;
     batch_ = make_batch(feeds);
@@ -25,9 +27,11 @@ class ProgramBuilder {
     if (mlp_.test_steps() > 0)
       add_turns(mlp_.test_steps(), Turn{true, false, options_.data.samples});
     finish();
-    Mlp::Built built{std::move(program_), {}};
-    for (const auto& layer : layers_) built.parameters.push_back(layer->parameters());
-    return built;
+    const bool spread = options_.replicas > 1;  // each copy has masters of its share alone
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      layers_[i]->add_tensors(program_, fmt::format("weights_{}", i), spread);
+    mlp_.add_tensors(program_);
+    return std::move(program_);
   }
 
  private:
@@ -181,14 +185,16 @@ class ProgramBuilder {
 
   static HostTransfer told(BufferId totals, bool testing) {
     constexpr std::uint32_t kBytes = 8;
-    return {std::string(testing ? kTestResults : kTrainingResults),
+    return {std::string(testing ? training::kTestResults : training::kTrainingResults),
             HostTransfer::Direction::write,
             {{{totals}, kBytes}}};
   }
 
   [[nodiscard]] HostTransfer told_scales() const {
     constexpr std::uint32_t kBytes = 8;
-    return {std::string(kScales), HostTransfer::Direction::write, {{scaling_->told(), kBytes}}};
+    return {std::string(training::kScales),
+            HostTransfer::Direction::write,
+            {{scaling_->told(), kBytes}}};
   }
 
   [[nodiscard]] bool ones_behind(std::size_t i) const {
@@ -253,6 +259,6 @@ class ProgramBuilder {
       results_;  ///< of the layers of this turn, before and after activation
 };
 
-Mlp::Built Mlp::build_with_places() const { return ProgramBuilder(*this).build(); }
+program::Program Mlp::build() const { return ProgramBuilder(*this).build(); }
 
 }  // namespace tessera::mlp

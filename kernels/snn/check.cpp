@@ -12,34 +12,18 @@ namespace tessera::snn {
 
 namespace {
 
+using training::accuracy;
+using training::step_results;
+using training::StepResult;
+
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
 
-struct Result {
-  float loss, right;
-};
-
-std::vector<Result> results_of(const MemoryReader& memory, std::string_view transfer) {
-  const std::span<const std::byte> bytes = memory.written(transfer);
-  std::vector<Result> results(bytes.size() / sizeof(Result));
-  std::memcpy(results.data(), bytes.data(), results.size() * sizeof(Result));
-  return results;
-}
-
-/// Three sums of a home over all turns.
-struct Totals {
-  std::uint32_t spikes, listed, overflows, padding;
-};
-
-Totals totals_of(const MemoryReader& memory, BufferId buffer) {
-  Totals totals{};
-  memory.read({buffer}, std::as_writable_bytes(std::span(&totals, 1)));
-  return totals;
-}
-
-double accuracy(const std::vector<Result>& results, std::uint32_t batch) {
-  double right = 0;
-  for (const Result& result : results) right += double(result.right);
-  return right / (static_cast<double>(results.size()) * batch);
+std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
+                                    HostThreads& threads) {
+  const std::vector<std::byte> bytes = tensors.bytes(name, threads);
+  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
 }
 
 /// How far a loss may be off that is the same sum in the same order; sqrt and division round as on
@@ -55,32 +39,32 @@ double allowed_dense(double loss, std::size_t step) {
 }  // namespace
 
 nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
-  const MemoryReader& memory = tensors.memory();
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const std::vector<Result> trained = results_of(memory, kTrainingResults);
-  const std::vector<Result> tested = results_of(memory, kTestResults);
+  const std::vector<StepResult> trained = step_results(tensors, training::kTrainingResults);
+  const std::vector<StepResult> tested = step_results(tensors, training::kTestResults);
   if (!tested.empty()) json["test_accuracy"] = accuracy(tested, options_.batch);
   json["training_accuracy"] = accuracy(trained, options_.batch);
   nlohmann::ordered_json losses = nlohmann::ordered_json::array();
-  for (const Result& result : trained) losses.push_back(result.loss);
+  for (const StepResult& result : trained) losses.push_back(result.loss);
   json["loss"] = std::move(losses);
   if (dense_) return json;
   const double steps =
       static_cast<double>(options_.time_steps) * (options_.steps + test_steps()) * options_.batch;
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   double events = 0;
+  HostThreads one(1);
   for (VectorId v = 1; v < plan_.lists.size(); ++v) {
     if (plan_.lists[v].capacity == 0) continue;
     double spikes = 0;
     double listed = 0;
     double overflows = 0;
     double most = 0;
-    for (const BufferId buffer : handles_->totals[v]) {
-      const Totals totals = totals_of(memory, buffer);
-      spikes += totals.spikes;
-      listed += totals.listed;
-      overflows += totals.overflows;
-      most = std::max(most, double(totals.spikes));
+    const auto totals = words_of(tensors, fmt::format("totals_{}", v - 1), one);
+    for (std::size_t b = 0; b < totals.size(); b += 3) {
+      spikes += totals[b];
+      listed += totals[b + 1];
+      overflows += totals[b + 2];
+      most = std::max(most, double(totals[b]));
     }
     if (v < network_.layers.size()) events += spikes * network_.layers[v].neurons;
     if (network_.layers[v - 1].recurrent()) events += spikes * network_.layers[v - 1].neurons;
@@ -93,7 +77,7 @@ nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
   }
   json["layers"] = std::move(layers);
   if (test_steps() == 0) json["counts"] = counts(events);
-  json["raster"] = raster(memory);
+  json["raster"] = raster(tensors);
   return json;
 }
 
@@ -122,7 +106,7 @@ class SnnReplay {
   explicit SnnReplay(const Snn& snn)
       : snn_(snn), weights_(snn.network_), network_(weights_, snn.plan_, snn.setting()) {}
 
-  Result turn(std::uint64_t number, std::uint64_t first, std::uint64_t samples, bool trains) {
+  StepResult turn(std::uint64_t number, std::uint64_t first, std::uint64_t samples, bool trains) {
     const bool fed = snn_.options_.feed == Feed::host || first > 0;
     std::vector<PlainNetwork::Sample> batch;
     for (std::uint32_t b = 0; b < snn_.options_.batch; ++b) {
@@ -136,7 +120,7 @@ class SnnReplay {
       network_.find_gradients();
       network_.update();
     }
-    return {outcome.loss, outcome.right};
+    return {double(outcome.loss), double(outcome.right)};
   }
   [[nodiscard]] const PlainNetwork& network() const { return network_; }
 
@@ -147,21 +131,21 @@ class SnnReplay {
 };
 
 CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const MemoryReader& memory = tensors.memory();
   if (request.mode == CheckMode::off) return {.passed = true, .bound = 1, .method = "off"};
-  const std::vector<Result> trained = results_of(memory, kTrainingResults);
-  const std::vector<Result> tested = results_of(memory, kTestResults);
+  const std::vector<StepResult> trained = step_results(tensors, training::kTrainingResults);
+  const std::vector<StepResult> tested = step_results(tensors, training::kTestResults);
   const bool full = compares_all(request.mode, useful_flops());
   CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
   const std::uint64_t a_turn = std::max<std::uint64_t>(useful_flops() / options_.steps, 1);
   const auto turns = static_cast<std::uint32_t>(
       full ? options_.steps : std::clamp<std::uint64_t>(kSampledFlops / a_turn, 1, options_.steps));
   SnnReplay replay(*this);
-  const auto compare = [&](const char* what, std::size_t i, const Result& found,
-                           const Result& expected) {
-    const double loss = double(expected.loss);
+  HostThreads threads(request.threads);
+  const auto compare = [&](const char* what, std::size_t i, const StepResult& found,
+                           const StepResult& expected) {
+    const double loss = expected.loss;
     const double off =
-        std::abs(double(found.loss) - loss) / (dense_ ? allowed_dense(loss, i) : allowed(loss));
+        std::abs(found.loss - loss) / (dense_ ? allowed_dense(loss, i) : allowed(loss));
     result.compared += 2;
     const bool wrong = !(off <= 1) || (!dense_ && found.right != expected.right);
     result.max_error = std::max(result.max_error, std::isnan(off) ? 1e300 : off);
@@ -177,24 +161,24 @@ CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request)
     for (std::size_t i = 0; full && i < tested.size(); ++i)
       compare("test batch", i, tested[i],
               replay.turn(i, options_.data.samples, options_.data.test_samples, false));
-    if (!dense_ && (full || tested.empty())) compare_lists(memory, replay.network(), result);
+    if (!dense_ && (full || tested.empty()))
+      compare_lists(tensors, threads, replay.network(), result);
   }
   result.passed = result.problem.empty();
   return result;
 }
 
 /// All lists of the last batch, id by id.
-void Snn::compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
-                        CheckResult& result) const {
+void Snn::compare_lists(const TensorReader& tensors, HostThreads& threads,
+                        const PlainNetwork& expected, CheckResult& result) const {
   for (VectorId v = 1; v < plan_.lists.size(); ++v) {
     if (plan_.lists[v].capacity == 0) continue;
     const std::uint32_t words = list_words(plan_.lists[v].capacity);
+    const auto found = words_of(tensors, lists_name(v), threads);
+    const std::uint32_t* is = found.data();
     for (std::uint32_t b = 0; b < options_.batch; ++b) {
-      std::vector<std::uint32_t> found(std::size_t{words} * (options_.time_steps + 1));
-      memory.read({handles_->stored[v][b]}, std::as_writable_bytes(std::span(found)));
-      for (std::uint32_t t = 0; t <= options_.time_steps; ++t) {
+      for (std::uint32_t t = 0; t <= options_.time_steps; ++t, is += words) {
         const List& list = expected.list(v, b, t);
-        const std::uint32_t* const is = &found[std::size_t{words} * t];
         result.compared += list.ids.size() + 2;
         if (is[0] == list.spikes && is[1] == list.ids.size() &&
             std::equal(list.ids.begin(), list.ids.end(), is + kListHeader))

@@ -1,6 +1,9 @@
 #include <cstring>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "kernels/gemm/tensors.h"
 #include "kernels/snn/dense.h"
 #include "kernels/training/assembly.h"
 
@@ -48,6 +51,12 @@ class DenseBuilder {
     }
     step(told());
     program_.main().steps.push_back({program::Repeat{options_.steps, std::move(body)}});
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const Matrix& weights = layers_[l].weights;
+      program_.add_tensor(gemm::tensor_of({fmt::format("layer_{}", l), program::Role::weights,
+                                           program::Type::f32, weights.rows, weights.columns},
+                                          weights.lies));
+    }
     return std::move(program_);
   }
 
@@ -181,7 +190,7 @@ class DenseBuilder {
 
   [[nodiscard]] program::HostTransfer told() const {
     constexpr std::uint32_t kBytes = 8;
-    return {std::string(kTrainingResults),
+    return {std::string(training::kTrainingResults),
             program::HostTransfer::Direction::write,
             {{{totals_}, kBytes}}};
   }

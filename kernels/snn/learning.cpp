@@ -53,10 +53,10 @@ void ProgramBuilder::add_loss(program::Sequence& body, const Turn& turn) {
           {Place{losses}, Place{totals}, plan_.batch, bits_of(1.0 / plan_.batch)}));
   step(body, std::move(sum));
   if (reads_out && turn.trains) spread_logit_gradients(body);
-  step(body,
-       program::HostTransfer{std::string(turn.first_sample > 0 ? kTestResults : kTrainingResults),
-                             program::HostTransfer::Direction::write,
-                             {{{totals}, kResultBytes}}});
+  step(body, program::HostTransfer{std::string(turn.first_sample > 0 ? training::kTestResults
+                                                                     : training::kTrainingResults),
+                                   program::HostTransfer::Direction::write,
+                                   {{{totals}, kResultBytes}}});
 }
 
 /// Workers' gradients are added up, and weights follow them.

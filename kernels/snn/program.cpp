@@ -65,7 +65,6 @@ ProgramBuilder::ProgramBuilder(const Snn& snn, bool stated)
       training_("training") {
   for (const Layer& layer : network_.layers)
     kind_names_.emplace_back(config::name_of(kNeuronKinds, layer.kind));
-  handles_.clock_slots = options_.time_steps + 1;
   group_sums_.resize(plan_.reductions.size());
 }
 
@@ -131,6 +130,7 @@ program::Program ProgramBuilder::build() {
   measured_ = false;
   if (snn_.test_steps() > 0)
     add_turns({snn_.test_steps(), false, true, options_.data.samples, options_.data.test_samples});
+  add_tensors();
   return std::move(program_);
 }
 
@@ -153,8 +153,6 @@ void ProgramBuilder::add_clocks() {
 
 void ProgramBuilder::add_homes() {
   homes_.resize(plan_.lists.size());
-  handles_.totals.resize(plan_.lists.size());
-  handles_.stored.resize(plan_.lists.size());
   for (VectorId v = 0; v < plan_.lists.size(); ++v)
     for (std::uint32_t b = 0; b < plan_.batch; ++b) add_home(v, b);
 }
@@ -162,7 +160,7 @@ void ProgramBuilder::add_homes() {
 void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
   Home home;
   home.tile = plan_.home(vector, sample);
-  const std::uint64_t slots = handles_.clock_slots;
+  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
   if (listed(vector)) {
     home.list = buffer(home.tile, stride(vector), "spikes", stated_lists(vector, 1));
     Fill contents = stated_lists(vector, word(slots));
@@ -193,8 +191,6 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
       home.label = buffer(home.tile, 8, "label");
     }
   }
-  handles_.totals[vector].push_back(home.totals);
-  handles_.stored[vector].push_back(home.stored);
   homes_[vector].push_back(std::move(home));
 }
 
@@ -238,7 +234,6 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
 
 void ProgramBuilder::add_neurons() {
   neurons_.resize(network_.layers.size());
-  handles_.weights.resize(network_.layers.size());
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (std::uint32_t k = 0; k < plan_.layers[l].tiles; ++k) add_tile(l, k);
 }
@@ -281,7 +276,6 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
     tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),
                                 "spikes received", stated_lists(v, plan_.batch)));
   if (options_.train) add_training(tile, layer);
-  handles_.weights[layer].push_back(tile.weights);
   neurons_[layer].push_back(std::move(tile));
 }
 

@@ -17,14 +17,6 @@ using program::ComputeSet;
 using program::Exchange;
 using program::Place;
 
-/// What the check and the report read after the run.
-struct Handles {
-  std::vector<std::vector<BufferId>> totals;   ///< by vector and sample: spikes, listed, overflows
-  std::vector<std::vector<BufferId>> stored;   ///< by vector and sample: lists of all steps
-  std::vector<std::vector<BufferId>> weights;  ///< by layer and tile
-  std::uint32_t clock_slots = 0;               ///< lists that `stored` holds
-};
-
 /// A list of ids as tiles hold it: spikes, listed ones, ids.
 constexpr std::uint32_t kListHeader = 2;
 constexpr std::uint32_t list_words(std::uint32_t capacity) {
@@ -48,6 +40,9 @@ void fill_unlisted(std::span<std::byte> into);
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
                         std::uint32_t part);
 
+/// The tensor of a vector's lists: spikes_input, spikes_0, ...
+std::string lists_name(VectorId vector);
+
 class ProgramBuilder {
  public:
   /// `stated`: lists hold what the program is predicted for from the beginning, as many spikes as
@@ -55,7 +50,6 @@ class ProgramBuilder {
   ProgramBuilder(const Snn& snn, bool stated);
 
   program::Program build();
-  [[nodiscard]] const Handles& handles() const { return handles_; }
 
  private:
   struct Turn {
@@ -141,6 +135,11 @@ class ProgramBuilder {
   void spread_logit_gradients(program::Sequence& body);
   void add_update(program::Sequence& body);
 
+  // tensors.cpp
+  void add_tensors();
+  void add_lists(VectorId vector);
+  void add_weights(std::uint32_t layer);
+
   /// A buffer of words; empty contents: zeros if `filled`, else undefined.
   using Fill = std::function<void(std::span<std::byte>)>;
   BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
@@ -221,7 +220,6 @@ class ProgramBuilder {
     BufferId parts{}, sum{};
   };
   std::vector<std::vector<std::vector<GroupSum>>> group_sums_;
-  Handles handles_;
 };
 
 }  // namespace tessera::snn

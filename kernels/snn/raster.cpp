@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ constexpr std::size_t kMostSpikes = 100'000;
 /// takes, of layers those that it makes.
 class Raster {
  public:
-  Raster(const Snn& snn, const MemoryReader& memory) : snn_(snn), memory_(memory) {}
+  Raster(const Snn& snn, const TensorReader& tensors) : snn_(snn), tensors_(tensors) {}
 
   nlohmann::ordered_json take() {
     const std::uint32_t batch = snn_.options_.batch;
@@ -72,11 +73,10 @@ class Raster {
   }
 
   [[nodiscard]] std::vector<std::uint32_t> lists_of(VectorId v, std::uint32_t sample) const {
-    const std::uint32_t capacity = snn_.plan_.lists[v].capacity;
-    if (capacity == 0) return {};
-    std::vector<std::uint32_t> lists(std::size_t{list_words(capacity)} *
-                                     (snn_.options_.time_steps + 1));
-    memory_.read({snn_.handles_->stored[v][sample]}, std::as_writable_bytes(std::span(lists)));
+    if (snn_.plan_.lists[v].capacity == 0) return {};
+    const std::vector<std::byte> bytes = tensors_.slice(lists_name(v), sample);
+    std::vector<std::uint32_t> lists(bytes.size() / sizeof(std::uint32_t));
+    std::memcpy(lists.data(), bytes.data(), bytes.size());
     return lists;
   }
 
@@ -93,14 +93,14 @@ class Raster {
   }
 
   const Snn& snn_;
-  const MemoryReader& memory_;
+  const TensorReader& tensors_;
   std::string csv_;
   std::size_t written_ = 0, left_out_ = 0;
   std::uint32_t samples_ = 0;
 };
 
-nlohmann::ordered_json Snn::raster(const MemoryReader& memory) const {
-  return Raster(*this, memory).take();
+nlohmann::ordered_json Snn::raster(const TensorReader& tensors) const {
+  return Raster(*this, tensors).take();
 }
 
 }  // namespace tessera::snn

@@ -44,7 +44,6 @@ Snn::Snn(Options options, MachineCosts& costs)
   const program::Program program = stated.build();
   prediction_ = program_cost(program, costs);
   memory_ = training::memory_of(program);
-  handles_ = std::make_shared<Handles>(stated.handles());
 }
 
 std::uint32_t Snn::checkpoint_steps() const {
@@ -135,8 +134,10 @@ std::string Snn::problem() const {
 nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to_json(plan_); }
 
 program::Program Snn::build() const {
-  if (dense_) return build_dense(options_, network_, data_, *dense_, machine_);
-  return ProgramBuilder(*this, false).build();
+  program::Program program = dense_ ? build_dense(options_, network_, data_, *dense_, machine_)
+                                    : ProgramBuilder(*this, false).build();
+  add_tensors(program);
+  return program;
 }
 
 nlohmann::ordered_json Snn::facts() const {

@@ -10,6 +10,7 @@
 #include "kernels/snn/network.h"
 #include "kernels/snn/plan.h"
 #include "kernels/training/assembly.h"
+#include "kernels/training/results.h"
 #include "sim/program/workload.h"
 
 /// The workload `snn`: layers of spiking neurons that pass on lists of spikes, trained by
@@ -73,7 +74,6 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 
 Network make_network(const Options& options, std::uint32_t inputs);
 
-struct Handles;
 struct DenseLayer;
 struct Setting;
 class PlainNetwork;
@@ -99,13 +99,15 @@ class Snn : public Workload {
   friend class Raster;
   [[nodiscard]] const Options& fitting() const;
   [[nodiscard]] nlohmann::ordered_json counts(double between) const;
-  [[nodiscard]] nlohmann::ordered_json raster(const MemoryReader& memory) const;
+  [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
   [[nodiscard]] Setting setting() const;
   void expect();
   void require_room() const;
-  void compare_lists(const MemoryReader& memory, const PlainNetwork& expected,
-                     CheckResult& result) const;
+  void compare_lists(const TensorReader& tensors, HostThreads& threads,
+                     const PlainNetwork& expected, CheckResult& result) const;
+  /// Streams, labels and what the host is told.
+  void add_tensors(program::Program& program) const;
   [[nodiscard]] std::uint32_t test_steps() const {
     return options_.data.test_samples / options_.batch;
   }
@@ -123,11 +125,6 @@ class Snn : public Workload {
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
   Prediction prediction_;
   nlohmann::ordered_json memory_;  ///< by what it is for
-  std::shared_ptr<const Handles> handles_;
 };
-
-/// Names of the transfers that bring a step's mean loss and how many were told right, two f32.
-constexpr std::string_view kTrainingResults = "training results";
-constexpr std::string_view kTestResults = "test results";
 
 }  // namespace tessera::snn

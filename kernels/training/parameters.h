@@ -26,10 +26,13 @@ struct Stretch {
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }
-  /// Where the i-th parameter lies that training changes.
-  [[nodiscard]] Place parameter(std::uint64_t i) const {
-    const bool apart = masters != weights;
-    return {masters, word(i * (apart ? kElementBytes : data::element_bytes(type)))};
+  /// Of what training changes; `applied`: of what products take.
+  [[nodiscard]] program::Type parameter_type(bool applied) const {
+    return !applied && masters != weights ? program::Type::f32 : type;
+  }
+  /// Where the i-th parameter lies.
+  [[nodiscard]] Place parameter(std::uint64_t i, bool applied) const {
+    return {applied ? weights : masters, word(i * data::element_bytes(parameter_type(applied)))};
   }
 };
 

@@ -108,21 +108,22 @@ std::string compared(const std::vector<Vector>& found, const Plain& plain,
 std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
   MeasuredCosts costs(machine);
   const Mlp workload(options, costs);
-  const Mlp::Built built = workload.build_with_places();
-  Machine made(machine, built.program, costs.compile(built.program), {});
+  const program::Program program = workload.build();
+  Machine made(machine, program, costs.compile(program), {});
   made.run();
+  const TensorReader tensors(program, made.memory());
+  HostThreads threads(2);
   const Plain plain(options);
   std::vector<Vector> gradients;
-  for (std::size_t i = 0; i < built.parameters.size(); ++i) {
+  for (std::size_t i = 0; i < plain.network.maps().size(); ++i) {
     const Vector& before = plain.network.maps()[i]->parameters;
     Vector& taken = gradients.emplace_back();
-    for (std::size_t j = 0; j < before.size(); ++j) {
-      float after = 0;
-      std::byte bytes[sizeof after];
-      made.memory().read(built.parameters[i].at(j), bytes);
-      std::memcpy(&after, bytes, sizeof after);
-      taken.push_back(before[j] - static_cast<double>(after));
-    }
+    const std::string name = fmt::format("weights_{}", i);
+    std::vector<float> after = tensors.floats(name, threads);
+    if (tensors.has(name + "_bias"))
+      for (const float bias : tensors.floats(name + "_bias", threads)) after.push_back(bias);
+    for (std::size_t j = 0; j < before.size(); ++j)
+      taken.push_back(before[j] - static_cast<double>(after.at(j)));
   }
   return gradients;
 }

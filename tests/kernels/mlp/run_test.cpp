@@ -12,6 +12,7 @@
 using namespace tessera;
 using namespace tessera::mlp;
 using test::small_machine;
+using training::kTrainingResults;
 
 namespace {
 
@@ -79,10 +80,9 @@ std::string scales_of(const Options& options) {
     const program::Program program = workload.build();
     Machine built(machine, program, costs.compile(program), {});
     built.run();
-    std::string text =
-        workload.check(TensorReader(program, built.memory()), {CheckMode::full}).passed ? "passed"
-                                                                                        : "wrong";
-    for (const StepResult& step : step_results(built.memory(), kTrainingResults))
+    const TensorReader tensors(program, built.memory());
+    std::string text = workload.check(tensors, {CheckMode::full}).passed ? "passed" : "wrong";
+    for (const StepResult& step : training::step_results(tensors, kTrainingResults))
       text += fmt::format(" {}{}", std::log2(step.scale), step.skipped ? "-" : "");
     return text;
   });

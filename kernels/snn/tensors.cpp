@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "kernels/snn/program.h"
+
+namespace tessera::snn {
+
+using program::Role;
+using program::Tensor;
+using program::TensorPart;
+using program::Type;
+using training::word;
+
+namespace {
+
+std::string name_of(VectorId vector) {
+  return vector == 0 ? "input" : fmt::format("{}", vector - 1);
+}
+
+}  // namespace
+
+std::string lists_name(VectorId vector) { return "spikes_" + name_of(vector); }
+
+void ProgramBuilder::add_tensors() {
+  for (VectorId v = 0; v < plan_.lists.size(); ++v)
+    if (listed(v)) add_lists(v);
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) add_weights(l);
+}
+
+/// spikes_input, spikes_0, ...: [samples, steps, words], the lists of the last batch as tiles have
+/// them; totals_0, ...: [samples, 3] over all batches.
+void ProgramBuilder::add_lists(VectorId vector) {
+  const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
+  Tensor spikes{lists_name(vector),
+                vector == 0 ? Role::input : Role::result,
+                Type::u32,
+                {plan_.batch, slots, list_words(plan_.lists[vector].capacity)}};
+  Tensor totals{"totals_" + name_of(vector), Role::result, Type::u32, {plan_.batch, 3}};
+  for (const Home& home : homes_[vector]) {
+    spikes.parts.push_back({{home.stored}, word(slots * stride(vector))});
+    totals.parts.push_back({{home.totals}, 12});
+  }
+  spikes.runs = program::slices(spikes.shape);
+  totals.runs = program::slices(totals.shape);
+  program_.add_tensor(std::move(spikes));
+  if (vector > 0) program_.add_tensor(std::move(totals));
+}
+
+/// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are. A tile
+/// has its neurons two by two, of each pair row after row.
+void ProgramBuilder::add_weights(std::uint32_t layer) {
+  const Layer& what = network_.layers[layer];
+  std::vector<TensorPart> parts;
+  std::vector<kernels::Interval> held;
+  for (const Neurons& tile : neurons_[layer]) {
+    parts.push_back({{tile.weights}, tile.pairs * plane_bytes(layer)});
+    held.push_back({tile.begin, tile.end});
+  }
+  const auto add = [&](const std::string& name, std::uint32_t first, std::uint32_t end) {
+    Tensor tensor{name, Role::weights, Type::f32, {end - first, what.neurons}};
+    tensor.parts = parts;
+    tensor.runs = [held, first, end, rows = what.rows(), neurons = std::uint64_t{what.neurons}](
+                      std::size_t tile, program::Runs& runs) {
+      for (std::uint64_t n = held[tile].begin; n < held[tile].end; n += 2)
+        for (std::uint64_t row = first; row < end; ++row)
+          runs.add({(n - held[tile].begin) * rows + 2 * row, (row - first) * neurons + n,
+                    std::min<std::uint64_t>(2, held[tile].end - n), 1});
+    };
+    program_.add_tensor(std::move(tensor));
+  };
+  add(fmt::format("layer_{}", layer), 0, what.inputs);
+  if (what.recurrent()) add(fmt::format("layer_{}_recurrent", layer), what.inputs, what.rows());
+}
+
+void Snn::add_tensors(program::Program& program) const {
+  const std::uint64_t samples = std::uint64_t{options_.data.samples} + options_.data.test_samples;
+  Tensor raster{"raster", Role::input, Type::i8, {samples, options_.time_steps, data_.inputs()}};
+  raster.given = [this](std::uint64_t first, std::span<std::byte> into) {
+    std::fill(into.begin(), into.end(), std::byte{});
+    const std::uint64_t inputs = data_.inputs();
+    const std::uint64_t end = first + into.size();
+    for (std::uint64_t row = first / inputs; row * inputs < end; ++row)
+      for (const std::uint32_t input :
+           data_.events(row / options_.time_steps, word(row % options_.time_steps)))
+        if (row * inputs + input >= first && row * inputs + input < end)
+          into[row * inputs + input - first] = std::byte{1};
+  };
+  program.add_tensor(std::move(raster));
+  program.add_tensor(training::labels(
+      samples, [&data = data_](std::uint64_t sample) { return data.label(sample); }));
+  training::add_step_results(program, options_.steps, test_steps());
+}
+
+}  // namespace tessera::snn
