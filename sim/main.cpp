@@ -56,6 +56,10 @@ report::Outcome run(const config::Config& config, const report::Built& built,
       outcome.add(built.workload->check_run(
           tensors, {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
+    HostThreads threads(options.threads);
+    for (const std::string& name : observers.tensors)
+      if (tensors.tensor(name).run == i)
+        outcome.tensors.push_back(report::read_tensor(tensors, name, threads));
   }
   outcome.results = built.workload->results(tensors);
   // SystemC removes modules in quadratic time; the process ends without.

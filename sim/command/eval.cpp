@@ -119,7 +119,7 @@ class Evaluation {
       apply(config::parse_json(line, origin), origin, layers);
       config::Config config =
           config::read_config(layers, "eval", simulator_.catalogue, simulator_.machines);
-      config::refuse_trace(config);
+      config::refuse_run_files(config);
       if (config.run.threads == 0) config.run.threads = 1;
       const std::string id = ids_.of(config);
       if (const auto known = store_ ? store_->find(id) : std::nullopt) {

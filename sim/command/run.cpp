@@ -10,6 +10,7 @@
 #include "sim/command/fit.h"
 #include "sim/command/progress.h"
 #include "sim/command/run_watch.h"
+#include "sim/command/saved_tensors.h"
 #include "sim/trace/run_trace.h"
 
 namespace tessera::command {
@@ -94,15 +95,19 @@ struct Ran {
   report::Built built;
   std::unique_ptr<trace::RunTrace> trace;
   report::Outcome outcome;
+  std::vector<TensorFile> files;
 };
 Ran run_watched(const config::Config& config, const trace::Settings& settings,
-                const std::string& folder, bool quiet, const Simulator& simulator) {
-  RunWatch watch(quiet);
-  Ran ran{build(config, simulator), nullptr, {}};
+                const std::string& folder, const RunRequest& request, const Simulator& simulator) {
+  const std::vector<TensorFile> saves = files_to_save(request.saves);
+  RunWatch watch(request.quiet);
+  Ran ran{build(config, simulator), nullptr, {}, {}};
+  ran.files = tensor_files(saves, config, ran.built.program, folder);
   watch.expect(static_cast<double>(ran.built.workload->prediction().cycles) * config.machine.tiles);
   ran.trace = open_trace(config, ran.built, settings, folder);
   ran.outcome =
-      run_traced(config, ran.built, {ran.trace.get(), watch.progress()}, folder, simulator);
+      run_traced(config, ran.built, {ran.trace.get(), watch.progress(), tensors_of(ran.files)},
+                 folder, simulator);
   return ran;
 }
 
@@ -114,17 +119,18 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   report::require_writable(folder);
   remove_leftovers(folder);
   const trace::Settings settings = trace_settings(config);
-  const Ran ran = run_watched(config, settings, folder, request.quiet, simulator);
+  const Ran ran = run_watched(config, settings, folder, request, simulator);
   const report::Report report = report::make_report(config, ran.built, ran.outcome);
   if (ran.trace) {
     ran.trace->commit();
   } else {
     trace::RunTrace::remove_files(folder);  // those of an earlier run
   }
+  const std::string tensors = write_tensors(ran.files, ran.outcome, folder);
   report::write_report(report, folder);
   if (!request.quiet) {
-    fmt::print("{}{}  results   {}\n", report::summary(report.json),
-               ran.trace ? ran.trace->summary() : "", folder);
+    fmt::print("{}{}{}  results   {}\n", report::summary(report.json),
+               ran.trace ? ran.trace->summary() : "", tensors, folder);
   }
   if (report.passed()) return ExitCode::done;
   fmt::print(stderr, "{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem);
@@ -143,10 +149,11 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
   }
   progress.show("planning and building");
   const report::Built built = build(config, simulator);
+  static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
   progress.clear();
   const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
-  fmt::print("{}\n{}", report::static_summary(report::static_report(config, built)),
-             program::memory_table(built.images, capacity));
+  fmt::print("{}{}\n{}", report::static_summary(report::static_report(config, built)),
+             report::tensor_table(built.program), program::memory_table(built.images, capacity));
   return ExitCode::done;
 }
 
@@ -167,6 +174,9 @@ Command run_command(const Simulator& simulator) {
                         "report.trace", simulator),
            {"--trace-tiles", &request->trace_tiles,
             "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)"},
+           {"--save", &request->saves,
+            "NAME=FILE.npy: an input or result in a file; tessera check lists the names "
+            "(report.tensors)"},
            {"--quiet", &request->quiet, "no summary and no progress"}},
           [request, &simulator] { return run(*request, simulator); }};
 }

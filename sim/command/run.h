@@ -20,7 +20,8 @@ struct RunRequest {
   std::string seed;
   std::string trace;
   std::string trace_tiles;
-  std::string fit;  ///< of check: a key whose last value that fits is wanted
+  std::vector<std::string> saves;  ///< NAME=FILE.npy
+  std::string fit;                 ///< of check: a key whose last value that fits is wanted
   bool quiet = false;
 };
 

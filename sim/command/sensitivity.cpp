@@ -167,7 +167,7 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   const double by = parse_factor(request.by);
   Config base = config::load_config(request.file, request.sets, simulator.catalogue,
                                     simulator.machines, request.seed);
-  config::refuse_trace(base);
+  config::refuse_run_files(base);
   if (!request.out.empty()) base.report.out = request.out;
   const std::string folder = report::output_folder(base);
   sensitivity::Result result;

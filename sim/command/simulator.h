@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "sim/config/config.h"
@@ -19,6 +20,7 @@ using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 struct Observers {
   trace::RunTrace* trace = nullptr;
   RunProgress* progress = nullptr;
+  std::vector<std::string> tensors = {};  ///< wanted in the outcome
 };
 
 /// What main hands to the commands: the kernels, the files inside the program, and the way from a

@@ -190,7 +190,7 @@ config::Config finished(Layers layers, const std::string& name, const Catalogue&
   config::machine_name_to_extends(layers);
   layers.set("run.threads", 1U, "tessera validate");
   config::Config config = config::read_config(layers, name, catalogue, machines);
-  config::refuse_trace(config);
+  config::refuse_run_files(config);
   return config;
 }
 

@@ -134,11 +134,14 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
   return read_config(layers, name, catalogue, machines);
 }
 
-void refuse_trace(const Config& config) {
-  if (config.report.trace == TraceDetail::none) return;
-  throw config.located(
-      {"report.trace", fmt::format("found {}, allowed none: tessera run alone writes traces",
-                                   shown(config.resolved["report"]["trace"]))});
+void refuse_run_files(const Config& config) {
+  const auto refuse = [&](const char* key, const char* allowed, const char* files) {
+    throw config.located({fmt::format("report.{}", key),
+                          fmt::format("found {}, allowed {}: tessera run alone writes {}",
+                                      shown(config.resolved["report"][key]), allowed, files)});
+  };
+  if (config.report.trace != TraceDetail::none) refuse("trace", "none", "traces");
+  if (!config.report.tensors.empty()) refuse("tensors", "\"\"", "tensors");
 }
 
 MachineConfig load_machine(const std::string& name, Presets machines) {

@@ -40,8 +40,8 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,
                    Presets machines);
 
-/// Where traces are not written: throws ConfigError if the config asks for one.
-void refuse_trace(const Config& config);
+/// Where neither traces nor tensors are written: throws ConfigError if the config asks for some.
+void refuse_run_files(const Config& config);
 
 /// A machine by a preset's or file's name.
 MachineConfig load_machine(const std::string& name, Presets machines);

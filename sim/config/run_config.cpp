@@ -46,6 +46,10 @@ void describe(config::Fields& fields, ReportConfig& report) {
                 "tile_steps.npy: what each tile did in each superstep, in at most so many tiles x "
                 "rows; beyond it neighbouring supersteps are added up; 0: no such file"},
                report.tile_steps, {0, 1'000'000'000});
+  fields.field({"tensors",
+                "inputs and results to leave in tensors/NAME.npy, such as A,C, or all; tessera "
+                "check lists their names"},
+               report.tensors);
   fields.field({"trace",
                 "trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, with "
                 "counters; tiles: also of trace_tiles"},

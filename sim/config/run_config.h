@@ -30,11 +30,12 @@ struct RunConfig {
 };
 
 struct ReportConfig {
-  std::string out;               ///< empty: runs/NAME-HASH
+  std::string out;                     ///< empty: runs/NAME-HASH
   std::uint64_t tile_steps = 100'000;  ///< tiles x rows of tile_steps.npy; 0: none
   TraceDetail trace = TraceDetail::none;
   std::string trace_tiles = "0-63";
   bool trace_workers = true;
+  std::string tensors;                  ///< names, or all; empty: none
   std::uint64_t trace_limit_mib = 256;  ///< of each trace file
 };
 

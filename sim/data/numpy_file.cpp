@@ -50,6 +50,7 @@ struct ElementType {
   std::string_view dtype;
   std::size_t bytes;
   double (*to_double)(const char*);
+  std::size_t parts = 1;  ///< of complex numbers two
 };
 
 constexpr std::array kElementTypes{
@@ -63,6 +64,8 @@ constexpr std::array kElementTypes{
     ElementType{"<i4", 4, number_to_double<std::int32_t>},
     ElementType{"<u4", 4, number_to_double<std::uint32_t>},
     ElementType{"<i8", 8, number_to_double<std::int64_t>},
+    ElementType{"<c8", 8, number_to_double<float>, 2},
+    ElementType{"<c16", 16, number_to_double<double>, 2},
 };
 
 const ElementType& element_type(std::string_view dtype, std::string_view name) {
@@ -162,7 +165,7 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name) {
          fmt::join(array.shape, ", "), descr, bytes.size() - begin);
   }
 
-  array.values.resize(count);
+  array.values.resize(count * type.parts);
   const std::vector<std::uint64_t> strides = fortran_strides(array.shape);
   std::vector<std::uint64_t> at(array.shape.size(), 0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -172,8 +175,11 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name) {
       for (std::size_t d = 0; d < at.size(); ++d) from += at[d] * strides[d];
       for (std::size_t d = at.size(); d-- > 0 && ++at[d] == array.shape[d];) at[d] = 0;
     }
-    array.values[i] = type.to_double(bytes.data() + begin + from * type.bytes);
+    for (std::size_t part = 0; part < type.parts; ++part)
+      array.values[i * type.parts + part] =
+          type.to_double(bytes.data() + begin + from * type.bytes + part * type.bytes / type.parts);
   }
+  if (type.parts > 1) array.shape.push_back(type.parts);
   return array;
 }
 
@@ -189,6 +195,21 @@ void require_finite(const NumpyArray& array, program::Type type, std::string_vie
   }
   fail(name, "element [{}]: found {}, allowed finite numbers up to {}", fmt::join(index, ", "),
        *bad, largest_finite(type));
+}
+
+std::string numpy_header(std::string_view dtype, const std::vector<std::uint64_t>& shape) {
+  constexpr std::size_t kPrefix = 10;  // magic, version, length of the header
+  constexpr std::size_t kAlign = 64;
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   dtype, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  header.resize((kPrefix + header.size() + kAlign) / kAlign * kAlign - kPrefix - 1, ' ');
+  header += '\n';
+  std::string text(kMagic);
+  text += '\x01';
+  text += '\0';
+  text += static_cast<char>(header.size() & 255);
+  text += static_cast<char>(header.size() >> 8);
+  return text + header;
 }
 
 std::vector<std::uint64_t> numpy_shape(const std::filesystem::path& path) {

@@ -9,6 +9,7 @@
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
+#include "sim/report/tensor_files.h"
 
 /// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the
 /// summary on the terminal. The same config gives the same bytes, the section `host` apart.
@@ -32,6 +33,7 @@ struct Outcome {
   /// What the workload says of what came out; may be null. `raster.csv` in it is no part of
   /// report.json but the text of raster.csv: a row a spike, columns sample, layer, step, neuron.
   nlohmann::ordered_json results = {};
+  std::vector<SavedTensor> tensors = {};  ///< those that were asked for
   void add(const CheckResult& one);
 };
 

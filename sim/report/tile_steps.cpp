@@ -69,19 +69,7 @@ std::size_t text_bytes(const Json& packed) {
 
 std::string tile_steps_npy(const TileSteps& steps) {
   if (steps.rows() == 0) return {};
-  constexpr std::size_t kPrefix = 10;  // magic, version, length of the header
-  constexpr std::size_t kAlign = 64;
-  std::string header =
-      fmt::format("{{'descr': '<u4', 'fortran_order': False, 'shape': ({}, {}, {}), }}",
-                  steps.rows(), steps.tiles, TileSteps::kParts);
-  header.resize((kPrefix + header.size() + kAlign) / kAlign * kAlign - kPrefix - 1, ' ');
-  header += '\n';
-  std::string text = "\x93NUMPY";
-  text += '\x01';
-  text += '\0';
-  text += static_cast<char>(header.size() & 255);
-  text += static_cast<char>(header.size() >> 8);
-  text += header;
+  std::string text = data::numpy_header("<u4", {steps.rows(), steps.tiles, TileSteps::kParts});
   const std::size_t at = text.size();
   text.resize(at + steps.cycles.size() * sizeof(std::uint32_t));
   std::memcpy(text.data() + at, steps.cycles.data(), text.size() - at);

@@ -121,7 +121,7 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Poin
   try {
     const Config config = config::read_config(merged, name_, catalogue_, machines_);
     if (!wanted(part.spec, config.resolved)) return false;
-    config::refuse_trace(config);
+    config::refuse_run_files(config);
     point.id = ids.of(config);
     point.config = config::config_hash(config.resolved);
     return true;

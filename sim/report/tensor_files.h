@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/program/tensor_reader.h"
+
+/// Tensors of a run as .npy files.
+namespace tessera::report {
+
+/// A tensor as its file has it.
+struct SavedTensor {
+  std::string name;
+  std::string kind;    ///< "[64, 16] f16"
+  std::string header;  ///< of the file
+  std::vector<std::byte> bytes;
+};
+
+/// Row-major, numbers as they are stored; pairs of real and imaginary parts as complex ones.
+SavedTensor read_tensor(const TensorReader& tensors, const std::string& name, HostThreads& threads);
+
+/// The whole file or nothing. Throws UserError or HostLimit.
+void write_tensor(const SavedTensor& tensor, const std::string& file);
+
+/// "[64, 16] f16"
+std::string kind_of(const program::Tensor& tensor);
+
+/// For `tessera check`: a line a tensor, its shape, type and role.
+std::string tensor_table(const program::Program& program);
+
+}  // namespace tessera::report
