@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -50,7 +49,7 @@ TEST_SUITE("cli") {
         folder.call("run a.json --out result --set workload.twiddles=t.npy --set workload.x=x.npy");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("check").at("max_error") == 0);
     CHECK(report.at("workload").at("parameters") == 16);

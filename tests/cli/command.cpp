@@ -31,6 +31,8 @@ std::string CommandFolder::read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+Json CommandFolder::json(const std::string& name) const { return parsed_json(read(name)); }
+
 bool CommandFolder::has(const std::string& name) const { return fs::exists(path_ / name); }
 
 std::set<std::string> CommandFolder::names() const {
@@ -72,6 +74,8 @@ int CommandFolder::interrupt(const std::vector<std::string>& arguments, int sign
   ::waitpid(process, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+Json parsed_json(const std::string& text) { return Json::parse(text); }
 
 std::string numpy_file(const std::string& type, const std::string& shape,
                        const std::string& bytes) {

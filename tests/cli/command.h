@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/config/json_text.h"
+
 namespace tessera::test {
+
+using config::Json;
 
 /// What the program answered.
 struct Answer {
@@ -26,6 +30,8 @@ class CommandFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void write(const std::string& name, const std::string& text) const;
   [[nodiscard]] std::string read(const std::string& name) const;
+  /// The whole file as JSON; throws if it is none.
+  [[nodiscard]] Json json(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const;
   /// Names of all that lies in the folder, but for what call() puts there.
   [[nodiscard]] std::set<std::string> names() const;
@@ -39,6 +45,9 @@ class CommandFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// Strict JSON. Here and not in each test: the parser takes long to compile.
+Json parsed_json(const std::string& text);
 
 /// A .npy file: elements of `type` such as <f4, of a shape such as "2, 3", with these bytes.
 std::string numpy_file(const std::string& type, const std::string& shape, const std::string& bytes);

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -59,7 +58,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("a.json", kConfig);
     REQUIRE(folder.call("run a.json --out result --set workload.patterns=3").code == 0);
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     std::uint64_t cycles = 0;
     for (const auto& run : report.at("runs")) {
       CHECK(run.at("passed") == true);

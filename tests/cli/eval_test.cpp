@@ -5,24 +5,24 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
-using nlohmann::ordered_json;
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
+using tessera::test::parsed_json;
 
 namespace {
 
 constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
   "workload": {"kernel": "stream", "elements_per_worker": 60}, "sweep": {"grid": {"m": [1]}}})";
 
-std::vector<ordered_json> objects(const std::string& text) {
-  std::vector<ordered_json> all;
+std::vector<Json> objects(const std::string& text) {
+  std::vector<Json> all;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
-    all.push_back(ordered_json::parse(text.substr(at, text.find('\n', at) - at)));
+    all.push_back(parsed_json(text.substr(at, text.find('\n', at) - at)));
   }
   return all;
 }
@@ -48,7 +48,7 @@ TEST_SUITE("cli") {
           folder.call("eval stream.json --stdin --jobs " + std::string(jobs), points);
       CHECK(answer.code == 0);
       CHECK(answer.err.empty());
-      const std::vector<ordered_json> answers = objects(answer.out);
+      const std::vector<Json> answers = objects(answer.out);
       REQUIRE(answers.size() == 10);
       const char* const statuses[] = {"done",   "done",   "done",   "failed", "failed",
                                       "failed", "failed", "failed", "stuck",  "done"};
@@ -73,7 +73,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("without a config each line is one") {
     const CommandFolder folder;
-    const std::vector<ordered_json> answers = objects(
+    const std::vector<Json> answers = objects(
         folder
             .call("eval --stdin",
                   R"({"machine": "bow", "machine.tiles": 2, "workload": {"kernel": "stream"}})"
@@ -122,7 +122,7 @@ TEST_SUITE("cli") {
       REQUIRE(::write(to[1], line.data(), line.size()) == static_cast<ssize_t>(line.size()));
       std::string text;
       for (char c = 0; c != '\n' && ::read(from[0], &c, 1) == 1;) text += c;
-      CHECK(ordered_json::parse(text)["report"]["config"]["machine"]["tiles"] == i);
+      CHECK(parsed_json(text)["report"]["config"]["machine"]["tiles"] == i);
     }
     ::close(to[1]);
     int status = 0;

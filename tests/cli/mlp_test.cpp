@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -42,7 +41,7 @@ TEST_SUITE("cli") {
         "--set run.measure=host");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("results").at("loss").size() == 3);
     CHECK(report.at("workload").at("parameters") == 13 * 12 + 13 * 4);
@@ -114,7 +113,7 @@ TEST_SUITE("cli") {
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
     CHECK(folder.read("result/loss.csv").starts_with("step,loss,accuracy,loss_scale,skipped\n"));
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     CHECK(report.at("config").at("workload").at("loss_scale") == "dynamic");
     CHECK(report.at("results").at("skipped_steps") == 0);
     const auto& memory = report.at("workload").at("memory");

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -40,7 +39,7 @@ TEST_SUITE("cli") {
         "--set workload.v=v.npy");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     CHECK(report.at("check").at("passed") == true);
     const int nonzeros = 32 * 48 * 4 / 5 + 1;  // every fifth of them is 0
     const auto parameters = report.at("workload").at("parameters").get<int>();

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -36,7 +35,7 @@ std::uint64_t sum(const std::string& csv, const std::string& column) {
 
 /// Cycles of worker contexts in report.json, but for those that were empty.
 std::uint64_t busy(const CommandFolder& folder) {
-  const auto report = nlohmann::json::parse(folder.read("out/report.json"));
+  const auto report = folder.json("out/report.json");
   std::uint64_t cycles = 0;
   for (const auto& [what, count] : report["stalls"].items())
     if (what != "empty" && what != "codelets") cycles += count.get<std::uint64_t>();

@@ -3,7 +3,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
@@ -89,7 +88,7 @@ TEST_SUITE("cli") {
         CHECK_FALSE((together && meet));
       }
     }
-    const auto report = nlohmann::json::parse(folder.read("one/report.json"));
+    const auto report = folder.json("one/report.json");
     CHECK(end <= report["memory"]["max_tile_bytes"].get<double>());
     CHECK(end > 0.9 * report["memory"]["max_tile_bytes"].get<double>());
   }

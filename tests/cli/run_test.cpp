@@ -1,11 +1,11 @@
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
-using nlohmann::ordered_json;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
+using tessera::test::parsed_json;
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
 
 /// A report without what depends on the host.
 std::string without_host(const std::string& text) {
-  ordered_json report = ordered_json::parse(text);
+  Json report = parsed_json(text);
   report.erase("host");
   return report.dump(2);
 }
@@ -62,7 +62,7 @@ TEST_SUITE("cli") {
     CHECK(folder.call("list workloads").out.find("stream ") != std::string::npos);
     CHECK(folder.call("list fabrics").out == "scheduled\nideal\n");
     CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
-    CHECK(ordered_json::parse(folder.call("schema").out)["properties"].size() == 7);
+    CHECK(parsed_json(folder.call("schema").out)["properties"].size() == 7);
     for (const char* command :
          {"", "run", "check", "exec", "disasm", "list", "schema", "validate", "report"}) {
       const Answer help = folder.call(std::string(command) + " --help");

@@ -2,14 +2,13 @@
 #include <map>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
-using nlohmann::json;
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 
 /// `tessera sensitivity`: how runs answer to their machine.
 namespace {
@@ -17,13 +16,13 @@ namespace {
 constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "gemm", "m": 96, "n": 128, "k": 160}})";
 
-json stored(const CommandFolder& folder, const std::string& name) {
-  return json::parse(folder.read(name + "/sensitivity.json"));
+Json stored(const CommandFolder& folder, const std::string& name) {
+  return folder.json(name + "/sensitivity.json");
 }
 
-std::map<std::string, json> by_key(const json& found) {
-  std::map<std::string, json> keys;
-  for (const json& key : found.at("keys")) keys[key.at("key")] = key;
+std::map<std::string, Json> by_key(const Json& found) {
+  std::map<std::string, Json> keys;
+  for (const Json& key : found.at("keys")) keys[key.at("key")] = key;
   return keys;
 }
 
@@ -48,11 +47,11 @@ TEST_SUITE("run") {
     std::size_t moved = 0;
     for (const auto& each : simulated) {
       const std::string& name = each.first;
-      const json& key = each.second;
+      const Json& key = each.second;
       CAPTURE(name);
       for (const char* metric : {"time_slope", "energy_slope", "area_slope"}) {
-        const json& one = expected.at(name).at(metric);
-        const json& other = key.at(metric);
+        const Json& one = expected.at(name).at(metric);
+        const Json& other = key.at(metric);
         CAPTURE(metric);
         CHECK(one.is_null() == other.is_null());
         if (one.is_null() || other.is_null()) continue;
@@ -84,7 +83,7 @@ TEST_SUITE("run") {
                                        "workload": {"kernel": "stream", "elements_per_worker": 60}})");
     INFO(answer.err);
     REQUIRE(answer.code == 0);
-    const json found = stored(folder, "r");
+    const Json found = stored(folder, "r");
     CHECK(found.at("energy").is_null());
     CHECK(found.at("area").is_null());
     CHECK(found.at("keys").at(0).at("time_slope").get<double>() == doctest::Approx(-1));

@@ -8,7 +8,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -49,7 +48,7 @@ TEST_SUITE("cli") {
                       " --set workload.weight_scale=30");
       CAPTURE(answer.err);
       REQUIRE(answer.code == 0);
-      const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+      const auto report = folder.json("result/report.json");
       CHECK(report.at("check").at("passed") == true);
       CHECK(report.at("results").at("layers").at(0).at("spikes_a_step") > 0);
       const auto& counts = report.at("results").at("counts");
@@ -72,8 +71,7 @@ TEST_SUITE("cli") {
             .call("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6")
             .code == 0);
     const std::string csv = folder.read("r/raster.csv");
-    const auto raster =
-        nlohmann::json::parse(folder.read("r/report.json")).at("results").at("raster");
+    const auto raster = folder.json("r/report.json").at("results").at("raster");
     CHECK_FALSE(raster.contains("csv"));
     CHECK(raster.at("samples") == 2);
     CHECK(raster.at("left_out") == 0);
@@ -117,8 +115,7 @@ TEST_SUITE("cli") {
         "workload.time_steps=35 --set workload.batch=6 --set workload.data.samples=6");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
-    const auto raster =
-        nlohmann::json::parse(folder.read("r/report.json")).at("results").at("raster");
+    const auto raster = folder.json("r/report.json").at("results").at("raster");
     CHECK(raster.at("samples") > 1);
     CHECK(raster.at("samples") < 6);
     CHECK(raster.at("of_samples") == 6);

@@ -3,14 +3,13 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
-using nlohmann::ordered_json;
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 
 namespace {
 
@@ -60,8 +59,8 @@ TEST_SUITE("cli") {
               .call("run stream.json --out r --quiet --set workload.elements_per_worker=120 "
                     "--threads 1")
               .code == 0);
-    ordered_json swept = ordered_json::parse(folder.read("s/results.jsonl"))["report"];
-    ordered_json run = ordered_json::parse(folder.read("r/report.json"));
+    Json swept = folder.json("s/results.jsonl")["report"];
+    Json run = folder.json("r/report.json");
     swept.erase("host");
     run.erase("host");
     CHECK(swept == run);

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -37,7 +36,7 @@ TEST_SUITE("cli") {
     const Answer answer = folder.call("run a.json --out result --set workload.matrix=w.npy");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
-    const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+    const auto report = folder.json("result/report.json");
     CHECK(report.at("config").at("workload").at("k") == 20);
     CHECK(report.at("config").at("workload").at("n") == 16);
     CHECK(report.at("check").at("passed") == true);

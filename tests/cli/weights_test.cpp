@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 using tessera::test::numpy_file;
 
 /// What users can say about W of a sparse product.
@@ -29,11 +29,11 @@ std::string npy(int rows, int columns) {
   return numpy_file("|i1", fmt::format("{}, {}", rows, columns), bytes);
 }
 
-nlohmann::json report_of(const CommandFolder& folder, const std::string& more) {
+Json report_of(const CommandFolder& folder, const std::string& more) {
   const Answer answer = folder.call("run a.json --out result " + more);
   CAPTURE(answer.err);
   REQUIRE(answer.code == 0);
-  return nlohmann::json::parse(folder.read("result/report.json"));
+  return folder.json("result/report.json");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 
@@ -91,7 +90,7 @@ TEST_SUITE("golden") {
       for (const char* option : golden.options) command += fmt::format(" --set {}", option);
       CAPTURE(command);
       REQUIRE(folder.call(command).code == 0);
-      const auto report = nlohmann::json::parse(folder.read("result/report.json"));
+      const auto report = folder.json("result/report.json");
       CHECK(report.at("time").at("cycles") == golden.cycles);
       CHECK(report.at("work").at("instructions") == golden.instructions);
       CHECK(report.at("traffic").at("exchange_bytes") == golden.exchange_bytes);
@@ -106,7 +105,7 @@ TEST_SUITE("golden") {
                                   "--set workload.k=256",
                                   TESSERA_SOURCE))
                 .code == 0);
-    const auto energy = nlohmann::json::parse(folder.read("result/report.json")).at("energy");
+    const auto energy = folder.json("result/report.json").at("energy");
     CHECK(energy.at("work").at("matrix_f16") == 256 * 256 * 256 / 64);
     CHECK(energy.at("work").at("bytes_loaded") == 4737280);
     CHECK(energy.at("work").at("bytes_stored") == 2490368);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
@@ -14,8 +13,6 @@
 
 /// Runs that one key of the machine bounds, and by how much they answer to it.
 namespace tessera::test {
-
-using Json = nlohmann::ordered_json;
 
 /// What a run measures with the key, "tile.latency.load", at a value.
 using Metric = std::function<double(const std::string& key, double value)>;
@@ -102,9 +99,7 @@ inline Metric shipped_run(const std::string& config, const std::vector<std::stri
     command += fmt::format(" --set machine.{}={}", key, value);
     const Answer answer = folder.call(command);
     check(answer.code == 0, "directions: {}: {}", command, answer.err);
-    return Json::parse(folder.read("result/report.json"))
-        .at(Json::json_pointer("/" + path))
-        .get<double>();
+    return folder.json("result/report.json").at(Json::json_pointer("/" + path)).get<double>();
   };
 }
 

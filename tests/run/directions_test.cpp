@@ -207,7 +207,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("a number of the machine without such a run does not exist") {
     const CommandFolder folder;
-    const Json schema = Json::parse(folder.call("schema").out);
+    const Json schema = parsed_json(folder.call("schema").out);
     std::set<std::string> keys;
     list_numbers(schema.at("properties").at("machine"), "", keys);
     CHECK(keys.size() > 50);

@@ -5,7 +5,6 @@
 #include <span>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/command.h"
 #include "tests/run/machine_points.h"
@@ -13,8 +12,7 @@
 namespace tessera::test {
 
 /// Runs a point with so many host threads; the report without what may differ between them.
-inline nlohmann::ordered_json run_point(const CommandFolder& folder, const PointRun& run,
-                                        int threads) {
+inline Json run_point(const CommandFolder& folder, const PointRun& run, int threads) {
   std::string command = fmt::format(
       "run {}/configs/runs/{}.json --out result --set run.check_races=true --threads {}",
       TESSERA_SOURCE, run.config, threads);
@@ -23,7 +21,7 @@ inline nlohmann::ordered_json run_point(const CommandFolder& folder, const Point
   CAPTURE(command);
   CAPTURE(answer.err);
   REQUIRE(answer.code == 0);
-  auto report = nlohmann::ordered_json::parse(folder.read("result/report.json"));
+  auto report = folder.json("result/report.json");
   report.erase("host");
   report.at("config").at("run").erase("threads");
   return report;
@@ -38,7 +36,7 @@ inline void check_points(std::span<const Point> points) {
     CAPTURE(name);
     const CommandFolder folder;
     const PointRun run = run_of(point);
-    const nlohmann::ordered_json report = run_point(folder, run, 1);
+    const Json report = run_point(folder, run, 1);
     CHECK(report.at("check").at("passed") == true);
     for (const int threads : {2, 3}) CHECK(run_point(folder, run, threads) == report);
     const auto cycles = report.at("time").at("cycles").get<double>();

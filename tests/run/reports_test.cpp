@@ -5,17 +5,16 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/data/numpy_file.h"
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
 
-using nlohmann::ordered_json;
 using tessera::report::parse_table;
 using tessera::report::Table;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 
 namespace {
 
@@ -152,7 +151,7 @@ std::vector<Case> cases() {
 }
 
 struct Files {
-  ordered_json report;
+  Json report;
   std::string steps, tiles, traffic, tile_steps;
 };
 
@@ -165,7 +164,7 @@ Files run(const CommandFolder& folder, const Case& test, const std::string& more
   CAPTURE(command);
   CAPTURE(answer.err);
   REQUIRE(answer.code == 0);
-  return {ordered_json::parse(folder.read("result/report.json")), folder.read("result/steps.csv"),
+  return {folder.json("result/report.json"), folder.read("result/steps.csv"),
           folder.read("result/tiles.csv"), folder.read("result/traffic.csv"),
           folder.read("result/tile_steps.npy")};
 }
@@ -193,7 +192,7 @@ TEST_SUITE("run") {
   TEST_CASE("every kernel passes its check and its workers do not race") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const ordered_json report =
+      const Json report =
           run(folder, test, "--set run.check=full --set run.check_races=true").report;
       CHECK(report.at("check").at("passed") == true);
       CHECK(report.at("check").at("max_error") <= report.at("check").at("bound"));
@@ -203,7 +202,7 @@ TEST_SUITE("run") {
   TEST_CASE("the parts of time and memory sum to their totals") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const ordered_json report = run(folder, test, "").report;
+      const Json report = run(folder, test, "").report;
       std::uint64_t cycles = 0;
       for (const char* part : {"compute", "exchange", "sync", "link", "host", "wait"}) {
         cycles += report.at("time").at(fmt::format("{}_cycles", part)).get<std::uint64_t>();
@@ -227,7 +226,7 @@ TEST_SUITE("run") {
       const bool table = files.report.at("config").at("machine").contains("energy");
       CHECK(files.report.contains("energy") == table);
       if (!table) continue;
-      const ordered_json& energy = files.report.at("energy");
+      const Json& energy = files.report.at("energy");
       double parts = 0;
       for (const auto& [name, joules] : energy.at("by_part").items()) {
         CHECK(joules.get<double>() >= 0);

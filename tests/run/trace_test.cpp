@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
@@ -17,6 +16,8 @@ using tessera::report::parse_table;
 using tessera::report::Table;
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
+using tessera::test::parsed_json;
 using tessera::test::PerfettoTrace;
 using tessera::test::Slice;
 using tessera::test::Vcd;
@@ -38,7 +39,7 @@ Answer run(const CommandFolder& folder, const std::string& options) {
 }
 
 std::string without_host(const std::string& text) {
-  nlohmann::ordered_json report = nlohmann::ordered_json::parse(text);
+  Json report = parsed_json(text);
   report.erase("host");
   return report.dump(2);
 }

@@ -1,12 +1,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
 
-using nlohmann::json;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 
 namespace {
 
@@ -20,7 +19,7 @@ constexpr double kTurnSlots = 12 / 2.0;
 constexpr double kTransposeSlots = 2 / 2.0;
 
 /// Slots for two points in all phases of a plan of one dimension.
-double plan_slots(const json& plan) {
+double plan_slots(const Json& plan) {
   const auto lengths = plan.at("lengths").get<std::vector<std::uint64_t>>();
   const auto radices = plan.at("radices").get<std::vector<std::uint64_t>>();
   double slots = kTurnSlots * static_cast<double>(lengths.size() - 1);
@@ -45,10 +44,10 @@ TEST_SUITE("run") {
           "run {}/configs/runs/fft.json --set machine={} --out result", TESSERA_SOURCE, machine));
       CAPTURE(answer.err);
       REQUIRE(answer.code == 0);
-      const json report = json::parse(folder.read("result/report.json"));
-      const json& plan = report.at("plan");
+      const Json report = folder.json("result/report.json");
+      const Json& plan = report.at("plan");
       std::uint64_t tiles = 1;
-      for (const json& parts : plan.at("parts")) tiles *= parts.get<std::uint64_t>();
+      for (const Json& parts : plan.at("parts")) tiles *= parts.get<std::uint64_t>();
       double bound = plan_slots(plan) * (1U << 20) / 2 / static_cast<double>(tiles);
       const auto steps = tessera::report::parse_table(folder.read("result/steps.csv"), "steps.csv",
                                                       {"exchange_bound_cycles"});

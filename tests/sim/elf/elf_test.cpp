@@ -17,25 +17,25 @@ using namespace tessera;
 
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using FileBytes = std::vector<std::byte>;
 
-Bytes sample() {
+FileBytes sample() {
   const auto bytes = embedded::find("tests/sim/elf/sample/codelets.elf");
   return {bytes.begin(), bytes.end()};
 }
 
 template <class T>
-T get(const Bytes& bytes, std::size_t at) {
+T get(const FileBytes& bytes, std::size_t at) {
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
 }
 template <class T>
-void put(Bytes& bytes, std::size_t at, T value) {
+void put(FileBytes& bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-std::string error_of(const Bytes& bytes) {
+std::string error_of(const FileBytes& bytes) {
   try {
     elf::read(bytes, "a.elf");
   } catch (const UserError& error) {
@@ -46,7 +46,7 @@ std::string error_of(const Bytes& bytes) {
 
 /// The message for the sample with its file header changed.
 std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
-  Bytes bytes = sample();
+  FileBytes bytes = sample();
   auto header = get<elf::FileHeader>(bytes, 0);
   change(header);
   put(bytes, 0, header);
@@ -55,7 +55,7 @@ std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
 
 /// The same with its first loaded segment changed.
 std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change) {
-  Bytes bytes = sample();
+  FileBytes bytes = sample();
   const auto header = get<elf::FileHeader>(bytes, 0);
   for (std::uint32_t i = 0; i < header.segment_count; ++i) {
     const std::size_t at = header.segments + i * sizeof(elf::SegmentHeader);
@@ -70,7 +70,7 @@ std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change
 
 /// The same with its symbol table's section header changed.
 std::string symbols_error(const std::function<void(elf::SectionHeader&)>& change) {
-  Bytes bytes = sample();
+  FileBytes bytes = sample();
   const auto header = get<elf::FileHeader>(bytes, 0);
   for (std::uint32_t i = 0; i < header.section_count; ++i) {
     const std::size_t at = header.sections + i * sizeof(elf::SectionHeader);
@@ -107,7 +107,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file without sections has the code of its executable segments") {
-    Bytes bytes = sample();
+    FileBytes bytes = sample();
     auto header = get<elf::FileHeader>(bytes, 0);
     header.section_count = 0;
     put(bytes, 0, header);
@@ -119,7 +119,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("other files than ELF for RV32 are named as what they are") {
     CHECK(error_of({}) == "a.elf: not an ELF file");
-    CHECK(error_of(Bytes(100)) == "a.elf: not an ELF file");
+    CHECK(error_of(FileBytes(100)) == "a.elf: not an ELF file");
     CHECK(header_error([](auto& h) { h.identity[4] = 2; }).find("64-bit") != std::string::npos);
     CHECK(header_error([](auto& h) { h.identity[5] = 2; }).find("big-endian") != std::string::npos);
     CHECK(header_error([](auto& h) { h.machine = 62; }).find("ELF machine 62") !=
@@ -130,9 +130,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file cut off anywhere is an error or the same program") {
-    const Bytes whole = sample();
+    const FileBytes whole = sample();
     for (std::size_t size = 0; size < whole.size(); ++size) {
-      const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+      const FileBytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       CHECK(!error_of(part).empty());
     }
   }
@@ -167,9 +167,9 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("changing any byte never does worse than a user error") {
-    const Bytes whole = sample();
+    const FileBytes whole = sample();
     for (std::size_t at = 0; at < whole.size(); ++at) {
-      Bytes bytes = whole;
+      FileBytes bytes = whole;
       bytes[at] = ~bytes[at];
       CHECK_NOTHROW(error_of(bytes));
     }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/config/json_text.h"
 #include "sim/plot/best.h"
 #include "sim/plot/derived.h"
 #include "sim/plot/scattered.h"
@@ -337,7 +338,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a tornado has the keys that move a metric, strongest first, a bar for each end") {
-    const plot::Json stored = plot::Json::parse(R"json({"heading": "k on m", "by": 2,
+    const plot::Json stored = config::parse_json(R"json({"heading": "k on m", "by": 2,
       "simulated": false, "time": 8.0, "energy": 2.0, "area": null, "keys": [
       {"key": "machine.weak", "unit": "", "value": 3, "low": null,
        "high": {"value": 6, "time": 8.8, "energy": 2.0, "area": null, "replanned": false}},
@@ -347,7 +348,8 @@ TEST_SUITE("unit") {
        "low": {"value": 2, "time": 4.0, "energy": 2.0, "area": null, "replanned": true},
        "high": {
   "value" : 8, "time" : 12.0, "energy" : 2.0, "area" : null, "replanned" : false}}]
-  })json");
+  })json",
+                                                 "test");
     Source source;
     source.rows.origin = "folder";
     source.sensitivity = &stored;

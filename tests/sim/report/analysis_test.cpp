@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/config/json_text.h"
+
 using namespace tessera;
 using report::analyse;
 using report::Analysis;
@@ -28,7 +30,7 @@ report::RunFolder run_of(const std::vector<Row>& rows, const char* peak_type = "
                        row.compute + row.exchange + row.sync + row.wait, row.compute, row.exchange,
                        row.sync, row.wait, row.last_tile, row.most, row.mean, row.flops);
   }
-  const nlohmann::ordered_json report = {
+  const config::Json report = {
       {"config", {{"machine", {{"name", "bow"}}}, {"workload", {{"kernel", "toy"}}}}},
       {"rate", {{"peak_type", peak_type}}}};
   return {"", report, report::parse_table(csv, "steps.csv", {}), {}, {}, {}, {}};

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/config/json_text.h"
 #include "sim/report/peak.h"
 #include "sim/report/units.h"
 
@@ -28,7 +29,7 @@ void describe(config::Fields& fields, Options& options) {
 class Toy : public Workload {
  public:
   [[nodiscard]] std::string problem() const override { return "2x3 f16"; }
-  [[nodiscard]] nlohmann::ordered_json plan() const override { return {{"split", 2}}; }
+  [[nodiscard]] config::Json plan() const override { return {{"split", 2}}; }
   [[nodiscard]] Prediction prediction() const override { return {900, 500, 300, 100}; }
   [[nodiscard]] std::uint64_t useful_flops() const override { return 6000; }
   [[nodiscard]] std::string peak_type() const override { return "f16"; }
@@ -221,8 +222,8 @@ TEST_SUITE("unit") {
     report::write_report(report, (folder / "a").string());
     report::write_report(report, (folder / "a").string());
     CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 5);
-    std::ifstream in(folder / "a" / "report.json");
-    CHECK(nlohmann::ordered_json::parse(in) == report.json);
+    const std::string written = (folder / "a" / "report.json").string();
+    CHECK(config::parse_json(config::read_text(written), written) == report.json);
     CHECK_THROWS_AS(report::require_writable((folder / "a/report.json/x").string()), UserError);
     fs::remove_all(folder);
   }

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/catalogue.h"
+#include "sim/config/json_text.h"
 #include "sim/config/presets.h"
 
 using namespace tessera;
@@ -18,7 +19,8 @@ const Catalogue& catalogue() {
 
 config::Config config_of(const std::string& machine) {
   const config::Layers layers(
-      config::Json::parse(R"({"machine": )" + machine + R"(, "workload": {"kernel": "stream"}})"),
+      config::parse_json(R"({"machine": )" + machine + R"(, "workload": {"kernel": "stream"}})",
+                         "test"),
       "test.json");
   return config::read_config(layers, "test", catalogue(), config::machine_presets());
 }

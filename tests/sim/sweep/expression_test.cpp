@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/config/json_text.h"
 
 using namespace tessera;
 using config::Json;
@@ -11,9 +12,10 @@ using sweep::Expression;
 namespace {
 
 const Json& config() {
-  static const Json kConfig = Json::parse(R"({
+  static const Json kConfig = config::parse_json(R"({
     "machine": {"name": "bow", "tiles": 64, "ports": [4, 8]},
-    "workload": {"kernel": "gemm", "m": 256, "n": 100, "density": 0.5, "plan": null}})");
+    "workload": {"kernel": "gemm", "m": 256, "n": 100, "density": 0.5, "plan": null}})",
+                                                 "test");
   return kConfig;
 }
 

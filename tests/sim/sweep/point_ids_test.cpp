@@ -9,13 +9,14 @@
 #include "kernels/catalogue.h"
 #include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
+#include "sim/config/json_text.h"
 
 using namespace tessera;
 
 namespace {
 
 std::string id(const std::string& text, const std::string& program = "1") {
-  const config::Layers layers(config::Json::parse(text), "a.json");
+  const config::Layers layers(config::parse_json(text, "test"), "a.json");
   return sweep::PointIds(program).of(
       config::read_config(layers, "a", kernels::catalogue(), config::machine_presets()));
 }

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/config/json_text.h"
 
 using namespace tessera;
 using config::Json;
@@ -13,7 +14,7 @@ using sweep::Spec;
 namespace {
 
 Spec read(const std::string& section, const std::vector<std::string>& arguments = {}) {
-  return sweep::read_specs(Json::parse(section), "s.json", arguments).front();
+  return sweep::read_specs(config::parse_json(section, "test"), "s.json", arguments).front();
 }
 
 std::string rows(const sweep::Group& group) { return Json(group.rows).dump(); }
@@ -83,7 +84,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("in a list of parts an axis of the command line is for those that have its path") {
-    const Json parts = Json::parse(R"([{"grid": {"m": [1], "b": [4, 8]}}, {"grid": {"m": [1]}}])");
+    const Json parts =
+        config::parse_json(R"([{"grid": {"m": [1], "b": [4, 8]}}, {"grid": {"m": [1]}}])", "test");
     const std::vector<Spec> some =
         sweep::read_specs(parts, "s.json", std::vector<std::string>{"b=16"});
     CHECK(rows(some[0].groups[1]) == "[[16]]");

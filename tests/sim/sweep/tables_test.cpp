@@ -11,6 +11,7 @@
 
 #include "kernels/catalogue.h"
 #include "sim/base/whole_file.h"
+#include "sim/config/json_text.h"
 
 using namespace tessera;
 using config::Json;
@@ -32,11 +33,11 @@ struct Folder {
 Json report(const std::string& plan) {
   return {{"tessera", {{"version", "1"}}},
           {"config", {{"x", 1}}},
-          {"plan", Json::parse(plan)},
+          {"plan", config::parse_json(plan, "test")},
           {"prediction", {{"cycles", 9}}},
           {"time", {{"cycles", 10}, {"seconds", 0.1}}},
           {"energy", {{"joules", nullptr}, {"by_part", Json::object()}}},
-          {"largest", Json::parse(R"([{"step": 1}])")},
+          {"largest", config::parse_json(R"([{"step": 1}])", "test")},
           {"host", {{"seconds", 3}}}};
 }
 
@@ -86,8 +87,9 @@ TEST_SUITE("unit") {
               "4,f16,10,0.1,,,2,9,1,{},done,\n",
               points[0].id, points[1].id, points[3].id));
     const std::string lines = folder.read("results.jsonl");
-    const Json first = Json::parse(lines.substr(0, lines.find('\n')));
-    CHECK(first["axes"] == Json::parse(R"({"machine.tiles": 1, "workload.dtype": "f16"})"));
+    const Json first = config::parse_json(lines.substr(0, lines.find('\n')), "test");
+    CHECK(first["axes"] ==
+          config::parse_json(R"({"machine.tiles": 1, "workload.dtype": "f16"})", "test"));
     CHECK(first["error"] == "too \"large\":\n a table");
   }
 

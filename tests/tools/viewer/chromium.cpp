@@ -97,7 +97,7 @@ Chromium::Json Chromium::receive() {
     buffer_.append(piece.data(), static_cast<std::size_t>(got));
     end = buffer_.find('\0', before);
   }
-  Json message = Json::parse(buffer_.substr(0, end));
+  Json message = config::parse_json(buffer_.substr(0, end), "chromium");
   buffer_.erase(0, end + 1);
   return message;
 }

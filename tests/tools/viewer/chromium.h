@@ -5,7 +5,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "sim/config/json_text.h"
 
 namespace tessera::test {
 
@@ -14,7 +14,7 @@ namespace tessera::test {
 /// 4). Whatever it answers too late or not at all is a std::runtime_error.
 class Chromium {
  public:
-  using Json = nlohmann::json;
+  using Json = config::Json;
 
   [[nodiscard]] static bool installed();
 

@@ -97,7 +97,7 @@ void write_tile_steps(const std::filesystem::path& file, const LargeRun& run,
 
 }  // namespace
 
-void write_large_run(const std::filesystem::path& folder, nlohmann::json sample,
+void write_large_run(const std::filesystem::path& folder, config::Json sample,
                      const LargeRun& run) {
   std::filesystem::create_directories(folder);
   std::mt19937 random(5);

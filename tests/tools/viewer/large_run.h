@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <nlohmann/json.hpp>
+#include "sim/config/json_text.h"
 
 namespace tessera::test {
 
@@ -14,7 +14,6 @@ struct LargeRun {
 
 /// Writes the files of a run as large as asked for: five phases in turn, seeded noise on every tile
 /// and superstep, the config of `sample` (a report.json).
-void write_large_run(const std::filesystem::path& folder, nlohmann::json sample,
-                     const LargeRun& run);
+void write_large_run(const std::filesystem::path& folder, config::Json sample, const LargeRun& run);
 
 }  // namespace tessera::test

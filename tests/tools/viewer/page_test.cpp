@@ -3,17 +3,16 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/report/units.h"
 #include "tests/cli/command.h"
 #include "tests/tools/viewer/chromium.h"
 #include "tests/tools/viewer/large_run.h"
 
-using nlohmann::json;
 using tessera::report::grouped;
 using tessera::test::Chromium;
 using tessera::test::CommandFolder;
+using tessera::test::Json;
 
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
 namespace {
@@ -46,7 +45,7 @@ void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
 
 /// No canvas is empty: each shows several colours.
 void check_drawn(Chromium& browser) {
-  const json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
+  const Json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
     // Of the traffic matrix the matrix itself, without what stands around it.
     const gap = canvas.ariaLabel.startsWith('Bytes from each') ? 22 : 0;
     const height = gap > 0 ? canvas.width - gap : canvas.height;
@@ -54,7 +53,7 @@ void check_drawn(Chromium& browser) {
     return new Set(new Uint32Array(data.buffer)).size;
   }))");
   CHECK(colours.size() >= 6);
-  for (const json& each : colours) CHECK(each > 3);
+  for (const Json& each : colours) CHECK(each > 3);
   CHECK(browser.colours_shown() > 50);
 }
 
@@ -72,7 +71,7 @@ double paint_milliseconds(Chromium& browser) {
 /// From the whole run inwards by eight turns of the wheel, each until its frame is drawn: the
 /// slowest, of each the best of six times, since the machine may be busy.
 double zoom_milliseconds(Chromium& browser) {
-  const json slowest = browser.evaluate(R"((async () => {
+  const Json slowest = browser.evaluate(R"((async () => {
     document.getElementById('timeline').scrollIntoView();
     const canvas = document.getElementById('timeline-canvas');
     const frame = () => new Promise(requestAnimationFrame);
@@ -105,7 +104,7 @@ TEST_SUITE("browser") {
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
 
-    const json report = json::parse(folder.read("one/report.json"));
+    const Json report = folder.json("one/report.json");
     CHECK(browser.evaluate("state.runs[0].report") == report);
     for (const char* table : {"steps", "tiles", "traffic", "buffers"}) {
       CHECK(browser.evaluate(fmt::format("state.runs[0].{}.csv()", table)) ==
@@ -138,9 +137,9 @@ TEST_SUITE("browser") {
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#memory");
-    const json names = browser.evaluate("state.runs[0].ranges.map(range => range.name)");
+    const Json names = browser.evaluate("state.runs[0].ranges.map(range => range.name)");
     CHECK(names.size() > 4);
-    for (const json& name : names) CHECK(contains(shown, name.get<std::string>()));
+    for (const Json& name : names) CHECK(contains(shown, name.get<std::string>()));
     CHECK(contains(shown, "descriptor lists"));
     // Each superstep's live bytes are those that its buffers sum up to on the tile where most are.
     CHECK(browser.evaluate(R"(state.runs[0].steps.of('live_bytes').every((live, step) =>
@@ -237,9 +236,9 @@ TEST_SUITE("browser") {
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#faster");
-    const json stored = json::parse(folder.read("one/sensitivity.json"));
+    const Json stored = folder.json("one/sensitivity.json");
     CHECK(stored.at("keys").size() > 10);
-    for (const json& key : stored.at("keys"))
+    for (const Json& key : stored.at("keys"))
       CHECK(contains(shown, key.at("key").get<std::string>().substr(8)));
     CHECK(contains(shown, "predicted"));
     CHECK(browser.evaluate("document.querySelectorAll('#sections a').length") == 11);
@@ -257,12 +256,12 @@ TEST_SUITE("browser") {
     REQUIRE(folder.call("report one").code == 0);
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
-    const json raster = json::parse(folder.read("one/report.json")).at("results").at("raster");
+    const Json raster = folder.json("one/report.json").at("results").at("raster");
     CHECK(contains(text_of(browser, "#raster"),
                    grouped(raster.at("spikes").get<std::uint64_t>()) + " spikes"));
     CHECK(browser.evaluate("document.querySelectorAll('#raster option').length") == 2);
     const std::string picture = "document.querySelector('#raster canvas').toDataURL()";
-    const json first = browser.evaluate(picture);
+    const Json first = browser.evaluate(picture);
     browser.evaluate(
         "(() => { const box = document.getElementById('raster-sample'); box.value = 1; "
         "box.dispatchEvent(new Event('change')); })()");
@@ -342,9 +341,9 @@ TEST_SUITE("browser") {
     browser.open(folder.path() / "two/comparison.html", true);
     check_drawn(browser);
     CHECK(browser.evaluate("theme()") == "dark");
-    const json one = json::parse(folder.read("one/report.json"));
-    const json two = json::parse(folder.read("two/report.json"));
-    CHECK(browser.evaluate("state.runs.map(run => run.report)") == json::array({one, two}));
+    const Json one = folder.json("one/report.json");
+    const Json two = folder.json("two/report.json");
+    CHECK(browser.evaluate("state.runs.map(run => run.report)") == Json::array({one, two}));
     const std::string first_row = text_of(browser, "#compare tbody tr");
     CHECK(contains(first_row,
                    "cycles" + grouped(one["time"]["cycles"]) + grouped(two["time"]["cycles"])));
@@ -358,7 +357,7 @@ TEST_SUITE("browser") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
     run(folder, "run - --out sample");
-    const json sample = json::parse(folder.read("sample/report.json"));
+    const Json sample = folder.json("sample/report.json");
     const tessera::test::LargeRun runs[] = {{1472, 10'000, 2500}, {100'000, 40, 40}};
     for (const tessera::test::LargeRun& large : runs) {
       CAPTURE(large.tiles);
