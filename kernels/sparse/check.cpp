@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/sparse/rounding.h"
 #include "kernels/sparse/row_sums.h"
 #include "sim/base/parallel.h"
 #include "sim/data/element.h"
@@ -16,7 +17,6 @@ namespace tessera::sparse {
 namespace {
 
 constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
-constexpr double kDeviations = 8;
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
 constexpr std::size_t kBatch = 1024;     // rows that all threads look at before it goes on

@@ -10,7 +10,6 @@ namespace tessera::sparse {
 
 namespace {
 
-constexpr double kDeviations = 8;
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
 /// Eight standard deviations of what `steps` roundings of relative error u add to a sum of such

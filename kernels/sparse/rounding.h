@@ -13,6 +13,8 @@
 /// end (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), whichever is less.
 namespace tessera::sparse {
 
+constexpr double kDeviations = 8;  ///< the standard deviations of the bounds
+
 /// Roundings that a result goes through.
 struct Rounding {
   double sum;               ///< u: of storing a partial sum

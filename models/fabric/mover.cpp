@@ -9,7 +9,7 @@
 namespace tessera::fabric {
 namespace {
 
-constexpr std::size_t kGrain = 32;  ///< participants that a host thread takes at a time
+constexpr std::size_t kMoverGrain = 32;  ///< participants that a host thread takes at a time
 
 template <class Descriptor>
 [[noreturn]] void fault(TileId tile, const char* kind, std::uint32_t number,
@@ -43,7 +43,7 @@ const std::vector<Mover::Tally>& Mover::move(std::span<const Participant> partic
   if (floorplan_.known()) reach_.assign(sends_.size(), 0);
   if (staged_.size() < participants.size()) staged_.resize(participants.size());
   const auto each = [&](auto work) {
-    threads.for_ranges(participants.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    threads.for_ranges(participants.size(), kMoverGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) work(i);
     });
   };

@@ -7,9 +7,9 @@
 #include "sim/report/version.h"
 
 namespace tessera::command {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 Json point_json(const ValidationSet& set, const Row& row) {
   const ValidationPoint& point = *row.point;

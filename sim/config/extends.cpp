@@ -34,8 +34,8 @@ Layers parse_object(std::string_view text, const std::string& origin) {
 
 /// A machine's file is no run, whatever it extends.
 void refuse_machine(const Json& value, const std::string& file) {
-  constexpr std::string_view kSections[] = {"machine", "workload", "run", "report", "sweep"};
-  for (const std::string_view section : kSections)
+  constexpr std::string_view kRunSections[] = {"machine", "workload", "run", "report", "sweep"};
+  for (const std::string_view section : kRunSections)
     if (value.contains(section)) return;
   MachineConfig machine;
   const Json keys = resolved([&](Fields& fields) { describe(fields, machine); });

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r,";  // the collection's first lines have commas
 
-struct Header {
+struct SmtxHeader {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
   std::uint64_t entries = 0;
 };
 
-Header read_header(Lines& lines) {
+SmtxHeader read_smtx_header(Lines& lines) {
   if (!lines.next()) lines.fail("a .smtx file starts with 'rows, columns, nonzeros'");
   constexpr std::string_view kCount = "a whole number below 2^32";
-  Header header;
+  SmtxHeader header;
   header.rows = lines.number<std::uint32_t>("number of rows", kCount);
   header.columns = lines.number<std::uint32_t>("number of columns", kCount);
   header.entries = lines.number<std::uint64_t>("number of nonzeros", "a whole number");
@@ -30,7 +30,7 @@ Header read_header(Lines& lines) {
 }
 
 /// The offsets where the rows begin and end.
-std::vector<std::uint64_t> read_offsets(Lines& lines, const Header& header) {
+std::vector<std::uint64_t> read_offsets(Lines& lines, const SmtxHeader& header) {
   if (!lines.next()) lines.fail("the line of {} row offsets is missing", header.rows + 1ULL);
   std::vector<std::uint64_t> offsets;
   for (std::uint64_t i = 0; i <= header.rows; ++i) {
@@ -50,7 +50,7 @@ std::vector<std::uint64_t> read_offsets(Lines& lines, const Header& header) {
   return offsets;
 }
 
-std::vector<std::uint32_t> read_columns(Lines& lines, const Header& header) {
+std::vector<std::uint32_t> read_columns(Lines& lines, const SmtxHeader& header) {
   if (!lines.next() && header.entries > 0) {
     lines.fail("the line of {} column indices is missing", header.entries);
   }
@@ -71,7 +71,7 @@ std::vector<std::uint32_t> read_columns(Lines& lines, const Header& header) {
 
 SparseMatrix parse_smtx(std::string_view text, std::string_view name) {
   Lines lines(text, name, kBlank);
-  const Header header = read_header(lines);
+  const SmtxHeader header = read_smtx_header(lines);
   SparseMatrix matrix{header.rows, header.columns, read_offsets(lines, header), {}, {}};
   matrix.column = read_columns(lines, header);
   for (std::uint32_t row = 0; row < matrix.rows; ++row) {
@@ -95,7 +95,7 @@ MatrixSize smtx_size(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   const std::string name = path.string();
   Lines lines(text, name, kBlank);
-  const Header header = read_header(lines);
+  const SmtxHeader header = read_smtx_header(lines);
   return {header.rows, header.columns};
 }
 

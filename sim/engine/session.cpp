@@ -8,7 +8,7 @@ namespace {
 
 using isa::Instruction;
 
-constexpr std::uint32_t kWordBytes = 4;
+constexpr std::uint32_t kInstructionBytes = 4;
 
 Cost difference(const Cost& a, const Cost& b) { return {a.slots - b.slots, a.work - b.work}; }
 bool finish(Exit& exit, Context& context, Stop stop, std::uint32_t pc) {
@@ -132,7 +132,7 @@ bool Session::csr(Call& call) {
 void Session::finish_cycle_read(const Code& code, Context& context, std::uint64_t cycle) {
   const isa::Instruction instruction = code.instruction(context.pc);
   check(execute_csr(instruction, context, cycle, context.instructions), "engine: no cycle read");
-  context.pc += kWordBytes;
+  context.pc += kInstructionBytes;
 }
 
 bool Session::fault(Call& call) const {

@@ -12,9 +12,9 @@
 #include "sim/report/tile_steps.h"
 
 namespace tessera::report {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 std::string_view viewer_file(std::string_view name) {
   const auto bytes = embedded::find(fmt::format("tools/viewer/{}", name));

@@ -12,10 +12,11 @@
 #include "sim/sensitivity/stored.h"
 
 namespace tessera::report {
+using Json = nlohmann::ordered_json;
+
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 /// The numbers that analysis and page are made of.
 constexpr const char* kNumbers[] = {"/config/machine/tiles",

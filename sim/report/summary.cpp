@@ -8,9 +8,9 @@
 #include "sim/report/units.h"
 
 namespace tessera::report {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 std::uint64_t count(const Json& section, std::string_view key) {
   return section.at(std::string(key)).get<std::uint64_t>();

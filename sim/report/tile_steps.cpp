@@ -12,9 +12,9 @@
 #include "sim/report/pack.h"
 
 namespace tessera::report {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// Adds up neighbouring rows.
 void halve(TileSteps& steps) {

@@ -8,9 +8,9 @@
 #include "sim/report/units.h"
 
 namespace tessera::report {
-namespace {
-
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 constexpr std::size_t kPhases = 20;
 
