@@ -20,7 +20,7 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
   const Problem& p = options.problem;
   const std::uint64_t columns = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1);
   if (file.empty()) return {p.features, columns, p.type(), options.seed, stream};
-  return {p.features, columns, p.type(), file, std::string(key)};
+  return {p.features, columns, p.type(), file, std::string(key), p.is_complex()};
 }
 
 Options for_machine(Options options, const MachineConfig& machine) {

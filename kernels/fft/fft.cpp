@@ -28,7 +28,7 @@ void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
 data::DenseOperand operand(const Options& options) {
   const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
   if (options.x.empty()) return {options.problem.rows, columns, kType, options.seed, 0};
-  return {options.problem.rows, columns, kType, options.x, std::string("x")};
+  return {options.problem.rows, columns, kType, options.x, std::string("x"), true};
 }
 
 }  // namespace

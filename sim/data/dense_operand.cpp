@@ -14,11 +14,13 @@ DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::T
     : rows_(rows), columns_(columns), seed_(seed), stream_(stream), bits_(seeded_bits(type)) {}
 
 DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
-                           const std::string& file, const std::string& key)
+                           const std::string& file, const std::string& key, bool pairs)
     : rows_(rows), columns_(columns) {
   const NumpyArray array = read_numpy(file);
-  // Of complex numbers real and imaginary parts lie side by side.
-  const bool paired = array.shape == std::vector<std::uint64_t>{rows, columns / 2, 2};
+  if (!pairs && array.dtype.starts_with("<c"))
+    throw KeyError("workload." + key, fmt::format("found {} of complex numbers ({}), allowed real",
+                                                  file, array.dtype));
+  const bool paired = pairs && array.shape == std::vector<std::uint64_t>{rows, columns / 2, 2};
   if (!paired && array.shape != std::vector<std::uint64_t>{rows, columns}) {
     throw KeyError("workload." + key, fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
                                                   fmt::join(array.shape, ", "), rows, columns));

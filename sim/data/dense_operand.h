@@ -15,10 +15,11 @@ class DenseOperand {
   /// Uniform in [-1, 1), exact in `type`; `stream` tells operands of one seed apart.
   DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type, std::uint64_t seed,
                std::uint64_t stream);
-  /// A .npy file of this shape, rounded to `type`. Throws KeyError naming workload.`key` for
-  /// another shape, UserError for values beyond `type`.
+  /// A .npy file of this shape, rounded to `type`; with `pairs` of half as many columns of complex
+  /// numbers too, whose parts lie side by side. Throws KeyError naming workload.`key` for another
+  /// shape or complex numbers where none belong, UserError for values beyond `type`.
   DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
-               const std::string& file, const std::string& key);
+               const std::string& file, const std::string& key, bool pairs = false);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }

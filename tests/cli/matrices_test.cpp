@@ -93,7 +93,8 @@ TEST_SUITE("cli") {
         {"not numpy at all", {"a.npy: "}},
         {npy(header, 127), {"a.npy: "}},
         {npy(header, 129), {"a.npy: "}},
-        {npy(with("<f2", "<c8"), 512), {"a.npy: ", "<c8"}},
+        {npy(with("<f2", "<c8"), 512),
+         {"workload.a: found a.npy of complex numbers (<c8), allowed real"}},
         {npy(with("8, 8", "8, 9"), 144), {"8", "9"}},
         {npy(with("8, 8", "64,"), 128), {"found a.npy of shape [64], allowed [8, 8]"}},
         {npy(with("False", "Perhaps"), 128), {"a.npy: fortran_order: found 'Perhaps'"}}};
