@@ -70,6 +70,7 @@ struct Pool {
 struct Portion {
   double blocks = 0;
   double rows = 0;
+  double longest = 0;  ///< blocks of the longest row; 0: all are as long as the mean
 };
 
 /// What a pattern, or the expectation of one, gives the tiles of a grid to do.

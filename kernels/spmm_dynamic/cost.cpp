@@ -145,12 +145,15 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
 // --- what follows from it ------------------------------------------------------------------------
 
 /// How much longer than its even share the busiest worker takes, where workers share rows, or rows
-/// and passes: rows are about equal.
-double Cost::imbalance(const PoolShape& pool, double rows) const {
+/// and passes: no worker has less than the longest row's.
+double Cost::imbalance(const PoolShape& pool, const Portion& portion) const {
+  const double rows = portion.rows;
   if (shape_.in_blocks() || rows == 0) return 1;
+  const double longest = portion.longest * rows / portion.blocks;  // in rows of the mean length
   double most = 0;
   for (std::uint32_t parts = 1; parts <= std::min(workers_, pool.passes()); ++parts) {
-    const double busiest = std::ceil(rows / (workers_ / parts)) * ceil_div(pool.passes(), parts);
+    const double busiest =
+        std::max(std::ceil(rows / (workers_ / parts)), longest) * ceil_div(pool.passes(), parts);
     if (parts == 1 || busiest < most) most = busiest;
   }
   return std::max(1.0, most * workers_ / (std::ceil(rows) * pool.passes()));
@@ -161,8 +164,7 @@ std::uint64_t Cost::product(const PoolShape& pool, const Portion& portion) {
   const double pair = unit_blocks(shape_);
   // A row of an odd number of elements ends with a zero.
   const double units = portion.blocks / pair + (pair > 1 ? portion.rows / 2 : 0);
-  return rounded(of.once +
-                 (portion.rows * of.row + units * of.unit) * imbalance(pool, portion.rows));
+  return rounded(of.once + (portion.rows * of.row + units * of.unit) * imbalance(pool, portion));
 }
 
 std::uint64_t Cost::turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns) {

@@ -29,7 +29,7 @@ class Cost {
   std::uint64_t measure_turning(const FittedCost::Sizes& sizes);
   std::uint64_t measure_test(std::uint64_t flags);
   const Line& line(std::uint32_t columns);
-  [[nodiscard]] double imbalance(const PoolShape& pool, double rows) const;
+  [[nodiscard]] double imbalance(const PoolShape& pool, const Portion& portion) const;
   std::uint64_t product(const PoolShape& pool, const Portion& portion);
   std::uint64_t turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns);
   template <class Make>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_dynamic/load.h"
@@ -13,16 +14,61 @@ namespace {
 
 constexpr std::size_t kPackedGrids = 128;  // of algorithm given
 
-/// Uniform patterns: the fullest partition by Bernstein's bound where it leaves one partition.
+/// log of n over k.
+double log_choose(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+/// The median of the blocks of the fullest partition, if the most blocks lie anywhere with equal
+/// probability: each partition's number is hypergeometric, and partitions count as independent.
+double fullest_partition(const Problem& problem, const Grid& grid) {
+  const double all = static_cast<double>(problem.block_rows) * problem.block_columns;
+  const double cells = static_cast<double>(ceil_div(problem.block_rows, grid.x)) *
+                       ceil_div(problem.block_columns, grid.y);
+  const auto blocks = static_cast<double>(problem.max_blocks);
+  // Whether a partition has more than m blocks at most as often as one in all partitions does in
+  // half of the patterns. Beyond the mean each probability is less than `ratio` of the one before.
+  const auto suffices = [&](std::uint64_t number) {
+    const double m = static_cast<double>(number) + 1;
+    const double ratio = (blocks - m) * (cells - m) / ((m + 1) * (all - blocks - cells + m + 1));
+    if (ratio >= 1) return false;
+    const double log_probability = log_choose(blocks, m) + log_choose(all - blocks, cells - m) -
+                                   log_choose(all, cells) - std::log1p(-ratio);
+    return log_probability <= std::log(std::numbers::ln2 / grid.partitions());
+  };
+  auto fewest = static_cast<std::uint64_t>(std::ceil(blocks * cells / all));
+  auto most = std::max(fewest, static_cast<std::uint64_t>(std::min(blocks, cells)));
+  while (fewest < most) {
+    const std::uint64_t middle = fewest + (most - fewest) / 2;
+    if (suffices(middle))
+      most = middle;
+    else
+      fewest = middle + 1;
+  }
+  return static_cast<double>(most);
+}
+
+/// What a plan takes with these very patterns; nothing if its buckets have no room for one.
+std::optional<std::uint64_t> cycles_with(const Problem& problem, const Plan& plan, Cost& cost,
+                                         const std::vector<sparse::BlockMatrix>& patterns) {
+  std::uint64_t cycles = 0;
+  try {
+    for (const sparse::BlockMatrix& w : patterns)
+      cycles += cost.predict(problem, plan.pool, pack(w, plan.pool).load).cycles;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+  return cycles;
+}
+
+/// Uniform patterns: the fullest partition, and what spills from it.
 class UniformSearch final : public Search {
  public:
   using Search::Search;
 
  protected:
   [[nodiscard]] Load expected(const Problem& problem, const Grid& grid) const override {
-    const double mean = static_cast<double>(problem.max_blocks) / grid.partitions();
-    const double l = std::log(static_cast<double>(grid.partitions()));
-    return spilling_load(problem, grid, mean + std::sqrt(2 * mean * l) + l / 3);
+    return spilling_load(problem, grid, fullest_partition(problem, grid));
   }
 };
 
@@ -58,14 +104,9 @@ class GivenSearch final : public Search {
                       [&](const Plan& a, const Plan& b) { return cycles(a) < cycles(b); });
     for (std::size_t i = 0; i < few; ++i) {
       Plan& plan = candidates_[i];
-      try {
-        plan.prediction = {};
-        for (const sparse::BlockMatrix& w : patterns_)
-          plan.prediction.cycles +=
-              cost_.predict(problem_, plan.pool, pack(w, plan.pool).load).cycles;
-      } catch (const UserError&) {  // the buckets have no room
-        continue;
-      }
+      const auto found = cycles_with(problem_, plan, cost_, patterns_);
+      if (!found) continue;
+      plan.prediction = {.cycles = *found};
       if (!best_ || cycles(plan) < cycles(*best_)) best_ = plan;
     }
   }
@@ -75,6 +116,17 @@ class GivenSearch final : public Search {
   std::vector<LoadMap> maps_;  ///< by pattern
   std::vector<Plan> candidates_;
 };
+
+/// Of two plans the one that these patterns prefer; the second only where it fits.
+std::optional<Plan> faster_with(const std::vector<sparse::BlockMatrix>& patterns,
+                                std::optional<Plan> first, std::optional<Plan> second,
+                                const Problem& problem, Cost& cost) {
+  // The published planner takes more than the plan's share of memory where nothing else fits.
+  if (!first || !second || !fits(problem, second->pool, cost.machine())) return first;
+  const auto cycles = cycles_with(problem, *first, cost, patterns);
+  const auto other = cycles_with(problem, *second, cost, patterns);
+  return other && (!cycles || *other < *cycles) ? second : first;
+}
 
 void require_at_most(const char* key, std::uint32_t found, std::uint64_t most) {
   if (found > most)
@@ -93,7 +145,7 @@ Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint
 Load spilling_load(const Problem& problem, const Grid& grid, double most) {
   const double rows = ceil_div(problem.block_rows, grid.x);
   const auto portion = [&](double blocks) {
-    return Portion{blocks, rows * (1 - std::exp(-blocks / rows))};
+    return Portion{blocks, rows * (1 - std::exp(-blocks / rows)), 0};
   };
   const double room = static_cast<double>(bucket_blocks(problem, grid) * grid.z);
   Load load{portion(std::min(most, room)), {}, 0, 0};
@@ -154,7 +206,9 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Cost& cost,
       plan = sparse::published::Policy(machine).dynamic_plan(problem, pinned, cost);
       break;
     case Algorithm::best:
-      plan = UniformSearch(problem, pinned, cost).best();
+      plan = faster_with(patterns, UniformSearch(problem, pinned, cost).best(),
+                         sparse::published::Policy(machine).dynamic_plan(problem, pinned, cost),
+                         problem, cost);
       break;
     case Algorithm::given:
       plan = GivenSearch(problem, pinned, cost, patterns).best();

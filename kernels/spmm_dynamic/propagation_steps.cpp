@@ -37,15 +37,19 @@ class Propagation {
   };
 
   static Portion portion_of(const SubGroup& group) {
-    Portion portion{0, static_cast<double>(group.rows.size())};
-    for (const RowPart& row : group.rows)
-      portion.blocks += static_cast<double>(row.end - row.begin);
+    Portion portion{0, static_cast<double>(group.rows.size()), 0};
+    for (const RowPart& row : group.rows) {
+      const auto blocks = static_cast<double>(row.end - row.begin);
+      portion.blocks += blocks;
+      portion.longest = std::max(portion.longest, blocks);
+    }
     return portion;
   }
   void step() {
     const Portion most = compute();
     load_.steps.blocks += most.blocks;
     load_.steps.rows += most.rows;
+    load_.steps.longest = std::max(load_.steps.longest, most.longest);
   }
   void step_x() {
     x_ = (x_ + 1) % grid_.x;
@@ -75,6 +79,7 @@ class Propagation {
         Portion& sum = computed[left.x + std::size_t{left.y} * grid_.x];
         sum.blocks += left.portion.blocks;
         sum.rows += left.portion.rows;
+        sum.longest = std::max(sum.longest, left.portion.longest);
       }
       return here;
     });

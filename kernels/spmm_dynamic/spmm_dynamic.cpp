@@ -104,7 +104,8 @@ void describe(config::Fields& fields, Pinned& plan) {
       {"algorithm",
        "published: planned for nonzeros that lie evenly and products with W and W^T in "
        "turn, as the published planner does; best: for this product with uniform patterns, "
-       "the fullest partition and what spills from it; given: for the very patterns that are "
+       "the fullest partition and what spills from it, or as published where the given patterns "
+       "are faster so; given: for the very patterns that are "
        "given"},
       plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);

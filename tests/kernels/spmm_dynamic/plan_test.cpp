@@ -92,6 +92,27 @@ TEST_SUITE("run") {
     CHECK(published.packing(0).most_blocks * 12 > published.packing(0).blocks);
   }
 
+  TEST_CASE("the best plan is never slower than the published one") {
+    for (const std::uint32_t block : {1U, 4U, 8U, 16U})
+      for (const std::uint32_t n : {8U, 96U})
+        for (const double density : {0.02, 0.25})
+          for (const std::uint32_t tiles : {7U, 40U}) {
+            CAPTURE(block);
+            CAPTURE(n);
+            CAPTURE(density);
+            CAPTURE(tiles);
+            Options options = options_of(block, program::Type::f16, Pass::forward);
+            options.n = n;
+            options.weights.density = density;
+            const MachineConfig machine = small_machine(tiles, 256);
+            options.plan.algorithm = Algorithm::published;
+            const auto published = test::planned<SpmmDynamic>(options, machine);
+            options.plan.algorithm = Algorithm::best;
+            const auto best = test::planned<SpmmDynamic>(options, machine);
+            CHECK(best.prediction().cycles <= published.prediction().cycles);
+          }
+  }
+
   TEST_CASE("the published planner cuts W and W^T alike, into parts that all have something") {
     Options options = options_of(8, program::Type::f16, Pass::forward);
     options.n = 48;
