@@ -56,6 +56,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
       outcome.add(built.workload->check_run(
           tensors, {config.run.check, config.run.seed, options.threads}, i));
     outcome.check_seconds += watch.seconds();
+    if (observers.tensors.empty()) continue;
     HostThreads threads(options.threads);
     for (const std::string& name : observers.tensors)
       if (tensors.tensor(name).run == i)
