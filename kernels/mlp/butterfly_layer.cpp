@@ -9,11 +9,8 @@
 namespace tessera::mlp {
 
 using butterfly::RowPass;
-using kernels::EvenSplit;
-using kernels::Interval;
 using program::Place;
 using training::kElementBytes;
-using training::Lines;
 using training::word;
 
 ButterflyLayer::ButterflyLayer(Assembly& assembly, const LayerContext& context,

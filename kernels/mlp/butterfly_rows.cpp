@@ -2,8 +2,6 @@
 
 namespace tessera::mlp {
 
-using butterfly::RowPass;
-using kernels::EvenSplit;
 using kernels::Interval;
 using program::Place;
 using training::Lines;

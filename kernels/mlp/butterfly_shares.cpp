@@ -4,12 +4,9 @@
 
 namespace tessera::mlp {
 
-using butterfly::RowPass;
-using kernels::EvenSplit;
 using kernels::Interval;
 using program::Place;
 using training::kElementBytes;
-using training::Lines;
 using training::word;
 
 std::vector<std::uint64_t> ButterflyLayer::twiddle_places(std::uint32_t stack,

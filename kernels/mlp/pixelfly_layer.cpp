@@ -4,7 +4,6 @@
 namespace tessera::mlp {
 
 using kernels::EvenStorage;
-using pixelfly::Sampled;
 using program::Place;
 using sparse::BlockMatrix;
 using spmm_static::DenseRows;

@@ -3,7 +3,6 @@
 
 namespace tessera::snn {
 
-using program::Copy;
 using training::bits_of;
 using training::word;
 

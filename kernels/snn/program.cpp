@@ -7,7 +7,6 @@
 
 namespace tessera::snn {
 
-using training::bits_of;
 using training::word;
 
 namespace {

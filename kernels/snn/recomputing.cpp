@@ -5,8 +5,6 @@
 /// stretch of steps at a time.
 namespace tessera::snn {
 
-using training::word;
-
 /// Every so many steps states are put aside, as they are before the step.
 void ProgramBuilder::add_checkpoints(ComputeSet& set) {
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {

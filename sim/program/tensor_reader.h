@@ -41,7 +41,6 @@ class TensorReader {
   [[nodiscard]] std::vector<std::byte> slice(std::string_view name, std::size_t part) const;
   [[nodiscard]] const program::Tensor& tensor(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
-  [[nodiscard]] const MemoryReader& memory() const { return memory_; }
 
  private:
   [[nodiscard]] const program::Tensor* find(std::string_view name) const;
