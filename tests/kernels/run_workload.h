@@ -39,4 +39,24 @@ std::string run_workload(
   });
 }
 
+/// A workload that has run, in this process; for what must be read of it afterwards.
+template <class Kernel>
+struct Finished {
+  MeasuredCosts costs;
+  const Kernel workload;
+  const program::Program program;
+  Machine machine;
+  const RunResult result;
+  const TensorReader tensors;
+
+  template <class Options>
+  Finished(const Options& options, const MachineConfig& config)
+      : costs(config),
+        workload(options, costs),
+        program(workload.build()),
+        machine(config, program, costs.compile(program), {}),
+        result(machine.run()),
+        tensors(program, machine.memory()) {}
+};
+
 }  // namespace tessera::test

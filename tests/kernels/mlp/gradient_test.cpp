@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include "kernels/mlp/reference.h"
-#include "models/costs/measured_costs.h"
-#include "models/machine.h"
+#include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
-#include "tests/models/in_child.h"
 
 using namespace tessera;
 using namespace tessera::mlp;
@@ -106,12 +104,7 @@ std::string compared(const std::vector<Vector>& found, const Plain& plain,
 
 /// What one step with a rate of 1 takes from each parameter.
 std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
-  MeasuredCosts costs(machine);
-  const Mlp workload(options, costs);
-  const program::Program program = workload.build();
-  Machine made(machine, program, costs.compile(program), {});
-  made.run();
-  const TensorReader tensors(program, made.memory());
+  const test::Finished<Mlp> run(options, machine);
   HostThreads threads(2);
   const Plain plain(options);
   std::vector<Vector> gradients;
@@ -119,9 +112,9 @@ std::vector<Vector> machine_gradients(const Options& options, const MachineConfi
     const Vector& before = plain.network.maps()[i]->parameters;
     Vector& taken = gradients.emplace_back();
     const std::string name = fmt::format("weights_{}", i);
-    std::vector<float> after = tensors.floats(name, threads);
-    if (tensors.has(name + "_bias"))
-      for (const float bias : tensors.floats(name + "_bias", threads)) after.push_back(bias);
+    std::vector<float> after = run.tensors.floats(name, threads);
+    if (run.tensors.has(name + "_bias"))
+      for (const float bias : run.tensors.floats(name + "_bias", threads)) after.push_back(bias);
     for (std::size_t j = 0; j < before.size(); ++j)
       taken.push_back(before[j] - static_cast<double>(after.at(j)));
   }

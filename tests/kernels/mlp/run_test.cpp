@@ -74,15 +74,10 @@ class Altered : public MemoryReader {
 /// The logarithms of a run's loss scales, "-" behind those of skipped steps.
 std::string scales_of(const Options& options) {
   return in_child([&]() -> std::string {
-    const MachineConfig machine = small_machine(4);
-    MeasuredCosts costs(machine);
-    const Mlp workload(options, costs);
-    const program::Program program = workload.build();
-    Machine built(machine, program, costs.compile(program), {});
-    built.run();
-    const TensorReader tensors(program, built.memory());
-    std::string text = workload.check(tensors, {CheckMode::full}).passed ? "passed" : "wrong";
-    for (const StepResult& step : training::step_results(tensors, kTrainingResults))
+    const test::Finished<Mlp> run(options, small_machine(4));
+    const bool passed = run.workload.check(run.tensors, {CheckMode::full}).passed;
+    std::string text = passed ? "passed" : "wrong";
+    for (const StepResult& step : training::step_results(run.tensors, kTrainingResults))
       text += fmt::format(" {}{}", std::log2(step.scale), step.skipped ? "-" : "");
     return text;
   });
@@ -90,14 +85,10 @@ std::string scales_of(const Options& options) {
 
 std::string checked_with(std::size_t step, float factor) {
   return in_child([&]() -> std::string {
-    const MachineConfig machine = small_machine(4);
-    MeasuredCosts costs(machine);
-    const Mlp workload(network(10, {hidden(20, Activation::relu)}), costs);
-    const program::Program program = workload.build();
-    Machine built(machine, program, costs.compile(program), {});
-    built.run();
-    const CheckResult check = workload.check(
-        TensorReader(program, Altered(built.memory(), step, factor)), {CheckMode::full});
+    const test::Finished<Mlp> run(network(10, {hidden(20, Activation::relu)}), small_machine(4));
+    const Altered altered(run.machine.memory(), step, factor);
+    const CheckResult check =
+        run.workload.check(TensorReader(run.program, altered), {CheckMode::full});
     return check.passed ? "passed" : check.problem;
   });
 }
@@ -238,20 +229,16 @@ TEST_SUITE("run") {
 
   TEST_CASE("all copies hold the same parameters after a training") {
     CHECK(in_child([]() -> std::string {
-            const MachineConfig machine = small_machine(9);
-            MeasuredCosts costs(machine);
             Options options = network(12, {of_kind(LayerKind::butterfly, 20)});
             options.replicas = 3;
-            const Mlp workload(options, costs);
-            const program::Program program = workload.build();
-            Machine built(machine, program, costs.compile(program), {});
-            built.run();
+            const test::Finished<Mlp> run(options, small_machine(9));
+            const std::vector<program::Buffer>& buffers = run.program.buffers();
             std::vector<std::vector<std::byte>> copies(options.replicas);
-            for (std::uint32_t id = 0; id < program.buffers().size(); ++id) {
-              const program::Buffer& buffer = program.buffers()[id];
+            for (std::uint32_t id = 0; id < buffers.size(); ++id) {
+              const program::Buffer& buffer = buffers[id];
               if (buffer.name != "weights") continue;
               std::vector<std::byte> bytes(buffer.bytes);
-              built.memory().read({program::BufferId{id}}, bytes);
+              run.machine.memory().read({program::BufferId{id}}, bytes);
               auto& copy = copies[index(buffer.tile) / 3];
               copy.insert(copy.end(), bytes.begin(), bytes.end());
             }

@@ -41,14 +41,9 @@ std::string run(const Options& options, const MachineConfig& machine = small_mac
 using Tell = std::function<std::string(const Snn&, const TensorReader&, const RunResult&)>;
 std::string told(const Options& options, const MachineConfig& machine, const Tell& tell) {
   return in_child([&]() -> std::string {
-    MeasuredCosts costs(machine);
-    const Snn workload(options, costs);
-    const program::Program program = workload.build();
-    Machine built(machine, program, costs.compile(program), {});
-    const RunResult result = built.run();
-    const TensorReader tensors(program, built.memory());
-    const CheckResult check = workload.check(tensors, {CheckMode::full});
-    return check.passed ? tell(workload, tensors, result) : check.problem;
+    const test::Finished<Snn> run(options, machine);
+    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
+    return check.passed ? tell(run.workload, run.tensors, run.result) : check.problem;
   });
 }
 
