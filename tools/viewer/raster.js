@@ -49,7 +49,7 @@ function drawRaster(canvas, {table, facts, sample}) {
 
 /** Nothing for a run without spikes. */
 function rasterView(run) {
-  const {table, facts} = {table: run.raster, facts: run.report.results?.raster};
+  const table = run.raster, facts = run.report.results?.raster;
   if (!facts || table.rows === 0) return null;
   const shown = {table, facts, sample: 0};
   const canvas = element('canvas', {'aria-label': 'Spikes by neuron and time step; the CSV holds them'});
@@ -58,14 +58,7 @@ function rasterView(run) {
   const choice = element('select', {id: 'raster-sample', 'aria-label': 'Sample',
     change: event => { shown.sample = Number(event.target.value); draw(); }},
   Array.from({length: facts.samples}, (_, i) => element('option', {value: i}, `sample ${i}`)));
-  const columns = ['sample', 'layer', 'step', 'neuron'];
-  const csv = () => {
-    const values = columns.map(name => table.of(name));
-    let text = csvRow(columns);
-    for (let i = 0; i < table.rows; ++i) text += csvRow(values.map(each => each[i]));
-    return text;
-  };
   const told = `${counted(facts.spikes, 'spike')} of ${facts.samples} of the last batch's ${counted(facts.of_samples, 'sample')}` +
     (facts.left_out > 0 ? `; ${grouped(facts.left_out)} spikes left out` : '');
-  return section('raster', 'Spikes', told, [choice, csvButton('raster.csv', csv)], element('div', {}, canvas));
+  return section('raster', 'Spikes', told, [choice, csvButton('raster.csv', () => table.csv())], element('div', {}, canvas));
 }

@@ -259,6 +259,7 @@ TEST_SUITE("browser") {
     const Json raster = folder.json("one/report.json").at("results").at("raster");
     CHECK(contains(text_of(browser, "#raster"),
                    grouped(raster.at("spikes").get<std::uint64_t>()) + " spikes"));
+    CHECK(browser.evaluate("state.runs[0].raster.csv()") == folder.read("one/raster.csv"));
     CHECK(browser.evaluate("document.querySelectorAll('#raster option').length") == 2);
     const std::string picture = "document.querySelector('#raster canvas').toDataURL()";
     const Json first = browser.evaluate(picture);
