@@ -8,6 +8,13 @@
 #include "sim/config/fields.h"
 
 /// How operands are divided and how they lie: what every product needs.
+namespace tessera {
+
+/// A count, an offset or an address, below 2^32, as a word on a tile.
+constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace tessera
+
 namespace tessera::kernels {
 
 /// How operands are given and results wanted: in the order in which the tile code takes and gives

@@ -6,12 +6,6 @@
 
 namespace tessera::butterfly {
 
-namespace {
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
-}  // namespace
-
 // Buffers of all rounds and tiles are as large as the largest: all tiles are then packed as the
 // sample is.
 

@@ -8,8 +8,6 @@ namespace tessera::butterfly {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 /// How the product of a pair of blocks is cut: where a block is one block of the matrix unit, those
 /// of both legs are as far apart as the legs, and one call takes them; else each leg has a call of
 /// its own.
@@ -28,9 +26,9 @@ struct Cut {
 
 /// Every pair of blocks is a dense product on the code of gemm: columns of X are its rows, which
 /// pass by the 2 x 2 blocks of a twiddle. Rows of blocks lie [inputs at a time][column][input].
-class Builder {
+class BlockProduct {
  public:
-  Builder(Assembly& assembly, std::uint32_t contexts)
+  BlockProduct(Assembly& assembly, std::uint32_t contexts)
       : assembly_(assembly),
         geometry_(assembly.geometry),
         problem_(geometry_.problem),
@@ -160,7 +158,7 @@ class Builder {
 }  // namespace
 
 void add_block_product(Assembly& assembly, std::uint32_t contexts) {
-  Builder(assembly, contexts).build();
+  BlockProduct(assembly, contexts).build();
 }
 
 }  // namespace tessera::butterfly

@@ -10,13 +10,11 @@ namespace tessera::butterfly {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 /// X goes forward and every factor's input stays; then Yg goes back, and each factor's twiddles get
 /// the outer products of what comes back and what went in, added up over columns.
-class Builder {
+class TwiddleGradient {
  public:
-  Builder(Assembly& assembly, std::uint32_t contexts)
+  TwiddleGradient(Assembly& assembly, std::uint32_t contexts)
       : assembly_(assembly),
         geometry_(assembly.geometry),
         layout_(geometry_),
@@ -185,7 +183,7 @@ Interval GradientLayout::share(std::uint32_t tile) const {
 }
 
 void add_gradient(Assembly& assembly, std::uint32_t contexts) {
-  Builder(assembly, contexts).build();
+  TwiddleGradient(assembly, contexts).build();
 }
 
 }  // namespace tessera::butterfly

@@ -13,8 +13,6 @@ using program::Tensor;
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 /// Who holds a part of the result: tiles of each round.
 struct Holder {
   std::uint32_t round, tile;

@@ -6,12 +6,6 @@
 
 namespace tessera::butterfly {
 
-namespace {
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
-}  // namespace
-
 std::uint32_t Vertices::codelet(const std::string& name) {
   const auto [entry, is_new] = codelets_.try_emplace(name);
   if (is_new) entry->second = program_.add_codelet(code_[name]);
@@ -69,9 +63,8 @@ program::Vertex Vertices::pass(TileId tile, const RowPass& pass, std::uint64_t u
 
 program::Vertex Vertices::adjoint_pass(TileId tile, const RowPass& pass, std::uint64_t units,
                                        Place twiddles, BufferId in, BufferId out) {
-  const std::string name =
-      fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
-                  config::name_of(kParameters, problem_.parameters));
+  const std::string name = fmt::format("butterfly_{}_{}_adjoint_1", number_name(),
+                                       config::name_of(kParameters, problem_.parameters));
   return rows_vertex(tile, name, pass, units, in, out, twiddles,
                      twiddle_bytes(problem_, pass) / pass.groups(), 0);
 }

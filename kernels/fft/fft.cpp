@@ -13,11 +13,7 @@ namespace tessera::fft {
 
 namespace {
 
-constexpr program::Type kType = program::Type::f32;
-
 constexpr std::uint64_t kRealBytes = 4;
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 
 /// The parts of a point of which the real one lies at a byte, the other a word of two behind it.
 void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {

@@ -6,8 +6,6 @@ namespace tessera::fft {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 /// How many points stand in one of a digit on a tile during the last phase, and behind it.
 struct Around {
   std::uint64_t before = 1;

@@ -14,10 +14,6 @@ namespace tessera::fft {
 
 namespace {
 
-constexpr program::Type kType = program::Type::f32;
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 void store_point(std::span<std::byte> into, std::uint64_t offset, double real, double imaginary) {
   data::store_element(kType, into, offset / 4, real);
   data::store_element(kType, into, offset / 4 + 2, imaginary);

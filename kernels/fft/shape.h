@@ -22,6 +22,7 @@ inline constexpr config::Names<Direction, 2> kDirections{
 /// plan has them.
 using kernels::Layout;
 
+constexpr program::Type kType = program::Type::f32;
 constexpr std::uint64_t kPointBytes = 8;
 constexpr std::uint64_t kUnitBytes = 16;  ///< of two points: two real parts, two imaginary parts
 constexpr std::uint32_t kUnitPoints = 2;

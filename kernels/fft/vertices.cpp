@@ -11,8 +11,6 @@ namespace tessera::fft {
 
 namespace {
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 constexpr std::uint32_t kTwiddleBytes = 12;  // real part, imaginary part, its negative
 
 /// The leg that tile code's result number `slot` is: it computes 0 - 2 -+ i (1 - 3) in this order.

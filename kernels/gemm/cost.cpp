@@ -8,14 +8,13 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
 /// What the fullest tile holds of the operands when they are sent to where they are multiplied, and
 /// on how many tiles they lie.
-struct Holdings {
+struct Operands {
   std::uint64_t x, w;
   std::uint32_t tiles;
 };
-Holdings holdings(const Geometry& geometry, std::uint32_t tiles) {
+Operands operands(const Geometry& geometry, std::uint32_t tiles) {
   if (!geometry.natural()) {
     const std::uint64_t x = geometry.x_bytes();
     const std::uint64_t w = geometry.w_bytes();
@@ -33,7 +32,7 @@ ExchangeLoad input_load(const Geometry& geometry, const MachineConfig& machine, 
   const std::uint32_t neighbours = by_column ? geometry.column_parts() : geometry.row_parts();
   const std::uint64_t x = geometry.x_bytes(kFullest, cut);
   const std::uint64_t w = geometry.w_bytes(kFullest, cut);
-  const Holdings held = holdings(geometry, machine.tiles);
+  const Operands held = operands(geometry, machine.tiles);
   ExchangeLoad load;
   load.tiles = std::max(geometry.tiles(), held.tiles);
   load.sent = std::min(x, held.x) + std::min(w, held.w);
@@ -48,7 +47,7 @@ ExchangeLoad panel_load(const Geometry& geometry, const MachineConfig& machine) 
   const std::uint32_t tiles = machine.tiles;
   const std::uint64_t x = geometry.x_bytes();
   const std::uint64_t w = geometry.w_bytes();
-  const Holdings panels = holdings(geometry, tiles);
+  const Operands panels = operands(geometry, tiles);
   ExchangeLoad load;
   load.tiles = std::max({panels.tiles, stored_on(x, tiles), stored_on(w, tiles)});
   load.sent = stored_bytes(x, tiles) + stored_bytes(w, tiles);

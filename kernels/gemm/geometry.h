@@ -12,6 +12,7 @@ struct Cell {
   std::uint32_t column;  ///< part of the columns
   std::uint32_t depth;   ///< part of the depth
 };
+constexpr Cell kFullest{0, 0, 0};  ///< even splits put the larger parts first
 
 /// The arithmetic of a plan: who computes and receives what. All layouts are blocked:
 /// X [depth block][row][input], W [column block][depth block][words of ldcw], Y [column

@@ -22,8 +22,6 @@ constexpr std::uint64_t kWorkerArgumentBytes = 16;
 // Buffers packed around each other leave gaps, and a stream that meets a busy port is sent twice.
 constexpr std::uint64_t kSpare = 4096;
 
-constexpr Cell kFullest{0, 0, 0};  // even splits put the larger parts first
-
 /// The length of `block_product`: pairs of instructions by phases and by words of partials.
 std::uint64_t product_bytes(const BlockShape& block) {
   if (!block.on_unit()) return 1800;

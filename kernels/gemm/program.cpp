@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::uint64_t kLeastBytes = 16;  // of a buffer that code is given
 
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 class Builder {
  public:
   Builder(const Geometry& geometry, const MachineConfig& machine, const Destination& destination)

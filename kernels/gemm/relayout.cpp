@@ -7,12 +7,6 @@ namespace tessera::gemm {
 using program::BufferId;
 using program::Place;
 
-namespace {
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
-}  // namespace
-
 Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
                    program::Program& program, Vertices& vertices, Matrices matrices)
     : geometry_(geometry),

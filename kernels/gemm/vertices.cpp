@@ -6,12 +6,6 @@ namespace tessera::gemm {
 
 using program::Executor;
 
-namespace {
-
-std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
-}  // namespace
-
 std::uint32_t Vertices::codelet(const std::string& name) {
   const auto [entry, is_new] = codelets_.try_emplace(name);
   if (is_new) entry->second = program_.add_codelet(code_[name]);

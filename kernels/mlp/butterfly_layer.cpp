@@ -11,7 +11,6 @@ namespace tessera::mlp {
 using butterfly::RowPass;
 using program::Place;
 using training::kElementBytes;
-using training::word;
 
 ButterflyLayer::ButterflyLayer(Assembly& assembly, const LayerContext& context,
                                const ButterflyPlan& plan)

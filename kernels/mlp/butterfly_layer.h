@@ -111,8 +111,7 @@ class ButterflyLayer : public Layer {
                               BufferId numbers);
   [[nodiscard]] program::Place twiddles(const Stack& stack, std::uint32_t tile,
                                         std::uint32_t stage) const {
-    return {stack.all_twiddles[tile],
-            training::word(layout_.stage_begin(stage) / 16 * applied_bytes())};
+    return {stack.all_twiddles[tile], word(layout_.stage_begin(stage) / 16 * applied_bytes())};
   }
 
   void swap(const butterfly::Swap& swap, const std::vector<Buffers>& stacks);

@@ -5,7 +5,6 @@ namespace tessera::mlp {
 using kernels::Interval;
 using program::Place;
 using training::Lines;
-using training::word;
 
 namespace {
 

@@ -7,7 +7,6 @@ namespace tessera::mlp {
 using kernels::Interval;
 using program::Place;
 using training::kElementBytes;
-using training::word;
 
 std::vector<std::uint64_t> ButterflyLayer::twiddle_places(std::uint32_t stack,
                                                           std::uint32_t tile) const {

@@ -9,8 +9,6 @@
 
 namespace tessera::mlp {
 
-using training::word;
-
 namespace {
 
 constexpr std::uint32_t kExactSteps = 20;  // before rounding has grown into another training

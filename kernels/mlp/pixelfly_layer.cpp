@@ -9,7 +9,6 @@ using sparse::BlockMatrix;
 using spmm_static::DenseRows;
 using spmm_static::Partition;
 using training::Lines;
-using training::word;
 
 namespace {
 

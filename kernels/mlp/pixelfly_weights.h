@@ -16,7 +16,7 @@ class BlockNumbers {
       numbers_.emplace(std::pair{deal.row[e], deal.column[e]}, e);
   }
   [[nodiscard]] std::uint64_t operator()(std::uint64_t row, std::uint64_t column) const {
-    return numbers_.at({training::word(row), training::word(column)});
+    return numbers_.at({word(row), word(column)});
   }
 
  private:
@@ -59,7 +59,7 @@ struct AtRest {
     return buffers;
   }
   [[nodiscard]] Assembly::Extent extent() const {
-    return {training::word(deal.blocks() * block), block, block};
+    return {word(deal.blocks() * block), block, block};
   }
 
   const spmm_static::Deal& deal;

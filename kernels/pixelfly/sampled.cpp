@@ -7,7 +7,6 @@ namespace tessera::pixelfly {
 using program::BufferId;
 using program::Place;
 using sparse::Assembly;
-using sparse::word;
 using spmm_static::BuffersOfRows;
 
 namespace {

@@ -10,7 +10,6 @@
 namespace tessera::pixelfly {
 
 using sparse::Assembly;
-using sparse::word;
 
 namespace {
 

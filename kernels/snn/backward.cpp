@@ -4,7 +4,6 @@
 namespace tessera::snn {
 
 using training::bits_of;
-using training::word;
 
 /// Everything that the first step backwards needs: what the last step's lists were, no gradients
 /// but those of the outputs.

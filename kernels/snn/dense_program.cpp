@@ -15,7 +15,6 @@ using program::Place;
 using training::Assembly;
 using training::bits_of;
 using training::Matrix;
-using training::word;
 
 namespace {
 

@@ -4,7 +4,6 @@
 namespace tessera::snn {
 
 using program::Copy;
-using training::word;
 
 /// A time step: all layers at once take the spikes of the step before, then all look for those of
 /// this one.

@@ -4,7 +4,6 @@
 namespace tessera::snn {
 
 using training::bits_of;
-using training::word;
 
 /// Sums of the read-out's states, from its tiles to the samples'.
 void ProgramBuilder::gather_logits(program::Sequence& body) {

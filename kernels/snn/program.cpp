@@ -7,8 +7,6 @@
 
 namespace tessera::snn {
 
-using training::word;
-
 namespace {
 
 /// Of two neurons, as the tile code has it.

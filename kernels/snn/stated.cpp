@@ -7,8 +7,6 @@
 /// What buffers hold when a program is predicted: what Snn::expect() has found.
 namespace tessera::snn {
 
-using training::word;
-
 /// Lists of so many ids as are expected, evenly.
 ProgramBuilder::Fill ProgramBuilder::stated_lists(VectorId vector, std::uint32_t lists) const {
   if (!stated_) return {};

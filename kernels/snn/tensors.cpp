@@ -11,7 +11,6 @@ using program::Role;
 using program::Tensor;
 using program::TensorPart;
 using program::Type;
-using training::word;
 
 namespace {
 

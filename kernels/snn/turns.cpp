@@ -5,8 +5,6 @@
 
 namespace tessera::snn {
 
-using training::word;
-
 void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
                  std::span<std::byte> into) {
   const std::uint32_t words = list_words(data.max_events());

@@ -10,7 +10,6 @@ namespace tessera::spmm_dynamic {
 
 using sparse::BufferId;
 using sparse::Place;
-using sparse::word;
 
 constexpr std::uint32_t kFlagBytes = 16;
 

@@ -14,7 +14,6 @@ namespace {
 // Loops run as they do for long from so many on.
 constexpr std::uint64_t kSettled = 4;
 constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
-constexpr std::uint64_t kMostPlace = 0xffff;
 constexpr std::uint64_t kMostUngrouped = 64;  // flags that are combined at once (any_flag.cpp)
 
 std::uint64_t rounded(double cycles) { return static_cast<std::uint64_t>(std::llround(cycles)); }

@@ -9,7 +9,6 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-constexpr std::uint64_t kMostPlace = 0xffff;     // in 64-bit words
 constexpr std::uint64_t kCodeBytes = 8192;       // code, stacks, arguments, flags
 constexpr std::uint64_t kDescriptorBytes = 16;   // of one fragment that a tile receives or sends
 constexpr std::uint64_t kFlagDescriptors = 240;  // of the tests of the loops

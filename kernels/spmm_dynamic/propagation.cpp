@@ -14,9 +14,9 @@ constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
 
 enum class Along : std::uint8_t { x, y };
 
-class Writer {
+class PropagationSteps {
  public:
-  explicit Writer(Work& work) : work_(work), cells_(work.cells), grid_(work.grid()) {}
+  explicit PropagationSteps(Work& work) : work_(work), cells_(work.cells), grid_(work.grid()) {}
 
   void propagate(Sequence& steps) {
     Sequence body;
@@ -105,8 +105,9 @@ class Writer {
 void add_propagation(Work& work) {
   if (work.grid().partitions() == 1) return;
   Sequence& steps = work.assembly.program().main();
-  Writer(work).propagate(steps);
-  if (work.shape().gradient) Writer(work).go_home(work.assembly.codelet("pool_away"), steps);
+  PropagationSteps(work).propagate(steps);
+  if (work.shape().gradient)
+    PropagationSteps(work).go_home(work.assembly.codelet("pool_away"), steps);
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -20,7 +20,8 @@ enum class Pass : std::uint8_t {
   grad_values  ///< Wg = Yg X^T at the places of W's blocks
 };
 
-constexpr std::uint32_t kWord = 8;  ///< bytes: the unit of places in bucket lists
+constexpr std::uint32_t kWord = 8;            ///< bytes: the unit of places in bucket lists
+constexpr std::uint64_t kMostPlace = 0xffff;  ///< in those
 constexpr std::uint32_t kPassBytes =
     16;                                 ///< of a row of X that one pass of an element codelet takes
 constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group

@@ -7,9 +7,9 @@ using program::Exchange;
 
 namespace {
 
-class Writer {
+class PartialSums {
  public:
-  explicit Writer(Work& work)
+  explicit PartialSums(Work& work)
       : assembly_(work.assembly), cells_(work.cells), shape_(work.shape()), bytes_(work.bytes) {}
 
   [[nodiscard]] Exchange send() const {
@@ -77,10 +77,10 @@ class Writer {
 }  // namespace
 
 void add_sums(Work& work) {
-  const Writer writer(work);
-  Exchange exchange = writer.send();
+  const PartialSums sums(work);
+  Exchange exchange = sums.send();
   if (!exchange.copies.empty()) work.assembly.add_step(std::move(exchange), work.measured);
-  ComputeSet set = writer.add();
+  ComputeSet set = sums.add();
   if (!set.vertices.empty()) work.assembly.add_step(std::move(set), work.measured);
 }
 

@@ -9,7 +9,6 @@ namespace tessera::spmm_static {
 using sparse::Assembly;
 using sparse::BufferId;
 using sparse::Place;
-using sparse::word;
 
 /// What a tile multiplies.
 struct ProductBuffers {

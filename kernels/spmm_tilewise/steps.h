@@ -8,7 +8,6 @@ namespace tessera::spmm_tilewise {
 
 using sparse::BufferId;
 using sparse::Place;
-using sparse::word;
 
 /// What a program moves and computes: by job, and by tile of the machine.
 struct Work {

@@ -49,7 +49,6 @@ Lines lines_of(const Matrix& matrix);
 /// summed in f32, takes and gives whole.
 std::uint32_t padding(const MachineConfig& machine, program::Type type = program::Type::f32);
 
-constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 /// The value as f32, as an argument of a vertex.
 constexpr std::uint32_t bits_of(double value) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));

@@ -89,7 +89,7 @@ bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (!row.error.empty()) continue;
     std::vector<double> keys;
-    for (const Fit::Exponent& exponent : set.fit.exponents) {
+    for (const PowerLaw::Exponent& exponent : set.fit.exponents) {
       keys.push_back(value_of(set, *row.point, exponent.key).get<double>());
     }
     const double work = set.fit.best_over.empty()
@@ -111,7 +111,7 @@ bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
   if (!fitted) return gate("the points determine the fitted exponents", false);
   bool passed = true;
   for (std::size_t i = 0; i < fitted->size(); ++i) {
-    const Fit::Exponent& exponent = set.fit.exponents[i];
+    const PowerLaw::Exponent& exponent = set.fit.exponents[i];
     passed &= gate(fmt::format("exponent of {} within {} of {} ({:.3f})", exponent.key,
                                exponent.within, exponent.published, (*fitted)[i]),
                    std::abs((*fitted)[i] - exponent.published) <= exponent.within);

@@ -124,7 +124,7 @@ std::string write_tensors(const std::vector<TensorFile>& files, const report::Ou
     const auto tensor =
         std::find_if(outcome.tensors.begin(), outcome.tensors.end(),
                      [&](const report::SavedTensor& saved) { return saved.name == file.tensor; });
-    check(tensor != outcome.tensors.end(), "run: tensor {} was not read", file.tensor);
+    tessera::check(tensor != outcome.tensors.end(), "run: tensor {} was not read", file.tensor);
     if (const fs::path parent = fs::path(file.file).parent_path(); !parent.empty())
       create_folder(parent.string());
     report::write_tensor(*tensor, file.file);

@@ -36,7 +36,7 @@ void describe(Fields& fields, Gates& gates) {
   fields.field({"rank_correlation", "least rank correlation of speed-ups"}, gates.rank_correlation);
 }
 
-void describe(Fields& fields, Fit::Exponent& exponent) {
+void describe(Fields& fields, PowerLaw::Exponent& exponent) {
   fields.field({"key", "path of a number in the configs", "", true}, exponent.key);
   fields.field({"published", "the published exponent", "", true}, exponent.published);
   fields.field({"within", "allowed deviation", "", true}, exponent.within);
@@ -71,7 +71,7 @@ void describe(Fields& fields, ValidationPoint& point) {
                  "found 0, allowed another number: it is what is divided by");
 }
 
-void describe(Fields& fields, Fit& fit) {
+void describe(Fields& fields, PowerLaw& fit) {
   fields.field({"best_over", "key over which the best points are taken"}, fit.best_over);
 }
 
@@ -147,14 +147,14 @@ BestOf read_best(const Layers& layers, const Json& value, const std::string& poi
   return best;
 }
 
-Fit read_fit(const Layers& layers, const Json& value) {
-  Fit fit;
+PowerLaw read_fit(const Layers& layers, const Json& value) {
+  PowerLaw fit;
   Reader(layers, value, "fit").read(fit, {"exponents", "baseline_values"});
   const Part part(layers, value, "fit");
   for (const Json& at : part.list("baseline_values")) fit.baseline_values.push_back(at);
   const Json exponents = part.list("exponents");
   for (std::size_t i = 0; i < exponents.size(); ++i) {
-    Fit::Exponent exponent;
+    PowerLaw::Exponent exponent;
     Reader(layers, exponents[i], config::join("fit.exponents", i)).read(exponent);
     fit.exponents.push_back(std::move(exponent));
   }

@@ -59,7 +59,7 @@ struct Gates {
 };
 
 /// Speed-ups (values in a set without baseline) as a product of powers of some keys.
-struct Fit {
+struct PowerLaw {
   struct Exponent {
     std::string key;  ///< path of a number in the configs
     double published = 0;
@@ -98,7 +98,7 @@ struct ValidationSet {
   std::string why;  ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   Gates gates;
-  Fit fit;
+  PowerLaw fit;
   std::vector<Line> lines;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
@@ -110,8 +110,8 @@ struct ValidationSet {
 
 void describe(config::Fields& fields, Metric& metric);
 void describe(config::Fields& fields, Gates& gates);
-void describe(config::Fields& fields, Fit::Exponent& exponent);
-void describe(config::Fields& fields, Fit& fit);
+void describe(config::Fields& fields, PowerLaw::Exponent& exponent);
+void describe(config::Fields& fields, PowerLaw& fit);
 void describe(config::Fields& fields, BestOf& best);
 void describe(config::Fields& fields, Line& line);
 void describe(config::Fields& fields, ValidationPoint& point);

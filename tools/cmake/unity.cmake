@@ -1,6 +1,5 @@
 # In the presets release and asan files of one folder are compiled together, up to eight: what they all
-# include is read once. So the names in their anonymous namespaces differ. Not for kernels and commands,
-# where each file has its own Writer, Fit or word().
+# include is read once. So the names in their anonymous namespaces differ.
 function(tessera_unity target)
   if(NOT TESSERA_UNITY)
     return()

@@ -20,8 +20,6 @@ using kernels::EvenStorage;
 using program::BufferId;
 using program::Place;
 
-constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
-
 /// The tile code of this folder and of gemm's.
 struct TileCode {
   elf::KernelCode sparse{"sparse/code"};
