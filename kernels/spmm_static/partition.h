@@ -89,11 +89,18 @@ constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles, Dealing dealing);
 
+/// Where partial rows are added up.
+enum class Sums : std::uint8_t {
+  home,    ///< where their results are wanted
+  placed,  ///< each sum where the published library places it
+};
+
 /// How a product is cut.
 struct Cuts {
   std::uint32_t parts;  ///< intervals of columns of X
   std::uint32_t bands;  ///< of block columns of W
   Dealing dealing = Dealing::blocks;
+  Sums sums = Sums::home;
 
   friend auto operator<=>(const Cuts&, const Cuts&) = default;
 };

@@ -6,9 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/sparse/published/policy.h"
-#include "kernels/spmm_static/work_list.h"
-#include "sim/base/counted.h"
+#include "kernels/spmm_static/looks.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_static {
@@ -23,6 +21,9 @@ constexpr config::Names<std::optional<Dealing>, 4> kDealings{{{"chosen", std::nu
                                                               {"work", Dealing::work},
                                                               {"rows", Dealing::rows}}};
 
+constexpr config::Names<std::optional<Sums>, 3> kSums{
+    {{"chosen", std::nullopt}, {"home", Sums::home}, {"placed", Sums::placed}}};
+
 /// Looks at a partition cost time by the block: so many blocks in all, but a few looks anyway.
 constexpr std::uint64_t kBlocksLookedAt = 6'000'000;
 constexpr std::uint64_t kLeastLooks = 6;
@@ -31,90 +32,6 @@ constexpr std::uint64_t kMostLooks = 120;
 std::string_view name_of(Algorithm algorithm) {
   return kAlgorithms[static_cast<std::size_t>(algorithm)].first;
 }
-
-/// Looks at partitions: which fit, and what they take.
-class Looks {
- public:
-  Looks(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n, Cost& cost,
-        const Pinned& pinned, const Surroundings& around)
-      : w_(w),
-        n_(n),
-        cost_(cost),
-        pinned_(pinned),
-        around_(around),
-        problem_(make_problem(w, shape, n)) {}
-
-  [[nodiscard]] const Problem& problem() const { return problem_; }
-  [[nodiscard]] const Pinned& pinned() const { return pinned_; }
-  [[nodiscard]] Cost& cost() const { return cost_; }
-  /// Bytes of a tile, without what others hold.
-  [[nodiscard]] std::uint64_t room() const {
-    const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
-    return capacity - std::min(capacity, around_.beside);
-  }
-  [[nodiscard]] const std::optional<Plan>& best() const { return best_; }
-  [[nodiscard]] const std::optional<Cuts>& best_cuts() const { return best_cuts_; }
-  [[nodiscard]] const std::optional<Cuts>& closest() const { return closest_; }
-  void set_closest(const std::optional<Cuts>& cuts) { closest_ = cuts; }
-
-  [[nodiscard]] Partition partition(const Cuts& cuts) const {
-    Partition partition = make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts,
-                                         cost_.elements(), around_.x);
-    partition.code_bytes = cost_.code_bytes();
-    return partition;
-  }
-
-  /// Keeps the partition if it fits and is better than what was seen before.
-  void look(Partition partition, const Cuts& cuts) {
-    if (partition.parts.empty()) return;
-    if (program::total(tile_memory(partition)) > room()) {
-      if (!closest_) closest_ = cuts;
-    } else if (!places_fit(partition)) {
-      unnamed_ = cuts;
-    } else {
-      const Prediction prediction = cost_.predict(partition);
-      if (best_ && best_->prediction.cycles <= prediction.cycles) return;
-      best_ = Plan{pinned_.algorithm, cuts.dealing, std::move(partition), prediction};
-      best_cuts_ = cuts;
-    }
-  }
-
-  /// The best plan; throws UserError with what `budget` bytes, by whose word, leave no room for.
-  Plan take(std::uint64_t budget, const char* whose) {
-    if (best_) return *std::move(best_);
-    std::string what =
-        fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel, w_.rows,
-                    w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),
-                    counted(cost_.machine().tiles, "tile"));
-    if (unnamed_) {
-      throw UserError(fmt::format(
-          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
-          "work lists of 16-bit numbers can name",
-          what, unnamed_->parts, unnamed_->bands));
-    }
-    if (!closest_) throw UserError(what + ": its bands and intervals need more tiles");
-    what += fmt::format("; of the closest plan, {} parts and {} bands", closest_->parts,
-                        closest_->bands);
-    const program::CategoryBytes need = tile_memory(partition(*closest_), around_.beside);
-    if (program::total(need) <= room() + around_.beside) {
-      throw UserError(fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what,
-                                  program::total(need), whose, budget));
-    }
-    throw UserError(program::overflow_message(what, {&need, 1}, cost_.machine()));
-  }
-
- private:
-  const sparse::BlockMatrix& w_;
-  std::uint32_t n_;
-  Cost& cost_;
-  const Pinned& pinned_;
-  const Surroundings& around_;
-  Problem problem_;
-  std::optional<Plan> best_;
-  std::optional<Cuts> best_cuts_;
-  std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
-  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
-};
 
 /// Each tile takes its own rows of X; its code takes what the machine says.
 class OurPricing final : public Pricing {
@@ -147,8 +64,20 @@ class OurPricing final : public Pricing {
   Cost& cost_;
 };
 
+/// The cuts that the published planner chooses; pinned numbers (not 0) are taken as they are.
+sparse::published::Policy::Found published_cuts(const Looks& looks) {
+  const Pinned& pinned = looks.pinned();
+  sparse::published::Policy::Found found{Cuts{pinned.parts, pinned.bands}, std::nullopt};
+  if (pinned.parts == 0 || pinned.bands == 0)
+    found = looks.policy().static_cuts(looks.problem(), *found.cuts);
+  if (!found.cuts) return found;
+  found.cuts->dealing = pinned.dealing.value_or(Dealing::blocks);
+  found.cuts->sums = pinned.sums.value_or(Sums::placed);
+  return found;
+}
+
 /// Where the fewest cycles are expected, then about the best found so far until that is better than
-/// all its neighbours.
+/// all its neighbours, and what the published planner chooses.
 class Search {
  public:
   explicit Search(Looks& looks)
@@ -164,6 +93,7 @@ class Search {
       search();
     }
     if (!looks_.best() && looks_.closest()) look_at_dealings(*looks_.closest());
+    look_at_placed();
     return looks_.take(looks_.room(), "the machine has room");
   }
 
@@ -212,7 +142,8 @@ class Search {
         return;
       found.push_back({parts, bands});
     };
-    const auto [parts, bands, dealing] = cuts;
+    const std::uint32_t parts = cuts.parts;
+    const std::uint32_t bands = cuts.bands;
     add(parts, 1);
     for (const std::uint32_t near : {bands - 1, bands + 1, bands / 2, bands * 2}) add(parts, near);
     for (const std::uint32_t near : {parts - 1, parts + 1, parts / 2, parts * 2}) add(near, bands);
@@ -229,11 +160,24 @@ class Search {
       const bool elements = looks_.problem().shape.block == 1;
       if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
       if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
-      const Cuts one{cuts.parts, cuts.bands, dealing};
-      if (!seen_.insert(one).second) continue;
-      looks_left_ -= looks_left_ > 0 ? 1 : 0;
-      looks_.look(looks_.partition(one), one);
+      look_at({cuts.parts, cuts.bands, dealing, pinned_.sums.value_or(Sums::home)});
     }
+  }
+
+  void look_at(const Cuts& cuts) {
+    if (!seen_.insert(cuts).second) return;
+    looks_left_ -= looks_left_ > 0 ? 1 : 0;
+    looks_.look(looks_.partition(cuts), cuts);
+  }
+
+  /// Sums placed one by one, for the best cuts and the published ones.
+  void look_at_placed() {
+    if (pinned_.sums.value_or(Sums::placed) != Sums::placed) return;
+    if (auto placed = looks_.best_cuts()) {
+      placed->sums = Sums::placed;
+      look_at(*placed);
+    }
+    if (const auto found = published_cuts(looks_); found.cuts) look_at(*found.cuts);
   }
 
   Looks& looks_;
@@ -245,19 +189,10 @@ class Search {
 };
 
 Plan published_plan(Looks& looks) {
-  const sparse::published::Policy policy(looks.cost().machine());
-  const Pinned& pinned = looks.pinned();
-  sparse::published::Policy::Found found{Cuts{pinned.parts, pinned.bands}, std::nullopt};
-  if (pinned.parts == 0 || pinned.bands == 0)
-    found = policy.static_cuts(looks.problem(), {pinned.parts, pinned.bands});
+  const sparse::published::Policy::Found found = published_cuts(looks);
   looks.set_closest(found.closest);
-  if (found.cuts) {
-    const Cuts cuts{found.cuts->parts, found.cuts->bands, pinned.dealing.value_or(Dealing::blocks)};
-    Partition partition = looks.partition(cuts);
-    partition.placement = policy.placement();
-    looks.look(std::move(partition), cuts);
-  }
-  return looks.take(policy.planned_bytes(),
+  if (found.cuts) looks.look(looks.partition(*found.cuts), *found.cuts);
+  return looks.take(looks.policy().planned_bytes(),
                     "the published planner (plan.algorithm = best does not) keeps");
 }
 
@@ -281,13 +216,18 @@ void describe(config::Fields& fields, Pinned& plan) {
        "what each tile of a band has about equally much of: blocks (as published), work, or "
        "work in whole rows"},
       plan.dealing, kDealings);
+  fields.field({"sums",
+                "where partial rows are added up: home: where their results are wanted; placed: "
+                "each sum where the published library places it"},
+               plan.sums, kSums);
 }
 
 nlohmann::ordered_json to_json(const Plan& plan) {
   return {{"algorithm", name_of(plan.algorithm)},
           {"parts", plan.partition.parts.size()},
           {"bands", std::max(plan.partition.deal.bands.count(), 1U)},
-          {"dealing", config::name_of(kDealings, std::optional(plan.dealing))}};
+          {"dealing", config::name_of(kDealings, std::optional(plan.dealing))},
+          {"sums", config::name_of(kSums, std::optional(plan.sums))}};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,

@@ -25,12 +25,14 @@ struct Pinned {
   std::uint32_t parts = 0;  ///< 0: chosen
   std::uint32_t bands = 0;
   std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
+  std::optional<Sums> sums = std::nullopt;        ///< none: chosen
 };
 void describe(config::Fields& fields, Pinned& plan);
 
 struct Plan {
   Algorithm algorithm;
   Dealing dealing;
+  Sums sums;
   Partition partition;
   Prediction prediction;
 };

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "kernels/gemm/cost.h"
 #include "models/costs/measured_costs.h"
@@ -48,6 +49,21 @@ Plan plan_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t cu
   plan.split_k = k;
   plan.cuts = cuts;
   return plan;
+}
+
+/// Calls visit(plan) for the plans of so many tiles.
+template <class Visit>
+void for_all_plans(std::uint32_t tiles, const Visit& visit) {
+  for (std::uint32_t m = 1; m <= tiles; ++m)
+    for (std::uint32_t n = 1; m * n <= tiles; ++n)
+      for (std::uint32_t k = 1; m * n * k <= tiles; ++k)
+        for (const Stationary stationary : {Stationary::a, Stationary::b})
+          for (const Stationary pairs : {Stationary::a, Stationary::b}) {
+            Plan plan = plan_of(m, n, k);
+            plan.stationary = stationary;
+            plan.pairs = pairs;
+            visit(plan);
+          }
 }
 
 /// How often each (row, column block, depth block) is computed.
@@ -221,6 +237,25 @@ TEST_SUITE("unit") {
     machine.tile.matrix_unit.f16.outputs = 0;
     problem.unit = machine.tile.matrix_unit;
     CHECK(choose_plan(problem, machine).plan.partials == Type::f32);
+  }
+
+  TEST_CASE("no pinned plan is faster than the chosen one") {
+    for (const Product& product : {Product{37, 48, 129}, {100, 16, 512}})
+      for (const auto& [tiles, dtype] : {std::pair{6U, Type::f16}, {7U, Type::f32}}) {
+        const Problem problem = problem_of(product.m, product.n, product.k, dtype);
+        MeasuredCosts costs(machine_of(tiles));
+        const Candidate chosen = gemm::choose_plan(problem, costs);
+        for_all_plans(tiles, [&](Plan plan) {
+          plan.partials = chosen.plan.partials;
+          CAPTURE(to_json(plan).dump());
+          CAPTURE(to_json(chosen.plan).dump());
+          try {
+            CHECK(chosen.prediction.cycles <=
+                  gemm::pinned_plan(plan, problem, costs).prediction.cycles);
+          } catch (const KeyError&) {  // more parts than there are rows or blocks
+          }
+        });
+      }
   }
 
   TEST_CASE("a large plan is found within a second of the processor") {
