@@ -2,38 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <limits>
 
+#include "kernels/check/half.h"
 #include "sim/data/random.h"
 
 namespace tessera::gemm {
 
 namespace {
 
+using kernels::half_multiply_add;
+using kernels::to_half;
+
 constexpr std::uint64_t kLanes = 8;        // columns that are replayed together
 constexpr std::uint64_t kBlockStream = 5;  // of random numbers
 
-/// To the nearest f16, ties to even: below 2^-14 a multiple of 2^-24, else 11 bits.
-float to_half(float value) {
-  const float size = std::abs(value);
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(size);
-  const auto normal = std::bit_cast<float>((bits + 0xfffU + ((bits >> 13) & 1U)) & ~0x1fffU);
-  const float rounded = size < 0x1p-14F ? (size + 0.5F) - 0.5F : normal;
-  const float finite = rounded >= 65536.0F ? std::numeric_limits<float>::infinity() : rounded;
-  return std::copysign(std::isnan(value) ? value : finite, value);
-}
-
 float to_type(Type type, float value) { return type == Type::f16 ? to_half(value) : value; }
-
-/// x w + y, rounded once.
-float half_multiply_add(float x, float w, float y) {
-  const double sum = static_cast<double>(x) * static_cast<double>(w) + static_cast<double>(y);
-  if (sum == 0 || !std::isfinite(sum)) return static_cast<float>(sum);
-  const double last = std::ldexp(1.0, std::max(std::ilogb(sum), -14) - 10);
-  return to_half(static_cast<float>(std::nearbyint(sum / last) * last));
-}
 
 /// y[8] += x[depth] w[depth][8], one multiply-add after the other, of kRows rows; the step of w and
 /// y in floats.
@@ -88,7 +72,8 @@ void Replay::add_depth_block(Interval rows, std::uint64_t column_block, std::uin
       add([](float value, float weight, float sum) { return std::fma(value, weight, sum); });
     }
   }
-  if (block.partial == Type::f16) std::transform(y.begin(), y.end(), y.begin(), to_half);
+  if (block.partial == Type::f16)
+    std::transform(y.begin(), y.end(), y.begin(), [](float sum) { return to_half(sum); });
 }
 
 std::vector<float> Replay::block(Interval rows, std::uint64_t column_block) const {

@@ -16,7 +16,7 @@ namespace tessera::sparse {
 
 namespace {
 
-constexpr std::uint32_t kRowStep = 64;  // of so many rows one is compared where not all are
+constexpr std::uint32_t kRowStep = 64;   // of so many rows one is compared where not all are
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 constexpr std::size_t kMostRows = 256;   // that are compared because something stands out
 constexpr std::size_t kBatch = 1024;     // rows that all threads look at before it goes on
@@ -25,7 +25,8 @@ constexpr std::size_t kGrain = RowSums::kGrain;
 /// Elements of rows one by one.
 class RowComparison {
  public:
-  explicit RowComparison(const Product& product) : product_(product) {}
+  RowComparison(const Product& product, const RowReplay& replay)
+      : product_(product), replay_(replay) {}
 
   void compare(std::uint32_t row, std::span<const float> found, bool suspect,
                kernels::Comparison& comparison) {
@@ -38,6 +39,8 @@ class RowComparison {
       ++products;
     });
     const Rounding& rounding = product_.rounding;
+    replayed_.assign(replay_ ? product_.n : 0, 0);
+    if (replay_) replay_(row, product_.x, replayed_);
     for (std::size_t j = 0; j < product_.n; ++j) {
       const double root = std::sqrt(square_[j]);
       const kernels::Compared one{row,
@@ -48,6 +51,7 @@ class RowComparison {
                                   magnitude_[j],
                                   deviation(rounding, products, std::abs(value_[j]), root, 1)};
       suspect ? comparison.add_suspect(one) : comparison.add(one);
+      if (replay_) comparison.add_replayed(one, static_cast<double>(replayed_[j]));
     }
   }
 
@@ -65,19 +69,22 @@ class RowComparison {
   }
 
   const Product& product_;
+  const RowReplay& replay_;
   std::vector<double> value_, magnitude_, square_;  // of one row
+  std::vector<float> replayed_;
 };
 
 /// Has rows looked at by all threads.
 class ProductCheck {
  public:
-  ProductCheck(const Product& product, std::span<const float> y, HostThreads& threads)
-      : product_(product), y_(y), threads_(threads) {}
+  ProductCheck(const Product& product, std::span<const float> y, HostThreads& threads,
+               const RowReplay& replay)
+      : product_(product), y_(y), threads_(threads), replay_(replay) {}
 
   void compare(std::span<const std::uint32_t> rows, bool suspect) {
     std::vector<kernels::Comparison> pieces(ceil_div(rows.size(), kGrain), comparison_.fresh());
     threads_.for_ranges(rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      RowComparison one(product_);
+      RowComparison one(product_, replay_);
       for (std::size_t i = begin; i < end; ++i)
         one.compare(rows[i], found(rows[i], 1), suspect, pieces[begin / kGrain]);
     });
@@ -170,6 +177,7 @@ class ProductCheck {
   const Product& product_;
   std::span<const float> y_;
   HostThreads& threads_;
+  const RowReplay& replay_;
   kernels::Comparison comparison_{{"Y", product_.rounding.type, product_.rounding.partials, false}};
   double threshold_ = 0;  ///< of signed sums, as Screen's
   double lone_threshold_ = 0;
@@ -195,7 +203,7 @@ double ExactSum::likely_error(const Rounding& rounding) const {
 
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request) {
+                          const CheckRequest& request, const RowReplay& replay) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   const std::uint64_t n = x.columns();
   std::vector<float> values(x.rows() * n);
@@ -203,18 +211,19 @@ CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
     x.read_row(row, std::span(values).subspan(row * n, n));
   }
   return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, request,
-                       x.seeded() ? values.size() : 0);
+                       x.seeded() ? values.size() : 0, replay);
 }
 
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request, std::uint64_t independent) {
+                          const CheckRequest& request, std::uint64_t independent,
+                          const RowReplay& replay) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   Rounding its = rounding;
   its.repeat = independent == 0;
   const Product product{w, x, n, its};
   HostThreads threads(request.threads);
-  ProductCheck check(product, y, threads);
+  ProductCheck check(product, y, threads, replay);
   const bool all = compares_all(request.mode, 2 * w.value.size() * n);
   std::vector<std::uint32_t> rows(all ? w.rows : ceil_div(w.rows, kRowStep));
   for (std::uint64_t i = 0; i < rows.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "kernels/check/comparison.h"
 #include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
+#include "kernels/sparse/replay.h"
 #include "kernels/sparse/rounding.h"
 #include "sim/data/dense_operand.h"
 #include "sim/program/workload.h"
@@ -41,15 +42,16 @@ class ExactSum {
 /// request's seed, and sums with random signs of segments of every row against W (X signs)
 /// (kernels/check/signs.h); rows in which something stands out are compared in full. Either way
 /// the errors together are judged: their mean (or sum), and their mean square. `y` is Y[m, n], row
-/// after row.
+/// after row. With a replay the rows that are compared must equal it to the bit, too.
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request);
+                          const CheckRequest& request, const RowReplay& replay = {});
 
 /// The same with X[k, n] given row by row. `independent` elements of it are random: as many
 /// roundings are, whose mean is then known to be small; 0: they may repeat each other.
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request, std::uint64_t independent = 0);
+                          const CheckRequest& request, std::uint64_t independent = 0,
+                          const RowReplay& replay = {});
 
 }  // namespace tessera::sparse

@@ -96,6 +96,11 @@ Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
 /// What the tiles will do until nothing is left.
 Load load_of(const PoolShape& shape, const std::vector<Pool>& pools);
 
+/// The sub-groups that the tiles of each partition compute, in their order; of partition x + y *
+/// parts of x. They stand in `pools`.
+using Visits = std::vector<std::vector<const SubGroup*>>;
+Visits visits_of(const PoolShape& shape, const std::vector<Pool>& pools);
+
 /// A pool's lists as `meta_words` words, zero behind what is used.
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,
                                       const Packing& packing, std::uint32_t x, std::uint32_t y);

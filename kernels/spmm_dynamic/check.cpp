@@ -1,5 +1,6 @@
 #include "kernels/sparse/check.h"
 
+#include "kernels/spmm_dynamic/replay.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "sim/base/parallel.h"
 
@@ -28,7 +29,8 @@ CheckResult SpmmDynamic::check_run(const TensorReader& tensors, const CheckReque
   const auto rounding = sparse::rounding_of(
       shape.type, shape.partials, shape.mixed() || shape.type != Type::f16 ? 1 : shape.summed(),
       plan_.pool.grid.y);
-  return sparse::check_product(patterns_[run], x_, found, rounding, request);
+  return sparse::check_product(patterns_[run], x_, found, rounding, request,
+                               replay_of(problem_, plan_.pool, packings_[run], patterns_[run]));
 }
 
 /// Every element of every block inside W; `found` block after block.

@@ -9,11 +9,12 @@ namespace {
 /// Moves the pools as the tiles will: which sub-groups are left after each step.
 class Propagation {
  public:
-  Propagation(const PoolShape& shape, const std::vector<Pool>& pools) : grid_(shape.grid) {
+  Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
+      : grid_(shape.grid), visits_(grid_.partitions()) {
     for (std::uint32_t y = 0; y < grid_.y; ++y) {
       for (std::uint32_t x = 0; x < grid_.x; ++x) {
         for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
-          left_.push_back({x, y, group.x, group.y, portion_of(group)});
+          left_.push_back({x, y, group.x, group.y, portion_of(group), &group});
       }
     }
     load_.own = compute();
@@ -29,11 +30,13 @@ class Propagation {
     }
     return load_;
   }
+  [[nodiscard]] Visits visits() && { return std::move(visits_); }
 
  private:
   struct Left {
     std::uint32_t home_x, home_y, x, y;
     Portion portion;
+    const SubGroup* group;
   };
 
   static Portion portion_of(const SubGroup& group) {
@@ -76,7 +79,9 @@ class Propagation {
       const bool here =
           (left.x + x_) % grid_.x == left.home_x && (left.y + y_) % grid_.y == left.home_y;
       if (here) {
-        Portion& sum = computed[left.x + std::size_t{left.y} * grid_.x];
+        const std::size_t tile = left.x + std::size_t{left.y} * grid_.x;
+        visits_[tile].push_back(left.group);
+        Portion& sum = computed[tile];
         sum.blocks += left.portion.blocks;
         sum.rows += left.portion.rows;
         sum.longest = std::max(sum.longest, left.portion.longest);
@@ -89,6 +94,7 @@ class Propagation {
 
   Grid grid_;
   std::vector<Left> left_;
+  Visits visits_;
   Load load_;
   std::uint32_t x_ = 0;  ///< the pools here come from x + x_, y + y_
   std::uint32_t y_ = 0;
@@ -98,6 +104,12 @@ class Propagation {
 
 Load load_of(const PoolShape& shape, const std::vector<Pool>& pools) {
   return Propagation(shape, pools).run();
+}
+
+Visits visits_of(const PoolShape& shape, const std::vector<Pool>& pools) {
+  Propagation propagation(shape, pools);
+  propagation.run();
+  return std::move(propagation).visits();
 }
 
 }  // namespace tessera::spmm_dynamic

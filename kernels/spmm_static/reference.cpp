@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/sparse/check.h"
+#include "kernels/spmm_static/replay.h"
 #include "kernels/spmm_static/spmm_static.h"
 
 namespace tessera::spmm_static {
@@ -35,7 +36,7 @@ CheckResult SpmmStatic::check(const TensorReader& tensors, const CheckRequest& r
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   HostThreads threads(request.threads);
   return sparse::check_product(w_, x_, tensors.floats("Y", threads), rounding_of(plan_.partition),
-                               request);
+                               request, replay_of(plan_.partition, w_, options_.n));
 }
 
 }  // namespace tessera::spmm_static

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "kernels/sparse/check.h"
+#include "kernels/spmm_tilewise/replay.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 
 namespace tessera::spmm_tilewise {
@@ -46,9 +47,9 @@ CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest&
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
       singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_.cuts);
   const bool random = a_.seeded() || options_.weights.matrix.empty();
-  return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
-                               columns_of_c, rounding, request,
-                               random ? a_.rows() * a_.columns() : 0);
+  return sparse::check_product(
+      kept_transposed(w_, pattern_), transposed(a_), problem_.m, columns_of_c, rounding, request,
+      random ? a_.rows() * a_.columns() : 0, replay_of(problem_, pattern_, plan_, w_storage_, w_));
 }
 
 }  // namespace tessera::spmm_tilewise

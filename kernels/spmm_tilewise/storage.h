@@ -22,10 +22,11 @@ class WeightStorage {
   [[nodiscard]] Interval bytes_of(std::uint32_t group, std::uint32_t cut) const;
   /// Writes what is stored from byte `first` on.
   void fill(std::uint64_t first, std::span<std::byte> into) const;
+  /// Element of a group, counted from its first.
+  [[nodiscard]] double value(std::uint32_t group, std::uint64_t element) const;
 
  private:
   [[nodiscard]] std::uint64_t block_bytes(const Group& group) const;  ///< of one block of depth
-  [[nodiscard]] double value(std::uint32_t group, std::uint64_t element) const;
 
   const Problem& problem_;
   const Plan& plan_;

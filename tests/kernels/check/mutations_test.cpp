@@ -102,9 +102,7 @@ TEST_SUITE("run") {
       options.weights.dtype = types.dtype;
       options.partials = types.partials;
       options.n = 96;
-      const bool half = types.partials == Type::f16;
-      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20, 20};
-      CHECK(finds<spmm_static::SpmmStatic>(sure, options, types.dtype, CheckMode::full) == "found");
+      CHECK(finds<spmm_static::SpmmStatic>(kAll, options, types.dtype, CheckMode::full) == "found");
       const Rates sampled{20, 20, 18, 0, 20, 20, 20, 20};
       CHECK(finds<spmm_static::SpmmStatic>(sampled, options, types.dtype, CheckMode::sample) ==
             "found");
@@ -124,8 +122,8 @@ TEST_SUITE("run") {
         options.n = 96;
         options.pass = pass;
         const bool half = types.partials == Type::f16;
-        const unsigned small = half ? 0 : types.dtype == Type::f16 ? 15 : 20;
-        const Rates sure{20, 20, half ? 15U : 20U, small, 20, 20, 20};
+        const unsigned small = types.dtype == Type::f16 && !half ? 15 : 20;
+        const Rates sure{20, 20, 20, small, 20, 20, 20};
         CHECK(finds<pixelfly::Pixelfly>(sure, options, types.dtype, CheckMode::full) == "found");
         const Rates sampled{20, 20, 18, 0, 20, 20, 0};
         CHECK(finds<pixelfly::Pixelfly>(sampled, options, types.dtype, CheckMode::sample) ==
@@ -154,19 +152,22 @@ TEST_SUITE("run") {
 
   TEST_CASE("checks of spmm_dynamic find wrong elements, stale tiles and a bias") {
     for (const auto pass : {spmm_dynamic::Pass::forward, spmm_dynamic::Pass::grad_values}) {
-      for (const Type type : {Type::f16, Type::f32}) {
+      const bool values = pass == spmm_dynamic::Pass::grad_values;
+      for (const Types& types : kTypes) {
+        if (values && types.partials == Type::f16) continue;
         spmm_dynamic::Options options;
         options.weights.m = 256;
         options.weights.k = 256;
         options.weights.block = 4;
         options.weights.density = 0.25;
-        options.weights.dtype = type;
+        options.weights.dtype = types.dtype;
+        options.partials = types.partials;
         options.n = 96;
         options.pass = pass;
-        CHECK(finds<spmm_dynamic::SpmmDynamic>(kAll, options, type, CheckMode::full) == "found");
-        const bool values = pass == spmm_dynamic::Pass::grad_values;
+        CHECK(finds<spmm_dynamic::SpmmDynamic>(kAll, options, types.dtype, CheckMode::full) ==
+              "found");
         const Rates sampled = values ? kAll : Rates{20, 20, 18, 0, 20, 20, 20, 20};
-        CHECK(finds<spmm_dynamic::SpmmDynamic>(sampled, options, type, CheckMode::sample) ==
+        CHECK(finds<spmm_dynamic::SpmmDynamic>(sampled, options, types.dtype, CheckMode::sample) ==
               "found");
       }
     }
@@ -183,9 +184,7 @@ TEST_SUITE("run") {
       options.weights.dtype = types.dtype;
       options.partials = types.partials == Type::f16 ? spmm_tilewise::PartialsChoice::f16
                                                      : spmm_tilewise::PartialsChoice::f32;
-      const bool half = types.partials == Type::f16;
-      const Rates sure{20, 20, 20, half ? 0U : 20U, 20, 20, 20, 20};
-      CHECK(finds<spmm_tilewise::SpmmTilewise>(sure, options, types.dtype, CheckMode::full) ==
+      CHECK(finds<spmm_tilewise::SpmmTilewise>(kAll, options, types.dtype, CheckMode::full) ==
             "found");
       const Rates sampled{20, 20, 18, 0, 20, 20, 20, 20};
       CHECK(finds<spmm_tilewise::SpmmTilewise>(sampled, options, types.dtype, CheckMode::sample) ==

@@ -1,0 +1,62 @@
+#include "kernels/spmm_static/replay.h"
+
+#include <algorithm>
+
+namespace tessera::spmm_static {
+
+namespace {
+
+/// Each tile adds the blocks of its share of a row one after the other; the tile at which its
+/// partial rows meet adds those in the order of the shares.
+class Replay {
+ public:
+  Replay(const Partition& partition, const sparse::BlockMatrix& w, std::uint32_t n)
+      : partition_(partition), w_(w), n_(n) {
+    for (const Layer& layer : partition.layers) {
+      std::vector<std::vector<RowRun>>& rows = runs_.emplace_back(partition.block_rows);
+      for (const Share& share : layer.shares) {
+        for (const RowRun& run : share.rows) rows[run.row].push_back(run);
+      }
+    }
+  }
+
+  void row(std::uint32_t row, std::span<const float> x, std::span<float> y) const {
+    std::fill(y.begin(), y.end(), 0.0F);
+    for (std::uint32_t round = 0; round < n_; round += partition_.columns) {
+      for (const Part& part : partition_.parts) {
+        const std::uint32_t begin = round + part.begin;
+        if (begin < n_)
+          add(part, row, begin, x, y.subspan(begin, std::min(part.width(), n_ - begin)));
+      }
+    }
+  }
+
+ private:
+  void add(const Part& part, std::uint32_t row, std::uint32_t begin, std::span<const float> x,
+           std::span<float> sums) const {
+    const sparse::HalfSums half(partition_.shape.summed());
+    std::vector<float> partial;
+    for (const RowRun& run : runs_[part.layer][row / w_.block]) {
+      partial.assign(sums.size(), 0.0F);
+      for (std::uint64_t e = run.first; e < run.last; ++e)
+        half.add_block(w_, partition_.deal.source[e], row % w_.block, x, n_, begin, partial);
+      sparse::HalfSums::join(partial, sums);
+    }
+  }
+
+  const Partition& partition_;
+  const sparse::BlockMatrix& w_;
+  std::uint32_t n_;
+  std::vector<std::vector<std::vector<RowRun>>> runs_;  // by layer and block row
+};
+
+}  // namespace
+
+sparse::RowReplay replay_of(const Partition& partition, const sparse::BlockMatrix& w,
+                            std::uint32_t n) {
+  if (partition.shape.partials != Type::f16) return {};
+  return [replay = Replay(partition, w, n)](std::uint32_t row, std::span<const float> x,
+                                            std::span<float> y) { replay.row(row, x, y); };
+}
+
+}  // namespace tessera::spmm_static
