@@ -150,6 +150,19 @@ void read_symbols(const Reader& reader, const SectionHeader& table, const Sectio
   }
 }
 
+void add_code(const Reader& reader, const SectionHeader& section, Program& program) {
+  const bool loaded =
+      std::any_of(program.segments.begin(), program.segments.end(), [&](const Segment& one) {
+        return one.address <= section.address && std::uint64_t{section.address} + section.size <=
+                                                     std::uint64_t{one.address} + one.memory_bytes;
+      });
+  if (!loaded) {
+    reader.fail("the section of {} bytes of code at {:#x} lies in no segment", section.size,
+                section.address);
+  }
+  program.code.push_back({section.address, section.size});
+}
+
 void read_sections(const Reader& reader, const FileHeader& header, Program& program) {
   const auto section = [&](std::uint32_t i) {
     return reader.value<SectionHeader>(header.sections + std::uint64_t{i} * sizeof(SectionHeader),
@@ -160,7 +173,7 @@ void read_sections(const Reader& reader, const FileHeader& header, Program& prog
     const bool relocations = one.type == kSectionRelocations || one.type == kSectionRelocationsAdd;
     if (relocations && one.size > 0) program.relocations = true;
     const bool code = one.type == kSectionBits && (one.flags & kSectionExecutable) != 0;
-    if (code && one.size > 0) program.code.push_back({one.address, one.size});
+    if (code && one.size > 0) add_code(reader, one, program);
     if (one.type != kSectionSymbols) continue;
     if (one.link >= header.section_count) reader.fail("the symbol table has no string table");
     read_symbols(reader, one, section(one.link), program);

@@ -68,18 +68,28 @@ std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change
   return error_of(bytes);
 }
 
-/// The same with its symbol table's section header changed.
-std::string symbols_error(const std::function<void(elf::SectionHeader&)>& change) {
+/// The same with the section headers changed for which `wanted` holds.
+std::string sections_error(const std::function<bool(const elf::SectionHeader&)>& wanted,
+                           const std::function<void(elf::SectionHeader&)>& change) {
   FileBytes bytes = sample();
   const auto header = get<elf::FileHeader>(bytes, 0);
   for (std::uint32_t i = 0; i < header.section_count; ++i) {
     const std::size_t at = header.sections + i * sizeof(elf::SectionHeader);
     auto section = get<elf::SectionHeader>(bytes, at);
-    if (section.type != elf::kSectionSymbols) continue;
+    if (!wanted(section)) continue;
     change(section);
     put(bytes, at, section);
   }
   return error_of(bytes);
+}
+std::string symbols_error(const std::function<void(elf::SectionHeader&)>& change) {
+  return sections_error(
+      [](const elf::SectionHeader& one) { return one.type == elf::kSectionSymbols; }, change);
+}
+std::string code_error(const std::function<void(elf::SectionHeader&)>& change) {
+  return sections_error(
+      [](const elf::SectionHeader& one) { return (one.flags & elf::kSectionExecutable) != 0; },
+      change);
 }
 
 }  // namespace
@@ -150,6 +160,10 @@ TEST_SUITE("unit") {
           std::string::npos);
     CHECK(symbols_error([](auto& s) { s.link = 0; }).find("string table") != std::string::npos);
     CHECK(symbols_error([](auto& s) { s.size = 0x7ffffff0; }).find("symbol table") !=
+          std::string::npos);
+    CHECK(code_error([](auto& s) { s.size = 0x7ffffff0; }).find("in no segment") !=
+          std::string::npos);
+    CHECK(code_error([](auto& s) { s.address = 0x8000; }).find("in no segment") !=
           std::string::npos);
   }
 
