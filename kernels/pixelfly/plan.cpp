@@ -12,6 +12,14 @@ namespace tessera::pixelfly {
 
 using spmm_static::DenseRows;
 
+namespace {
+
+constexpr config::Names<Products, 3> kProducts{{{"best", Products::best},
+                                                {"matrix_unit", Products::matrix_unit},
+                                                {"vector", Products::vector}}};
+
+}  // namespace
+
 void describe(config::Fields& fields, PinnedCuts& cuts) {
   fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
   fields.field({"bands", "bands of block columns; 0: chosen"}, cuts.bands);
@@ -23,6 +31,8 @@ void describe(config::Fields& fields, Pinned& plan) {
                plan.sparse);
   fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);
   fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
+  fields.field({"products", "pass grad_weights: what multiplies the gradients of S, U and V"},
+               plan.products, kProducts);
   fields.field({"rounds",
                 "passes forward and grad_input: equal parts of the batch that are computed one "
                 "after the other; 0: as few as fit"},

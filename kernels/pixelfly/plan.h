@@ -13,10 +13,17 @@ struct PinnedCuts {
   std::uint32_t parts = 0;
   std::uint32_t bands = 0;
 };
+/// What multiplies in the gradients of weights.
+enum class Products : std::uint8_t {
+  best,         ///< the fewest cycles predicted
+  matrix_unit,  ///< blocks past the unit
+  vector,       ///< row by row, on packed instructions
+};
 struct Pinned {
   spmm_static::Pinned low_rank;  ///< V^T X, U^T dY
   spmm_static::Pinned sparse;    ///< [S | U] [X ; Z]
   PinnedCuts dw, dv;
+  Products products = Products::best;
   std::uint32_t rounds = 0;  ///< equal parts of the batch, one after the other; 0: chosen
 };
 void describe(config::Fields& fields, PinnedCuts& cuts);

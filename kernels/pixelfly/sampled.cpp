@@ -1,5 +1,6 @@
 #include "kernels/pixelfly/sampled.h"
 
+#include "kernels/pixelfly/unit_product.h"
 #include "kernels/spmm_static/work_list.h"
 
 namespace tessera::pixelfly {
@@ -24,7 +25,7 @@ class Builder {
   void build(const BuffersOfRows& a, const BuffersOfRows& b, const std::vector<BufferId>& results) {
     add_inputs(a, b);
     add_product();
-    add_sums(results);
+    add_sums(assembly_, plan_, name_, partials(), results);
   }
 
  private:
@@ -108,37 +109,16 @@ class Builder {
     return list;
   }
 
-  /// Partial blocks to where their results are wanted, part after part, and their sums.
-  void add_sums(const std::vector<BufferId>& results) {
-    const kernels::EvenStorage home = plan_.results();
-    const std::uint64_t size = partition_.shape.bytes();
-    const std::uint64_t parts = partition_.parts.size();
-    std::vector<BufferId> received;
-    for (std::uint32_t t = 0; t < home.tiles(); ++t)
-      received.push_back(
-          assembly_.buffer(t, home.bytes_on(t) / size * sizeof(float) * parts, "received"));
-    program::Exchange exchange{name_ + "partial blocks", {}};
-    for (std::uint32_t p = 0; p < parts; ++p) {
+  [[nodiscard]] std::vector<std::vector<PartialRun>> partials() const {
+    std::vector<std::vector<PartialRun>> made(tiles_.size());
+    for (std::uint32_t p = 0; p < tiles_.size(); ++p) {
       const auto& shares = partition_.layer(partition_.parts[p]).shares;
-      for (std::uint32_t s = 0; s < shares.size(); ++s) {
-        const std::uint64_t first = shares[s].first * plan_.area() * size;
-        for (const auto& piece : home.pieces(first, shares[s].last * plan_.area() * size)) {
-          const std::uint64_t held = home.bytes_on(piece.tile) / size * p;
-          exchange.copies.push_back(
-              {{tiles_[p][s].partial, word(piece.at / size * sizeof(float))},
-               word(piece.bytes / size * sizeof(float)),
-               {{received[piece.tile], word((held + piece.offset / size) * sizeof(float))}}});
-        }
-      }
+      for (std::uint32_t s = 0; s < shares.size(); ++s)
+        made[p].push_back({{tiles_[p][s].partial},
+                           shares[s].first * plan_.area(),
+                           shares[s].blocks() * plan_.area()});
     }
-    assembly_.add_step(std::move(exchange));
-    program::ComputeSet set{name_ + "add", {}};
-    const sparse::Shape shape = summing(partition_.shape);
-    for (std::uint32_t t = 0; t < home.tiles(); ++t)
-      set.vertices.push_back(adding_vertex(
-          assembly_, shape, TileId(t), {received[t]}, {results[t]},
-          spmm_static::even_workers(shape, home.bytes_on(t) / size, parts, assembly_.contexts())));
-    assembly_.add_step(std::move(set));
+    return made;
   }
 
   Assembly& assembly_;
@@ -160,15 +140,69 @@ std::uint64_t Sampled::a_bytes(const Part& part, const Share& share) const {
          partition.shape.bytes();
 }
 
-std::uint64_t Sampled::partial_bytes(const Share& share) const {
-  return round_up(share.blocks() * area() * sizeof(float), std::uint64_t{8});
+std::uint64_t Sampled::b_bytes(const Part& part, const Share& share) const {
+  if (!on_unit) return partition.x_bytes(part, share);
+  return share.blocks() * std::uint64_t{partition.shape.block} * part.width() *
+         partition.shape.bytes();
 }
 
-sparse::Shape summing(const sparse::Shape& shape) {
-  sparse::Shape sums = shape;
+std::uint64_t Sampled::partial_bytes(const Share& share) const {
+  return round_up(share.blocks() * area() * data::element_bytes(partials()), std::uint64_t{8});
+}
+
+Sampled::Run Sampled::run(std::uint64_t e, std::uint64_t first) const {
+  const std::uint64_t side = partition.shape.block;
+  const std::uint64_t line = on_unit ? partition.shape.unit.columns : side;
+  std::uint64_t of_a = first / side;
+  std::uint64_t of_b = first % side;
+  if (on_unit) {
+    of_a = first / (side * line) * line + first % line;
+    of_b = first % (side * line) / line;
+  }
+  of_a += partition.deal.row[e] * side;
+  of_b += partition.deal.column[e] * side;
+  const std::uint64_t count = line - first % line;
+  if (transposed) return {of_b, of_a, count, !on_unit};
+  return {of_a, of_b, count, on_unit};
+}
+
+sparse::Shape summing(const Sampled& plan) {
+  sparse::Shape sums = plan.partition.shape;
   sums.gradient = true;
-  sums.partials = program::Type::f32;
+  sums.partials = plan.partials();
   return sums;
+}
+
+void add_sums(Assembly& assembly, const Sampled& plan, const std::string& name,
+              const std::vector<std::vector<PartialRun>>& partials,
+              const std::vector<BufferId>& results) {
+  const kernels::EvenStorage home = plan.results();
+  const std::uint64_t size = plan.partition.shape.bytes();
+  const std::uint64_t partial = data::element_bytes(plan.partials());
+  const std::uint64_t parts = partials.size();
+  std::vector<BufferId> received;
+  for (std::uint32_t t = 0; t < home.tiles(); ++t)
+    received.push_back(assembly.buffer(t, home.bytes_on(t) / size * partial * parts, "received"));
+  program::Exchange exchange{name + "partial blocks", {}};
+  for (std::uint32_t p = 0; p < parts; ++p) {
+    for (const PartialRun& run : partials[p]) {
+      for (const auto& piece : home.pieces(run.first * size, (run.first + run.count) * size)) {
+        const std::uint64_t held = home.bytes_on(piece.tile) / size * p;
+        exchange.copies.push_back(
+            {{run.from.buffer, word(run.from.offset + piece.at / size * partial)},
+             word(piece.bytes / size * partial),
+             {{received[piece.tile], word((held + piece.offset / size) * partial)}}});
+      }
+    }
+  }
+  assembly.add_step(std::move(exchange));
+  program::ComputeSet set{name + "add", {}};
+  const sparse::Shape shape = summing(plan);
+  for (std::uint32_t t = 0; t < home.tiles(); ++t)
+    set.vertices.push_back(adding_vertex(
+        assembly, shape, TileId(t), {received[t]}, {results[t]},
+        spmm_static::even_workers(shape, home.bytes_on(t) / size, parts, assembly.contexts())));
+  assembly.add_step(std::move(set));
 }
 
 void add_turning(Assembly& assembly, program::ComputeSet& set, const Sampled& plan, TileId tile,
@@ -261,7 +295,10 @@ std::vector<SampledWorker> divide(const Sampled& plan, const Share& share, std::
 void add_sampled(Assembly& assembly, const Sampled& plan, const std::string& name,
                  const BuffersOfRows& a, const BuffersOfRows& b,
                  const std::vector<BufferId>& results) {
-  Builder(assembly, plan, name).build(a, b, results);
+  if (plan.on_unit)
+    add_unit_product(assembly, plan, name, a, b, results);
+  else
+    Builder(assembly, plan, name).build(a, b, results);
 }
 
 }  // namespace tessera::pixelfly

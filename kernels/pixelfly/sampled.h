@@ -9,8 +9,10 @@
 
 /// Sampled products: the blocks of A B^T that a pattern has, for A[m,n] and B[k,n] which lie in
 /// blocks on tiles: gradients of weights, the sum over the batch n. Columns of A and B are cut into
-/// intervals; the tiles of each share the blocks, turn the rows that these name into rows of words,
-/// multiply them row by row, and send their partial blocks to where they are wanted and added up.
+/// intervals; the tiles of each share the blocks, multiply the rows that these name, and send their
+/// partial blocks to where they are wanted and added up. Vector code turns both operands' rows into
+/// rows of words and multiplies them row by row. For the matrix unit a block row of A is weights,
+/// past which the rows of B of all its blocks go, turned before (squares.h).
 namespace tessera::pixelfly {
 
 using spmm_static::DenseRows;
@@ -23,20 +25,39 @@ struct Sampled {
   Partition partition;       ///< of the pattern; x: where B lies
   std::vector<DenseRows> a;  ///< where A lies
   Prediction prediction = {};
+  bool on_unit = false;     ///< B lies in squares
+  bool transposed = false;  ///< what is wanted are blocks of (A B^T)^T
 
   [[nodiscard]] std::uint64_t area() const {
     return std::uint64_t{partition.shape.block} * partition.shape.block;
   }
-  /// Results: all blocks in the order of their deal, each row by row.
+  [[nodiscard]] program::Type partials() const {
+    return on_unit ? partition.shape.unit.partial : program::Type::f32;
+  }
+  /// Results: all blocks in the order of their deal, each row by row; on the unit [rows that it
+  /// gives at once][row of B][row of A].
   [[nodiscard]] kernels::EvenStorage results() const;
+  /// Elements of a block that lie side by side, and as what: of one row or one column of the matrix
+  /// that is wanted.
+  struct Run {
+    std::uint64_t row, column;  ///< of the first in the matrix
+    std::uint64_t count;
+    bool down;
+  };
+  /// Those of block `e` of the deal from its number `first` on.
+  [[nodiscard]] Run run(std::uint64_t e, std::uint64_t first) const;
+  [[nodiscard]] std::uint32_t row(std::uint64_t e) const {
+    return transposed ? partition.deal.column[e] : partition.deal.row[e];
+  }
+  [[nodiscard]] std::uint32_t column(std::uint64_t e) const {
+    return transposed ? partition.deal.row[e] : partition.deal.column[e];
+  }
   /// Bytes of a tile: rows of A and of B that `share` needs, its partial blocks.
   [[nodiscard]] std::uint64_t a_bytes(const Part& part, const Share& share) const;
-  [[nodiscard]] std::uint64_t b_bytes(const Part& part, const Share& share) const {
-    return partition.x_bytes(part, share);
-  }
+  [[nodiscard]] std::uint64_t b_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t partial_bytes(const Share& share) const;
-  /// Whether rows must be made of blocks on the tiles.
-  [[nodiscard]] bool turns() const { return partition.shape.x_depth() > 1; }
+  /// Whether vector code must make rows of blocks.
+  [[nodiscard]] bool turns() const { return !on_unit && partition.shape.x_depth() > 1; }
   /// Of the fullest tile, about; `beside` of it others hold.
   [[nodiscard]] program::CategoryBytes memory(std::uint64_t beside) const;
 };
@@ -45,6 +66,8 @@ struct Sampled {
 struct SampledOperands {
   std::vector<DenseRows> a, b;
   std::uint64_t beside = 0;
+  bool on_unit = false;  ///< b is in squares: multiply on the unit
+  bool transposed = false;
 };
 
 /// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range (named
@@ -79,6 +102,16 @@ program::Vertex gradient_vertex(sparse::Assembly& assembly, const sparse::Shape&
 std::vector<SampledWorker> divide(const Sampled& plan, const Share& share, std::uint32_t contexts);
 
 /// Shape of the sums of partial blocks.
-sparse::Shape summing(const sparse::Shape& shape);
+sparse::Shape summing(const Sampled& plan);
+
+/// Elements of the results, from number `first` on, of which a tile has the partial ones.
+struct PartialRun {
+  program::Place from;
+  std::uint64_t first, count;
+};
+/// Partial blocks, by part, to where their results are wanted, part after part, and their sums.
+void add_sums(sparse::Assembly& assembly, const Sampled& plan, const std::string& name,
+              const std::vector<std::vector<PartialRun>>& partials,
+              const std::vector<program::BufferId>& results);
 
 }  // namespace tessera::pixelfly

@@ -2,6 +2,8 @@
 #include <set>
 
 #include "kernels/pixelfly/sampled.h"
+#include "kernels/pixelfly/squares.h"
+#include "kernels/pixelfly/unit_product.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/work_list.h"
 #include "kernels/spmm_static/worker_cycles.h"
@@ -26,6 +28,7 @@ class SampledCost {
         costs_(costs),
         steps_(costs),
         workers_(costs.machine().tile.contexts),
+        dense_(costs),
         products_({{1, 1}, {1, 1}, {1, 1}, {1, 2}, kMeasured},
                   [this](const auto& sizes) { return measure_product(sizes); }),
         turning_({{shape.lanes(), 4}, {1, 1}},
@@ -42,8 +45,8 @@ class SampledCost {
     for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
       for (const auto* rows : {&plan.a, &partition.x})
         for (const DenseRows& of : *rows) in.send(tile, of.storage.bytes_on(tile));
-      out.receive(tile, plan.results().bytes_on(tile) / shape_.bytes() * sizeof(float) *
-                            partition.parts.size());
+      out.receive(tile, plan.results().bytes_on(tile) / shape_.bytes() *
+                            data::element_bytes(plan.partials()) * partition.parts.size());
     }
     for (const Part& part : partition.parts) {
       const bool fresh = done.insert({part.layer, part.width()}).second;
@@ -61,6 +64,7 @@ class SampledCost {
 
  private:
   std::uint64_t product(const Sampled& plan, const Part& part, const Share& share) {
+    if (plan.on_unit) return unit_product_cycles(plan, part, share, dense_);
     const std::uint64_t words = part.width() * shape_.bytes() / 8;
     std::vector<spmm_static::WorkerCycles> workers;
     for (const SampledWorker& worker : divide(plan, share, workers_))
@@ -87,9 +91,10 @@ class SampledCost {
     const std::uint64_t parts = plan.partition.parts.size();
     std::uint64_t& cycles = adding_[{elements, parts}];
     if (cycles == 0) {
-      const sparse::Shape shape = summing(shape_);
+      const sparse::Shape shape = summing(plan);
       cycles = vertex([&](Assembly& assembly, const auto& buffer) {
-        return adding_vertex(assembly, shape, TileId{0}, {buffer(elements * parts * sizeof(float))},
+        return adding_vertex(assembly, shape, TileId{0},
+                             {buffer(elements * parts * shape.partial_bytes())},
                              {buffer(elements * shape_.bytes())},
                              spmm_static::even_workers(shape, elements, parts, workers_));
       });
@@ -152,6 +157,7 @@ class SampledCost {
   StepCosts steps_;
   sparse::TileCode code_;
   std::uint32_t workers_;
+  gemm::VertexCosts dense_;
   FittedCost products_, turning_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> adding_;
 };
@@ -169,9 +175,15 @@ class SampledSearch {
         cost_(shape, costs) {}
 
   void look(std::uint32_t parts, std::uint32_t bands) {
-    Sampled plan{make_partition(pattern_, shape_, n_, tiles_, {parts, bands}, {}, operands_.b),
-                 operands_.a};
-    if (plan.partition.parts.empty() || !named(plan)) return;
+    const std::uint32_t grain = operands_.on_unit ? square_columns(shape_) : 0;
+    spmm_static::Cuts cuts{parts, bands};
+    cuts.grain = grain;
+    Sampled plan{make_partition(pattern_, shape_, n_, tiles_, cuts, {}, operands_.b),
+                 operands_.a,
+                 {},
+                 operands_.on_unit,
+                 operands_.transposed};
+    if (plan.partition.parts.empty() || !(plan.on_unit || named(plan))) return;
     const program::CategoryBytes need = plan.memory(operands_.beside);
     if (program::total(need) > room_) {
       if (!closest_ || program::total(need) < program::total(*closest_)) closest_ = need;
@@ -225,16 +237,24 @@ program::CategoryBytes Sampled::memory(std::uint64_t beside) const {
   std::uint64_t given = 0;
   for (const auto* rows : {&a, &partition.x})
     for (const DenseRows& of : *rows) given += of.storage.each();
-  std::uint64_t tensors = wanted + wanted / size * sizeof(float) * partition.parts.size();
+  std::uint64_t tensors =
+      wanted + wanted / size * data::element_bytes(partials()) * partition.parts.size();
   std::uint64_t lists = 0;
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {
-      const std::uint64_t held = a_bytes(part, share) + b_bytes(part, share);
+      const std::uint64_t a_held = a_bytes(part, share);
+      const std::uint64_t held = a_held + b_bytes(part, share);
       const std::uint64_t list =
-          4 * (share.rows.size() + share.blocks()) + (turns() ? 20 * 2 * 16 : 0);
-      tensors = std::max(tensors, given + held * (turns() ? 2 : 1) + partial_bytes(share) + list);
-      lists = std::max(lists, kReceiveBytes * (share.rows.size() + share.columns.size()) +
-                                  kSendBytes * share.blocks());
+          on_unit ? 0 : 4 * (share.rows.size() + share.blocks()) + (turns() ? 20 * 2 * 16 : 0);
+      const std::uint64_t copies = on_unit ? a_held : turns() ? held : 0;
+      tensors = std::max(tensors, given + held + copies + partial_bytes(share) + list);
+      std::uint64_t received = share.rows.size() + share.columns.size();
+      std::uint64_t sent = share.blocks();
+      if (on_unit) {
+        received = share.rows.size() + unit_receives(*this, part, share);
+        sent *= partition.shape.block / partition.shape.unit.columns;
+      }
+      lists = std::max(lists, kReceiveBytes * received + kSendBytes * sent);
     }
   }
   program::CategoryBytes memory{};
@@ -249,7 +269,8 @@ Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& sh
                      std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
                      const SampledOperands& operands, const std::string& keys) {
   const std::uint32_t tiles = costs.machine().tiles;
-  const std::uint32_t most = std::min(ceil_div(n, shape.lanes()), tiles);
+  const std::uint32_t grain = operands.on_unit ? square_columns(shape) : shape.lanes();
+  const std::uint32_t most = std::min(ceil_div(n, grain), tiles);
   require_at_most(keys + ".parts", pinned.parts, most);
   require_at_most(keys + ".bands", pinned.bands, std::min(pattern.block_columns(), tiles));
   SampledSearch search(pattern, shape, n, costs, operands);

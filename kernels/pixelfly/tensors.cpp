@@ -10,19 +10,20 @@ using program::Role;
 
 namespace {
 
-/// Calls visit(number of the block, row and column in it, at, count) for the stretches of rows of
-/// blocks that a tile holds.
+/// Calls visit(number of the block, its elements side by side, at) for what a tile holds.
 template <class Visit>
-void for_block_rows(const Sampled& plan, std::size_t tile, const Visit& visit) {
+void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
   const std::uint64_t size = plan.partition.shape.bytes();
-  const std::uint64_t side = plan.partition.shape.block;
   const kernels::EvenStorage storage = plan.results();
   const std::uint64_t first = storage.begin(tile) / size;
   const std::uint64_t end =
       std::min(first + storage.bytes_on(tile) / size, plan.partition.deal.blocks() * plan.area());
-  for (std::uint64_t at = first, next = 0; at < end; at = next) {
-    next = std::min(end, (at / side + 1) * side);
-    visit(at / plan.area(), at % plan.area() / side, at % side, at - first, next - at);
+  for (std::uint64_t at = first; at < end;) {
+    const std::uint64_t e = at / plan.area();
+    Sampled::Run run = plan.run(e, at % plan.area());
+    run.count = std::min(run.count, end - at);
+    visit(e, run, at - first);
+    at += run.count;
   }
 }
 
@@ -60,15 +61,12 @@ void add_sparse_gradient(program::Program& program, const GradientBlocks& blocks
       "dS.data", Role::gradient, plan.partition.shape.type, {s.blocks(), s.block, s.block}};
   tensor.parts = parts_of(blocks);
   tensor.runs = [&plan, &s, dense = blocks.dense](std::size_t tile, program::Runs& runs) {
-    const spmm_static::Deal& deal = plan.partition.deal;
-    for_block_rows(plan, tile,
-                   [&](std::uint64_t e, std::uint64_t row, std::uint64_t column, std::uint64_t at,
-                       std::uint64_t count) {
-                     if (deal.column[e] >= dense) return;
-                     const std::uint64_t first =
-                         block_index(s, deal.row[e], deal.column[e]) * plan.area();
-                     runs.add({at, first + row * s.block + column, count, 1});
-                   });
+    for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
+      if (plan.column(e) >= dense) return;
+      const std::uint64_t first = block_index(s, plan.row(e), plan.column(e)) * plan.area();
+      const std::uint64_t inside = run.row % s.block * s.block + run.column % s.block;
+      runs.add({at, first + inside, run.count, run.down ? s.block : 1});
+    });
   };
   program.add_tensor(std::move(tensor));
   sparse::add_pattern(program, {"dS", Role::gradient, plan.partition.shape.type}, s);
@@ -82,17 +80,14 @@ void add_dense_gradient(program::Program& program, const GradientBlocks& blocks,
   tensor.parts = parts_of(blocks);
   tensor.runs = [&plan, dense = blocks.dense, rows = factor.rows(), columns = factor.columns()](
                     std::size_t tile, program::Runs& runs) {
-    const spmm_static::Deal& deal = plan.partition.deal;
-    const std::uint64_t side = plan.partition.shape.block;
-    for_block_rows(plan, tile,
-                   [&](std::uint64_t e, std::uint64_t in_row, std::uint64_t in_column,
-                       std::uint64_t at, std::uint64_t count) {
-                     if (deal.column[e] < dense) return;
-                     const std::uint64_t row = deal.row[e] * side + in_row;
-                     const std::uint64_t column = (deal.column[e] - dense) * side + in_column;
-                     if (row >= rows || column >= columns) return;
-                     runs.add({at, row * columns + column, std::min(count, columns - column), 1});
-                   });
+    const std::uint64_t before = dense * std::uint64_t{plan.partition.shape.block};
+    for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
+      if (plan.column(e) < dense) return;
+      const std::uint64_t column = run.column - before;
+      if (run.row >= rows || column >= columns) return;
+      const std::uint64_t room = run.down ? rows - run.row : columns - column;
+      runs.add({at, run.row * columns + column, std::min(run.count, room), run.down ? columns : 1});
+    });
   };
   program.add_tensor(std::move(tensor));
 }

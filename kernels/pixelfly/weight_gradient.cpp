@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/pixelfly/squares.h"
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/cost.h"
@@ -12,6 +13,7 @@
 
 namespace tessera::pixelfly {
 
+using kernels::EvenStorage;
 using program::BufferId;
 using sparse::BlockMatrix;
 using spmm_static::DenseEnd;
@@ -24,15 +26,17 @@ struct Matrices {
   const BlockMatrix& t;
   const BlockMatrix& dw;
   const BlockMatrix& dv;
+  const BlockMatrix& vt;
 };
 
 class GradientPlanner {
  public:
   GradientPlanner(const Matrices& of, const sparse::Shape& shape, std::uint32_t n,
-                  MachineCosts& costs, const Pinned& pinned)
+                  MachineCosts& costs, const Pinned& pinned, bool on_unit)
       : of_(of),
         shape_(shape),
-        n_(n),
+        on_unit_(on_unit),
+        n_(on_unit ? round_up(n, square_columns(shape)) : n),
         costs_(costs),
         pinned_(pinned),
         capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {
@@ -41,10 +45,12 @@ class GradientPlanner {
     const std::uint64_t made = of.z.rows;
     const std::uint64_t given = std::uint64_t{of.dw.block_columns()} * shape.block - made;
     x_ = rows(shape, 0, given);
+    if (on_unit) x_.storage = squares(given);
     dy_ = rows(shape, 0, std::uint64_t{of.dw.block_rows()} * shape.block);
     made_ = rows(inner_shape_, 0, made);
     b_ = {x_};
     if (made > 0) b_.push_back(rows(inner_shape_, given, made));
+    if (made > 0 && on_unit) b_.back().storage = squares(made);
   }
 
   /// With less and less of a tile for each product, until all lists go in beside it.
@@ -66,6 +72,9 @@ class GradientPlanner {
     return {first, spmm_static::rows_on_tiles(shape, count, round_up(n_, shape.lanes()),
                                               costs_.machine().tiles)};
   }
+  [[nodiscard]] EvenStorage squares(std::uint64_t count) const {
+    return square_storage(shape_, count, n_, costs_.machine().tiles);
+  }
   [[nodiscard]] std::uint64_t given() const { return x_.storage.each() + dy_.storage.each(); }
 
   GradientPlan planned(std::uint64_t slack) {
@@ -74,15 +83,25 @@ class GradientPlanner {
     GradientPlan plan{{},
                       {},
                       plan_sampled(of_.dw, shape_, n_, costs_, pinned_.dw,
-                                   {{dy_}, b_, slack + made}, "workload.plan.dw"),
+                                   {{dy_}, b_, slack + made, on_unit_}, "workload.plan.dw"),
                       {}};
     if (shape_.relayouts()) add_rows_in(plan.dw);
+    if (on_unit_) plan.squares.push_back(x_.storage);
+    if (on_unit_ && low_rank) plan.squares.push_back(made_.storage);
+    if (on_unit_) plan.turning = predict_squares(shape_, plan.squares, costs_);
     if (!low_rank) return plan;
-    plan.dv = plan_sampled(of_.dv, shape_, n_, costs_, pinned_.dv,
-                           {{x_}, {made_}, slack + results(plan)}, "workload.plan.dv");
+    plan.dv = plan_dv(slack + results(plan));
     plan.z = product(of_.z, x_, slack);
     plan.t = product(of_.t, dy_, slack + made);
     return plan;
+  }
+  /// On the unit T is weights: a row of its blocks has all rows of X as positions.
+  Sampled plan_dv(std::uint64_t beside) {
+    const std::string keys = "workload.plan.dv";
+    if (on_unit_)
+      return plan_sampled(of_.vt, shape_, n_, costs_, pinned_.dv,
+                          {{made_}, {x_}, beside, true, true}, keys);
+    return plan_sampled(of_.dv, shape_, n_, costs_, pinned_.dv, {{x_}, {made_}, beside}, keys);
   }
   void add_rows_in(Sampled& first) {
     spmm_static::Cost cost(shape_, 0, costs_);
@@ -112,6 +131,7 @@ class GradientPlanner {
 
   const Matrices& of_;
   const sparse::Shape shape_;
+  bool on_unit_;
   std::uint32_t n_;
   MachineCosts& costs_;
   const Pinned& pinned_;
@@ -121,10 +141,42 @@ class GradientPlanner {
   std::vector<DenseRows> b_;  ///< X and Z
 };
 
+/// Throws KeyError where the machine has no unit for the products that are wanted on it.
+void require_squares(const sparse::Shape& shape, const MachineConfig& machine) {
+  kernels::require_unit(machine, shape.type, shape.partials);
+  if (takes_squares(shape)) return;
+  throw KeyError(
+      "workload.plan.products",
+      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}: the "
+                  "unit of machine {} gives {} sums at once",
+                  shape.block, machine.name, shape.unit.columns));
+}
+
+/// On the unit or row by row, whichever is predicted to take less.
+GradientPlan plan_gradient(const Matrices& of, const sparse::Shape& shape, std::uint32_t n,
+                           MachineCosts& costs, const Pinned& pinned) {
+  const auto plan = [&](bool on_unit) {
+    return GradientPlanner(of, shape, n, costs, pinned, on_unit).run();
+  };
+  if (pinned.products == Products::matrix_unit) require_squares(shape, costs.machine());
+  if (pinned.products == Products::vector || !takes_squares(shape)) return plan(false);
+  if (pinned.products == Products::matrix_unit) return plan(true);
+  std::optional<GradientPlan> unit;
+  try {
+    unit = plan(true);
+    GradientPlan vector = plan(false);
+    if (vector.prediction().cycles < unit->prediction().cycles) return vector;
+  } catch (const UserError&) {
+    if (!unit) return plan(false);
+  }
+  return *std::move(unit);
+}
+
 }  // namespace
 
 Prediction GradientPlan::prediction() const {
   Prediction sum = dw.prediction;
+  add(sum, turning);
   for (const auto* product : {&z, &t})
     if (*product) add(sum, (*product)->prediction);
   if (dv) add(sum, dv->prediction);
@@ -140,11 +192,12 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
       t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),
       dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
       dv_(all_blocks(layer_.v, shape_.block)),
+      vt_(transposed_blocks(layer_.v, shape_.block, z_.rows)),
       x_(layer_.s.columns, options.n, options.weights.dtype, options.weights.seed,
          sparse::kDenseStream),
       dy_(layer_.s.rows, options.n, options.weights.dtype, options.weights.seed,
           sparse::kGradientStream),
-      plan_(GradientPlanner({z_, t_, dw_, dv_}, shape_, options.n, costs, options_.plan).run()) {}
+      plan_(plan_gradient({z_, t_, dw_, dv_, vt_}, shape_, options.n, costs, options_.plan)) {}
 
 std::uint64_t WeightGradient::useful_flops() const {
   const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
@@ -161,6 +214,7 @@ nlohmann::ordered_json WeightGradient::plan() const {
                                   {"bands", of.partition.deal.bands.count()}};
   };
   nlohmann::ordered_json plan;
+  plan["products"] = plan_.dw.on_unit ? shape_.unit.name() : "vector";
   if (plan_.z) plan["low_rank"] = spmm_static::to_json(*plan_.z);
   plan["dw"] = cuts(plan_.dw);
   if (plan_.dv) plan["dv"] = cuts(*plan_.dv);
@@ -193,8 +247,15 @@ program::Program WeightGradient::build() const {
     right.push_back(product(*plan_.z, z_, "z ", right.front()));
     t.push_back(product(*plan_.t, t_, "t ", left.front()));
   }
+  if (plan_.dw.on_unit) {
+    std::vector<RowsInBlocks> blocks;
+    for (std::size_t i = 0; i < right.size(); ++i) blocks.push_back({plan_.squares[i], right[i]});
+    right = add_squares(assembly, shape_, blocks);
+  }
+  const spmm_static::BuffersOfRows x_rows{right.front()};
   add_sampled(assembly, plan_.dw, "dw ", left, right, dw);
-  if (plan_.dv) add_sampled(assembly, *plan_.dv, "dv ", {right.front()}, t, dv);
+  if (plan_.dv && plan_.dw.on_unit) add_sampled(assembly, *plan_.dv, "dv ", t, x_rows, dv);
+  if (plan_.dv && !plan_.dw.on_unit) add_sampled(assembly, *plan_.dv, "dv ", x_rows, t, dv);
   add_sparse_gradient(program, {plan_.dw, dw, first_dense()}, layer_.s);
   if (plan_.dv) {
     add_dense_gradient(program, {plan_.dw, dw, first_dense()}, "dU", layer_.u);

@@ -12,6 +12,8 @@ struct GradientPlan {
   std::optional<spmm_static::Plan> z, t;  ///< none if the rank is 0, nor dv
   Sampled dw;
   std::optional<Sampled> dv;
+  std::vector<kernels::EvenStorage> squares = {};  ///< what is made so: where X and Z lie in blocks
+  Prediction turning = {};                         ///< of making them
 
   [[nodiscard]] Prediction prediction() const;
 };
@@ -41,6 +43,7 @@ class WeightGradient : public Workload {
   sparse::Shape shape_;
   sparse::BlockMatrix z_, t_;    ///< V^T and U^T
   sparse::BlockMatrix dw_, dv_;  ///< whose blocks are wanted: [S | U] and V
+  sparse::BlockMatrix vt_;       ///< V^T, in blocks of the same side
   data::DenseOperand x_, dy_;
   GradientPlan plan_;
 };

@@ -67,7 +67,8 @@ class BlockCheck {
     const spmm_static::Deal& deal = plan_.partition.deal;
     const program::Type type = plan_.partition.shape.type;
     const auto rounding = sparse::rounding_of(
-        type, program::Type::f32, 1, static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
+        type, plan_.partials(), plan_.on_unit ? plan_.partition.shape.unit.depth : 1,
+        static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
     const std::uint64_t step = all ? 1 : kBlockStep;
     std::vector<std::uint64_t> blocks;
     for (std::uint64_t first = 0; first < deal.blocks(); first += step)
@@ -88,15 +89,14 @@ class BlockCheck {
   void compare_block(std::uint64_t e, const std::vector<float>& left, const RightRows& right,
                      std::size_t n, const sparse::Rounding& rounding,
                      kernels::Comparison& into) const {
-    const spmm_static::Deal& deal = plan_.partition.deal;
-    const bool in_s = deal.column[e] < found_.first_dense;
+    const bool in_s = plan_.column(e) < found_.first_dense;
     const std::uint64_t first =
-        in_s ? block_index(found_.s, deal.row[e], deal.column[e]) * plan_.area() : 0;
+        in_s ? block_index(found_.s, plan_.row(e), plan_.column(e)) * plan_.area() : 0;
     const std::uint64_t before = std::uint64_t{found_.first_dense} * pattern_.block;
     for (std::uint64_t at = 0; at < plan_.area(); ++at) {
-      const std::uint64_t row = std::uint64_t{deal.row[e]} * pattern_.block + at / pattern_.block;
+      const std::uint64_t row = std::uint64_t{plan_.row(e)} * pattern_.block + at / pattern_.block;
       const std::uint64_t column =
-          std::uint64_t{deal.column[e]} * pattern_.block + at % pattern_.block;
+          std::uint64_t{plan_.column(e)} * pattern_.block + at % pattern_.block;
       const bool padding = column >= right.rows && column < right.made_from;
       if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
       const float found = in_s ? found_.blocks[first + at]
@@ -129,12 +129,12 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
     t = inner_sums(layer_.u, dy, n, rounding_of(plan_.t->partition), threads);
   }
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
-  kernels::Comparison weights({"[dS | dU]", shape_.type, program::Type::f32, false});
+  kernels::Comparison weights({"[dS | dU]", shape_.type, plan_.dw.partials(), false});
   const std::vector<float> ds = tensors.floats("dS.data", threads);
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
   BlockCheck(plan_.dw, dw_, {layer_.s, first_dense(), ds, du, layer_.rank()}, threads)
       .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
-  kernels::Comparison factors({"dV", shape_.type, program::Type::f32, false});
+  kernels::Comparison factors({"dV", shape_.type, plan_.dw.partials(), false});
   if (plan_.dv) {
     const std::vector<float> dv = tensors.floats("dV", threads);
     BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank()}, threads)

@@ -102,7 +102,8 @@ Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::
   }
   partition.deal = deal_blocks(w, cut_bands(blocks_by_column(w), cuts.bands), even_rows);
   std::vector<Part> cut =
-      cut_columns(partition.columns, cuts.parts, shape.lanes(), tiles, cuts.dealing);
+      cut_columns(partition.columns, cuts.parts, cuts.grain == 0 ? shape.lanes() : cuts.grain,
+                  tiles, cuts.dealing);
   for (Part& part : cut) {
     const std::uint32_t wanted = part.layer;
     const auto found = std::find_if(partition.layers.begin(), partition.layers.end(),

@@ -101,6 +101,7 @@ struct Cuts {
   std::uint32_t bands;  ///< of block columns of W
   Dealing dealing = Dealing::blocks;
   Sums sums = Sums::home;
+  std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
 
   friend auto operator<=>(const Cuts&, const Cuts&) = default;
 };

@@ -7,7 +7,7 @@
 #include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/matrix_unit/matrix_unit.h"
-#include "kernels/pixelfly/pixelfly.h"
+#include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
@@ -117,6 +117,12 @@ void draw(test::MachinePoints& points, MachineConfig& machine, pixelfly::Options
   options.pass = points.one_of({pixelfly::Pass::forward, pixelfly::Pass::grad_input});
 }
 
+struct GradientOptions : pixelfly::Options {};
+void draw(test::MachinePoints& points, MachineConfig& machine, GradientOptions& options) {
+  draw(points, machine, static_cast<pixelfly::Options&>(options));
+  options.pass = pixelfly::Pass::grad_weights;
+}
+
 void draw(test::MachinePoints& points, MachineConfig& /*machine*/, fft::Options& options) {
   options.problem.points = points.one_of({4U, 64U, 512U, 4096U});
   options.problem.rows = points.one_of({1U, 1U, 8U});
@@ -204,6 +210,11 @@ TEST_SUITE("run") {
 
   TEST_CASE("pixelfly takes the predicted cycles on machines of every kind") {
     check_predictions<pixelfly::Pixelfly, pixelfly::Options>(7);
+  }
+
+  TEST_CASE(
+      "gradients of a pixelfly's weights take the predicted cycles on machines of every kind") {
+    check_predictions<pixelfly::WeightGradient, GradientOptions>(13);
   }
 
   TEST_CASE("fft takes the predicted cycles on machines of every kind") {

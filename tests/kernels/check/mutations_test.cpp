@@ -143,7 +143,7 @@ TEST_SUITE("run") {
       options.rank = 16;
       options.n = 96;
       options.pass = pixelfly::Pass::grad_weights;
-      const unsigned small = types.partials == Type::f16 ? 5 : types.dtype == Type::f16 ? 12 : 20;
+      const unsigned small = types.partials == Type::f16 ? 5 : types.dtype == Type::f16 ? 10 : 20;
       const Rates sure{20, 20, 20, small, 20, 20, 20};
       CHECK(finds<pixelfly::WeightGradient>(sure, options, types.dtype, CheckMode::full) ==
             "found");

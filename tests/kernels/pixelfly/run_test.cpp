@@ -7,6 +7,7 @@
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
+#include "tests/kernels/unit_shapes.h"
 
 using namespace tessera;
 using namespace tessera::pixelfly;
@@ -15,11 +16,8 @@ using test::small_machine;
 
 namespace {
 
-struct Types {
-  Type dtype;
-  Type partials;
-};
-constexpr Types kTypes[] = {{Type::f16, Type::f32}, {Type::f16, Type::f16}, {Type::f32, Type::f32}};
+using test::kTypes;
+using test::Types;
 constexpr std::uint32_t kBlocks[] = {1, 4, 8, 16};
 constexpr Pass kPasses[] = {Pass::forward, Pass::grad_input, Pass::grad_weights};
 
@@ -50,16 +48,37 @@ void check_all(Options options) {
       for (const Types& types : kTypes) {
         options.pass = pass;
         options.weights.block = block;
-        options.weights.dtype = types.dtype;
-        options.partials = types.partials;
+        options.weights.dtype = types.input;
+        options.partials = types.partial;
         CAPTURE(static_cast<int>(pass));
         CAPTURE(block);
-        CAPTURE(static_cast<int>(types.dtype));
-        CAPTURE(static_cast<int>(types.partials));
+        CAPTURE(static_cast<int>(types.input));
+        CAPTURE(static_cast<int>(types.partial));
         const std::string answer = run(options, small_machine(block > 4 ? 12 : 11, 128));
         CAPTURE(answer);
         CHECK(answer.starts_with("passed "));
       }
+    }
+  }
+}
+
+/// The same of grad_weights with what multiplies pinned, where blocks and unit go together.
+void check_products(Options options, Products products) {
+  options.pass = Pass::grad_weights;
+  options.plan.products = products;
+  for (const std::uint32_t block : {8U, 16U}) {
+    for (const Types& types : kTypes) {
+      if (block == 8 && types.input == Type::f16 && types.partial == Type::f16) continue;
+      if (block == 8 && types.input == Type::f32) continue;
+      options.weights.block = block;
+      options.weights.dtype = types.input;
+      options.partials = types.partial;
+      CAPTURE(block);
+      CAPTURE(static_cast<int>(types.input));
+      CAPTURE(static_cast<int>(types.partial));
+      const std::string answer = run(options, small_machine(12, 128));
+      CAPTURE(answer);
+      CHECK(answer.starts_with("passed "));
     }
   }
 }
@@ -80,6 +99,61 @@ TEST_SUITE("run") {
     Options options = layer(64, 96, 12, 13);
     options.layout = kernels::Layout::natural;
     check_all(options);
+  }
+
+  TEST_CASE("gradients of weights come out right on the unit and in vector code") {
+    for (const Products products : {Products::matrix_unit, Products::vector}) {
+      CAPTURE(static_cast<int>(products));
+      check_products(layer(64, 64, 16, 20), products);
+      check_products(layer(100, 44, 5, 1), products);
+      check_products(layer(36, 92, 19, 40), products);
+      Options rows = layer(64, 96, 12, 33);
+      rows.layout = kernels::Layout::natural;
+      check_products(rows, products);
+      Options cut = layer(96, 64, 8, 50);
+      cut.weights.global = 3;
+      cut.plan.dw = {3, 2};
+      cut.plan.dv = {2, 1};
+      check_products(cut, products);
+      check_products(layer(48, 48, 0, 9), products);
+    }
+  }
+
+  TEST_CASE("gradients of weights run on units of every shape") {
+    for (const Types& types : kTypes) {
+      for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {
+        Options options = layer(96, 64, 20, 40);
+        options.pass = Pass::grad_weights;
+        options.weights.block = 16;
+        options.weights.dtype = types.input;
+        options.partials = types.partial;
+        MachineConfig of_it = machine;
+        const MatrixShape unit = test::shape_of(of_it, types);
+        if (unit.exists() && unit.outputs <= 16) options.plan.products = Products::matrix_unit;
+        CAPTURE(unit.inputs);
+        CAPTURE(unit.outputs);
+        CAPTURE(static_cast<int>(types.input));
+        CAPTURE(static_cast<int>(types.partial));
+        const std::string answer = run(options, machine);
+        CAPTURE(answer);
+        REQUIRE(answer.starts_with("passed "));
+        CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.10));
+      }
+    }
+  }
+
+  TEST_CASE("the planner takes the unit where it is faster, in half the time here") {
+    const MachineConfig machine = small_machine(64, 256);
+    Options options = layer(512, 512, 32, 128);
+    options.pass = Pass::grad_weights;
+    options.weights.block = 16;
+    options.weights.dtype = Type::f16;
+    const auto cycles = [&](Products products) {
+      options.plan.products = products;
+      return test::planned<WeightGradient>(options, machine).prediction().cycles;
+    };
+    CHECK(cycles(Products::best) == cycles(Products::matrix_unit));
+    CHECK(2 * cycles(Products::matrix_unit) < cycles(Products::vector));
   }
 
   TEST_CASE("a layer without a low-rank term is S alone") { check_all(layer(48, 48, 0, 9)); }
@@ -132,10 +206,10 @@ TEST_SUITE("run") {
         Options options = layer(512, 256, 32, 40);
         options.weights.block = 16;
         options.pass = pass;
-        options.weights.dtype = types.dtype;
-        options.partials = types.partials;
+        options.weights.dtype = types.input;
+        options.partials = types.partial;
         CAPTURE(static_cast<int>(pass));
-        CAPTURE(static_cast<int>(types.dtype));
+        CAPTURE(static_cast<int>(types.input));
         const std::string answer = run(options, small_machine(24, 256));
         REQUIRE(answer.starts_with("passed "));
         CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.10));
