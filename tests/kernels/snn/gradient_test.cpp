@@ -70,6 +70,7 @@ struct Case {
   NeuronKind kind = NeuronKind::lif;
   bool recurrent = false;
   Loss loss = Loss::spike_count;
+  bool recurrent_outputs = false;
 };
 
 Options options_of(const Case& which) {
@@ -174,6 +175,11 @@ void compare(const Case& which) {
   const Options options = options_of(which);
   MeasuredCosts costs(test::small_machine(9));
   Network network = make_network(options, options.data.inputs);
+  if (which.recurrent_outputs) {
+    Layer& last = network.layers.back();
+    for (std::size_t i = 0; i < std::size_t{last.neurons} * last.neurons; ++i)
+      last.recurrent_weights.push_back(static_cast<float>(3 * std::sin(0.7 + 1.9 * double(i))));
+  }
   const Plan plan = make_plan(
       network, {0, 3, 1.0, options.data.inputs, options.loss == Loss::spike_count}, costs);
   PlainNetwork plain(network, plan, {1, 6, kSteps, float(kSteepness), {}});
@@ -209,5 +215,13 @@ TEST_SUITE("unit") {
           CAPTURE(static_cast<int>(loss));
           compare({kind, recurrent, loss});
         }
+  }
+
+  TEST_CASE("outputs that take their own spikes have gradients by them and by the loss") {
+    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
+      CAPTURE(static_cast<int>(kind));
+      compare({kind, false, Loss::spike_count, true});
+      compare({kind, true, Loss::spike_count, true});
+    }
   }
 }
