@@ -1,16 +1,10 @@
 // Tile code of a time step: neurons that spike are looked for and listed.
-#include "kernels/snn/tile_code.h"
+#include "kernels/snn/found.h"
 
 using namespace snn;
 using xtile::constant;  // there is no pool of constants
 
 namespace {
-
-/// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
-struct Found {
-  unsigned spikes, carriers, overflow, padding;
-  unsigned ids[1];
-};
 
 struct Select {
   const unsigned* marks;
@@ -20,22 +14,6 @@ struct Select {
   const unsigned* clock;
   const unsigned* key;  // which neurons these are: the first one's number, what chance depends on
 };
-
-/// A well mixed word (lowbias32, Wellons); the same in reference.cpp.
-unsigned mixed(unsigned x) {
-  x ^= x >> 16;
-  x *= 0x7feb352dU;
-  x ^= x >> 15;
-  x *= 0x846ca68bU;
-  return x ^ (x >> 16);
-}
-
-unsigned high_product(unsigned a, unsigned b) {
-  unsigned high;
-  asm("mulhu %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
-  return high;
-}
-
 }  // namespace
 
 /// Lists the marked neurons of a worker's chunk, from a random one on and round, until the list is
@@ -83,26 +61,6 @@ extern "C" void snn_select(const Select* call) {
 
 namespace {
 
-struct Combine {
-  const Found* found;
-  unsigned lists, stride, from;  // how many, bytes, ids of each at most
-  unsigned capacity;
-  Found* part;          // the result is one of several: carriers from the back
-  unsigned* list;       // or a whole list, carriers behind the spikes
-  unsigned* stored;     // lists of all steps; null: none
-  unsigned slot, mask;  // bytes from step to step, and the steps that have a slot
-  const unsigned* clock;
-  unsigned* totals;  // spikes, listed, lists that overflowed
-};
-
-}  // namespace
-
-namespace {
-
-unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
-
-unsigned wrapped(const Combine* call, unsigned i) { return i < call->lists ? i : i - call->lists; }
-
 /// What some of the lists hold together, in the order of this step.
 struct Sum {
   unsigned spikes, carriers;
@@ -118,27 +76,12 @@ __attribute__((always_inline)) inline Sum sum_of(const Combine* call, unsigned b
   return sum;
 }
 
-/// Which list comes first changes with the clock, so that none is cut more often than others.
-unsigned first_of(const Combine* call) { return high_product(mixed(*call->clock), call->lists); }
-
-/// Where ids are stored, from where they are sent.
-unsigned stored_behind(const Combine* call) {
-  if (call->stored == nullptr) return 0;
-  return reinterpret_cast<unsigned>(
-             at(call->stored, ((*call->clock + 1) & call->mask) * call->slot)) -
-         reinterpret_cast<unsigned>(call->list);
-}
-
 unsigned kept_spikes(const Combine* call) {
   return least(sum_of(call, 0, call->lists).spikes, call->capacity);
 }
 
-unsigned* ids_of(const Combine* call) {
-  return call->part != nullptr ? call->part->ids : call->list + kHeader;
-}
-
 /// What the joined list holds.
-__attribute__((always_inline)) inline void conclude(const Combine* call) {
+__attribute__((always_inline)) inline void conclude_all(const Combine* call) {
   const Sum all = sum_of(call, 0, call->lists);
   unsigned overflow = 0;
   for (unsigned i = 0; i < call->lists; ++i)
@@ -147,28 +90,14 @@ __attribute__((always_inline)) inline void conclude(const Combine* call) {
   if (all.spikes + all.carriers > capacity) overflow = 1;
   const unsigned spikes = least(all.spikes, capacity);
   const unsigned carriers = least(all.carriers, capacity - spikes);
-  if (call->part != nullptr) {
-    call->part->spikes = spikes;
-    call->part->carriers = carriers;
-    call->part->overflow = overflow;
-  } else {
-    const unsigned behind = stored_behind(call);
-    unsigned* const list = call->list;
-    list[0] = spikes;
-    list[1] = spikes + carriers;
-    at(list, behind)[0] = spikes;
-    at(list, behind)[1] = spikes + carriers;
-    call->totals[0] += spikes;
-    call->totals[1] += spikes + carriers;
-    call->totals[2] += overflow;
-  }
+  conclude(call, {spikes, carriers, overflow});
 }
 
 }  // namespace
 
 /// Joins what workers or tiles found, spikes first; workers share the copies of each list.
 extern "C" void snn_combine(const Combine* call) {
-  if (xtile::worker() == 0) conclude(call);
+  if (xtile::worker() == 0) conclude_all(call);
   call = again(call);
   const unsigned all = kept_spikes(call);
   unsigned which = first_of(call);

@@ -85,11 +85,19 @@ ComputeSet ProgramBuilder::update_states() {
 program::Vertex ProgramBuilder::update(const Neurons& tile, std::uint32_t layer, Place clock,
                                        std::uint32_t mask) {
   const std::vector<VectorId> sources = Plan::sources(network_, layer);
+  program::Argument drives = 0U;
+  if (states_of(network_.layers[layer].kind) > 1) drives = Place{tile.drives};
   program::Vertex vertex =
-      all(tile.tile, "snn_update_" + kind_name(layer),
-          {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(layer),
-           Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
-           Place{tile.marks}, Place{tile.sums}});
+      plan_.bits()
+          ? all(tile.tile, "snn_step_" + kind_name(layer),
+                {plan_.batch, tile.pairs, contexts(), sources.size() > 1 ? 1U : 0U,
+                 plan_.wide ? 1U : 0U, Place{tile.weights}, network_.layers[layer].rows(),
+                 Place{tile.streams}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
+                 Place{tile.marks}, drives, Place{tile.sums}})
+          : all(tile.tile, "snn_update_" + kind_name(layer),
+                {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights},
+                 plane_bytes(layer), Place{tile.parameters}, Place{tile.states},
+                 slot_bytes(tile, layer), mask, clock, Place{tile.marks}, Place{tile.sums}});
   for (std::size_t s = 0; s < sources.size(); ++s) {
     vertex.arguments.emplace_back(Place{tile.lists[s]});
     vertex.arguments.emplace_back(stride(sources[s]));
@@ -105,15 +113,18 @@ Exchange ProgramBuilder::send_marks() {
     const VectorId v = l + 1;
     if (!listed(v)) continue;
     const ListPlan& list = plan_.lists[v];
-    for (const Neurons& tile : neurons_[l]) {
+    for (std::size_t k = 0; k < neurons_[l].size(); ++k) {
+      const Neurons& tile = neurons_[l][k];
+      const std::uint64_t first = k * list.marks_a_tile;
+      const std::uint64_t last = std::min<std::uint64_t>(first + list.marks_a_tile, list.marks);
       for (std::uint32_t s = 0; s < list.spread; ++s) {
         const kernels::Interval part = list.part(s);
-        const std::uint64_t begin = std::max<std::uint64_t>(part.begin, tile.begin);
-        const std::uint64_t end = std::min<std::uint64_t>(part.end, tile.end);
+        const std::uint64_t begin = std::max(part.begin, first);
+        const std::uint64_t end = std::min(part.end, last);
         if (begin >= end) continue;
         for (std::uint32_t b = 0; b < plan_.batch; ++b)
           exchange.copies.push_back(
-              {{tile.marks, word((2 * b * tile.pairs + begin - tile.begin) * 4)},
+              {{tile.marks, word((std::uint64_t{b} * marks_of(tile) + begin - first) * 4)},
                word((end - begin) * 4),
                {{homes_[v][b].parts[s].marks, word((begin - part.begin) * 4)}}});
       }
@@ -129,12 +140,12 @@ ComputeSet ProgramBuilder::select() {
       for (const Part& part : home.parts) {
         const Place clock{clocks_.at(part.tile)};
         const std::uint32_t found = found_bytes(part.worker_capacity);
-        set.vertices.push_back(all(part.tile, "snn_select",
+        set.vertices.push_back(all(part.tile, plan_.bits() ? "snn_look" : "snn_select",
                                    {Place{part.marks}, part.count, part.chunk, Place{part.found},
                                     found, part.worker_capacity, clock, Place{part.key}}));
         if (home.parts.size() > 1)
           set.vertices.push_back(
-              all(part.tile, "snn_combine",
+              all(part.tile, plan_.bits() ? "snn_join" : "snn_combine",
                   {Place{part.found}, contexts(), found, part.worker_capacity, part.capacity,
                    Place{part.joined}, 0U, 0U, 0U, 0U, clock, 0U}));
       }
@@ -152,7 +163,7 @@ void ProgramBuilder::end_step(ComputeSet& set) {
       const Part& part = home.parts.front();
       const std::uint32_t from = spread ? part.capacity : part.worker_capacity;
       set.vertices.push_back(all(
-          home.tile, "snn_combine",
+          home.tile, plan_.bits() ? "snn_join" : "snn_combine",
           {Place{spread ? home.joined : part.found}, spread ? word(home.parts.size()) : contexts(),
            found_bytes(from), from, plan_.lists[v].capacity, 0U, Place{home.list},
            Place{home.stored}, stride(v), ~0U, Place{clocks_.at(home.tile)}, Place{home.totals}}));

@@ -97,6 +97,14 @@ void describe(config::Fields& fields, NeuronOptions& neuron) {
                              neuron.second_threshold, neuron.threshold));
 }
 
+void describe(config::Fields& fields, PlanChoice& choice) {
+  fields.field({"algorithm",
+                "published: a mark a neuron, which many workers look through, as the published "
+                "program does it; best: marks are bits, and where nothing is trained weights of "
+                "a spike lie side by side"},
+               choice.algorithm, kAlgorithms);
+}
+
 void describe(config::Fields& fields, Options& options) {
   fields.file({"network",
                "spiking network in NIR form (.nir): layers, neurons and weights; made of the keys "
@@ -156,6 +164,7 @@ void describe(config::Fields& fields, Options& options) {
                 "for which there are tiles",
                 "", false, dense},
                options.neurons_per_tile, {0, 65535});
+  fields.group({"plan", "how the network is put on the machine", "", false, dense}, options.plan);
   fields.field({"feed",
                 "device: one batch, which lies on the machine from the beginning; host: the "
                 "next batch comes from the host each step"},

@@ -91,6 +91,25 @@ std::uint32_t Plan::home(VectorId vector, std::uint32_t sample, std::uint32_t pa
   return first + static_cast<std::uint32_t>(number * tiles / homes);
 }
 
+std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide) {
+  std::vector<std::uint32_t> widths;
+  while (pairs > 0) {
+    const std::uint32_t width = !wide || pairs < 4 ? 1 : pairs < 6 ? 4 : pairs < 8 ? 6 : 8;
+    widths.push_back(width);
+    pairs -= width;
+  }
+  return widths;
+}
+
+kernels::Interval Plan::marked(VectorId vector, std::uint64_t mark) const {
+  if (!bits()) return {mark, mark + 1};
+  const std::uint64_t each = layers[vector - 1].neurons_per_tile;
+  const std::uint64_t tile = mark / lists[vector].marks_a_tile;
+  const std::uint64_t begin = tile * each + mark % lists[vector].marks_a_tile * kNeuronsAWord;
+  const std::uint64_t end = std::min<std::uint64_t>((tile + 1) * each, lists[vector].neurons);
+  return {begin, std::min<std::uint64_t>(begin + kNeuronsAWord, end)};
+}
+
 std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps) {
   const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(time_steps)));
   for (std::uint32_t off = 0; off <= root / 2; ++off)
@@ -147,9 +166,17 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   const std::uint32_t needed = tiles_needed(network, per_tile);
   const std::uint32_t idle = machine.tiles - needed;
   plan.first = idle > 0 ? 1 : 0;
+  plan.algorithm = options.algorithm;
+  plan.wide = plan.bits() && !options.trains;
   plan.checkpoint_steps = options.checkpoint_steps;
   const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, std::uint32_t spread) {
-    plan.lists.push_back({neurons, capacity, spread, plan.homes});
+    ListPlan list{neurons, neurons, per_tile, capacity, spread, plan.homes};
+    if (plan.bits()) {
+      const std::uint32_t full = neurons / per_tile;
+      list.marks_a_tile = ceil_div(per_tile, kNeuronsAWord);
+      list.marks = full * list.marks_a_tile + ceil_div(neurons % per_tile, kNeuronsAWord);
+    }
+    plan.lists.push_back(list);
     plan.homes += options.batch * spread;
   };
   add_list(network.inputs(), options.max_inputs, 1);
@@ -157,7 +184,7 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
     const Layer& layer = network.layers[l];
     const bool listed = l + 1 < network.layers.size() || options.lists_outputs;
     add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0,
-             listed ? spread_of(layer.neurons, machine.tile.contexts) : 1);
+             listed && !plan.bits() ? spread_of(layer.neurons, machine.tile.contexts) : 1);
   }
   place_layers(network, per_tile, idle, plan);
   plan.tiles = machine.tiles - plan.first;
@@ -183,7 +210,8 @@ nlohmann::ordered_json to_json(const Plan& plan) {
                           {"groups", reduction.groups},
                           {"tiles_a_group", reduction.group_size},
                           {"summing_tiles", reduction.tiles}});
-  nlohmann::ordered_json json{{"max_inputs", plan.lists.front().capacity},
+  nlohmann::ordered_json json{{"algorithm", config::name_of(kAlgorithms, plan.algorithm)},
+                              {"max_inputs", plan.lists.front().capacity},
                               {"layers", std::move(layers)},
                               {"reductions", std::move(reductions)}};
   if (plan.checkpoint_steps > 0) json["checkpoint_steps"] = plan.checkpoint_steps;

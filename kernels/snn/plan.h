@@ -13,6 +13,18 @@
 /// them side by side, lists of spikes made and stored on tiles of their own, a sample each.
 namespace tessera::snn {
 
+/// Whose way of looking for spikes, of laying out weights and of adding up.
+enum class Algorithm : std::uint8_t {
+  published,  ///< a mark a neuron, which many workers look through
+  best        ///< marks are bits; weights of a spike side by side
+};
+
+inline constexpr config::Names<Algorithm, 2> kAlgorithms{
+    {{"published", Algorithm::published}, {"best", Algorithm::best}}};
+
+/// Neurons whose marks are the bits of a word.
+constexpr std::uint32_t kNeuronsAWord = 16;
+
 /// Whose spikes: 0 the inputs', i those of layer i - 1.
 using VectorId = std::uint32_t;
 
@@ -26,12 +38,14 @@ struct LayerTiles {
 /// The list of one vector: its longest, and how many tiles look for the spikes of a sample.
 struct ListPlan {
   std::uint32_t neurons = 0;
+  std::uint32_t marks = 0;         ///< words that say which neurons spike
+  std::uint32_t marks_a_tile = 1;  ///< of the layer; its last tile may have fewer
   std::uint32_t capacity = 0;
   std::uint32_t spread = 1;
   std::uint32_t first_home = 0;  ///< of sample 0; homes are counted over all vectors
 
   [[nodiscard]] kernels::Interval part(std::uint32_t s) const {
-    return kernels::EvenSplit{neurons, spread}.part(s);
+    return kernels::EvenSplit{marks, spread}.part(s);
   }
 };
 
@@ -63,6 +77,10 @@ constexpr std::uint32_t gradient_copies(std::uint32_t neurons, std::uint32_t con
   return copies < 1 ? 1 : copies < batch ? copies : batch;
 }
 
+/// Widths in pairs of neurons of the blocks in which a tile has its weights: of a block's pairs
+/// those of one input lie side by side. Planes, blocks of one pair, if not `wide`.
+std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide);
+
 struct PlanOptions {
   std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
   std::uint32_t batch = 1;
@@ -70,9 +88,13 @@ struct PlanOptions {
   std::uint32_t max_inputs = 32;
   bool lists_outputs = true;  ///< the last layer's spikes are listed too
   std::uint32_t checkpoint_steps = 0;
+  Algorithm algorithm = Algorithm::published;
+  bool trains = true;
 };
 
 struct Plan {
+  Algorithm algorithm = Algorithm::published;
+  bool wide = false;        ///< blocks of weights
   std::uint32_t first = 0;  ///< of the tiles that are used; tile 0 is left out where it can be
   std::uint32_t tiles = 1;
   std::uint32_t batch = 1;
@@ -88,6 +110,11 @@ struct Plan {
   /// The tile that makes, or joins, the list of a sample, and the others that help it (part > 0).
   [[nodiscard]] std::uint32_t home(VectorId vector, std::uint32_t sample,
                                    std::uint32_t part = 0) const;
+  [[nodiscard]] bool bits() const { return algorithm == Algorithm::best; }
+  /// Neurons that a word of marks is for, at most.
+  [[nodiscard]] std::uint32_t neurons_a_mark() const { return bits() ? kNeuronsAWord : 1; }
+  /// First and last neuron of a vector's mark, of which the last is left out.
+  [[nodiscard]] kernels::Interval marked(VectorId vector, std::uint64_t mark) const;
   /// Vectors that lead to a layer's neurons: the one before, its own if it is recurrent.
   [[nodiscard]] static std::vector<VectorId> sources(const Network& network, std::uint32_t layer);
 };

@@ -7,40 +7,6 @@
 
 namespace tessera::snn {
 
-namespace {
-
-/// Of two neurons, as the tile code has it.
-struct Parameters {
-  float alpha[2], gain[2], bias[2], threshold[2], second[2], beta[2], rho[2], keep[2], through[2],
-      strength[2];
-};
-
-Parameters parameters_of(const Layer& layer, std::uint32_t pair_begin, std::uint32_t end) {
-  Parameters made{};
-  for (std::uint32_t lane = 0; lane < 2; ++lane) {
-    const std::uint32_t n = pair_begin + lane;
-    constexpr float kNever = std::numeric_limits<float>::infinity();
-    made.threshold[lane] = kNever;
-    made.second[lane] = kNever;
-    if (n >= end) continue;
-    made.alpha[lane] = layer.alpha[n];
-    made.gain[lane] = layer.gain[n];
-    if (!layer.bias.empty()) made.bias[lane] = layer.bias[n];
-    if (layer.kind == NeuronKind::integrator) continue;
-    made.threshold[lane] = layer.threshold[n];
-    made.second[lane] = layer.second_threshold[n];
-    if (layer.kind == NeuronKind::cuba_lif) made.beta[lane] = layer.beta[n];
-    if (layer.kind != NeuronKind::adaptive) continue;
-    made.rho[lane] = layer.rho[n];
-    made.keep[lane] = 1 - layer.rho[n];
-    made.through[lane] = made.keep[lane] / layer.rho[n];
-    made.strength[lane] = layer.strength[n];
-  }
-  return made;
-}
-
-}  // namespace
-
 void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }
 
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
@@ -206,17 +172,22 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     part.tile = plan_.home(vector, sample, s);
     part.count = word(mine.size());
     part.chunk = ceil_div(part.count, contexts());
-    part.worker_capacity = std::min(list.capacity, part.chunk);
-    part.capacity = std::min(list.capacity, ceil_div(list.neurons, list.spread));
-    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons",
-                        stated_ ? stated_neurons(vector, mine.begin, {2, 1, 0}) : Fill{});
+    const std::uint32_t each = plan_.neurons_a_mark();
+    part.worker_capacity = std::min(list.capacity, part.chunk * each);
+    part.capacity = std::min(list.capacity, ceil_div(list.marks, list.spread) * each);
+    Fill stated;
+    if (stated_)
+      stated = plan_.bits() ? stated_bits(vector, mine.begin)
+                            : stated_neurons(vector, mine.begin, {2, 1, 0});
+    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated);
     part.found =
         buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
                "found by workers",
                stated_found(vector, contexts(), contexts() * list.spread, part.worker_capacity));
     if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
-    const std::array<std::uint32_t, 2> key{word(mine.begin),
-                                           chance_of(options_.seed, vector, sample, s)};
+    const std::array<std::uint32_t, 4> key{
+        word(mine.begin), chance_of(options_.seed, vector, sample, s), list.marks_a_tile,
+        list.marks_a_tile * each - plan_.layers[vector - 1].neurons_per_tile};
     part.key = buffer(part.tile, sizeof key, "key", [key](std::span<std::byte> into) {
       std::memcpy(into.data(), key.data(), sizeof key);
     });
@@ -243,31 +214,28 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
   tile.begin = number * lies.neurons_per_tile;
   tile.end = std::min(tile.begin + lies.neurons_per_tile, what.neurons);
   tile.pairs = ceil_div(tile.count(), 2U);
-  const auto weights = [&what, tile](std::span<std::byte> into) {
-    auto* to = into.data();
-    for (std::uint32_t pair = 0; pair < tile.pairs; ++pair) {
-      for (std::uint32_t row = 0; row < what.rows(); ++row) {
-        for (std::uint32_t n = tile.begin + 2 * pair; n < tile.begin + 2 * pair + 2; ++n) {
-          const float value = n < tile.end ? what.weight(row, n) : 0.0F;
-          std::memcpy(to, &value, sizeof value);
-          to += sizeof value;
-        }
+  const auto weights = [&what, tile, wide = plan_.wide](std::span<std::byte> into) {
+    std::byte* to = into.data();
+    std::uint32_t first = tile.begin;
+    for (const std::uint32_t width : block_widths(tile.pairs, wide)) {
+      const std::uint32_t here = std::min(2 * width, tile.end - first);
+      for (std::uint32_t row = 0; row < what.rows(); ++row, to += 8 * width) {
+        std::memcpy(to, what.weights_from(row, first), here * sizeof(float));
+        std::memset(to + here * sizeof(float), 0, (2 * width - here) * sizeof(float));
       }
+      first += 2 * width;
     }
   };
   tile.weights =
       buffer(tile.tile, std::uint64_t{tile.pairs} * plane_bytes(layer), "weights", weights, true);
-  tile.parameters = buffer(tile.tile, tile.pairs * sizeof(Parameters), "parameters",
+  tile.parameters = buffer(tile.tile, tile.pairs * kPairBytes, "parameters",
                            [&what, tile](std::span<std::byte> into) {
-                             for (std::uint32_t pair = 0; pair < tile.pairs; ++pair) {
-                               const Parameters made =
-                                   parameters_of(what, tile.begin + 2 * pair, tile.end);
-                               std::memcpy(into.data() + pair * sizeof made, &made, sizeof made);
-                             }
+                             fill_parameters(what, {tile.begin, tile.end}, into);
                            });
   tile.states =
       buffer(tile.tile, std::uint64_t{state_slots(layer)} * slot_bytes(tile, layer), "states");
-  tile.marks = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "marks");
+  tile.marks = buffer(tile.tile, std::uint64_t{plan_.batch} * marks_of(tile) * 4, "marks");
+  if (plan_.bits()) add_step_buffers(tile, layer);
   tile.sums = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of states");
   for (const VectorId v : Plan::sources(network_, layer))
     tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),

@@ -36,6 +36,20 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
 /// Gradients by neuron, of none that is listed.
 void fill_unlisted(std::span<std::byte> into);
 
+/// What neurons of a layer are made with, two by two; see tile_code.h.
+constexpr std::uint32_t kPairBytes = 80;
+void fill_parameters(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into);
+
+/// The same in the order in which the best plan's tile code takes it: biases, then two streams of
+/// so many values a neuron.
+constexpr std::uint32_t stream_values(NeuronKind kind) {
+  return kind == NeuronKind::integrator ? 1
+         : kind == NeuronKind::lif      ? 2
+         : kind == NeuronKind::cuba_lif ? 3
+                                        : 4;
+}
+void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into);
+
 /// Words of chance by which a tile that selects differs from others.
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
                         std::uint32_t part);
@@ -61,7 +75,8 @@ class ProgramBuilder {
   struct Neurons {
     std::uint32_t tile = 0, begin = 0, end = 0, pairs = 0;
     BufferId weights{}, parameters{}, states{}, marks{}, sums{};
-    std::vector<BufferId> lists;  ///< received, by source
+    BufferId streams{}, drives{};  ///< of the best plan: parameters, sums of weights
+    std::vector<BufferId> lists;   ///< received, by source
     // Training alone:
     BufferId gradients{}, state_gradients{}, inputs{}, logits{}, spike_gradients{};
     BufferId checkpoints{};  ///< of states that are recomputed
@@ -102,6 +117,7 @@ class ProgramBuilder {
   void add_forward(program::Sequence& body);
   [[nodiscard]] Exchange send_lists();
   void receive(Exchange& exchange, std::uint32_t layer);
+  void add_step_buffers(Neurons& tile, std::uint32_t layer);
   [[nodiscard]] ComputeSet update_states();
   [[nodiscard]] program::Vertex update(const Neurons& tile, std::uint32_t layer, Place clock,
                                        std::uint32_t mask);
@@ -147,6 +163,7 @@ class ProgramBuilder {
   BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
   /// Contents of a list that holds what is predicted; none if nothing is.
   [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
+  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint64_t first) const;
   struct Words {
     std::uint32_t spike, carrier, other;
   };
@@ -195,6 +212,10 @@ class ProgramBuilder {
   }
   [[nodiscard]] const std::string& kind_name(std::uint32_t layer) const {
     return kind_names_[layer];
+  }
+  /// Words of marks of a tile, for a sample.
+  [[nodiscard]] std::uint32_t marks_of(const Neurons& tile) const {
+    return plan_.bits() ? ceil_div(2 * tile.pairs, kNeuronsAWord) : 2 * tile.pairs;
   }
   [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
 

@@ -11,43 +11,6 @@ namespace tessera::snn {
 
 namespace {
 
-/// lowbias32 (Wellons), as in the tile code.
-std::uint32_t mixed(std::uint32_t x) {
-  x ^= x >> 16;
-  x *= 0x7feb352dU;
-  x ^= x >> 15;
-  x *= 0x846ca68bU;
-  return x ^ (x >> 16);
-}
-
-std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
-  return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
-}
-
-/// What one looked-through range has found, before it is joined with others.
-struct Found {
-  std::vector<std::uint32_t> spikes, carriers;
-  bool overflow = false;
-};
-
-/// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
-/// the step.
-Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t capacity) {
-  Found all;
-  const auto count = static_cast<std::uint32_t>(found.size());
-  const std::uint32_t first = below(mixed(step), count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Found& one = found[(first + i) % count];
-    all.spikes.insert(all.spikes.end(), one.spikes.begin(), one.spikes.end());
-    all.carriers.insert(all.carriers.end(), one.carriers.begin(), one.carriers.end());
-    all.overflow |= one.overflow;
-  }
-  all.overflow |= all.spikes.size() + all.carriers.size() > capacity;
-  all.spikes.resize(std::min<std::size_t>(all.spikes.size(), capacity));
-  all.carriers.resize(std::min<std::size_t>(all.carriers.size(), capacity - all.spikes.size()));
-  return all;
-}
-
 float exp2_of(float x) {
   return std::bit_cast<float>(packed::act_exp2(std::bit_cast<std::uint32_t>(x)));
 }
@@ -138,44 +101,6 @@ void PlainNetwork::step_layer(std::uint32_t layer, std::size_t sample, std::uint
           std::fma(what.rho[k], states.second[step][k], spiked ? 1 - what.rho[k] : 0.0F);
     states.u[step + 1][k] = std::fma(what.gain[k], drive, kept);
   }
-}
-
-List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t step) const {
-  const ListPlan& plan = plan_.lists[vector];
-  const Layer& what = network_.layers[vector - 1];
-  const std::uint32_t workers = setting_.contexts;
-  const std::uint32_t largest = ceil_div(plan.neurons, plan.spread);
-  std::vector<Found> parts;
-  for (std::uint32_t s = 0; s < plan.spread; ++s) {
-    const kernels::Interval part = plan.part(s);
-    const auto count = static_cast<std::uint32_t>(part.size());
-    const std::uint32_t chunk = ceil_div(count, workers);
-    const std::uint32_t room = std::min(plan.capacity, chunk);
-    const std::uint32_t chance =
-        chance_of(setting_.seed, vector, static_cast<std::uint32_t>(sample), s);
-    std::vector<Found> found(workers);
-    for (std::uint32_t w = 0; w < workers && w * chunk < count; ++w) {
-      const std::uint32_t mine = std::min(chunk, count - w * chunk);
-      const std::uint32_t start = below(mixed(chance + step * 0x9e3779b9U + w), mine);
-      for (std::uint32_t i = 0; i < mine; ++i) {
-        const auto k = static_cast<std::uint32_t>(part.begin) + w * chunk + (start + i) % mine;
-        const float v = position(vector - 1, sample, step + 1, k);
-        const bool spikes = v > what.threshold[k];
-        if (!spikes && !(v > what.second_threshold[k])) continue;
-        if (found[w].spikes.size() + found[w].carriers.size() == room) {
-          found[w].overflow = true;
-          break;
-        }
-        (spikes ? found[w].spikes : found[w].carriers).push_back(k);
-      }
-    }
-    parts.push_back(
-        join(found, step, plan.spread > 1 ? std::min(plan.capacity, largest) : plan.capacity));
-  }
-  const Found all = plan.spread > 1 ? join(parts, step, plan.capacity) : parts.front();
-  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size()), all.overflow};
-  list.ids.insert(list.ids.end(), all.carriers.begin(), all.carriers.end());
-  return list;
 }
 
 /// Softmax and cross-entropy, with the tile's own powers and logarithms.

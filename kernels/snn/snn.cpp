@@ -35,7 +35,8 @@ Snn::Snn(Options options, MachineCosts& costs)
   }
   plan_ = make_plan(network_,
                     {options_.neurons_per_tile, options_.batch, options_.max_activity,
-                     data_.max_events(), options_.loss == Loss::spike_count, checkpoint_steps()},
+                     data_.max_events(), options_.loss == Loss::spike_count, checkpoint_steps(),
+                     options_.plan.algorithm, options_.train},
                     costs);
   if (dense_) return;
   require_room();

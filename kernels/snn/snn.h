@@ -44,6 +44,12 @@ struct NeuronOptions {
 };
 void describe(config::Fields& fields, NeuronOptions& neuron);
 
+/// How a network is put on a machine.
+struct PlanChoice {
+  Algorithm algorithm = Algorithm::best;
+};
+void describe(config::Fields& fields, PlanChoice& choice);
+
 struct Options {
   std::string network;         ///< .nir file; empty: of layers, neuron and weights
   double step_seconds = 1e-4;  ///< of such a file
@@ -63,6 +69,7 @@ struct Options {
   double weight_scale = 4;             ///< weights lie within this times sqrt(6 / inputs)
   std::string weights;                 ///< folder of layer_0.npy ...; empty: seeded
   std::uint32_t neurons_per_tile = 0;
+  PlanChoice plan;
   Feed feed = Feed::host;
   training::Learning learning;
   std::uint64_t seed = 1;

@@ -44,6 +44,22 @@ ProgramBuilder::Fill ProgramBuilder::stated_neurons(VectorId vector, std::uint64
   };
 }
 
+/// Marks as bits, of the same neurons.
+ProgramBuilder::Fill ProgramBuilder::stated_bits(VectorId vector, std::uint64_t first) const {
+  return [fill = stated_neurons(vector, 0, {1, 1U << kNeuronsAWord, 0}), &plan = plan_, vector,
+          first](std::span<std::byte> into) {
+    std::vector<std::uint32_t> neurons(plan.lists[vector].neurons);
+    fill(std::as_writable_bytes(std::span(neurons)));
+    std::vector<std::uint32_t> marks(into.size() / 4);
+    for (std::size_t i = 0; i < marks.size() && first + i < plan.lists[vector].marks; ++i) {
+      const kernels::Interval these = plan.marked(vector, first + i);
+      for (std::uint64_t n = these.begin; n < these.end; ++n)
+        marks[i] |= neurons[n] << (kNeuronsAWord - 1 - ((n - these.begin) ^ 1));
+    }
+    std::memcpy(into.data(), marks.data(), marks.size() * sizeof marks[0]);
+  };
+}
+
 /// What so many workers or tiles have found of them, a share of a vector each.
 ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t finders,
                                                   std::uint32_t of, std::uint32_t capacity) const {

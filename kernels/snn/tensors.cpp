@@ -48,7 +48,7 @@ void ProgramBuilder::add_lists(VectorId vector) {
 }
 
 /// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are. A tile
-/// has its neurons two by two, of each pair row after row.
+/// has its neurons in blocks, of each row after row.
 void ProgramBuilder::add_weights(std::uint32_t layer) {
   const Layer& what = network_.layers[layer];
   std::vector<TensorPart> parts;
@@ -60,12 +60,17 @@ void ProgramBuilder::add_weights(std::uint32_t layer) {
   const auto add = [&](const std::string& name, std::uint32_t first, std::uint32_t end) {
     Tensor tensor{name, Role::weights, Type::f32, {end - first, what.neurons}};
     tensor.parts = parts;
-    tensor.runs = [held, first, end, rows = what.rows(), neurons = std::uint64_t{what.neurons}](
-                      std::size_t tile, program::Runs& runs) {
-      for (std::uint64_t n = held[tile].begin; n < held[tile].end; n += 2)
+    tensor.runs = [held, first, end, rows = what.rows(), neurons = std::uint64_t{what.neurons},
+                   wide = plan_.wide](std::size_t tile, program::Runs& runs) {
+      std::uint64_t n = held[tile].begin;
+      for (const std::uint32_t pairs :
+           block_widths(word(ceil_div<std::uint64_t>(held[tile].size(), 2)), wide)) {
+        const std::uint64_t width = 2ULL * pairs;
         for (std::uint64_t row = first; row < end; ++row)
-          runs.add({(n - held[tile].begin) * rows + 2 * row, (row - first) * neurons + n,
-                    std::min<std::uint64_t>(2, held[tile].end - n), 1});
+          runs.add({(n - held[tile].begin) * rows + width * row, (row - first) * neurons + n,
+                    std::min(width, held[tile].end - n), 1});
+        n += width;
+      }
     };
     program_.add_tensor(std::move(tensor));
   };

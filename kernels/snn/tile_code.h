@@ -171,6 +171,13 @@ T* again(T* call) {
   return call;
 }
 
+/// A number of which the compiler knows nothing: it would hold constants to compare it with in
+/// registers.
+__attribute__((always_inline)) inline unsigned opaque(unsigned n) {
+  asm volatile("" : "+r"(n));
+  return n;
+}
+
 constexpr unsigned kHeader = 2;  // words before ids: spikes, and those with carriers of gradient
 /// No gradient: a neuron that is not listed. No arithmetic makes this number.
 constexpr unsigned kUnlisted = ~0U;

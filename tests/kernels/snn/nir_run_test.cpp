@@ -33,8 +33,9 @@ NirItem node(std::string name, std::string type,
 }
 
 /// An image of 2 x 6 x 5 through a convolution and pooling to 3 x 2 x 2 neurons, a recurrent layer
-/// of 9 with currents, and 4 outputs of type `last`.
-NirItem network(const std::string& last) {
+/// of 9 with currents, and 4 outputs of type `last`, which may take
+/// their own spikes.
+NirItem network(const std::string& last, bool recurrent = false) {
   const data::NirParameter two = nir_numbers({2}, {2, 2}), one = nir_numbers({2}, {1, 1});
   NirItem graph{"", {}};
   graph.nodes = {
@@ -75,6 +76,10 @@ NirItem network(const std::string& last) {
   graph.edges = {{"in", "conv"}, {"conv", "pool"}, {"pool", "flat"}, {"flat", "a"},
                  {"a", "w"},     {"w", "b"},       {"b", "rec"},     {"rec", "b"},
                  {"b", "v"},     {"v", "c"},       {"c", "out"}};
+  if (recurrent) {
+    graph.nodes.push_back(node("own", "Linear", {{"weight", seeded({4, 4}, 2, 0.4)}}));
+    graph.edges.insert(graph.edges.end(), {{"c", "own"}, {"own", "c"}});
+  }
   return graph;
 }
 
@@ -112,6 +117,17 @@ TEST_SUITE("run") {
         with.loss = std::string(last) == "LI" ? snn::Loss::membrane : snn::Loss::spike_count;
         CHECK(message(with) == "passed");
       }
+    }
+  }
+
+  TEST_CASE("outputs that take their own spikes are trained as their plain reference is") {
+    const CommandFolder folder;
+    test::write_nir(folder.path() / "a.nir", network("IF", true));
+    snn::Options with = options(folder);
+    with.steps = 3;
+    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::best}) {
+      with.plan.algorithm = algorithm;
+      CHECK(message(with) == "passed");
     }
   }
 

@@ -33,8 +33,15 @@ Options network(const std::vector<std::uint32_t>& layers) {
   return options;
 }
 
-std::string run(const Options& options, const MachineConfig& machine = small_machine(16)) {
-  return test::run_workload<Snn>(options, machine);
+/// Of both plans; what the first that fails says.
+std::string run(Options options, const MachineConfig& machine = small_machine(16)) {
+  std::string said;
+  for (const Algorithm algorithm : {Algorithm::published, Algorithm::best}) {
+    options.plan.algorithm = algorithm;
+    said = test::run_workload<Snn>(options, machine);
+    if (said != "passed") break;
+  }
+  return said;
 }
 
 /// What `tell` makes of a checked run.
@@ -73,6 +80,21 @@ TEST_SUITE("run") {
     Options options = network({31, 20, 4});
     options.neurons_per_tile = 7;
     CHECK(run(options) == "passed");
+  }
+
+  TEST_CASE("weights in blocks of eight, six and four pairs, planes, a last tile with fewer") {
+    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
+      Options options = network({47, 50, 4});
+      options.neuron.kind = kind;
+      options.neuron.recurrent = true;
+      options.train = false;
+      options.steps = 1;
+      for (const std::uint32_t each : {4U, 9U, 11U, 16U, 22U, 30U, 46U}) {
+        CAPTURE(each);
+        options.neurons_per_tile = each;
+        CHECK(run(options, small_machine(40)) == "passed");
+      }
+    }
   }
 
   TEST_CASE("spikes of a sample looked for by several tiles, lists that overflow and that do not") {

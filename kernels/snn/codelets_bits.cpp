@@ -1,0 +1,163 @@
+// Tile code of a time step, the best plan's: lists are made of words of marks, most of them 0.
+#include "kernels/snn/found.h"
+
+using namespace snn;
+
+namespace {
+
+constexpr unsigned kMarks = 16;  // neurons of a word
+
+/// Which words these are, and what chance depends on.
+struct Key {
+  unsigned first;  // the first word's number
+  unsigned chance;
+  unsigned words;   // of a tile of the layer
+  unsigned unused;  // bits of them that stand for no neuron
+};
+
+struct Look {
+  const unsigned* marks;
+  unsigned count, chunk;  // words, and of a worker
+  Found* found;
+  unsigned stride, capacity;  // bytes from worker to worker, ids
+  const unsigned* clock;
+  const Key* key;
+};
+
+/// Lists the neurons of a word, from its foremost bits on, unless the list is full. In a pair's two
+/// bits the second neuron's is foremost.
+__attribute__((always_inline)) inline void list_word(const Look*& call, Found* found,
+                                                     const unsigned* at, unsigned word) {
+  const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
+  call = again(call);
+  const unsigned first = number * kMarks - number / call->key->words * call->key->unused;
+  int spikes = static_cast<int>(word << kMarks);
+  int carriers = static_cast<int>(opaque(word >> kMarks) << kMarks);
+  for (unsigned place = 0; (spikes | carriers) != 0; spikes <<= 1, carriers <<= 1, ++place) {
+    if ((spikes | carriers) >= 0) continue;
+    if (found->spikes + found->carriers == call->capacity) {
+      found->overflow = call->capacity;
+      return;
+    }
+    const unsigned id = first + (place ^ 1);
+    if (spikes < 0)
+      found->ids[found->spikes++] = id;
+    else
+      found->ids[call->capacity - ++found->carriers] = id;
+  }
+}
+
+__attribute__((always_inline)) inline const unsigned* words_of(const Look* call) {
+  return call->marks + xtile::worker() * call->chunk;
+}
+
+}  // namespace
+
+/// Lists the marked neurons of a worker's words, from a random one on and round, until the list is
+/// full.
+extern "C" void snn_look(const Look* call) {
+  Found* const found = at(call->found, xtile::worker() * call->stride);
+  found->spikes = 0;
+  found->carriers = 0;
+  found->overflow = 0;
+  const unsigned* const end = call->marks + call->count;
+  if (words_of(call) < end) {
+    const unsigned left = static_cast<unsigned>(end - words_of(call));
+    const unsigned mine = left < call->chunk ? left : call->chunk;
+    const unsigned chance = mixed(call->key->chance + *call->clock * 0x9e3779b9U + xtile::worker());
+    const unsigned begins = high_product(chance, mine * kMarks);
+    const unsigned* const start = words_of(call) + begins / kMarks;
+    // The bits of the first word from the random neuron on; those before it come last.
+    const unsigned behind = ~0U >> kMarks >> begins % kMarks;
+    found->padding = behind | behind << kMarks;
+    const unsigned* mark = start;
+    const unsigned* stop = words_of(call) + mine;
+    for (unsigned rounds = 3; rounds != 0 && found->overflow == 0; --rounds) {
+      while (mark != stop) {
+        unsigned word = xtile::lw_p<4>(mark);
+        if (__builtin_expect(word == 0, 1)) continue;
+        if (mark - 1 == start) word &= (opaque(rounds) & 2) != 0 ? found->padding : ~found->padding;
+        call = again(call);
+        list_word(call, found, mark - 1, word);
+        if (found->overflow != 0) break;
+      }
+      call = again(call);
+      // Then what lies before the first word, then the first word's other bits.
+      mark = (rounds & 1) != 0 ? words_of(call) : start;
+      stop = (rounds & 1) != 0 ? start : start + 1;
+    }
+  }
+  xtile::xctl<0>();
+}
+
+namespace {
+
+/// Of a whole list: where this step's is kept.
+SNN_INLINE unsigned* stored_ids(const Combine* call) {
+  return at(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
+}
+
+}  // namespace
+
+/// Joins what workers or tiles found, spikes first; each worker takes whole lists.
+extern "C" void snn_join(const Combine* call) {
+  const Found* found = call->found;
+  unsigned spikes = 0;
+  unsigned carriers = 0;
+  unsigned overflow = 0;
+  for (unsigned left = call->lists; left != 0; --left) {
+    spikes += found->spikes;
+    carriers += found->carriers;
+    overflow |= found->overflow;
+    found = at(found, call->stride);
+  }
+  const unsigned capacity = call->capacity;
+  overflow = overflow != 0 || spikes + carriers > capacity ? 1 : 0;
+  spikes = least(spikes, capacity);
+  const unsigned room = least(carriers, capacity - spikes);
+  if (xtile::worker() == 0) conclude(call, {spikes, room, overflow});
+  call = again(call);
+  unsigned which = first_of(call);
+  unsigned turn = xtile::worker();
+  unsigned before = 0;   // spikes of the lists before this one, as far as they are kept
+  unsigned carried = 0;  // and carriers
+  for (unsigned left = call->lists; left != 0; --left) {
+    found = at(call->found, which * call->stride);
+    which = wrapped(call, which + 1);
+    unsigned n = least(spikes - before, found->spikes);
+    if (turn == 0) {
+      const unsigned* id = found->ids;
+      unsigned* to = ids_of(call) + before;
+      unsigned* stored = call->part != nullptr ? to : stored_ids(call) + before;
+      for (unsigned j = n; j != 0; --j) {
+        const unsigned is = xtile::lw_p<4>(id);
+        *to++ = is;
+        *stored++ = is;
+      }
+      call = again(call);
+    }
+    before += n;
+    n = least(room - carried, found->carriers);
+    carried += n;
+    if (turn == 0) {
+      turn = xtile::workers();
+      call = again(call);
+      const unsigned* id = found->ids + call->from - n;
+      if (call->part != nullptr) {
+        unsigned* to = ids_of(call) + (call->capacity - carried);
+        for (; n != 0; --n) *to++ = xtile::lw_p<4>(id);
+      } else {
+        unsigned* stored = stored_ids(call) + (spikes + carried);
+        unsigned* to = call->list + kHeader + (spikes + carried);
+        for (; n != 0; --n) {
+          const unsigned is = xtile::lw_p<4>(id);
+          *--to = is;
+          *--stored = is;
+        }
+      }
+      call = again(call);
+    }
+    --turn;
+  }
+  xtile::xctl<0>();
+}
