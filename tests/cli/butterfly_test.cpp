@@ -21,7 +21,7 @@ constexpr const char* kFft = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "fft", "points": 64}})";
 
 /// A .npy file of f32 of this shape, all elements alike.
-std::string npy(const std::string& shape, std::size_t elements, float value) {
+std::string npy_of(const std::string& shape, std::size_t elements, float value) {
   std::string bytes;
   for (std::size_t i = 0; i < elements; ++i)
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-cast)
@@ -43,8 +43,8 @@ TEST_SUITE("cli") {
   TEST_CASE("twiddles and columns from files are multiplied") {
     const CommandFolder folder;
     folder.write("a.json", kButterfly);
-    folder.write("t.npy", npy("2, 2, 2, 2", 16, 0.5F));
-    folder.write("x.npy", npy("4, 6", 24, 2.0F));
+    folder.write("t.npy", npy_of("2, 2, 2, 2", 16, 0.5F));
+    folder.write("x.npy", npy_of("4, 6", 24, 2.0F));
     const Answer answer =
         folder.call("run a.json --out result --set workload.twiddles=t.npy --set workload.x=x.npy");
     CAPTURE(answer.err);
@@ -58,8 +58,8 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes about a butterfly product are refused") {
     const CommandFolder folder;
     folder.write("a.json", kButterfly);
-    folder.write("nan.npy", npy("2, 2, 2, 2", 16, std::nanf("")));
-    folder.write("small.npy", npy("2, 2, 2", 8, 1.0F));
+    folder.write("nan.npy", npy_of("2, 2, 2, 2", 16, std::nanf("")));
+    folder.write("small.npy", npy_of("2, 2, 2", 8, 1.0F));
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"features=1000", "workload.features: found 1000, allowed a power of two"},
         {"features=1", "workload.features: found 1, allowed an integer from 2"},
@@ -97,7 +97,7 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes about a Fourier transform are refused") {
     const CommandFolder folder;
     folder.write("a.json", kFft);
-    folder.write("x.npy", npy("1, 64", 64, 1.0F));
+    folder.write("x.npy", npy_of("1, 64", 64, 1.0F));
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"points=100", "workload.points: found 100, allowed a power of two"},
         {"rows=3", "workload.rows: found 3, allowed a power of two"},

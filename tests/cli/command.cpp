@@ -75,6 +75,12 @@ int CommandFolder::interrupt(const std::vector<std::string>& arguments, int sign
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+std::string stream_config(unsigned tiles) {
+  return fmt::format(R"({{"machine": {{"extends": "gc200", "tiles": {}}},
+  "workload": {{"kernel": "stream", "elements_per_worker": 60}}}})",
+                     tiles);
+}
+
 Json parsed_json(const std::string& text) { return Json::parse(text); }
 
 std::string numpy_file(const std::string& type, const std::string& shape,

@@ -46,6 +46,9 @@ class CommandFolder {
   std::filesystem::path path_;
 };
 
+/// A small run of the kernel `stream` on so many tiles of a gc200.
+std::string stream_config(unsigned tiles);
+
 /// Strict JSON. Here and not in each test: the parser takes long to compile.
 Json parsed_json(const std::string& text);
 

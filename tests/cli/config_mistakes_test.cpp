@@ -9,7 +9,7 @@
 /// stdout, no results left.
 namespace {
 
-struct Mistake {
+struct ConfigMistake {
   std::string what;
   std::string config;
   std::vector<std::string> message;
@@ -20,8 +20,8 @@ std::string with(const std::string& machine, const std::string& rest = "") {
          R"(}, "workload": {"kernel": "stream"})" + rest + "}";
 }
 
-const std::vector<Mistake>& config_mistakes() {
-  static const std::vector<Mistake> kMistakes = {
+const std::vector<ConfigMistake>& config_mistakes() {
+  static const std::vector<ConfigMistake> kMistakes = {
       {"no machine",
        R"({"workload": {"kernel": "stream"}})",
        {"a.json: machine: is missing, allowed a preset or an object"}},
@@ -169,7 +169,7 @@ const std::vector<Mistake>& config_mistakes() {
 
 TEST_SUITE("cli") {
   TEST_CASE("a mistake in a config is refused with file, key path, found and allowed") {
-    for (const Mistake& mistake : config_mistakes()) {
+    for (const ConfigMistake& mistake : config_mistakes()) {
       INFO(mistake.what);
       const tessera::test::CommandFolder folder;
       folder.write("a.json", mistake.config);

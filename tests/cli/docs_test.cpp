@@ -39,7 +39,7 @@ std::string escaped(const std::string& text) {
   return roff;
 }
 
-bool installed(const char* program) {
+bool has_program(const char* program) {
   return std::system(fmt::format("command -v {} > /dev/null", program).c_str()) == 0;
 }
 
@@ -78,7 +78,7 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("the manual page is clean for groff") {
-    if (!installed("groff")) {
+    if (!has_program("groff")) {
       MESSAGE("skipped: groff is not installed");
       return;
     }

@@ -9,7 +9,7 @@ using tessera::test::CommandFolder;
 /// What users can say about room and patterns of spmm_dynamic.
 namespace {
 
-constexpr const char* kConfig = R"({"machine": {"extends": "gc200", "tiles": 12},
+constexpr const char* kDynamic = R"({"machine": {"extends": "gc200", "tiles": 12},
   "workload": {"kernel": "spmm_dynamic", "m": 64, "k": 96, "n": 5, "dtype": "f16", "block": 4}})";
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr const char* kConfig = R"({"machine": {"extends": "gc200", "tiles": 12}
 TEST_SUITE("cli") {
   TEST_CASE("a pattern that the buckets are not for is refused with its size") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kDynamic);
     check_refused(
         folder, "run a.json --set workload.max_nonzeros=32",
         {"workload.max_nonzeros: pattern 0 holds 384 nonzeros in blocks of 4 x 4", "allowed 32"});
@@ -27,7 +27,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("keys of spmm_dynamic that contradict each other are refused") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kDynamic);
     folder.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n64 96 1\n1 2 1\n");
     check_refused(folder,
                   "run a.json --set workload.max_nonzeros=3200 --set workload.max_density=0.5",
@@ -49,14 +49,14 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a product that no grid has room for is refused") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kDynamic);
     check_refused(folder, "run a.json --set workload.k=40000 --set workload.n=2000",
                   {"no plan of spmm_dynamic fits 12 tiles of 624 KiB"});
   }
 
   TEST_CASE("each of several patterns has its line in the report") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kDynamic);
     REQUIRE(folder.call("run a.json --out result --set workload.patterns=3").code == 0);
     const auto report = folder.json("result/report.json");
     std::uint64_t cycles = 0;

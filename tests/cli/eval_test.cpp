@@ -16,7 +16,7 @@ using tessera::test::parsed_json;
 
 namespace {
 
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
+constexpr const char* kStreamSweep = R"({"machine": {"extends": "gc200", "tiles": 2},
   "workload": {"kernel": "stream", "elements_per_worker": 60}, "sweep": {"grid": {"m": [1]}}})";
 
 std::vector<Json> objects(const std::string& text) {
@@ -32,7 +32,7 @@ std::vector<Json> objects(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("eval answers a line a line, in order, and goes on after wrong ones") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kStreamSweep);
     const std::string points = R"({"workload.elements_per_worker": 120}
 {"workload": {"elements_per_worker": 120}}
 {"machine": {"extends": "bow", "tiles": 1}, "workload.dtype": "f16"}
@@ -87,7 +87,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep's folder knows its points, and keeps new ones") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kStreamSweep);
     CHECK(folder.call("sweep stream.json m=1 --out s").code == 2);  // the key of its own section
     folder.write("plain.json", R"({"machine": {"extends": "gc200", "tiles": 2},
       "workload": {"kernel": "stream", "elements_per_worker": 60}})");
@@ -102,7 +102,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("an answer comes before the next line is sent") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kStreamSweep);
     int to[2], from[2];
     REQUIRE(::pipe(to) == 0);
     REQUIRE(::pipe(from) == 0);
@@ -133,7 +133,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes of eval are refused") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kStreamSweep);
     check_refused(folder, "eval stream.json", {"tessera eval: --stdin is required"});
     check_refused(folder, "eval no.json --stdin", {"no.json: cannot be read: No such file"});
     check_refused(folder, "eval stream.json --stdin --out stream.json",

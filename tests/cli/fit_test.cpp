@@ -5,12 +5,10 @@
 
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
+using tessera::test::stream_config;
 
 /// `check --fit`, and values taken back by `--set KEY=null`.
 namespace {
-
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
 
 /// The number behind "KEY: ".
 unsigned long found(const Answer& answer, const std::string& key) {
@@ -21,7 +19,7 @@ unsigned long found(const Answer& answer, const std::string& key) {
 }
 
 bool fits(const CommandFolder& folder, const std::string& key, unsigned long value) {
-  return folder.call(fmt::format("check - --set {}={}", key, value), kStream).code == 0;
+  return folder.call(fmt::format("check - --set {}={}", key, value), stream_config(2)).code == 0;
 }
 
 }  // namespace
@@ -34,7 +32,7 @@ TEST_SUITE("cli") {
       for (const unsigned start : {60U, 2000U}) {
         const Answer answer = folder.call(
             fmt::format("check - --fit {} --set {}={}", key, key, smallest ? start / 2 : start),
-            kStream);
+            stream_config(2));
         const unsigned long value = found(answer, key);
         CAPTURE(value);
         CHECK(fits(folder, key, value));
@@ -70,7 +68,8 @@ TEST_SUITE("cli") {
     CHECK(answer.code == 0);
     CHECK(answer.out.starts_with("spmm_static 4x3 w.mtx"));
     // Of a group all that is set, here and in the preset below.
-    const Answer bare = folder.call("run - --out b --set machine.tile.matrix_unit=null", kStream);
+    const Answer bare =
+        folder.call("run - --out b --set machine.tile.matrix_unit=null", stream_config(2));
     INFO(bare.err);
     CHECK(bare.code == 0);
     CHECK(folder.read("b/report.json").find("\"outputs\": 16") == std::string::npos);

@@ -49,7 +49,7 @@ void _exit(int code) {
 
 constexpr const char* kGcc = "riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2";
 
-bool installed(const CommandFolder& folder, const std::string& options) {
+bool gcc_links(const CommandFolder& folder, const std::string& options) {
   folder.write("empty.c", "int main(void) { return 0; }\nvoid _exit(int code) { for (;;) {} }\n");
   const bool there = std::system(fmt::format("cd {} && {} {} empty.c -o empty.elf 2> said",
                                              folder.path().string(), kGcc, options)
@@ -74,7 +74,7 @@ int exit_code(const CommandFolder& folder, const std::string& source, const std:
 TEST_SUITE("cli") {
   TEST_CASE("exec runs what gcc and ld link without a library, gp and return included") {
     const CommandFolder folder;
-    if (!installed(folder, "-nostdlib -e main")) return;
+    if (!gcc_links(folder, "-nostdlib -e main")) return;
     for (const char* options :
          {"", "-Wl,--no-relax", "-Wl,-N", "-Wl,-Ttext=0x400", "-O0", "-Os -msave-restore -lgcc"}) {
       INFO(options);
@@ -86,16 +86,16 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::string options =
         "--specs=picolibc.specs --crt0=hosted -Wl,--defsym=__flash=0 -Wl,--defsym=__ram=0x20000";
-    if (!installed(folder, options)) return;
+    if (!gcc_links(folder, options)) return;
     CHECK(exit_code(folder, kLibrary, options) == 59);
   }
 
   TEST_CASE("a program linked for addresses that no tile has is told where memory ends") {
     const CommandFolder folder;
     const std::string options = "--specs=picolibc.specs --crt0=hosted";
-    if (!installed(folder, options)) return;
-    tessera::test::check_refused(folder, "exec empty.elf",
-                                 {"empty.elf: the segment at 0x10000",
-                                  "memory at 0x9c000; link it lower"});
+    if (!gcc_links(folder, options)) return;
+    tessera::test::check_refused(
+        folder, "exec empty.elf",
+        {"empty.elf: the segment at 0x10000", "memory at 0x9c000; link it lower"});
   }
 }

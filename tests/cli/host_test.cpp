@@ -17,7 +17,7 @@ using tessera::test::kSanitized;
 namespace {
 
 constexpr int kHostLimit = 5;
-constexpr const char* kStream = R"({"machine": "gc200",
+constexpr const char* kWholeStream = R"({"machine": "gc200",
   "workload": {"kernel": "stream", "elements_per_worker": 60}})";
 
 /// The call under a limit of the shell's.
@@ -32,7 +32,7 @@ TEST_SUITE("cli") {
   TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing" *
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kWholeStream);
     for (int mib = 24; mib < 900; mib += mib / 3) {
       CAPTURE(mib);
       check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run stream.json --out r"),
@@ -43,7 +43,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a sweep tells points that the host starved, and runs them again" *
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kWholeStream);
     const std::string sweep = "sweep stream.json machine.tiles=1,1472 --out s --jobs 2";
     const Answer answer = folder.call(limited("-v 700000", sweep));
     CHECK(answer.code == kHostLimit);
@@ -59,7 +59,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("points of which no result can be written are not done, and run again") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kWholeStream);
     const std::string sweep = "sweep stream.json machine.tiles=1,2 --out s";
     const Answer answer = folder.call(limited("-f 1", sweep + " --quiet"));
     CHECK(answer.code == kHostLimit);
@@ -80,7 +80,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("files that would grow past the host's limit and no more open files are told") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", kWholeStream);
     check_refused(folder, limited("-f 4", "run stream.json --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
     check_refused(folder, limited("-f 4", "run stream.json --trace tiles --out r"),

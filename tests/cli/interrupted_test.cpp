@@ -12,10 +12,10 @@ using tessera::test::CommandFolder;
 /// What ends by a signal leaves nothing half-written.
 namespace {
 
-const std::string kGemm = TESSERA_SOURCE "/configs/runs/gemm.json";
-const std::string kStream = TESSERA_SOURCE "/configs/runs/stream.json";
+const std::string kGemmFile = TESSERA_SOURCE "/configs/runs/gemm.json";
+const std::string kStreamFile = TESSERA_SOURCE "/configs/runs/stream.json";
 
-std::size_t count(const CommandFolder& folder, const std::string& ending) {
+std::size_t files_ending(const CommandFolder& folder, const std::string& ending) {
   const std::set<std::string> names = folder.names();
   return static_cast<std::size_t>(std::count_if(
       names.begin(), names.end(), [&](const std::string& name) { return name.ends_with(ending); }));
@@ -28,8 +28,9 @@ TEST_SUITE("cli") {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
       CAPTURE(signal);
       const CommandFolder folder;
-      const int code = folder.interrupt({"run", kGemm, "--trace", "tiles", "--out", "some/result"},
-                                        signal, [&] { return count(folder, ".tmp") == 2; });
+      const int code =
+          folder.interrupt({"run", kGemmFile, "--trace", "tiles", "--out", "some/result"}, signal,
+                           [&] { return files_ending(folder, ".tmp") == 2; });
       CHECK(code == 130);
       CHECK(folder.names().empty());
     }
@@ -38,8 +39,8 @@ TEST_SUITE("cli") {
   TEST_CASE("a folder that was there before stays, with what lies in it") {
     const CommandFolder folder;
     std::filesystem::create_directory(folder.path() / "result");
-    const auto traced = [&] { return count(folder, ".tmp") == 2; };
-    const std::vector<std::string> run = {"run", kGemm, "--trace", "phases", "--out", "result"};
+    const auto traced = [&] { return files_ending(folder, ".tmp") == 2; };
+    const std::vector<std::string> run = {"run", kGemmFile, "--trace", "phases", "--out", "result"};
     CHECK(folder.interrupt(run, SIGTERM, traced) == 130);
     CHECK(folder.names() == std::set<std::string>{"result"});
     folder.write("result/trace.vcd", "of an earlier run");
@@ -50,8 +51,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a run without a trace that a signal ends leaves nothing") {
     const CommandFolder folder;
-    const std::string command =
-        std::string("timeout -s INT --preserve-status 0.5 ") + TESSERA_PROGRAM + " run " + kGemm;
+    const std::string command = std::string("timeout -s INT --preserve-status 0.5 ") +
+                                TESSERA_PROGRAM + " run " + kGemmFile;
     tessera::test::check_refused(folder, "--version >.version && " + command,
                                  {"interrupted: nothing half-written remains"}, 130);
   }
@@ -61,13 +62,14 @@ TEST_SUITE("cli") {
     for (const int signal : {SIGINT, SIGTERM}) {
       const CommandFolder folder;
       for (const std::size_t done : {3U, 9U, 20U}) {
-        const int code = folder.interrupt(
-            {"sweep", kStream, points, "--out", "s", "--jobs", "2", "--set", "machine.tiles=64"},
-            signal, [&] { return count(folder, ".json") >= done; });
+        const int code =
+            folder.interrupt({"sweep", kStreamFile, points, "--out", "s", "--jobs", "2", "--set",
+                              "machine.tiles=64"},
+                             signal, [&] { return files_ending(folder, ".json") >= done; });
         CHECK(code == 130);
-        CHECK(count(folder, ".tmp") == 0);
-        CHECK(count(folder, ".json") >= done);
-        CHECK(count(folder, ".json") < 100);
+        CHECK(files_ending(folder, ".tmp") == 0);
+        CHECK(files_ending(folder, ".json") >= done);
+        CHECK(files_ending(folder, ".json") < 100);
       }
     }
   }

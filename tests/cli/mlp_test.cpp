@@ -16,7 +16,7 @@ using tessera::test::numpy_file;
 /// What users can say about training.
 namespace {
 
-constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+constexpr const char* kMlp = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "mlp", "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 4}],
                "data": {"width": 4, "height": 3, "classes": 4, "samples": 20, "test_samples": 10},
                "batch": 10, "steps": 3}})";
@@ -33,7 +33,7 @@ std::string npy(const std::string& shape, int count, int modulus) {
 TEST_SUITE("cli") {
   TEST_CASE("images and labels come from files; the report has the losses") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kMlp);
     folder.write("x.npy", npy("30, 3, 4", 360, 7));
     folder.write("y.npy", npy("30,", 30, 4));
     const Answer answer = folder.call(
@@ -59,7 +59,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes about training are refused") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kMlp);
     folder.write("x.npy", npy("30, 4", 120, 7));
     folder.write("x12.npy", npy("30, 12", 360, 7));
     folder.write("y.npy", npy("30,", 30, 5));
@@ -107,7 +107,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("in f16 each step's loss scale is told, masters are counted, overflow is an error") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kMlp);
     const std::string run = "run a.json --out result --set workload.dtype=f16";
     const Answer answer = folder.call(run);
     CAPTURE(answer.err);
@@ -126,7 +126,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a loss that is no number ends the run as wrong, with its step") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kMlp);
     const Answer answer = folder.call(
         "run a.json --out result --set workload.optimiser.learning_rate=1e6 --set "
         "workload.steps=30");
@@ -136,7 +136,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep of trainings that was stopped and goes on leaves the same rows") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kMlp);
     const std::string sweep =
         "sweep a.json workload.layers[0].kind=dense,butterfly,pixelfly,low_rank --out ";
     REQUIRE(folder.call(sweep + "whole").code == 0);

@@ -15,7 +15,7 @@ using tessera::test::numpy_file;
 /// What users can say about a pixelfly layer.
 namespace {
 
-constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+constexpr const char* kPixelfly = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "pixelfly", "m": 32, "k": 48, "n": 9, "block": 4, "rank": 3}})";
 
 /// A dense .npy file of small whole numbers.
@@ -30,7 +30,7 @@ std::string npy(int rows, int columns) {
 TEST_SUITE("cli") {
   TEST_CASE("S, U and V come from files; the report counts parameters") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kPixelfly);
     folder.write("s.npy", npy(32, 48));
     folder.write("u.npy", npy(32, 3));
     folder.write("v.npy", npy(48, 3));
@@ -49,7 +49,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes about a layer are refused") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kPixelfly);
     folder.write("u.npy", npy(32, 4));
     folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n32 48 0\n");
     const std::vector<std::pair<const char*, const char*>> mistakes{

@@ -11,17 +11,15 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::stream_config;
 
 /// `tessera plot` of sweeps and runs. What draws is skipped where gnuplot is not installed.
 namespace {
 
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
-
 bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }
 
 void sweep(const CommandFolder& folder) {
-  folder.write("stream.json", kStream);
+  folder.write("stream.json", stream_config(3));
   REQUIRE(folder
               .call("sweep stream.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
                     "--out s --quiet")
@@ -38,13 +36,13 @@ TEST_SUITE("cli") {
     }
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", kStream).code == 0);
+    REQUIRE(folder.call("run - --out r --quiet", stream_config(3)).code == 0);
     REQUIRE(folder
                 .call("sweep - workload.m=64,128 --out g --quiet",
                       R"({"machine": {"extends": "bow", "tiles": 8},
                       "workload": {"kernel": "gemm", "n": 64, "k": 64}})")
                 .code == 0);
-    REQUIRE(folder.call("sensitivity - --out r --quiet", kStream).code == 0);
+    REQUIRE(folder.call("sensitivity - --out r --quiet", stream_config(3)).code == 0);
     REQUIRE(folder.call("sweep stream.json run.seed=0,1,2 --out z --quiet").code == 0);
     REQUIRE(folder
                 .call("run - --out n --quiet",
@@ -184,7 +182,7 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes are refused, with what is allowed") {
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", kStream).code == 0);
+    REQUIRE(folder.call("run - --out r --quiet", stream_config(3)).code == 0);
     check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
     check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
     check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});

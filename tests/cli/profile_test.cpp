@@ -42,12 +42,12 @@ std::uint64_t busy(const CommandFolder& folder) {
   return cycles;
 }
 
-constexpr const char* kStream = R"({"machine": {"extends": "MACHINE", "tiles": 3},
+constexpr const char* kStreamOnMachine = R"({"machine": {"extends": "MACHINE", "tiles": 3},
   "workload": {"kernel": "stream", "elements_per_worker": 60, "dtype": "i32"},
   "run": {"check_races": false}})";
 
 std::string stream_on(const std::string& machine) {
-  std::string config = kStream;
+  std::string config = kStreamOnMachine;
   return config.replace(config.find("MACHINE"), 7, machine);
 }
 

@@ -6,11 +6,9 @@ using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
 using tessera::test::parsed_json;
+using tessera::test::stream_config;
 
 namespace {
-
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 3},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
 
 /// A report without what depends on the host.
 std::string without_host(const std::string& text) {
@@ -24,11 +22,11 @@ std::string without_host(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("a run prints a summary and leaves files that do not depend on host threads") {
     const CommandFolder folder;
-    const Answer one = folder.call("run - --out one --threads 1", kStream);
+    const Answer one = folder.call("run - --out one --threads 1", stream_config(3));
     CHECK(one.code == 0);
     CHECK(one.err.empty());
     CHECK(one.out.find(" f32 on gc200: 3 tiles") != std::string::npos);
-    CHECK(folder.call("run - --out two --threads 2 --quiet", kStream).out.empty());
+    CHECK(folder.call("run - --out two --threads 2 --quiet", stream_config(3)).out.empty());
     for (const char* file : {"/steps.csv", "/tiles.csv", "/traffic.csv"}) {
       CHECK(!folder.read(std::string("one") + file).empty());
       CHECK(folder.read(std::string("one") + file) == folder.read(std::string("two") + file));
@@ -39,7 +37,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("results go to runs/NAME-HASH unless a folder is named") {
     const CommandFolder folder;
-    folder.write("triad.json", kStream);
+    folder.write("triad.json", stream_config(3));
     const Answer answer = folder.call("run triad.json");
     CHECK(answer.code == 0);
     CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
@@ -48,7 +46,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {
     const CommandFolder folder;
-    const Answer answer = folder.call("check -", kStream);
+    const Answer answer = folder.call("check -", stream_config(3));
     CHECK(answer.code == 0);
     CHECK(answer.out.find("predicted") != std::string::npos);
     CHECK(answer.out.find("over by") != std::string::npos);

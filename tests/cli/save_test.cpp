@@ -30,7 +30,7 @@ std::string config_of(const std::string& workload, int tiles = 8) {
                      tiles, workload);
 }
 
-const std::string kGemm = R"("kernel": "gemm", "m": 40, "n": 20, "k": 48, "dtype": "f16")";
+const std::string kGemmKeys = R"("kernel": "gemm", "m": 40, "n": 20, "k": 48, "dtype": "f16")";
 
 Matrix product(const Matrix& a, const Matrix& b) {
   Matrix made{a.rows, b.columns, std::vector<double>(a.rows * b.columns)};
@@ -52,7 +52,8 @@ std::size_t compare_filled(const Matrix& found, const Matrix& expected) {
 }
 
 /// Runs it into the folder `result`.
-void run(const CommandFolder& folder, const std::string& text, const std::string& more = "") {
+void run_saving(const CommandFolder& folder, const std::string& text,
+                const std::string& more = "") {
   folder.write("a.json", text);
   const Answer answer = folder.call("run a.json --out result " + more);
   CAPTURE(text);
@@ -67,16 +68,16 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     for (const std::string stationary : {"a", "b"})
       for (const std::string type : {"f16", "f32"}) {
-        run(folder, config_of(kGemm),
-            fmt::format("--set workload.dtype={} --set workload.partials=f32 --set "
-                        "'workload.plan={{\"stationary\": \"{}\", \"partials\": \"f32\", "
-                        "\"split_m\": 2, \"split_n\": 2, \"split_k\": 2}}'",
-                        type, stationary));
+        run_saving(folder, config_of(kGemmKeys),
+                   fmt::format("--set workload.dtype={} --set workload.partials=f32 --set "
+                               "'workload.plan={{\"stationary\": \"{}\", \"partials\": \"f32\", "
+                               "\"split_m\": 2, \"split_n\": 2, \"split_k\": 2}}'",
+                               type, stationary));
         CHECK(test::saved(folder, "A").dtype == (type == "f16" ? "<f2" : "<f4"));
         CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"),
                       type == "f16" ? kHalf : kSingle) == "equal");
       }
-    run(folder, config_of(kGemm + R"(, "layout": "natural")"));
+    run_saving(folder, config_of(kGemmKeys + R"(, "layout": "natural")"));
     CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "B"), kHalf) == "equal");
   }
 
@@ -85,10 +86,10 @@ TEST_SUITE("cli") {
     for (const std::string kernel : {"spmm_static", "spmm_dynamic"})
       for (const int block : {1, 4})
         for (const std::string layout : {"blocked", "natural"}) {
-          run(folder,
-              config_of(fmt::format(R"("kernel": "{}", "m": 36, "k": 28, "n": 10, "block": {},
+          run_saving(folder, config_of(fmt::format(
+                                 R"("kernel": "{}", "m": 36, "k": 28, "n": 10, "block": {},
                                          "density": 0.3, "dtype": "f16", "layout": "{}")",
-                                    kernel, block, layout)));
+                                 kernel, block, layout)));
           CHECK(compare(matrix(folder, "Y"), blocks(folder, "W", 36, 28), matrix(folder, "X"),
                         kHalf) == "equal");
         }
@@ -98,11 +99,11 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::string workload = R"("kernel": "spmm_dynamic", "m": 36, "k": 28, "n": 10,
       "block": 4, "density": 0.3, "dtype": "f32", "patterns": 2, "pass": )";
-    run(folder, config_of(workload + R"("grad_input")"));
+    run_saving(folder, config_of(workload + R"("grad_input")"));
     for (const std::string pattern : {".0", ".1"})
       CHECK(compare(matrix(folder, "Xg" + pattern), blocks(folder, "WT", 28, 36, pattern),
                     matrix(folder, "Yg"), kSingle) == "equal");
-    run(folder, config_of(workload + R"("grad_values")"));
+    run_saving(folder, config_of(workload + R"("grad_values")"));
     for (const std::string pattern : {".0", ".1"}) {
       const Matrix found = blocks(folder, "Wg", 36, 28, pattern);
       const Matrix expected = product(matrix(folder, "Yg"), transposed(matrix(folder, "X")));
@@ -113,13 +114,14 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a product with a pruned matrix, a pixelfly layer and its gradients") {
     const CommandFolder folder;
-    run(folder, config_of(R"("kernel": "spmm_tilewise", "m": 40, "k": 64, "n": 48, "method": "tew",
+    run_saving(folder,
+               config_of(R"("kernel": "spmm_tilewise", "m": 40, "k": 64, "n": 48, "method": "tew",
                        "granularity": 16, "overlay": 0.05, "dtype": "f16")"));
     CHECK(compare(matrix(folder, "C"), matrix(folder, "A"), matrix(folder, "W"), kHalf) == "equal");
 
     const std::string pixelfly = R"("kernel": "pixelfly", "m": 32, "k": 32, "n": 12, "block": 4,
                                  "rank": 8, "dtype": "f32", "pass": )";
-    run(folder, config_of(pixelfly + R"("forward")"));
+    run_saving(folder, config_of(pixelfly + R"("forward")"));
     Matrix w = blocks(folder, "S", 32, 32);
     const Matrix u = matrix(folder, "U");
     const Matrix v = matrix(folder, "V");
@@ -127,10 +129,10 @@ TEST_SUITE("cli") {
       for (std::uint64_t j = 0; j < 32; ++j)
         for (std::uint64_t q = 0; q < 8; ++q) w.at(i, j) += u.at(i, q) * v.at(j, q);
     CHECK(compare(matrix(folder, "Y"), w, matrix(folder, "X"), 2e-5) == "equal");
-    run(folder, config_of(pixelfly + R"("grad_input")"));
+    run_saving(folder, config_of(pixelfly + R"("grad_input")"));
     CHECK(compare(matrix(folder, "dX"), transposed(w), matrix(folder, "dY"), 2e-5) == "equal");
 
-    run(folder, config_of(pixelfly + R"("grad_weights")"));
+    run_saving(folder, config_of(pixelfly + R"("grad_weights")"));
     const Matrix x = matrix(folder, "X");
     const Matrix dy = matrix(folder, "dY");
     CHECK(compare(matrix(folder, "dU"), dy, transposed(product(transposed(v), x)), 2e-5) ==
@@ -147,10 +149,10 @@ TEST_SUITE("cli") {
     using Complex = std::complex<double>;
     for (const std::string layout : {"planned", "blocked"})
       for (const bool is_complex : {false, true}) {
-        run(folder, config_of(fmt::format(R"("kernel": "butterfly", "features": {}, "n": {},
+        run_saving(folder, config_of(fmt::format(R"("kernel": "butterfly", "features": {}, "n": {},
                                        "dtype": "{}", "layout": "{}")",
-                                          kFeatures, kColumns, is_complex ? "complex_f32" : "f32",
-                                          layout)));
+                                                 kFeatures, kColumns,
+                                                 is_complex ? "complex_f32" : "f32", layout)));
         const std::size_t parts = is_complex ? 2 : 1;
         const std::vector<double> x = test::saved(folder, "X").values;
         const std::vector<double> found = test::saved(folder, "Y").values;
@@ -186,8 +188,8 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     for (const std::string sizes : {R"("points": 64)", R"("points": 16, "rows": 8)"})
       for (const std::string layout : {"blocked", "natural"}) {
-        run(folder,
-            config_of(fmt::format(R"("kernel": "fft", {}, "layout": "{}")", sizes, layout)));
+        run_saving(folder,
+                   config_of(fmt::format(R"("kernel": "fft", {}, "layout": "{}")", sizes, layout)));
         const data::NumpyArray x = test::saved(folder, "x");
         const data::NumpyArray found = test::saved(folder, "X");
         CHECK(x.dtype == "<c8");
@@ -211,7 +213,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a network's loss follows from its images, labels and weights") {
     const CommandFolder folder;
-    run(folder, config_of(R"("kernel": "mlp", "layers": [{"outputs": 4, "activation": "none"}],
+    run_saving(folder,
+               config_of(R"("kernel": "mlp", "layers": [{"outputs": 4, "activation": "none"}],
       "batch": 10, "steps": 2, "train": false, "data": {"width": 4, "height": 3, "classes": 4, "samples": 20,
       "test_samples": 10})"));
     const Matrix images = matrix(folder, "images");
@@ -239,14 +242,15 @@ TEST_SUITE("cli") {
 
   TEST_CASE("STREAM's a is b + 1.5 c, and a matrix unit's Y is Y0 + X W, tile by tile") {
     const CommandFolder folder;
-    run(folder, config_of(R"("kernel": "stream", "elements_per_worker": 20, "dtype": "f32")", 2));
+    run_saving(folder,
+               config_of(R"("kernel": "stream", "elements_per_worker": 20, "dtype": "f32")", 2));
     const std::vector<double> a = test::saved(folder, "a").values;
     const std::vector<double> b = test::saved(folder, "b").values;
     const std::vector<double> c = test::saved(folder, "c").values;
     REQUIRE(a.size() == 2 * 6 * 20);
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == b[i] + 1.5 * c[i]);
 
-    run(folder, config_of(R"("kernel": "matrix_unit", "n": 6, "dtype": "f16_f32")", 2));
+    run_saving(folder, config_of(R"("kernel": "matrix_unit", "n": 6, "dtype": "f16_f32")", 2));
     const auto tile = [&](const std::string& name, std::uint64_t t) {
       const data::NumpyArray all = test::saved(folder, name);
       const std::uint64_t size = all.shape[1] * all.shape[2];
@@ -265,7 +269,7 @@ TEST_SUITE("cli") {
     const std::string network = R"("kernel": "snn", "layers": [6, 3], "time_steps": 4, "batch": 2,
       "train": false, "weight_scale": 30,
       "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2, "rate": 0.4})";
-    run(folder, config_of(network, 16));
+    run_saving(folder, config_of(network, 16));
     const auto results = [&] { return folder.json("result/report.json").at("results"); };
     const auto first = results();
     CHECK(first.at("layers").at(0).at("spikes_a_step") > 0);
@@ -277,10 +281,10 @@ TEST_SUITE("cli") {
     CHECK(lists.shape.at(0) == 2);
     CHECK(lists.shape.at(1) == 5);
     std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
-    run(folder, config_of(network, 16),
-        "--set workload.weight_scale=null --set workload.weights=given --set "
-        "workload.data.raster=given/raster.npy --set workload.data.labels=given/labels.npy "
-        "--set workload.data.rate=null");
+    run_saving(folder, config_of(network, 16),
+               "--set workload.weight_scale=null --set workload.weights=given --set "
+               "workload.data.raster=given/raster.npy --set workload.data.labels=given/labels.npy "
+               "--set workload.data.rate=null");
     CHECK(results() == first);
   }
 
@@ -292,16 +296,16 @@ TEST_SUITE("cli") {
     };
     const auto twice = [&](const std::string& workload, const std::string& result,
                            const std::string& keys) {
-      run(folder, config_of(workload));
+      run_saving(folder, config_of(workload));
       const auto first = report();
       const std::string found = folder.read("result/tensors/" + result + ".npy");
       std::filesystem::remove_all(folder.path() / "given");
       std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
-      run(folder, config_of(workload), keys);
+      run_saving(folder, config_of(workload), keys);
       CHECK(report() == first);
       CHECK(folder.read("result/tensors/" + result + ".npy") == found);
     };
-    twice(kGemm, "C", "--set workload.a=given/A.npy --set workload.b=given/B.npy");
+    twice(kGemmKeys, "C", "--set workload.a=given/A.npy --set workload.b=given/B.npy");
     twice(R"("kernel": "fft", "points": 64)", "X", "--set workload.x=given/x.npy");
     for (const std::string more : {R"("dtype": "complex_f32")", R"("dtype": "f16", "block": 4)"})
       twice(R"("kernel": "butterfly", "features": 16, "n": 6, )" + more, "Y",
@@ -313,18 +317,19 @@ TEST_SUITE("cli") {
   TEST_CASE("one, two and three threads save the same bytes") {
     const CommandFolder folder;
     for (const std::string& workload :
-         {kGemm, std::string(R"("kernel": "spmm_static", "m": 36, "k": 28, "n": 10, "block": 4,
+         {kGemmKeys, std::string(R"("kernel": "spmm_static", "m": 36, "k": 28, "n": 10, "block": 4,
                              "density": 0.3, "dtype": "f16")")}) {
       const auto all = [&](int threads) {
-        run(folder, config_of(workload), fmt::format("--threads {}", threads));
+        run_saving(folder, config_of(workload), fmt::format("--threads {}", threads));
         std::string bytes;
         for (const auto& entry :
              std::filesystem::directory_iterator(folder.path() / "result/tensors"))
           bytes += entry.path().filename().string();
         CHECK(bytes.find(".npy") != std::string::npos);
-        return folder.read(workload == kGemm ? "result/tensors/C.npy" : "result/tensors/Y.npy") +
-               folder.read(workload == kGemm ? "result/tensors/B.npy"
-                                             : "result/tensors/W.data.npy");
+        return folder.read(workload == kGemmKeys ? "result/tensors/C.npy"
+                                                 : "result/tensors/Y.npy") +
+               folder.read(workload == kGemmKeys ? "result/tensors/B.npy"
+                                                 : "result/tensors/W.data.npy");
       };
       const std::string one = all(1);
       CHECK(all(2) == one);
@@ -335,7 +340,7 @@ TEST_SUITE("cli") {
   TEST_CASE("--save writes single files beside the results, and says so; check lists the names") {
     const CommandFolder folder;
     folder.write("a.json",
-                 R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {)" + kGemm + "}}");
+                 R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {)" + kGemmKeys + "}}");
     const Answer answer =
         folder.call("run a.json --out result --save C=c.npy --save A=a.npy --save C=again.npy");
     CAPTURE(answer.err);
@@ -351,19 +356,19 @@ TEST_SUITE("cli") {
 
   TEST_CASE("tensors that another run left in the folder of the results go") {
     const CommandFolder folder;
-    run(folder, config_of(kGemm));
+    run_saving(folder, config_of(kGemmKeys));
     CHECK(folder.has("result/tensors/A.npy"));
-    run(folder, config_of(kGemm), "--set report.tensors=C");
+    run_saving(folder, config_of(kGemmKeys), "--set report.tensors=C");
     CHECK(folder.has("result/tensors/C.npy"));
     CHECK_FALSE(folder.has("result/tensors/A.npy"));
-    run(folder, config_of(kGemm), "--set report.tensors=null");
+    run_saving(folder, config_of(kGemmKeys), "--set report.tensors=null");
     CHECK_FALSE(folder.has("result/tensors"));
   }
 
   TEST_CASE("names that no tensor has and files that cannot be written end before the run") {
     const CommandFolder folder;
     folder.write("a.json",
-                 R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {)" + kGemm + "}}");
+                 R"({"machine": {"extends": "bow", "tiles": 8}, "workload": {)" + kGemmKeys + "}}");
     std::filesystem::create_directory(folder.path() / "b.npy");
     const auto refused = [&](const std::string& more, const std::vector<std::string>& message) {
       check_refused(folder, "run a.json --out result " + more, message);

@@ -13,7 +13,7 @@ using tessera::test::Json;
 /// `tessera sensitivity`: how runs answer to their machine.
 namespace {
 
-constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 8},
+constexpr const char* kSmallGemm = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "gemm", "m": 96, "n": 128, "k": 160}})";
 
 Json stored(const CommandFolder& folder, const std::string& name) {
@@ -31,7 +31,7 @@ std::map<std::string, Json> by_key(const Json& found) {
 TEST_SUITE("run") {
   TEST_CASE("predictions of slopes are those of simulated runs") {
     const CommandFolder folder;
-    folder.write("gemm.json", kGemm);
+    folder.write("gemm.json", kSmallGemm);
     const Answer predicted = folder.call("sensitivity gemm.json --out p");
     INFO(predicted.err);
     REQUIRE(predicted.code == 0);
@@ -65,7 +65,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("the result does not depend on how many points are planned at a time") {
     const CommandFolder folder;
-    folder.write("gemm.json", kGemm);
+    folder.write("gemm.json", kSmallGemm);
     for (const std::string jobs : {"1", "3"})
       REQUIRE(folder
                   .call("sensitivity gemm.json --quiet --key machine.tile.latency "
@@ -93,7 +93,7 @@ TEST_SUITE("run") {
 TEST_SUITE("cli") {
   TEST_CASE("mistakes about sensitivity") {
     const CommandFolder folder;
-    folder.write("gemm.json", kGemm);
+    folder.write("gemm.json", kSmallGemm);
     check_refused(folder, "sensitivity gemm.json --by 1",
                   {"--by: found 1, allowed a number from 1.01 to 1000"});
     check_refused(folder, "sensitivity gemm.json --by x", {"--by: found x"});
@@ -115,7 +115,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the folder of another run is refused; beside its own run the page shows it") {
     const CommandFolder folder;
-    folder.write("gemm.json", kGemm);
+    folder.write("gemm.json", kSmallGemm);
     REQUIRE(folder.call("run gemm.json --out r --quiet").code == 0);
     const Answer refused = folder.call("sensitivity gemm.json --set workload.m=64 --out r");
     CHECK(refused.code == 2);

@@ -19,7 +19,7 @@ using tessera::test::numpy_file;
 /// What users can say about spiking networks.
 namespace {
 
-constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 16},
+constexpr const char* kSnn = R"({"machine": {"extends": "bow", "tiles": 16},
   "workload": {"kernel": "snn", "layers": [6, 3], "time_steps": 4, "batch": 2,
                "data": {"kind": "custom", "inputs": 5, "classes": 3, "samples": 2}}})";
 
@@ -35,7 +35,7 @@ std::string npy(const std::string& shape, int count, int modulus, const char* ty
 TEST_SUITE("cli") {
   TEST_CASE("events come from rasters and lists, which say the same") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     folder.write("x.npy", npy("2, 4, 5", 40, 3));
     folder.write("y.npy", npy("2,", 2, 3));
     std::string events = "# sample step address\n";
@@ -65,7 +65,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     REQUIRE(
         folder
             .call("run a.json --out r --set workload.weight_scale=60 --set workload.data.rate=0.6")
@@ -107,7 +107,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("of many spikes whole samples are written, and the report says what is left out") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     const Answer answer = folder.call(
         "run a.json --out r --set machine.tiles=40 --set workload.data.inputs=2000 --set "
         "workload.train=false --set "
@@ -127,7 +127,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("weights come from a folder") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     folder.write("layer_0.npy", npy("5, 6", 30, 2));
     folder.write("layer_1.npy", npy("6, 3", 18, 2));
     CHECK(folder.call("run a.json --set workload.weights=.").code == 0);
@@ -142,7 +142,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes are named") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     folder.write("y.npy", npy("2,", 2, 3));
     const auto refused = [&](const std::string& set, const std::vector<std::string>& parts) {
       check_refused(folder, "check a.json " + set, parts);
@@ -185,7 +185,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a network of a file leaves no keys beside it that nothing reads") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
+    folder.write("a.json", kSnn);
     folder.write("a.nir", "no network");
     folder.write("b.json", R"({"machine": {"extends": "bow", "tiles": 16},
       "workload": {"kernel": "snn", "network": "a.nir", "layers": [3]}})");

@@ -9,14 +9,13 @@
 
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
+using tessera::test::stream_config;
 
 /// What a sweep's folder holds, and who may write there.
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
 const std::string kSweep = "sweep stream.json machine.tiles=1..4 --out s";
 /// Takes seconds.
 const std::vector<std::string> kLong = {
@@ -34,7 +33,7 @@ std::vector<std::string> files_in(const fs::path& folder) {
 TEST_SUITE("cli") {
   TEST_CASE("a point's file that was edited is named and the point runs again") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     CHECK(folder.call(kSweep).code == 0);
     const std::string table = folder.read("s/results.csv");
     const std::string file =
@@ -57,7 +56,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a second sweep into a folder where one is at work is refused, and says who is") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     const auto refused = [&] {
       if (folder.has("s/sweep.lock") && !folder.read("s/sweep.lock").empty()) {
         for (const char* shard : {"", " --shard 1/2"}) {
@@ -79,7 +78,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("shards of one sweep share its folder, a shard of another one is refused") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     std::vector<std::string> shard = kLong;
     shard.insert(shard.end(), {"--shard", "1/2"});
     const std::string same = "sweep stream.json " + kLong[2] + " --out s --shard ";
@@ -97,7 +96,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a killed sweep locks nobody out, and what it left goes at the next start") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     CHECK(folder.interrupt(kLong, SIGKILL, [&] { return folder.has("s/sweep.lock"); }) == -1);
     folder.write("s/points/x.json.elsewhere.1.tmp", "of another host, just now");
     CHECK(folder.call(kSweep).code == 0);
@@ -110,7 +109,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what a killed run left goes at the next run into its folder") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
     const auto writes = [&] {
       return folder.has("r") && files_in(folder.path() / "r").size() == 2;

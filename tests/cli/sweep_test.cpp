@@ -10,11 +10,9 @@ using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
+using tessera::test::stream_config;
 
 namespace {
-
-constexpr const char* kStream = R"({"machine": {"extends": "gc200", "tiles": 2},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
 
 std::string with_sweep(const std::string& sweep) {
   return R"({"extends": "stream.json", "sweep": )" + sweep + "}";
@@ -29,7 +27,7 @@ std::size_t lines(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("a sweep runs every point once and writes its tables") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     const std::string call = "sweep stream.json machine.tiles=1..3 workload.dtype=f16,f32 --out s";
     const Answer answer = folder.call(call + " --jobs 2");
     CHECK(answer.code == 0);
@@ -52,7 +50,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a row of results.csv says what tessera run reports") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     CHECK(folder.call("sweep stream.json workload.elements_per_worker=120 --out s --quiet").out ==
           "");
     CHECK(folder
@@ -73,7 +71,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     folder.write("s.json", with_sweep(R"({"grid": {"machine.tiles": [1, 2, 4]},
       "random": {"points": 3, "seed": 5, "axes": {"workload.elements_per_worker": "50..500"}},
       "where": ["machine.tiles * workload.elements_per_worker < 1500"]})"));
@@ -84,7 +82,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("points that cannot run are rows with their message") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     const Answer answer = folder.call(
         "sweep stream.json workload.elements_per_worker=60,60000 --out s --set "
         "run.max_cycles=2000");
@@ -108,7 +106,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep does not replace the table of another one, unless told to") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     REQUIRE(folder.call("sweep stream.json machine.tiles=1,2 --out s --quiet").code == 0);
     const std::string csv = folder.read("s/results.csv");
     for (const std::string other :
@@ -126,7 +124,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("shards together do what one call does") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     const std::string call = "sweep stream.json machine.tiles=1..5 --out ";
     CHECK(folder.call(call + "whole").code == 0);
     CHECK(folder.call(call + "parts --shard 2/2").out ==
@@ -140,7 +138,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes of a sweep are refused before anything runs") {
     const CommandFolder folder;
-    folder.write("stream.json", kStream);
+    folder.write("stream.json", stream_config(2));
     folder.write("typo.json", with_sweep(R"({"gird": {}})"));
     folder.write("where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
       "where": "machine.tile < 4"})"));
@@ -180,7 +178,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("--slurm submits tasks that are shards, and a job that collects them") {
     const CommandFolder folder;
-    folder.write("it's.json", kStream);
+    folder.write("it's.json", stream_config(2));
     std::filesystem::create_directory(folder.path() / "bin");
     folder.write("bin/sbatch", "#!/bin/sh\necho \"$@\" >> calls\necho '12;cluster'\n");
     std::filesystem::permissions(folder.path() / "bin/sbatch", std::filesystem::perms::owner_all);

@@ -14,11 +14,11 @@ using tessera::test::numpy_file;
 /// What users can say about a tile-wise product.
 namespace {
 
-constexpr const char* kConfig = R"({"machine": {"extends": "bow", "tiles": 8},
+constexpr const char* kTilewise = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "spmm_tilewise", "m": 40, "granularity": 8, "sparsity": 0.5}})";
 
 /// A dense .npy file of bytes; row i of column j holds i + 1 where j is below `full`, else 1.
-std::string npy(int rows, int columns, int full) {
+std::string npy_by_row(int rows, int columns, int full) {
   std::string bytes;
   for (int i = 0; i < rows * columns; ++i) {
     bytes += static_cast<char>(i % columns < full ? i / columns + 1 : 1);
@@ -31,8 +31,8 @@ std::string npy(int rows, int columns, int full) {
 TEST_SUITE("cli") {
   TEST_CASE("a dense .npy is pruned; the report shows its size and how unequal its tiles are") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
-    folder.write("w.npy", npy(20, 16, 8));
+    folder.write("a.json", kTilewise);
+    folder.write("w.npy", npy_by_row(20, 16, 8));
     const Answer answer = folder.call("run a.json --out result --set workload.matrix=w.npy");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
@@ -54,9 +54,9 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes about a tile-wise product are refused") {
     const CommandFolder folder;
-    folder.write("a.json", kConfig);
-    folder.write("w.npy", npy(20, 16, 8));
-    folder.write("a.npy", npy(20, 16, 8));
+    folder.write("a.json", kTilewise);
+    folder.write("w.npy", npy_by_row(20, 16, 8));
+    folder.write("a.npy", npy_by_row(20, 16, 8));
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"method=tw2d", "did you mean tw_2d?"},
         {"ranking=local", "workload.ranking: found \"local\", allowed global, tile"},

@@ -23,7 +23,7 @@ const std::string kMatrix =
     "%%MatrixMarket matrix coordinate real general\n12 9 2\n1 2 1\n12 9 -2\n";
 
 /// A dense .npy file of so many rows and columns with elements row * columns + column.
-std::string npy(int rows, int columns) {
+std::string npy_counting(int rows, int columns) {
   std::string bytes;
   for (int i = 0; i < rows * columns; ++i) bytes += static_cast<char>(i);
   return numpy_file("|i1", fmt::format("{}, {}", rows, columns), bytes);
@@ -44,7 +44,7 @@ TEST_SUITE("cli") {
     folder.write("a.json", kFile);
     folder.write("a.mtx", kMatrix);
     folder.write("a.smtx", "3, 4, 2\n0 1 1 2\n3 0\n");
-    folder.write("a.npy", npy(7, 8));
+    folder.write("a.npy", npy_counting(7, 8));
     const auto sizes = [&](const std::string& file) {
       const auto config = report_of(folder, "--set workload.matrix=" + file).at("config");
       return std::pair(config.at("workload").at("m").get<int>(),
@@ -69,7 +69,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a pruned .npy counts the elements of the blocks that are left") {
     const CommandFolder folder;
     folder.write("a.json", kFile);
-    folder.write("a.npy", npy(8, 8));
+    folder.write("a.npy", npy_counting(8, 8));
     const std::string file = "--set workload.matrix=a.npy ";
     CHECK(report_of(folder, file).at("work").at("useful_flops") == 2 * 63 * 5);
     CHECK(report_of(folder, file + "--set workload.prune=blocks --set workload.density=0.25")

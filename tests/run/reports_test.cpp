@@ -155,7 +155,7 @@ struct Files {
   std::string steps, tiles, traffic, tile_steps;
 };
 
-Files run(const CommandFolder& folder, const Case& test, const std::string& more) {
+Files run_case(const CommandFolder& folder, const Case& test, const std::string& more) {
   std::string command =
       fmt::format("run {}/configs/runs/{}.json --out result --set report.tile_steps=48 {}",
                   TESSERA_SOURCE, test.name, more);
@@ -182,10 +182,10 @@ TEST_SUITE("run") {
   TEST_CASE("reports do not depend on the number of host threads") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const std::string alone = lasting(run(folder, test, "--threads 1"));
-      CHECK(alone == lasting(run(folder, test, "--threads 1")));
-      CHECK(alone == lasting(run(folder, test, "--threads 2")));
-      CHECK(alone == lasting(run(folder, test, "--threads 3")));
+      const std::string alone = lasting(run_case(folder, test, "--threads 1"));
+      CHECK(alone == lasting(run_case(folder, test, "--threads 1")));
+      CHECK(alone == lasting(run_case(folder, test, "--threads 2")));
+      CHECK(alone == lasting(run_case(folder, test, "--threads 3")));
     }
   }
 
@@ -193,7 +193,7 @@ TEST_SUITE("run") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
       const Json report =
-          run(folder, test, "--set run.check=full --set run.check_races=true").report;
+          run_case(folder, test, "--set run.check=full --set run.check_races=true").report;
       CHECK(report.at("check").at("passed") == true);
       CHECK(report.at("check").at("max_error") <= report.at("check").at("bound"));
     }
@@ -202,7 +202,7 @@ TEST_SUITE("run") {
   TEST_CASE("the parts of time and memory sum to their totals") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const Json report = run(folder, test, "").report;
+      const Json report = run_case(folder, test, "").report;
       std::uint64_t cycles = 0;
       for (const char* part : {"compute", "exchange", "sync", "link", "host", "wait"}) {
         cycles += report.at("time").at(fmt::format("{}_cycles", part)).get<std::uint64_t>();
@@ -222,7 +222,7 @@ TEST_SUITE("run") {
   TEST_CASE("a chip with an energy table reports joules, whose parts and tiles sum to the whole") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const Files files = run(folder, test, "");
+      const Files files = run_case(folder, test, "");
       const bool table = files.report.at("config").at("machine").contains("energy");
       CHECK(files.report.contains("energy") == table);
       if (!table) continue;
@@ -249,7 +249,7 @@ TEST_SUITE("run") {
   TEST_CASE("what contexts did with their cycles sums to contexts x cycles on every tile") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const Files files = run(folder, test, "");
+      const Files files = run_case(folder, test, "");
       const auto contexts =
           files.report.at("config").at("machine").at("tile").at("contexts").get<double>();
       const Table tiles = parse_table(files.tiles, "tiles.csv", {"issued_context_cycles"});
@@ -281,7 +281,7 @@ TEST_SUITE("run") {
   TEST_CASE("traffic sums to the bytes exchanged, tiles' supersteps to the tiles' totals") {
     for (const Case& test : cases()) {
       const CommandFolder folder;
-      const Files files = run(folder, test, "");
+      const Files files = run_case(folder, test, "");
       const Table traffic = parse_table(files.traffic, "traffic.csv", {"bytes"});
       const std::vector<double>& moved = traffic.at("bytes").values;
       CHECK(std::accumulate(moved.begin(), moved.end(), 0.0) ==

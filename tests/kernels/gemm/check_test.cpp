@@ -16,12 +16,13 @@ using tessera::test::small_machine;
 
 namespace {
 
-struct Types {
+struct CheckedTypes {
   Type dtype, partials;
 };
-constexpr Types kTypes[] = {{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
+constexpr CheckedTypes kCheckedTypes[] = {
+    {Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}};
 
-Options options_of(Product product, Types types) {
+Options checked_options(Product product, CheckedTypes types) {
   Options options;
   options.product = product;
   options.dtype = types.dtype;
@@ -49,8 +50,8 @@ std::string verdict(Options options, const A& a, const B& b) {
 
 TEST_SUITE("run") {
   TEST_CASE("right products of tiny, subnormal, cancelling and constant data pass") {
-    for (const Types& types : kTypes) {
-      const Options options = options_of({32, 32, 256}, types);
+    for (const CheckedTypes& types : kCheckedTypes) {
+      const Options options = checked_options({32, 32, 256}, types);
       const auto scaled = [](double scale, std::uint64_t stream) {
         return
             [=](std::uint64_t i, std::uint64_t j) { return scale * random_element(stream, i, j); };
@@ -76,21 +77,21 @@ TEST_SUITE("run") {
       CHECK(verdict(options, constant(0), constant(0.3)) == "passed");
     }
     const auto tenth = [](std::uint64_t, std::uint64_t) { return 0.1; };
-    CHECK(verdict(options_of({16, 16, 8000}, kTypes[0]), tenth, tenth) == "passed");
+    CHECK(verdict(checked_options({16, 16, 8000}, kCheckedTypes[0]), tenth, tenth) == "passed");
   }
 
   TEST_CASE("finite data whose product overflows is reported as overflow, with its value") {
     const auto large = [](std::uint64_t, std::uint64_t) { return 200.0; };
     CHECK(
-        verdict(options_of({16, 16, 64}, kTypes[1]), large, large)
+        verdict(checked_options({16, 16, 64}, kCheckedTypes[1]), large, large)
             .find(" = 2.56e+06 overflows: f16 ends at 65504, found inf; 256 such elements found") !=
         std::string::npos);
     const auto turning = [](std::uint64_t k, std::uint64_t) { return k < 32 ? 200.0 : -200.0; };
-    CHECK(verdict(options_of({16, 16, 64}, kTypes[0]), large, turning)
+    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[0]), large, turning)
               .find(" = 0 overflows: f16 ends at 65504, which sums on the way go beyond") !=
           std::string::npos);
     const auto huge = [](std::uint64_t, std::uint64_t) { return 1e20; };
-    CHECK(verdict(options_of({16, 16, 64}, kTypes[2]), huge, huge)
+    CHECK(verdict(checked_options({16, 16, 64}, kCheckedTypes[2]), huge, huge)
               .find(" = 6.4e+41 overflows: f32 ends at 3.40282e+38, found inf") !=
           std::string::npos);
   }

@@ -15,7 +15,7 @@ using namespace tessera::gemm;
 
 namespace {
 
-MachineConfig machine_of(std::uint32_t tiles) {
+MachineConfig machine_with(std::uint32_t tiles) {
   MachineConfig machine;
   machine.name = "test";
   machine.tiles = tiles;
@@ -54,9 +54,9 @@ TEST_SUITE("unit") {
     for (const Product& product : products) {
       for (const Layout layout : {Layout::blocked, Layout::natural}) {
         for (const std::uint32_t tiles : {13U, 16U}) {
-          check_estimate(problem_of(product, layout, Type::f16, {}), machine_of(tiles));
-          check_estimate(problem_of(product, layout, Type::f16, Type::f32), machine_of(tiles));
-          check_estimate(problem_of(product, layout, Type::f32, {}), machine_of(tiles));
+          check_estimate(problem_of(product, layout, Type::f16, {}), machine_with(tiles));
+          check_estimate(problem_of(product, layout, Type::f16, Type::f32), machine_with(tiles));
+          check_estimate(problem_of(product, layout, Type::f32, {}), machine_with(tiles));
         }
       }
     }

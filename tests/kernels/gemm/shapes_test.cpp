@@ -16,7 +16,7 @@ using test::shape_of;
 using test::small_machine;
 using test::Types;
 
-Options options_of(const Product& product, const Types& types, Layout layout) {
+Options shaped_options(const Product& product, const Types& types, Layout layout) {
   Options options;
   options.product = product;
   options.dtype = types.input;
@@ -27,21 +27,17 @@ Options options_of(const Product& product, const Types& types, Layout layout) {
   return options;
 }
 
-std::string run(const Options& options, const MachineConfig& machine,
-                const std::function<std::string(const RunResult&, const Gemm&)>& view = {}) {
-  return test::run_workload<Gemm>(options, machine, view);
-}
-
 /// How much of the peak of the packed multiply-adds the product reaches while it computes.
 double share_of_vector_peak(const Types& types, std::uint32_t macs_per_slot, bool dual_issue) {
   MachineConfig machine = small_machine(1);
   machine.tile.dual_issue = dual_issue;
   shape_of(machine, types).outputs = 0;
   const Product product{48, 64, 256};
-  const std::string answer = run(options_of(product, types, Layout::blocked), machine,
-                                 [](const RunResult& result, const Gemm&) {
-                                   return fmt::format(" {}", result.time.compute.count());
-                                 });
+  const std::string answer =
+      test::run_workload<Gemm>(shaped_options(product, types, Layout::blocked), machine,
+                               [](const RunResult& result, const Gemm&) {
+                                 return fmt::format(" {}", result.time.compute.count());
+                               });
   REQUIRE(answer.starts_with("passed "));
   return static_cast<double>(product.m) * product.n * product.k / macs_per_slot /
          std::stod(answer.substr(7));
@@ -57,9 +53,9 @@ TEST_SUITE("run") {
             kernels::block_shape(machine.tile.matrix_unit, types.input, types.partial);
         CAPTURE(block.name());
         for (const Layout layout : {Layout::blocked, Layout::natural}) {
-          Options options = options_of({37, 70, 130}, types, layout);
+          Options options = shaped_options({37, 70, 130}, types, layout);
           options.plan.cuts = 2;
-          CHECK(run(options, machine) == "passed");
+          CHECK(test::run_workload<Gemm>(options, machine) == "passed");
         }
       }
     }
@@ -74,8 +70,8 @@ TEST_SUITE("run") {
         for (const std::uint32_t m : {1U, 5U, 6U, 7U, 12U, 13U, 18U, 23U, 24U, 31U, 90U}) {
           CAPTURE(m);
           CAPTURE(outputs);
-          Options options = options_of({m, 40, 48}, types, Layout::blocked);
-          CHECK(run(options, machine) == "passed");
+          Options options = shaped_options({m, 40, 48}, types, Layout::blocked);
+          CHECK(test::run_workload<Gemm>(options, machine) == "passed");
         }
       }
     }

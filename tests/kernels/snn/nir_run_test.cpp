@@ -35,7 +35,7 @@ NirItem node(std::string name, std::string type,
 /// An image of 2 x 6 x 5 through a convolution and pooling to 3 x 2 x 2 neurons, a recurrent layer
 /// of 9 with currents, and 4 outputs of type `last`, which may take
 /// their own spikes.
-NirItem network(const std::string& last, bool recurrent = false) {
+NirItem nir_graph(const std::string& last, bool recurrent = false) {
   const data::NirParameter two = nir_numbers({2}, {2, 2}), one = nir_numbers({2}, {1, 1});
   NirItem graph{"", {}};
   graph.nodes = {
@@ -111,7 +111,7 @@ TEST_SUITE("run") {
       for (const bool train : {false, true}) {
         CAPTURE(last);
         CAPTURE(train);
-        test::write_nir(folder.path() / "a.nir", network(last));
+        test::write_nir(folder.path() / "a.nir", nir_graph(last));
         snn::Options with = options(folder);
         with.train = train;
         with.loss = std::string(last) == "LI" ? snn::Loss::membrane : snn::Loss::spike_count;
@@ -122,7 +122,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("outputs that take their own spikes are trained as their plain reference is") {
     const CommandFolder folder;
-    test::write_nir(folder.path() / "a.nir", network("IF", true));
+    test::write_nir(folder.path() / "a.nir", nir_graph("IF", true));
     snn::Options with = options(folder);
     with.steps = 3;
     for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::best}) {
@@ -133,7 +133,7 @@ TEST_SUITE("run") {
 
   TEST_CASE("a network of a NIR file must suit data and loss") {
     const CommandFolder folder;
-    test::write_nir(folder.path() / "a.nir", network("IF"));
+    test::write_nir(folder.path() / "a.nir", nir_graph("IF"));
     snn::Options with = options(folder);
     with.loss = snn::Loss::membrane;
     CHECK(message(with).starts_with(

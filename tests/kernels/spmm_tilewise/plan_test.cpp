@@ -18,7 +18,7 @@ using namespace tessera::spmm_tilewise;
 
 namespace {
 
-MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
+MachineConfig planned_machine(std::uint32_t tiles, std::uint32_t sram_kib = 64) {
   MachineConfig machine;
   machine.name = "small";
   machine.tiles = tiles;
@@ -77,7 +77,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t parts : {1U, 2U, 5U}) {
       Options chosen = options(50, 61, 77, 0.6);
       chosen.plan.parts = parts;
-      const auto workload = test::planned<SpmmTilewise>(chosen, small_machine(30));
+      const auto workload = test::planned<SpmmTilewise>(chosen, planned_machine(30));
       const Plan& plan = workload.chosen_plan();
       CHECK(plan.parts == parts);
       for (std::uint32_t t = 0; t < workload.pattern().tiles.size(); ++t) {
@@ -101,15 +101,16 @@ TEST_SUITE("run") {
     std::uint32_t most_cuts = 0;
     for (const std::uint32_t sram_kib : {36U, 40U, 48U, 96U}) {
       CAPTURE(sram_kib);
-      const MachineConfig machine = small_machine(30, sram_kib);
+      const MachineConfig machine = planned_machine(30, sram_kib);
       const auto workload = test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), machine);
       most_cuts = std::max(most_cuts, workload.chosen_plan().cuts);
       const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
       CHECK_NOTHROW(program::compile(workload.build(), machine, *exchanges));
     }
     CHECK(most_cuts > 1);
-    CHECK_THROWS_AS(test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), small_machine(2, 24)),
-                    UserError);
+    CHECK_THROWS_AS(
+        test::planned<SpmmTilewise>(options(200, 300, 120, 0.3), planned_machine(2, 24)),
+        UserError);
   }
 
   TEST_CASE("rows of many single elements are multiplied whole, the others walked") {
@@ -119,7 +120,7 @@ TEST_SUITE("run") {
     for (const std::uint32_t row_singles : {1U, 3U, 1000U}) {
       CAPTURE(row_singles);
       tew.plan.row_singles = row_singles;
-      const auto workload = test::planned<SpmmTilewise>(tew, small_machine(30));
+      const auto workload = test::planned<SpmmTilewise>(tew, planned_machine(30));
       CHECK(workload.chosen_plan().row_singles == row_singles);
       std::uint64_t walked = 0;
       for (const Group& group : workload.chosen_plan().groups) {
@@ -140,12 +141,12 @@ TEST_SUITE("run") {
   TEST_CASE("pinned cuts are taken and impossible ones refused") {
     Options pinned = options(50, 100, 77, 0.2);
     pinned.plan = {3, 4};
-    const auto workload = test::planned<SpmmTilewise>(pinned, small_machine(30));
+    const auto workload = test::planned<SpmmTilewise>(pinned, planned_machine(30));
     CHECK(workload.chosen_plan().parts == 3);
     CHECK(workload.chosen_plan().cuts == 4);
     pinned.plan = {25, 0};
-    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, small_machine(30)), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, planned_machine(30)), UserError);
     pinned.plan = {0, 90};
-    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, small_machine(30)), UserError);
+    CHECK_THROWS_AS(test::planned<SpmmTilewise>(pinned, planned_machine(30)), UserError);
   }
 }

@@ -12,6 +12,10 @@ namespace tessera::fabric::patterns {
 
 using Copies = std::vector<program::PlacedCopy>;
 
+inline program::Port at(std::uint32_t tile, std::uint32_t address) {
+  return {TileId(tile), Address(address)};
+}
+
 class Layout {
  public:
   explicit Layout(std::uint32_t tiles, std::uint32_t base = 0) : next_(tiles, base) {}

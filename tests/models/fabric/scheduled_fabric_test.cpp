@@ -11,10 +11,6 @@ namespace {
 
 using namespace patterns;
 
-program::Port at(std::uint32_t tile, std::uint32_t address) {
-  return {TileId(tile), Address(address)};
-}
-
 /// Changes one word of a tile's list and tells what the fabric says.
 std::string spoil(std::uint32_t tile, std::uint32_t word, std::uint32_t value) {
   Bench bench({}, 4, 256);

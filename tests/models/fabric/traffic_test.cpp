@@ -13,10 +13,6 @@ namespace {
 
 using namespace patterns;
 
-program::Port at(std::uint32_t tile, std::uint32_t address) {
-  return {TileId(tile), Address(address)};
-}
-
 std::string message(const Copies& copies) {
   try {
     gather_traffic(3, copies, true);

@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
+struct LeftoversFolder {
   std::string path =
       (fs::temp_directory_path() / fmt::format("tessera-leftovers-{}", ::getpid())).string();
-  Folder() { create_folder(path); }
-  ~Folder() { fs::remove_all(path); }
+  LeftoversFolder() { create_folder(path); }
+  ~LeftoversFolder() { fs::remove_all(path); }
   void write(const std::string& name) const { std::ofstream(path + "/" + name) << "text"; }
   [[nodiscard]] std::set<std::string> names() const {
     std::set<std::string> names;
@@ -53,7 +53,7 @@ std::string name_of_dead(const std::string& path) {
 
 TEST_SUITE("unit") {
   TEST_CASE("temporary files of dead processes go, those of living ones and others' stay") {
-    const Folder folder;
+    const LeftoversFolder folder;
     const std::string dead = fs::path(name_of_dead("results.csv")).filename();
     const std::string ours = temporary_name("results.csv");
     for (const std::string& name : {dead, ours, std::string("notes.txt"), std::string("1.tmp"),
@@ -64,7 +64,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("of another host only what nobody has written to for an hour goes") {
-    const Folder folder;
+    const LeftoversFolder folder;
     folder.write("x.elsewhere.1.tmp");
     fs::last_write_time(folder.path + "/x.elsewhere.1.tmp",
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
@@ -74,7 +74,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file of the longest name can be written, one of a longer name cannot") {
-    const Folder folder;
+    const LeftoversFolder folder;
     const std::string longest(255, 'n');
     write_whole(folder.path + "/" + longest, "text");
     CHECK(folder.names() == std::set<std::string>{longest});

@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
+struct FileFolder {
   std::string path =
       (fs::temp_directory_path() / fmt::format("tessera-whole-{}", ::getpid())).string();
-  Folder() { create_folder(path + "/a"); }
-  ~Folder() { fs::remove_all(path); }
+  FileFolder() { create_folder(path + "/a"); }
+  ~FileFolder() { fs::remove_all(path); }
   [[nodiscard]] std::string file() const { return path + "/a/file"; }
   [[nodiscard]] std::ptrdiff_t count() const {
     return std::distance(fs::directory_iterator(path + "/a"), {});
@@ -35,7 +35,7 @@ std::string read(const std::string& path) {
 
 TEST_SUITE("unit") {
   TEST_CASE("a file keeps its old text until the new one is committed") {
-    const Folder folder;
+    const FileFolder folder;
     write_whole(folder.file(), "old");
     WholeFile file(folder.file());
     file.out() << "new" << std::flush;
@@ -46,13 +46,13 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what is not committed leaves nothing") {
-    const Folder folder;
+    const FileFolder folder;
     { WholeFile(folder.file()).out() << "text"; }
     CHECK(folder.count() == 0);
   }
 
   TEST_CASE("a file that cannot be written is named with the reason") {
-    const Folder folder;
+    const FileFolder folder;
     CHECK_THROWS_WITH_AS(
         write_whole(folder.path + "/none/file", "text"),
         (folder.path + "/none/file: cannot be written: No such file or directory").c_str(),

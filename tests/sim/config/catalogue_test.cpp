@@ -12,13 +12,13 @@ using namespace tessera;
 
 namespace {
 
-struct Options {
+struct RefusedOptions {
   std::uint32_t n = 12;
 };
-void describe(config::Fields& fields, Options& options) {
+void describe(config::Fields& fields, RefusedOptions& options) {
   fields.field({"n", "columns"}, options.n, {1, 100});
 }
-std::unique_ptr<Workload> refuse(const Options& options, MachineCosts& /*costs*/) {
+std::unique_ptr<Workload> refuse(const RefusedOptions& options, MachineCosts& /*costs*/) {
   throw UserError(fmt::format("n is {}", options.n));
 }
 
@@ -26,7 +26,7 @@ std::unique_ptr<Workload> refuse(const Options& options, MachineCosts& /*costs*/
 
 TEST_SUITE("unit") {
   TEST_CASE("a kernel's options are visited and planned through the catalogue's types") {
-    const Kernel kernel = make_kernel<Options>("refuse", "plans nothing", refuse);
+    const Kernel kernel = make_kernel<RefusedOptions>("refuse", "plans nothing", refuse);
     const std::unique_ptr<KernelOptions> options = kernel.options();
     const config::Json resolved =
         config::resolved([&](config::Fields& fields) { options->visit(fields); });

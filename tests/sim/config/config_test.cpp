@@ -14,17 +14,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Options {
+struct FileOptions {
   std::uint32_t n = 12;
   std::vector<std::uint32_t> sizes = {1, 2};
   std::string matrix;
 };
-void describe(config::Fields& fields, Options& options) {
+void describe(config::Fields& fields, FileOptions& options) {
   fields.field({"n", "columns"}, options.n, {1, 100});
   fields.field({"sizes", "a list"}, options.sizes);
   fields.file({"matrix", "input"}, options.matrix);
 }
-std::unique_ptr<Workload> no_plan(const Options&, MachineCosts&) { return nullptr; }
+std::unique_ptr<Workload> no_plan(const FileOptions&, MachineCosts&) { return nullptr; }
 
 /// A folder that is removed afterwards.
 class Folder {
@@ -46,7 +46,7 @@ class Folder {
 };
 
 config::Config load(const std::string& file, const std::vector<std::string>& sets = {}) {
-  const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", no_plan)};
+  const Catalogue catalogue = {make_kernel<FileOptions>("toy", "for tests", no_plan)};
   return config::load_config(file, sets, catalogue, config::machine_presets());
 }
 
@@ -230,7 +230,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the schema of whole configs lists sections, presets and kernels") {
-    const Catalogue catalogue = {make_kernel<Options>("toy", "for tests", no_plan)};
+    const Catalogue catalogue = {make_kernel<FileOptions>("toy", "for tests", no_plan)};
     const config::Json schema = config::config_schema(catalogue, config::machine_presets());
     CHECK(schema["properties"]["machine"]["anyOf"][0]["enum"].dump() ==
           R"(["bow","gc2","gc200","hammerblade","upmem","wse2"])");

@@ -9,7 +9,7 @@ using config::parse_json;
 
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string json_error(const std::string& text) {
   try {
     static_cast<void>(parse_json(text, "a.json"));
   } catch (const UserError& error) {
@@ -31,25 +31,25 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("syntax errors say line and column") {
-    CHECK(error_of("{\n  \"a\": 1,,\n}") ==
+    CHECK(json_error("{\n  \"a\": 1,,\n}") ==
           "a.json: line 2, column 10: syntax error while parsing object key - unexpected ','; "
           "expected string literal");
-    CHECK(error_of("{\"a\": 1} x").starts_with("a.json: line 1, column 10: syntax error"));
-    CHECK(error_of("{\"a\": NaN}").starts_with("a.json: line 1, column 7: syntax error"));
-    CHECK(error_of("").starts_with("a.json: line 1, column 1: syntax error"));
-    CHECK(error_of("{\"a\": \"\xff\"}").find("ill-formed UTF-8 byte; last read: '\"\\xff'") !=
+    CHECK(json_error("{\"a\": 1} x").starts_with("a.json: line 1, column 10: syntax error"));
+    CHECK(json_error("{\"a\": NaN}").starts_with("a.json: line 1, column 7: syntax error"));
+    CHECK(json_error("").starts_with("a.json: line 1, column 1: syntax error"));
+    CHECK(json_error("{\"a\": \"\xff\"}").find("ill-formed UTF-8 byte; last read: '\"\\xff'") !=
           std::string::npos);
-    CHECK(error_of("/* open").starts_with("a.json: line 1, column 8: syntax error"));
+    CHECK(json_error("/* open").starts_with("a.json: line 1, column 8: syntax error"));
   }
 
   TEST_CASE("duplicate keys, too large integers and deep nesting name their key path") {
-    CHECK(error_of(R"({"a": {"b": 1, "c": 2, "b": 3}})") ==
+    CHECK(json_error(R"({"a": {"b": 1, "c": 2, "b": 3}})") ==
           "a.json: a.b: the key stands twice in the same object");
-    CHECK(error_of(R"({"a": [1, {"x": 0}, {"b": 1, "b": 3}]})") ==
+    CHECK(json_error(R"({"a": [1, {"x": 0}, {"b": 1, "b": 3}]})") ==
           "a.json: a[2].b: the key stands twice in the same object");
-    CHECK(error_of(R"({"a": [0, 123456789012345678901]})") ==
+    CHECK(json_error(R"({"a": [0, 123456789012345678901]})") ==
           "a.json: a[1]: integer 123456789012345678901 does not fit in 64 bits");
-    CHECK(error_of(std::string(100, '[')).ends_with("nested more than 64 levels deep"));
-    CHECK(error_of("{\"a\": 1e999}").find("1e999") != std::string::npos);
+    CHECK(json_error(std::string(100, '[')).ends_with("nested more than 64 levels deep"));
+    CHECK(json_error("{\"a\": 1e999}").find("1e999") != std::string::npos);
   }
 }

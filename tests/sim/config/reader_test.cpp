@@ -54,7 +54,7 @@ Options read(const std::string& text) {
   return options;
 }
 
-std::string error_of(const std::string& text) {
+std::string reader_error(const std::string& text) {
   try {
     read(text);
   } catch (const ConfigError& error) {
@@ -90,34 +90,35 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("wrong values say what was found and what is allowed") {
-    CHECK(error_of(R"({"count": 11})") ==
+    CHECK(reader_error(R"({"count": 11})") ==
           "a.json: workload.count: found 11, allowed an integer from 1 to 10");
-    CHECK(error_of(R"({"count": 1.5})") ==
+    CHECK(reader_error(R"({"count": 1.5})") ==
           "a.json: workload.count: found 1.5, allowed an integer from 1 to 10");
-    CHECK(error_of(R"({"count": 20.0})") ==
+    CHECK(reader_error(R"({"count": 20.0})") ==
           "a.json: workload.count: found 20.0, allowed an integer from 1 to 10");
-    CHECK(error_of(R"({"seed": 1e16})") ==
+    CHECK(reader_error(R"({"seed": 1e16})") ==
           "a.json: workload.seed: found 1e+16, allowed an integer from 0; above 2^53 written with "
           "all its digits");
-    CHECK(error_of(R"({"seed": -1.0})") ==
+    CHECK(reader_error(R"({"seed": -1.0})") ==
           "a.json: workload.seed: found -1.0, allowed an integer from 0");
-    CHECK(error_of(R"({"count": -1})") ==
+    CHECK(reader_error(R"({"count": -1})") ==
           "a.json: workload.count: found -1, allowed an integer from 1 to 10");
-    CHECK(error_of(R"({"seed": "x"})") ==
+    CHECK(reader_error(R"({"seed": "x"})") ==
           R"(a.json: workload.seed: found "x", allowed an integer from 0)");
-    CHECK(error_of(R"({"sizes": [1, 9]})") ==
+    CHECK(reader_error(R"({"sizes": [1, 9]})") ==
           "a.json: workload.sizes[1]: found 9, allowed an integer from 1 to 8");
-    CHECK(error_of(R"({"dtype": "f61"})") ==
+    CHECK(reader_error(R"({"dtype": "f61"})") ==
           R"(a.json: workload.dtype: found "f61", allowed f16, f32; did you mean f16?)");
-    CHECK(error_of(R"({"inner": {"rate": 1.5}})") ==
+    CHECK(reader_error(R"({"inner": {"rate": 1.5}})") ==
           "a.json: workload.inner.rate: found 1.5, allowed a number from 0 to 1 GHz");
-    CHECK(error_of(R"({"inner": 3})") ==
+    CHECK(reader_error(R"({"inner": 3})") ==
           "a.json: workload.inner: found 3, allowed an object {...}");
-    CHECK(error_of(R"({"points": [{"rate": 0.5}, {"rate": 2}]})") ==
+    CHECK(reader_error(R"({"points": [{"rate": 0.5}, {"rate": 2}]})") ==
           "a.json: workload.points[1].rate: found 2, allowed a number from 0 to 1 GHz");
-    CHECK(error_of(R"({"points": {}})") ==
+    CHECK(reader_error(R"({"points": {}})") ==
           "a.json: workload.points: found {}, allowed a list of objects");
-    CHECK(error_of(R"({"count": 9})") == "a.json: workload.count: found 9, allowed anything else");
+    CHECK(reader_error(R"({"count": 9})") ==
+          "a.json: workload.count: found 9, allowed anything else");
   }
 
   TEST_CASE("a word may stand for a number that is no value else") {
@@ -152,10 +153,10 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("unknown keys name the nearest one, notes pass") {
-    CHECK(error_of(R"({"cuont": 3})") ==
+    CHECK(reader_error(R"({"cuont": 3})") ==
           "a.json: workload.cuont: found an unknown key, allowed flag, count, seed, dtype, colour, "
           "sizes, inner, plan, points; did you mean count?");
-    CHECK(error_of(R"({"inner": {"zzzzzz": 3}})") ==
+    CHECK(reader_error(R"({"inner": {"zzzzzz": 3}})") ==
           "a.json: workload.inner.zzzzzz: found an unknown key, allowed rate");
     CHECK(read(R"({"//": "note", "//count": 5})").count == 7);
   }

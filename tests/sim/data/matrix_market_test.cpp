@@ -14,7 +14,7 @@ namespace {
 
 SparseMatrix parse(const std::string& text) { return parse_matrix_market(text, "a.mtx"); }
 
-void check_message(const std::string& text, const std::string& expected) {
+void check_mtx_message(const std::string& text, const std::string& expected) {
   CAPTURE(text);
   try {
     parse(text);
@@ -62,25 +62,26 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("malformed files are refused with their line") {
-    check_message("", "a.mtx:1: a Matrix Market file starts with '%%MatrixMarket matrix ...'");
-    check_message("%%MatrixMarket matrix coordinate complex general\n",
-                  "a.mtx:1: values: found 'complex', allowed: real, integer, pattern, double");
-    check_message(std::string(kReal) + "2 2\n",
-                  "a.mtx:2: number of entries is missing; expected a whole number");
-    check_message(std::string(kReal) + "2 2 1\n3 1 1\n", "a.mtx:3: row: found 3, allowed 1 to 2");
-    check_message(std::string(kReal) + "2 2 1\n1 0 1\n",
-                  "a.mtx:3: column: found 0, allowed 1 to 2");
-    check_message(std::string(kReal) + "2 2 1\n1 1 x\n",
-                  "a.mtx:3: value: found 'x', expected a number");
-    check_message(std::string(kReal) + "2 2 1\n1 1 nan\n",
-                  "a.mtx:3: value: found nan, expected a finite number");
-    check_message(std::string(kReal) + "2 2 1\n1 1 1 9\n",
-                  "a.mtx:3: found '9' after the last value of the line");
-    check_message(std::string(kReal) + "2 2 2\n1 1 1\n",
-                  "a.mtx:3: the file ends after 1 of 2 entries");
-    check_message(std::string(kReal) + "2 2 1\n1 1 1\n2 2 1\n",
-                  "a.mtx:4: found more lines than the size line announces");
-    check_message("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
-                  "a.mtx:2: a symmetric matrix is square; found 2 x 3");
+    check_mtx_message("", "a.mtx:1: a Matrix Market file starts with '%%MatrixMarket matrix ...'");
+    check_mtx_message("%%MatrixMarket matrix coordinate complex general\n",
+                      "a.mtx:1: values: found 'complex', allowed: real, integer, pattern, double");
+    check_mtx_message(std::string(kReal) + "2 2\n",
+                      "a.mtx:2: number of entries is missing; expected a whole number");
+    check_mtx_message(std::string(kReal) + "2 2 1\n3 1 1\n",
+                      "a.mtx:3: row: found 3, allowed 1 to 2");
+    check_mtx_message(std::string(kReal) + "2 2 1\n1 0 1\n",
+                      "a.mtx:3: column: found 0, allowed 1 to 2");
+    check_mtx_message(std::string(kReal) + "2 2 1\n1 1 x\n",
+                      "a.mtx:3: value: found 'x', expected a number");
+    check_mtx_message(std::string(kReal) + "2 2 1\n1 1 nan\n",
+                      "a.mtx:3: value: found nan, expected a finite number");
+    check_mtx_message(std::string(kReal) + "2 2 1\n1 1 1 9\n",
+                      "a.mtx:3: found '9' after the last value of the line");
+    check_mtx_message(std::string(kReal) + "2 2 2\n1 1 1\n",
+                      "a.mtx:3: the file ends after 1 of 2 entries");
+    check_mtx_message(std::string(kReal) + "2 2 1\n1 1 1\n2 2 1\n",
+                      "a.mtx:4: found more lines than the size line announces");
+    check_mtx_message("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
+                      "a.mtx:2: a symmetric matrix is square; found 2 x 3");
   }
 }

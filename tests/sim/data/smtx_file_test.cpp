@@ -12,7 +12,7 @@ using tessera::data::SparseMatrix;
 
 namespace {
 
-void check_message(const std::string& text, const std::string& expected) {
+void check_smtx_message(const std::string& text, const std::string& expected) {
   CAPTURE(text);
   try {
     parse_smtx(text, "a.smtx");
@@ -42,25 +42,28 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a malformed .smtx file is refused with the line") {
-    check_message("", "a.smtx:1: a .smtx file starts with 'rows, columns, nonzeros'");
-    check_message("2, 3\n", "a.smtx:1: number of nonzeros is missing; expected a whole number");
-    check_message("2, x, 1\n",
-                  "a.smtx:1: number of columns: found 'x', expected a whole number below 2^32");
-    check_message("2, 3, 1, 4\n", "a.smtx:1: found '4' after the last value of the line");
-    check_message("2, 3, 1\n", "a.smtx:1: the line of 3 row offsets is missing");
-    check_message("2, 3, 1\n0 1\n1\n", "a.smtx:2: row offset is missing; expected a whole number");
-    check_message("2, 3, 1\n1 1 1\n1\n", "a.smtx:2: row offset 0: found 1, allowed 0 to 0");
-    check_message("2, 3, 2\n0 2 1\n1 2\n", "a.smtx:2: row offset 2: found 1, allowed 2 to 2");
-    check_message("2, 3, 2\n0 2 3\n1 2\n", "a.smtx:2: row offset 2: found 3, allowed 2 to 2");
-    check_message("2, 3, 2\n0 0 1\n1 2\n",
-                  "a.smtx:2: the last row offset is 1, but line 1 announces 2 nonzeros");
-    check_message("2, 3, 2\n0 1 2\n", "a.smtx:2: the line of 2 column indices is missing");
-    check_message("2, 3, 2\n0 1 2\n1\n", "a.smtx:3: column is missing; expected a whole number");
-    check_message("2, 3, 2\n0 1 2\n1 3\n", "a.smtx:3: column: found 3, allowed 0 to 2");
-    check_message("2, 3, 2\n0 1 2\n1 2 0\n",
-                  "a.smtx:3: found '0' after the last value of the line");
-    check_message("2, 3, 2\n0 1 2\n1 2\n0\n",
-                  "a.smtx:4: found more lines than offsets and columns");
-    check_message("2, 3, 2\n0 0 2\n1 1\n", "a.smtx:3: row 1 names column 1 twice");
+    check_smtx_message("", "a.smtx:1: a .smtx file starts with 'rows, columns, nonzeros'");
+    check_smtx_message("2, 3\n",
+                       "a.smtx:1: number of nonzeros is missing; expected a whole number");
+    check_smtx_message(
+        "2, x, 1\n", "a.smtx:1: number of columns: found 'x', expected a whole number below 2^32");
+    check_smtx_message("2, 3, 1, 4\n", "a.smtx:1: found '4' after the last value of the line");
+    check_smtx_message("2, 3, 1\n", "a.smtx:1: the line of 3 row offsets is missing");
+    check_smtx_message("2, 3, 1\n0 1\n1\n",
+                       "a.smtx:2: row offset is missing; expected a whole number");
+    check_smtx_message("2, 3, 1\n1 1 1\n1\n", "a.smtx:2: row offset 0: found 1, allowed 0 to 0");
+    check_smtx_message("2, 3, 2\n0 2 1\n1 2\n", "a.smtx:2: row offset 2: found 1, allowed 2 to 2");
+    check_smtx_message("2, 3, 2\n0 2 3\n1 2\n", "a.smtx:2: row offset 2: found 3, allowed 2 to 2");
+    check_smtx_message("2, 3, 2\n0 0 1\n1 2\n",
+                       "a.smtx:2: the last row offset is 1, but line 1 announces 2 nonzeros");
+    check_smtx_message("2, 3, 2\n0 1 2\n", "a.smtx:2: the line of 2 column indices is missing");
+    check_smtx_message("2, 3, 2\n0 1 2\n1\n",
+                       "a.smtx:3: column is missing; expected a whole number");
+    check_smtx_message("2, 3, 2\n0 1 2\n1 3\n", "a.smtx:3: column: found 3, allowed 0 to 2");
+    check_smtx_message("2, 3, 2\n0 1 2\n1 2 0\n",
+                       "a.smtx:3: found '0' after the last value of the line");
+    check_smtx_message("2, 3, 2\n0 1 2\n1 2\n0\n",
+                       "a.smtx:4: found more lines than offsets and columns");
+    check_smtx_message("2, 3, 2\n0 0 2\n1 1\n", "a.smtx:3: row 1 names column 1 twice");
   }
 }

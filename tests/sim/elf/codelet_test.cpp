@@ -30,7 +30,7 @@ elf::Program patched(const std::string& function, std::vector<std::uint32_t> wor
   return file;
 }
 
-std::string error_of(const elf::Program& file) {
+std::string codelets_error(const elf::Program& file) {
   try {
     elf::codelets(file);
   } catch (const UserError& error) {
@@ -82,42 +82,44 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("double arithmetic is rejected with address and word") {
-    const std::string message = error_of(patched("sample_loop", {0x02c5f553}));  // fadd.d
+    const std::string message = codelets_error(patched("sample_loop", {0x02c5f553}));  // fadd.d
     CHECK(message.find("codelet sample_loop: 0x") != std::string::npos);
     CHECK(message.find(".word 0x02c5f553: double-precision arithmetic") != std::string::npos);
-    CHECK(error_of(patched("sample_loop", {0xd2050553})).find("double") != std::string::npos);
-    CHECK(error_of(patched("sample_loop", {0x40157553})).find("double") != std::string::npos);
-    CHECK(error_of(patched("sample_loop", {0x6ac5f543})).find("double") != std::string::npos);
+    CHECK(codelets_error(patched("sample_loop", {0xd2050553})).find("double") != std::string::npos);
+    CHECK(codelets_error(patched("sample_loop", {0x40157553})).find("double") != std::string::npos);
+    CHECK(codelets_error(patched("sample_loop", {0x6ac5f543})).find("double") != std::string::npos);
   }
 
   TEST_CASE("an unknown word is rejected") {
-    CHECK(error_of(patched("sample_loop", {0})).find("no instruction") != std::string::npos);
+    CHECK(codelets_error(patched("sample_loop", {0})).find("no instruction") != std::string::npos);
   }
 
   TEST_CASE("calls, branches and addresses outside the function are rejected") {
-    const std::string jump = error_of(patched("sample_loop", {0x7fd000ef}));  // jal ra, .+4092
+    const std::string jump =
+        codelets_error(patched("sample_loop", {0x7fd000ef}));  // jal ra, .+4092
     CHECK(jump.find("outside the codelet") != std::string::npos);
-    CHECK(error_of(patched("sample_loop", {0xfe000ee3})).find("outside") != std::string::npos);
+    CHECK(codelets_error(patched("sample_loop", {0xfe000ee3})).find("outside") !=
+          std::string::npos);
     // auipc a0, 0; addi a0, a0, 2047
-    CHECK(error_of(patched("sample_loop", {0x00000517, 0x7ff50513})).find("outside") !=
+    CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})).find("outside") !=
           std::string::npos);
     // The same with an address inside.
-    CHECK(error_of(patched("sample_loop", {0x00000517, 0x00850513})).empty());
+    CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x00850513})).empty());
   }
 
   TEST_CASE("functions without size, alignment or place are rejected") {
     elf::Program file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.size = 0;
-    CHECK(error_of(file).find("has no size") != std::string::npos);
+    CHECK(codelets_error(file).find("has no size") != std::string::npos);
     file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.address += 4;
-    CHECK(error_of(file).find("multiple of 8") != std::string::npos);
+    CHECK(codelets_error(file).find("multiple of 8") != std::string::npos);
     file = sample();
     for (elf::Symbol& symbol : file.symbols) symbol.address += 1 << 20;
-    CHECK(error_of(file).find("outside the executable segments") != std::string::npos);
+    CHECK(codelets_error(file).find("outside the executable segments") != std::string::npos);
     file = sample();
     file.relocations = true;
-    CHECK(error_of(file).find("relocations") != std::string::npos);
+    CHECK(codelets_error(file).find("relocations") != std::string::npos);
   }
 
   TEST_CASE("asking for a codelet that was not built is our own bug") {

@@ -19,7 +19,7 @@ namespace {
 
 using FileBytes = std::vector<std::byte>;
 
-FileBytes sample() {
+FileBytes sample_bytes() {
   const auto bytes = embedded::find("tests/sim/elf/sample/codelets.elf");
   return {bytes.begin(), bytes.end()};
 }
@@ -46,7 +46,7 @@ std::string error_of(const FileBytes& bytes) {
 
 /// The message for the sample with its file header changed.
 std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
-  FileBytes bytes = sample();
+  FileBytes bytes = sample_bytes();
   auto header = get<elf::FileHeader>(bytes, 0);
   change(header);
   put(bytes, 0, header);
@@ -55,7 +55,7 @@ std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
 
 /// The same with its first loaded segment changed.
 std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change) {
-  FileBytes bytes = sample();
+  FileBytes bytes = sample_bytes();
   const auto header = get<elf::FileHeader>(bytes, 0);
   for (std::uint32_t i = 0; i < header.segment_count; ++i) {
     const std::size_t at = header.segments + i * sizeof(elf::SegmentHeader);
@@ -71,7 +71,7 @@ std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change
 /// The same with the section headers changed for which `wanted` holds.
 std::string sections_error(const std::function<bool(const elf::SectionHeader&)>& wanted,
                            const std::function<void(elf::SectionHeader&)>& change) {
-  FileBytes bytes = sample();
+  FileBytes bytes = sample_bytes();
   const auto header = get<elf::FileHeader>(bytes, 0);
   for (std::uint32_t i = 0; i < header.section_count; ++i) {
     const std::size_t at = header.sections + i * sizeof(elf::SectionHeader);
@@ -96,7 +96,7 @@ std::string code_error(const std::function<void(elf::SectionHeader&)>& change) {
 
 TEST_SUITE("unit") {
   TEST_CASE("a program's segments, code and symbols are read") {
-    const elf::Program program = elf::read(sample(), "a.elf");
+    const elf::Program program = elf::read(sample_bytes(), "a.elf");
     CHECK(program.name == "a.elf");
     REQUIRE(!program.segments.empty());
     CHECK(program.segments[0].executable);
@@ -117,7 +117,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file without sections has the code of its executable segments") {
-    FileBytes bytes = sample();
+    FileBytes bytes = sample_bytes();
     auto header = get<elf::FileHeader>(bytes, 0);
     header.section_count = 0;
     put(bytes, 0, header);
@@ -140,7 +140,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a file cut off anywhere is an error or the same program") {
-    const FileBytes whole = sample();
+    const FileBytes whole = sample_bytes();
     for (std::size_t size = 0; size < whole.size(); ++size) {
       const FileBytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       CHECK(!error_of(part).empty());
@@ -181,7 +181,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("changing any byte never does worse than a user error") {
-    const FileBytes whole = sample();
+    const FileBytes whole = sample_bytes();
     for (std::size_t at = 0; at < whole.size(); ++at) {
       FileBytes bytes = whole;
       bytes[at] = ~bytes[at];

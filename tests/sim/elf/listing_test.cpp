@@ -13,14 +13,14 @@ using namespace tessera;
 
 namespace {
 
-elf::Program sample() {
+elf::Program listed_sample() {
   constexpr const char* kName = "tests/sim/elf/sample/codelets.elf";
   return elf::read(embedded::find(kName), kName);
 }
 
 std::string listing(std::string_view symbol) {
   std::ostringstream out;
-  elf::list(out, sample(), symbol);
+  elf::list(out, listed_sample(), symbol);
   return out.str();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
@@ -38,6 +39,13 @@ inline Instruction branch_to(Mnemonic m, int rs1, int rs2, int distance) {
 }
 inline Instruction nop() { return i_type(addi, 0, 0, 0); }
 inline Instruction end() { return i_type(xctl, 0, 0, 0); }
+
+/// Whether two contexts have come to the same, but for their banks.
+inline bool same(const Context& a, const Context& b) {
+  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) && a.pc == b.pc &&
+         a.fcsr == b.fcsr && a.slots == b.slots && a.instructions == b.instructions &&
+         a.flops == b.flops;
+}
 
 /// A program at address 0 in a small tile memory, and one context that runs it.
 class Assembled {

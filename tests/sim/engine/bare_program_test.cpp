@@ -10,20 +10,20 @@
 namespace tessera::engine::test {
 namespace {
 
-constexpr std::uint32_t kText = 0x11000;
-constexpr std::uint32_t kData = 0x12000;
+constexpr std::uint32_t kCodeAt = 0x11000;
+constexpr std::uint32_t kDataAt = 0x12000;
 
 elf::Program linked(const std::vector<Instruction>& code, const std::string& data = "") {
   elf::Program program{};
   program.name = "bare.elf";
-  program.entry = kText;
-  elf::Segment text{kText, static_cast<std::uint32_t>(4 * code.size()), {}, false, true};
+  program.entry = kCodeAt;
+  elf::Segment text{kCodeAt, static_cast<std::uint32_t>(4 * code.size()), {}, false, true};
   text.bytes.resize(text.memory_bytes);
   for (std::size_t i = 0; i < code.size(); ++i) {
     const std::uint32_t word = isa::encode(code[i]);
     std::memcpy(text.bytes.data() + 4 * i, &word, sizeof(word));
   }
-  elf::Segment values{kData, 4096, {}, true, false};
+  elf::Segment values{kDataAt, 4096, {}, true, false};
   values.bytes.resize(data.size());
   if (!data.empty()) std::memcpy(values.bytes.data(), data.data(), data.size());
   program.segments = {text, values};
@@ -43,8 +43,8 @@ const Instruction kCall = r_type(ecall, 0, 0, 0);
 
 /// Three loads from `data`, each with a use, in a loop; ends by returning.
 std::vector<Instruction> loads() {
-  return {i_type(addi, 5, 0, 3), i_type(lui, 11, 0, kData), i_type(lw, 6, 11, 0),
-          r_type(add, 10, 6, 6), i_type(addi, 5, 5, -1),    branch_to(bne, 5, 0, -12),
+  return {i_type(addi, 5, 0, 3), i_type(lui, 11, 0, kDataAt), i_type(lw, 6, 11, 0),
+          r_type(add, 10, 6, 6), i_type(addi, 5, 5, -1),      branch_to(bne, 5, 0, -12),
           i_type(jalr, 0, 1, 0)};
 }
 
@@ -83,10 +83,10 @@ TEST_SUITE("unit") {
     const ExecResult result = execute_bare(program, tile, options);
     const auto load = static_cast<std::size_t>(Cause::load);
     const auto branch = static_cast<std::size_t>(Cause::branch);
-    CHECK(result.profile.at(kText + 8).times == 3);
-    CHECK(result.profile.at(kText + 12).waits[load] == 3 * 3);
-    CHECK(result.profile.at(kText + 20).waits[branch] == 2 * 2);
-    CHECK(result.profile.at(kText + 24).times == 1);
+    CHECK(result.profile.at(kCodeAt + 8).times == 3);
+    CHECK(result.profile.at(kCodeAt + 12).waits[load] == 3 * 3);
+    CHECK(result.profile.at(kCodeAt + 20).waits[branch] == 2 * 2);
+    CHECK(result.profile.at(kCodeAt + 24).times == 1);
     std::uint64_t slots = 0;
     for (const auto& [pc, row] : result.profile) slots += row.slots();
     CHECK(slots == result.slots);
@@ -111,7 +111,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a bare program writes and ends with its exit code") {
     const elf::Program program = linked(
-        {i_type(addi, 10, 0, 1), i_type(lui, 11, 0, kData), i_type(addi, 12, 0, 5),
+        {i_type(addi, 10, 0, 1), i_type(lui, 11, 0, kDataAt), i_type(addi, 12, 0, 5),
          i_type(addi, 17, 0, 64), kCall, i_type(addi, 10, 10, 37), i_type(addi, 17, 0, 93), kCall},
         "hello world");
     std::string written;

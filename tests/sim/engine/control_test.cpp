@@ -5,12 +5,6 @@
 namespace tessera::engine::test {
 namespace {
 
-bool same(const Context& a, const Context& b) {
-  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) && a.pc == b.pc &&
-         a.fcsr == b.fcsr && a.slots == b.slots && a.instructions == b.instructions &&
-         a.flops == b.flops;
-}
-
 TEST_SUITE("unit") {
   TEST_CASE("an endless loop stops at the limit, where it can be continued") {
     Assembled program({i_type(addi, 1, 1, 1), i_type(jal, 0, 0, -4)});

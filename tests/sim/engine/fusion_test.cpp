@@ -103,11 +103,6 @@ void prepare(Assembled& program) {
 bool same(const Exit& a, const Exit& b) {
   return a.stop == b.stop && a.fault == b.fault && a.pc == b.pc && a.address == b.address;
 }
-bool same(const Context& a, const Context& b) {
-  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) && a.pc == b.pc &&
-         a.fcsr == b.fcsr && a.slots == b.slots && a.instructions == b.instructions &&
-         a.flops == b.flops;
-}
 
 TEST_SUITE("unit") {
   TEST_CASE("fused, single and recording execution agree on random programs") {
@@ -126,8 +121,8 @@ TEST_SUITE("unit") {
       CAPTURE(seed);
       REQUIRE(same(fused.run(), wanted));
       REQUIRE(same(recorded.run_recording(log), wanted));
-      REQUIRE(same(fused.context, single.context));
-      REQUIRE(same(recorded.context, single.context));
+      REQUIRE(test::same(fused.context, single.context));
+      REQUIRE(test::same(recorded.context, single.context));
       REQUIRE(fused.memory() == single.memory());
       REQUIRE(recorded.memory() == single.memory());
       faults += wanted.stop == Stop::fault ? 1 : 0;

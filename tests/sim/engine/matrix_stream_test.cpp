@@ -100,11 +100,7 @@ void prepare(Assembled& program, const Places& places, std::uint32_t seed) {
 }
 
 bool same(const Assembled& left, const Assembled& right) {
-  const Context& a = left.context;
-  const Context& b = right.context;
-  return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) &&
-         left.banks() == right.banks() && a.pc == b.pc && a.fcsr == b.fcsr && a.slots == b.slots &&
-         a.instructions == b.instructions && a.flops == b.flops;
+  return test::same(left.context, right.context) && left.banks() == right.banks();
 }
 
 void compare(const Kind& kind, const Places& places, std::uint32_t seed) {

@@ -15,7 +15,6 @@ using namespace tessera::program::samples;
 
 namespace {
 
-constexpr std::size_t kSram = 262144;
 using Events = std::vector<std::string>;
 
 Images compiled(const Program& program) {

@@ -16,6 +16,8 @@
 /// goes, and writes down what it does.
 namespace tessera::program::samples {
 
+inline constexpr std::size_t kSram = 262144;
+
 class ControlTrace {
  public:
   /// `decide` answers for the word that a tile branches on, decision by decision.

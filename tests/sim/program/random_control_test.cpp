@@ -15,8 +15,6 @@ using namespace tessera::program::samples;
 
 namespace {
 
-constexpr std::size_t kSram = 262144;
-
 /// What the control code of `tile` has to do, from the program alone: calls with the address of
 /// their first argument, exchanges.
 void expect_events(const Program& program, const Images& images, const Sequence& sequence,

@@ -16,15 +16,15 @@ namespace fs = std::filesystem;
 
 const std::string kId(32, 'a');
 
-struct Folder {
+struct StoreFolder {
   std::string path =
       (fs::temp_directory_path() / fmt::format("tessera-store-{}", ::getpid())).string();
   Store store{path};
-  Folder() {
+  StoreFolder() {
     store.open();
     store.put(kId, {"done", "", 7, {{"time", {{"cycles", 4711}}}}});
   }
-  ~Folder() { fs::remove_all(path); }
+  ~StoreFolder() { fs::remove_all(path); }
   [[nodiscard]] std::string file(const std::string& id = kId) const {
     return path + "/points/" + id + ".json";
   }
@@ -39,7 +39,7 @@ struct Folder {
 
 TEST_SUITE("unit") {
   TEST_CASE("a stored point comes back as it was put") {
-    const Folder folder;
+    const StoreFolder folder;
     const auto found = folder.store.find(kId);
     REQUIRE(found);
     CHECK(found->status == "done");
@@ -51,7 +51,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a point's file in which any one byte was changed or cut off is not believed") {
-    const Folder folder;
+    const StoreFolder folder;
     const std::string whole = folder.text();
     for (std::size_t i = 0; i + 1 < whole.size(); ++i) {
       CAPTURE(i);
@@ -66,7 +66,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the file of one point under the name of another is not believed") {
-    const Folder folder;
+    const StoreFolder folder;
     const std::string other(32, 'b');
     fs::rename(folder.file(), folder.file(other));
     CHECK(!folder.store.find(other));
@@ -75,7 +75,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what died or starved is to be tried again") {
-    const Folder folder;
+    const StoreFolder folder;
     for (const char* status : {"died", "starved"}) {
       folder.store.put(kId, {status, "why", 7, nullptr});
       CHECK(!folder.store.find(kId));

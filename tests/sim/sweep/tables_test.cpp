@@ -18,12 +18,12 @@ using config::Json;
 
 namespace {
 
-struct Folder {
+struct TablesFolder {
   std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("tessera-tables-{}", ::getpid()))
           .string();
-  Folder() { create_folder(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
+  TablesFolder() { create_folder(path); }
+  ~TablesFolder() { std::filesystem::remove_all(path); }
   [[nodiscard]] std::string read(const std::string& name) const {
     std::ifstream in(path + "/" + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -62,7 +62,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("rows stand in the points' order, failures with their message") {
-    const Folder folder;
+    const TablesFolder folder;
     write_whole(folder.path + "/a.json",
                 R"({"machine": {"extends": "bow"}, "workload": {"kernel": "stream"}})");
     const std::vector<std::string> axes = {"machine.tiles=1..4", "workload.dtype=f16"};
@@ -94,7 +94,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a result that is not whole, or whose process died, is no result") {
-    const Folder folder;
+    const TablesFolder folder;
     const sweep::Store store(folder.path);
     store.open();
     store.put("a", {"done", "", 1, report("{}")});

@@ -13,7 +13,7 @@ namespace {
 
 std::string listed(const std::string& text) { return Json(parse_values(text, "axis")).dump(); }
 
-void refused(const std::string& text, const std::string& message) {
+void values_refused(const std::string& text, const std::string& message) {
   CHECK_THROWS_WITH_AS(parse_values(text, "axis"), ("axis: " + message).c_str(), UserError);
 }
 
@@ -46,20 +46,20 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what is no value or range is refused") {
-    refused("", "found an empty value, allowed values with a comma between");
-    refused("1,,2", "found an empty value, allowed values with a comma between");
+    values_refused("", "found an empty value, allowed values with a comma between");
+    values_refused("1,,2", "found an empty value, allowed values with a comma between");
     const std::string no_range = "not a range; allowed LOW..HIGH, LOW..HIGH+STEP, LOW..HIGH*FACTOR";
-    refused("1..", "1..: " + no_range);
-    refused("1..x", "1..x: " + no_range);
-    refused("1..8/2", "1..8/2: " + no_range);
-    refused("1..8*2x", "1..8*2x: " + no_range);
-    refused("8..1", "8..1: the end is below the beginning");
-    refused("1..8*1", "1..8*1: found *1, allowed above 1");
-    refused("1..8+0", "1..8+0: found +0, allowed above 0");
-    refused("0..8*2", "0..8*2: found a beginning of 0, allowed above 0");
-    refused("0..1e9+1", "0..1e9+1: more than 1000000 values");
-    refused("0.5..1", "0.5..1: a range of reals needs a +STEP or *FACTOR");
-    refused("1..8 log", "1..8 log: log is for sweep.random");
+    values_refused("1..", "1..: " + no_range);
+    values_refused("1..x", "1..x: " + no_range);
+    values_refused("1..8/2", "1..8/2: " + no_range);
+    values_refused("1..8*2x", "1..8*2x: " + no_range);
+    values_refused("8..1", "8..1: the end is below the beginning");
+    values_refused("1..8*1", "1..8*1: found *1, allowed above 1");
+    values_refused("1..8+0", "1..8+0: found +0, allowed above 0");
+    values_refused("0..8*2", "0..8*2: found a beginning of 0, allowed above 0");
+    values_refused("0..1e9+1", "0..1e9+1: more than 1000000 values");
+    values_refused("0.5..1", "0.5..1: a range of reals needs a +STEP or *FACTOR");
+    values_refused("1..8 log", "1..8 log: log is for sweep.random");
     CHECK_THROWS_AS(parse_values("99999999999999999999", "axis"), UserError);
   }
 

@@ -20,7 +20,7 @@ using test::Banks;
 
 namespace {
 
-constexpr auto kNearest = fp::Rounding::rne;
+constexpr auto kToNearest = fp::Rounding::rne;
 
 using Instruction = std::uint64_t (*)(const packed::AmpShape&, packed::Banks&, const float*,
                                       std::uint64_t, std::uint64_t, unsigned);
@@ -49,9 +49,9 @@ const std::vector<Kind> kKinds = {h(16, 16), hs(16, 8), s(8, 16),  h(16, 8), h(8
                                   hs(8, 16), s(4, 8),   s(8, 8),   s(16, 4), s(64, 64)};
 
 /// The definition in matrix.h by exact arithmetic on numbers, over bit patterns of f32.
-class Model {
+class UnitModel {
  public:
-  Model(const Kind& kind, const std::vector<std::uint64_t>& words) : kind_(kind) {
+  UnitModel(const Kind& kind, const std::vector<std::uint64_t>& words) : kind_(kind) {
     for (unsigned i = 0; i < kind.weights(); ++i) {
       const std::uint32_t bits = kind.half_inputs()
                                      ? widen(packed::lane_h(words[i / 4], i % 4)).bits
@@ -68,7 +68,8 @@ class Model {
     for (unsigned j = 0; j < slots && phase * slots < kind_.shape.outputs; ++j) {
       std::uint32_t& slot = exc_[phase * slots + j];
       if (kind_.half_partials()) {
-        result |= std::uint64_t{accrue(exact::convert<fp::F16, fp::F32>(slot, kNearest))} << 16 * j;
+        result |= std::uint64_t{accrue(exact::convert<fp::F16, fp::F32>(slot, kToNearest))}
+                  << 16 * j;
         slot = accrue(widen(packed::lane_h(partials, j)));
       } else {
         result |= std::uint64_t{slot} << 32 * j;
@@ -89,7 +90,7 @@ class Model {
 
  private:
   static exact::Result widen(std::uint16_t a) {
-    return exact::convert<fp::F32, fp::F16>(a, kNearest);
+    return exact::convert<fp::F32, fp::F16>(a, kToNearest);
   }
   std::uint32_t accrue(const exact::Result& result) {
     flags_ |= result.flags;
@@ -103,7 +104,7 @@ class Model {
           kind_.half_inputs() ? accrue(widen(packed::lane_h(x, i % 4))) : packed::lane_s(x, i % 2);
       for (unsigned j = 0; j < shape.outputs; ++j) {
         const std::uint32_t weight = weights_[std::size_t{i} * shape.outputs + j];
-        acc_[j] = accrue(exact::fma<fp::F32>(input, weight, acc_[j], kNearest));
+        acc_[j] = accrue(exact::fma<fp::F32>(input, weight, acc_[j], kToNearest));
       }
     }
   }
@@ -163,7 +164,7 @@ int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) 
   int wrong = 0;
   for (int s = 0; s < streams; ++s) {
     const auto words = make_weights(kind, inputs);
-    Model model(kind, words);
+    UnitModel model(kind, words);
     Banks banks;
     packed::WeightCache cache;
     const float* rows = cache.rows(kind.shape.kind, kind.weights(), words.data());
