@@ -9,10 +9,11 @@ namespace tessera::butterfly {
 // Buffers of all rounds and tiles are as large as the largest: all tiles are then packed as the
 // sample is.
 
-std::vector<BufferId> Assembly::empty_rows(std::string_view name, bool keep) {
+std::vector<BufferId> Assembly::empty_rows(std::string_view name, bool keep, std::uint32_t times) {
   std::vector<BufferId> buffers;
   for (std::uint32_t t = 0; t < tiles; ++t)
-    buffers.push_back(add_buffer(t, geometry.round(0).bytes(blocked() ? 0 : t), name, keep));
+    buffers.push_back(
+        add_buffer(t, times * geometry.round(0).bytes(blocked() ? 0 : t), name, keep));
   return buffers;
 }
 

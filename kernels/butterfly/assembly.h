@@ -41,8 +41,9 @@ class Assembly {
     return program.add_buffer({TileId(tile), static_cast<std::uint32_t>(bytes), 8, keep,
                                program::Category::tensors, std::move(contents), name});
   }
-  /// Buffers for the rows of a tile, undefined.
-  std::vector<BufferId> empty_rows(std::string_view name, bool keep = false);
+  /// Buffers for the rows of a tile, undefined, `times` as large.
+  std::vector<BufferId> empty_rows(std::string_view name, bool keep = false,
+                                   std::uint32_t times = 1);
   /// Rows of `values` as they lie in `rows`; in layout blocked the next inputs bring them.
   std::vector<BufferId> given_rows(Values values, std::string_view name, const Rows& rows,
                                    bool keep);

@@ -25,7 +25,11 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
 
 Options for_machine(Options options, const MachineConfig& machine) {
   const program::Type type = options.problem.type();
-  options.problem.shape = kernels::block_shape(machine.tile.matrix_unit, type, type);
+  const program::Type sums = type == program::Type::f16 ? options.problem.partials : type;
+  options.problem.shape = kernels::block_shape(machine.tile.matrix_unit, type, sums);
+  if (options.problem.blocked() && options.problem.pass == Pass::grad_twiddles)
+    options.problem.outer =
+        kernels::block_shape(machine.tile.matrix_unit, type, program::Type::f32);
   return options;
 }
 
@@ -68,12 +72,13 @@ void describe(config::Fields& fields, Options& options) {
                 "brought in the measured region"},
                problem.layout, kLayouts);
   fields.require(
-      !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex() &&
-                             problem.pass != Pass::grad_twiddles),
+      !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex()),
       "block",
-      fmt::format("found {}, allowed 1 with rotations, complex numbers and pass "
-                  "grad_twiddles",
-                  problem.block));
+      fmt::format("found {}, allowed 1 with rotations and complex numbers", problem.block));
+  fields.field({"partials", "type of sums of dtype f16 in blocks; gradients of twiddles are f32"},
+               problem.partials, data::kFloatTypes);
+  fields.require(problem.partials == program::Type::f16 || problem.blocked(), "partials",
+                 "found f32, allowed f16 with block 1: its factors have no sums apart");
   fields.file({"x",
                "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
                "[features, 2 n]; seeded values if not given"},
@@ -122,7 +127,10 @@ nlohmann::ordered_json Butterfly::facts() const {
 std::uint64_t Butterfly::useful_flops() const {
   const Problem& p = options_.problem;
   const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
-  if (p.blocked()) return p.stages() * pairs * 8 * p.block * p.block;
+  if (p.blocked()) {
+    const std::uint64_t products = p.pass == Pass::grad_twiddles ? 3 * p.stages() - 2 : p.stages();
+    return products * pairs * 8 * p.block * p.block;
+  }
   const std::uint64_t real = p.is_complex() && !p.complex_code() ? 2 : 1;
   const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
   const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/butterfly/program.h"
+#include "kernels/butterfly/reference.h"
 #include "sim/base/parallel.h"
 
 /// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the
@@ -39,6 +40,7 @@ class Butterfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  [[nodiscard]] Roundings roundings() const;
   [[nodiscard]] CheckResult check_product(const TensorReader& tensors,
                                           const CheckRequest& request) const;
   [[nodiscard]] CheckResult check_gradient(const TensorReader& tensors,

@@ -61,10 +61,7 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
       p.features <= kMostDense ? dense_product(matrices) : std::vector<std::vector<Complex>>{};
   HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
-  // Magnitudes of many products say little of their sum.
-  const Roundings roundings = p.blocked() && options_.x.empty() && options_.twiddles.empty()
-                                  ? Roundings::independent
-                                  : Roundings::any;
+  const Roundings how = roundings();
   const kernels::Comparison empty({"Y", p.type(), p.type(), false});
   const std::size_t chunks = ceil_div(columns.size(), kWidth);
   std::vector<kernels::Comparison> pieces(chunks, empty);
@@ -72,8 +69,8 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
     const auto its = std::span(columns).subspan(chunk * kWidth,
                                                 std::min(kWidth, columns.size() - chunk * kWidth));
     const Columns x = exact_columns(p, operands_.x, its);
-    Columns y = apply(real.front(), x, p.type(), roundings);
-    for (std::size_t i = 1; i < real.size(); ++i) y = apply(real[i], y, p.type(), roundings);
+    Columns y = apply(real.front(), x, p.type(), how);
+    for (std::size_t i = 1; i < real.size(); ++i) y = apply(real[i], y, p.type(), how);
     if (!dense.empty() && chunk < kDenseChunks) y.value = multiply(dense, x, parts);
     for (std::size_t row = 0; row < std::size_t{p.features} * parts; ++row)
       for (std::size_t i = 0; i < its.size(); ++i) {
@@ -88,6 +85,12 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
   kernels::Comparison comparison = empty;
   for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
   return comparison.result(all ? "full" : "sample");
+}
+
+/// Magnitudes of many products say little of their sum.
+Roundings Butterfly::roundings() const {
+  const bool seeded = options_.x.empty() && options_.gradient.empty() && options_.twiddles.empty();
+  return options_.problem.blocked() && seeded ? Roundings::independent : Roundings::any;
 }
 
 CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {

@@ -18,11 +18,15 @@ constexpr double kRoundoff = 0x1p-24;  // of the sums, f32 for every type
 /// times what went in at its column.
 struct Sum {
   Complex value;
-  double error = 0;  ///< of what is multiplied
+  double error = 0;  ///< of what is multiplied; of independent roundings its square
   double size = 0;   ///< of the products' magnitudes
 };
 /// By factor, by element of the factor.
 using Sums = std::vector<std::vector<Sum>>;
+
+double error_of(const Sum& sum, Roundings how) {
+  return how == Roundings::any ? sum.error : std::sqrt(sum.error);
+}
 
 /// What a factor is there and back.
 struct Stage {
@@ -40,7 +44,7 @@ double sum_of(Lanes lanes) {
 
 /// Gradient rows of a feature times input rows of another, added up over columns.
 void add_products(const Columns& gradient, std::size_t row, const Columns& x, std::size_t column,
-                  std::uint32_t parts, Sum& sum) {
+                  std::uint32_t parts, Roundings how, Sum& sum) {
   constexpr std::size_t kWidth = Columns::kWidth;
   Lanes real{}, imaginary{}, error{}, size{};
   for (std::uint32_t g_part = 0; g_part < parts; ++g_part)
@@ -53,7 +57,9 @@ void add_products(const Columns& gradient, std::size_t row, const Columns& x, st
       const double sign = g_part < x_part ? -1 : 1;  // of g times the conjugate of x
       for (std::size_t i = 0; i < kWidth; ++i) {
         into[i] += sign * g[i] * in[i];
-        error[i] += std::abs(g[i]) * in_error[i] + g_error[i] * (std::abs(in[i]) + in_error[i]);
+        const double off =
+            std::abs(g[i]) * in_error[i] + g_error[i] * (std::abs(in[i]) + in_error[i]);
+        error[i] += how == Roundings::any ? off : off * off;
         size[i] += std::abs(g[i]) * std::abs(in[i]);
       }
     }
@@ -70,26 +76,26 @@ Sums no_sums(const std::vector<Stage>& factors) {
 
 void add_columns(const Problem& problem, const Operands& operands,
                  const std::vector<Stage>& factors, std::span<const std::uint32_t> columns,
-                 Sums& sums) {
+                 Roundings how, Sums& sums) {
   const std::uint32_t parts = problem.is_complex() ? 2 : 1;
   std::vector<Columns> x{exact_columns(problem, operands.x, columns)};
   for (std::size_t stage = 0; stage + 1 < factors.size(); ++stage)
-    x.push_back(apply(factors[stage].forward, x.back(), problem.type()));
+    x.push_back(apply(factors[stage].forward, x.back(), problem.type(), how));
   Columns gradient = exact_columns(problem, operands.gradient, columns);
   for (std::size_t stage = factors.size(); stage-- > 0;) {
     for (std::size_t i = 0; i < sums[stage].size(); ++i) {
       const Element& element = factors[stage].elements[i];
-      add_products(gradient, element.row, x[stage], element.column, parts, sums[stage][i]);
+      add_products(gradient, element.row, x[stage], element.column, parts, how, sums[stage][i]);
     }
-    if (stage > 0) gradient = apply(factors[stage].back, gradient, problem.type());
+    if (stage > 0) gradient = apply(factors[stage].back, gradient, problem.type(), how);
   }
 }
 
 /// Errors of what is multiplied, and roundings of as many partial sums as there are columns, none
 /// of which is larger than all magnitudes together.
-double allowed(const Sum& sum, std::uint64_t columns) {
+double allowed(const Sum& sum, std::uint64_t columns, Roundings how) {
   const double roundings = 8 * std::sqrt(static_cast<double>(columns) + 8);
-  return 1.01 * sum.error + kRoundoff * roundings * sum.size + 0x1p-140;
+  return 1.01 * error_of(sum, how) + kRoundoff * roundings * sum.size + 0x1p-140;
 }
 
 /// A number of the result and how far it may be off.
@@ -101,8 +107,22 @@ struct Expected {
 std::vector<Expected> elements(const Sum* four, std::uint64_t columns, bool is_complex) {
   std::vector<Expected> numbers;
   for (int i = 0; i < 4; ++i) {
-    numbers.push_back({four[i].value.real(), allowed(four[i], columns)});
-    if (is_complex) numbers.push_back({four[i].value.imag(), allowed(four[i], columns)});
+    const double off = allowed(four[i], columns, Roundings::any);
+    numbers.push_back({four[i].value.real(), off});
+    if (is_complex) numbers.push_back({four[i].value.imag(), off});
+  }
+  return numbers;
+}
+
+/// Of blocks, in the order of files: quarter after quarter, each row by row.
+std::vector<Expected> block_elements(const Sum* all, const Problem& problem, Roundings how) {
+  const std::uint32_t b = problem.block;
+  std::vector<Expected> numbers;
+  for (std::uint32_t at = 0; at < 4 * b * b; ++at) {
+    const std::uint32_t quarter = at / (b * b);
+    const std::uint32_t row = quarter / 2 * b + at % (b * b) / b;
+    const Sum& sum = all[row * 2 * b + quarter % 2 * b + at % b];
+    numbers.push_back({sum.value.real(), allowed(sum, problem.n, how)});
   }
   return numbers;
 }
@@ -115,20 +135,23 @@ std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosin
   for (std::size_t i = 0; i < 4; ++i) {
     const double factor = kSineParts[i] * sine + kCosineParts[i] * cosine;
     sum.value += factor * four[i].value.real();
-    sum.allowed += std::abs(factor) * (allowed(four[i], columns) + 4 * kRoundoff * four[i].size);
+    sum.allowed += std::abs(factor) *
+                   (allowed(four[i], columns, Roundings::any) + 4 * kRoundoff * four[i].size);
   }
   return {sum};
 }
 
 }  // namespace
 
-/// All sums in double; elements of a factor stand in `factors` four by four, pair after pair.
+/// All sums in double; elements of a factor stand in `factors` four by four (of blocks, all of a
+/// pair's), pair after pair.
 CheckResult Butterfly::check_gradient(const TensorReader& tensors,
                                       const CheckRequest& request) const {
   const Problem& p = options_.problem;
   std::vector<Stage> all;
   for (const Factor& each : factors(p, operands_.twiddles))
     all.push_back({each.elements, real_factor(p, each), real_factor(p, adjoint(each))});
+  const Roundings how = roundings();
   Sums sums = no_sums(all);
   HostThreads threads(request.threads);
   std::vector<std::uint32_t> columns(p.n);
@@ -143,7 +166,7 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
         const std::size_t first = (chunk + i) * kWidth;
         add_columns(p, operands_, all,
                     std::span(columns).subspan(first, std::min(kWidth, columns.size() - first)),
-                    parts[i]);
+                    how, parts[i]);
       }
     });
     for (const Sums& part : parts)
@@ -156,6 +179,7 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
   }
   kernels::Comparison comparison({"gradient", program::Type::f32, program::Type::f32, false});
   const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair, const Sum* four) {
+    if (p.blocked()) return block_elements(four, p, how);
     if (p.parameters == Parameters::rotation)
       return angle(four, p.n, operands_.twiddles.number(stage, pair, 0),
                    operands_.twiddles.number(stage, pair, 1));
@@ -166,7 +190,8 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
   std::size_t at = 0;
   for (std::uint32_t stage = 0; stage < p.stages(); ++stage)
     for (std::uint32_t pair = 0; pair < p.pairs(); ++pair)
-      for (const Expected& one : numbers_of(stage, pair, &sums[stage][std::size_t{4} * pair])) {
+      for (const Expected& one :
+           numbers_of(stage, pair, &sums[stage][std::size_t{4} * p.block * p.block * pair])) {
         comparison.add({stage, std::uint64_t{pair} * numbers + at % numbers,
                         static_cast<double>(found[at]), one.value, one.allowed});
         ++at;

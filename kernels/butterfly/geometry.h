@@ -41,7 +41,7 @@ struct Geometry {
     const std::uint64_t columns = problem.unit_columns();
     const std::uint64_t parts = problem.is_complex() ? 2 : 1;
     const std::uint64_t depth = problem.blocked() ? problem.shape.depth : 1;
-    const std::uint64_t in_line = problem.blocked() ? depth : columns * parts;
+    const std::uint64_t in_line = columns * (problem.blocked() ? depth : parts);
     const Interval mine = units(tile);
     std::size_t at = 0;
     for (std::uint32_t row = 0; row < this->rows(); ++row) {
@@ -50,8 +50,9 @@ struct Geometry {
       for (std::uint64_t inner = 0; inner < problem.padded(); inner += depth)
         for (std::uint64_t unit = mine.begin; unit < mine.end; ++unit)
           for (std::uint64_t i = 0; i < in_line; ++i, ++at) {
-            const std::uint64_t feature = inner + (problem.blocked() ? i : 0);
-            const std::uint64_t column = unit * columns + (problem.blocked() ? 0 : i % columns);
+            const std::uint64_t feature = inner + (problem.blocked() ? i % depth : 0);
+            const std::uint64_t column =
+                unit * columns + (problem.blocked() ? i / depth : i % columns);
             if (feature < problem.block && column < problem.n)
               take(first + feature, column * parts + (problem.blocked() ? 0 : i / columns), at);
           }

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/butterfly/assembly.h"
-#include "kernels/gemm/vertices.h"
+#include "kernels/butterfly/gradient_steps.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
@@ -19,32 +18,35 @@ class TwiddleGradient {
         geometry_(assembly.geometry),
         layout_(geometry_),
         gemm_code_("gemm"),
-        gemm_(gemm_code_, assembly.program, contexts) {}
+        gemm_(gemm_code_, assembly.program, contexts),
+        contexts_(contexts) {}
 
   void build() {
     add_buffers();
+    steps_ =
+        geometry_.problem.blocked() ? block_steps(assembly_, contexts_) : word_steps(assembly_);
     std::vector<std::vector<BufferId>> forward, back;  // twiddles by factor
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       const RowPass& pass = layout_.passes()[stage];
-      if (stage + 1 < stages()) forward.push_back(assembly_.twiddles(pass, false));
+      if (stage + 1 < stages()) forward.push_back(steps_->twiddles(pass, false));
     }
     assembly_.add_inputs();
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       const RowPass& pass = layout_.passes()[stage];
       if (pass.before) assembly_.add_swap(*pass.before, x_[stage]);
-      if (stage + 1 < stages()) apply(pass, forward[stage], x_[stage], x_[stage + 1]);
+      if (stage + 1 < stages()) steps_->apply(pass, forward[stage], x_[stage], x_[stage + 1]);
     }
     gradient_ =
         assembly_.given_rows(&Operands::gradient, "gradient", layout_.passes().back().rows, false);
     for (std::uint32_t stage = 0; stage < stages(); ++stage)
       back.push_back(stage == 0 ? std::vector<BufferId>()
-                                : assembly_.twiddles(layout_.passes()[stage], true));
+                                : steps_->twiddles(layout_.passes()[stage], true));
     assembly_.add_inputs();
     for (std::uint32_t stage = stages(); stage-- > 0;) {
       const RowPass& pass = layout_.passes()[stage];
-      add_products(stage);
+      steps_->add_products({pass, stage, layout_, sums_, gradient_, x_[stage]});
       if (stage == 0) break;
-      apply(pass, back[stage], gradient_, gradient_);
+      apply_back(pass, back[stage]);
       if (pass.before) assembly_.add_swap(*pass.before, gradient_);
     }
     add_up();
@@ -73,19 +75,11 @@ class TwiddleGradient {
     }
   }
 
-  void apply(const RowPass& pass, const std::vector<BufferId>& twiddles,
-             const std::vector<BufferId>& in, const std::vector<BufferId>& out) {
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t)
-      assembly_.add(assembly_.vertices.pass(TileId(t), pass, geometry_.units(t).size(),
-                                            {twiddles[t]}, in[t], out[t]));
-  }
-
-  void add_products(std::uint32_t stage) {
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t)
-      assembly_.add(assembly_.vertices.products(TileId(t), layout_.passes()[stage],
-                                                geometry_.units(t).size(),
-                                                {sums_[t], word(layout_.stage_begin(stage))},
-                                                layout_.bytes(), gradient_[t], x_[stage][t]));
+  void apply_back(const RowPass& pass, const std::vector<BufferId>& twiddles) {
+    if (!steps_->in_place() && other_.empty()) other_ = assembly_.empty_rows("gradient");
+    std::vector<BufferId>& to = steps_->in_place() ? gradient_ : other_;
+    steps_->apply(pass, twiddles, gradient_, to);
+    if (!steps_->in_place()) std::swap(gradient_, other_);
   }
 
   /// Over the parts of a tile's columns, then over tiles.
@@ -154,17 +148,30 @@ class TwiddleGradient {
   Assembly& assembly_;
   const Geometry& geometry_;
   GradientLayout layout_;
+  std::unique_ptr<GradientSteps> steps_;
   elf::KernelCode gemm_code_;
-  gemm::Vertices gemm_;                              ///< adding up is the same for all
-  std::vector<BufferId> results_, gradient_, sums_;  // by tile
-  std::vector<std::vector<BufferId>> x_;             // by factor whose input it is, by tile
+  gemm::Vertices gemm_;  ///< adding up is the same for all
+  std::uint32_t contexts_;
+  std::vector<BufferId> results_, gradient_, other_, sums_;  // by tile
+  std::vector<std::vector<BufferId>> x_;                     // by factor whose input it is, by tile
 };
+
+}  // namespace
+
+namespace {
+
+/// Numbers of a twiddle's gradient with padding, f32.
+std::uint32_t numbers_of(const Problem& problem) {
+  const std::uint32_t side = 2 * problem.padded();
+  return problem.complex_code() ? 2 * side * side : side * side;
+}
 
 }  // namespace
 
 GradientLayout::GradientLayout(const Geometry& geometry)
     : geometry_(geometry),
-      pair_bytes_(geometry.problem.complex_code() ? 32 : 16),
+      pair_bytes_(4 * numbers_of(geometry.problem)),
+      piece_bytes_(geometry.problem.blocked() ? 4 * geometry.problem.outer.columns : pair_bytes_),
       passes_(schedule(geometry.problem, geometry.plan.split_features, 1, false)) {}
 
 std::uint64_t GradientLayout::bytes() const {
@@ -176,10 +183,9 @@ std::uint64_t GradientLayout::stage_begin(std::uint32_t stage) const {
 }
 
 Interval GradientLayout::share(std::uint32_t tile) const {
-  const Interval pairs =
-      EvenSplit{geometry_.problem.stages() * groups(), geometry_.plan.split_n}.part(
-          tile / geometry_.plan.split_features);
-  return {pairs.begin * pair_bytes_, pairs.end * pair_bytes_};
+  const Interval pieces = EvenSplit{bytes() / piece_bytes_, geometry_.plan.split_n}.part(
+      tile / geometry_.plan.split_features);
+  return {pieces.begin * piece_bytes_, pieces.end * piece_bytes_};
 }
 
 void add_gradient(Assembly& assembly, std::uint32_t contexts) {

@@ -24,16 +24,24 @@ Complex element(const Problem& problem, const Twiddles& twiddles, std::uint32_t 
   return {twiddles.number(stage, pair, 2 * at), twiddles.number(stage, pair, 2 * at + 1)};
 }
 
-/// The same of blocks, which are added up in f32 and rounded after every block of the matrix unit;
-/// or after every product.
+/// Roundings of a sum of products with blocks, in those of the type: in f32, rounded after every
+/// block of the matrix unit or after every product; f32 sums of f16 are rounded once, at the end.
+double block_roundings(const Problem& problem) {
+  const double all = 4.0 * problem.padded();
+  if (problem.dtype != Number::f16) return all / 2;
+  // That one stands beside the others: a third of its square is its variance at most.
+  if (problem.partials == program::Type::f32)
+    return 1.0 / 3 +
+           all * data::unit_roundoff(program::Type::f32) / data::unit_roundoff(program::Type::f16);
+  return problem.shape.on_unit() ? 2.0 * (problem.padded() / problem.shape.depth + 1) : all / 2;
+}
+
 Factor block_factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
   const std::uint32_t b = problem.block;
   const std::uint32_t blocks = problem.features / b;
   const std::uint32_t stride =
       problem.order == Order::increasing ? 1U << stage : blocks >> (stage + 1);
-  const bool narrow = problem.dtype == Number::f16 && problem.shape.on_unit();
-  const std::uint32_t sums = narrow ? problem.padded() / problem.shape.depth + 1 : problem.padded();
-  Factor matrix{problem.features, {}, 2.0 * sums};
+  Factor matrix{problem.features, {}, block_roundings(problem)};
   for (std::uint32_t pair = 0; pair < blocks / 2; ++pair) {
     const std::uint32_t first = (pair / stride * 2 * stride + pair % stride) * b;
     const auto feature = [&](std::uint32_t at) { return first + at / b * stride * b + at % b; };

@@ -65,14 +65,17 @@ struct Problem {
   Pass pass = Pass::forward;
   Layout layout = Layout::planned;
 
+  program::Type partials = program::Type::f16;  ///< of sums of f16 blocks
+
   kernels::BlockShape shape = {};  ///< of the products of blocks, from the machine
+  kernels::BlockShape outer = {};  ///< of their gradients, sums over columns; else none
 
   /// What factors join two by two: blocks of features.
   [[nodiscard]] std::uint32_t blocks() const { return features / block; }
   [[nodiscard]] bool blocked() const { return block > 1; }
   /// Features of a block with padding.
   [[nodiscard]] std::uint32_t padded() const {
-    return blocked() ? round_up(block, std::max(shape.depth, shape.columns)) : 1;
+    return blocked() ? round_up(block, std::max({shape.depth, shape.columns, outer.columns})) : 1;
   }
   /// Factors, and bits of a block's number.
   [[nodiscard]] std::uint32_t stages() const {
@@ -96,13 +99,13 @@ struct Problem {
     return (number >> (b + 1) << b) | (number & ((1U << b) - 1));
   }
   /// Columns in a unit: a word, of complex numbers one of real and one of imaginary parts; of a
-  /// block one column of all its features.
+  /// block one column of all its features, or as many as their sums take at once.
   [[nodiscard]] std::uint32_t unit_columns() const {
-    if (blocked()) return 1;
+    if (blocked()) return std::max(outer.depth, 1U);
     return dtype == Number::f16 ? 4 : 2;
   }
   [[nodiscard]] std::uint32_t unit_bytes() const {
-    if (blocked()) return padded() * shape.input_bytes;
+    if (blocked()) return padded() * shape.input_bytes * unit_columns();
     return is_complex() ? 16 : kWordBytes;
   }
   [[nodiscard]] std::uint32_t units() const { return ceil_div(n, unit_columns()); }

@@ -53,11 +53,13 @@ void StoredRows::for_numbers(std::uint64_t first, std::size_t numbers, const Tak
   std::uint64_t unit = first / size % of_line / of_unit;
   std::uint64_t in_unit = first / size % of_unit;
   for (std::size_t at = 0; at < numbers; ++at) {
-    const std::uint64_t inner = p.blocked() ? line % p.lines() * p.shape.depth + in_unit : 0;
-    const std::uint64_t column =
-        (geometry_.round_units().begin + unit) * columns + (p.blocked() ? 0 : in_unit % columns);
+    const std::uint64_t depth = p.blocked() ? p.shape.depth : 1;
+    const std::uint64_t inner = p.blocked() ? line % p.lines() * depth + in_unit % depth : 0;
+    const std::uint64_t column = (geometry_.round_units().begin + unit) * columns +
+                                 (p.blocked() ? in_unit / depth : in_unit % columns);
+    const std::uint64_t part = p.blocked() ? 0 : in_unit / columns % parts;
     if (inner < p.block && column < p.n)
-      take(line / p.lines() * p.block + inner, column * parts + in_unit / columns % parts, at);
+      take(line / p.lines() * p.block + inner, column * parts + part, at);
     if (++in_unit < of_unit) continue;
     in_unit = 0;
     if (++unit < units_) continue;

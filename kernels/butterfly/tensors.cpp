@@ -60,6 +60,27 @@ Tensor result_of(const Geometry& geometry, std::uint32_t machine_tiles) {
   return tensor;
 }
 
+/// Pieces of a tile's gradients of blocks, without padding.
+void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t tile,
+                program::Runs& runs) {
+  const std::uint32_t outputs = p.outer.columns;
+  const std::uint32_t side = 2 * p.padded();
+  std::uint64_t at = 0;
+  layout.for_pieces(tile, [&](std::uint32_t stage, std::uint32_t pair, std::uint32_t piece) {
+    const std::uint32_t from = piece % side;
+    const std::uint32_t to = piece / side * outputs;
+    const std::uint32_t row = to % p.padded();
+    const std::uint32_t column = from % p.padded();
+    if (row < p.block && column < p.block) {
+      const std::uint64_t quarter = std::uint64_t{to / p.padded()} * 2 + from / p.padded();
+      const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * 4 + quarter;
+      runs.add({at, (first * p.block + row) * p.block + column, std::min(outputs, p.block - row),
+                p.block});
+    }
+    at += outputs;
+  });
+}
+
 /// Of every twiddle, in f32; its shares' buffers are a program's first.
 Tensor gradient_of(const Geometry& geometry) {
   const Problem& p = geometry.problem;
@@ -67,6 +88,14 @@ Tensor gradient_of(const Geometry& geometry) {
   Tensor tensor{"twiddles_g", Role::gradient, program::Type::f32, twiddle_shape(p),
                 p.complex_code()};
   const GradientLayout layout(geometry);
+  if (p.blocked()) {
+    for (std::uint32_t t = 0; t < geometry.tiles(); ++t)
+      tensor.parts.push_back({{BufferId(t)}, word(layout.share(t).size())});
+    tensor.runs = [layout, p](std::size_t tile, program::Runs& runs) {
+      block_runs(layout, p, word(tile), runs);
+    };
+    return tensor;
+  }
   for (std::uint32_t t = 0; t < geometry.tiles(); ++t)
     tensor.parts.push_back(
         {{BufferId(t)}, word(layout.share(t).size() / layout.pair_bytes() * numbers * 4)});

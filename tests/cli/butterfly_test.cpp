@@ -77,6 +77,8 @@ TEST_SUITE("cli") {
         {"layout=blocked --set workload.plan={\"rounds\":4}",
          "workload.plan.rounds: found 4, allowed 1 to 3 (words of n columns over split_n)"},
         {"gradient=small.npy", "workload.gradient: is used by pass grad_twiddles only"},
+        {"dtype=f16 --set workload.partials=f32",
+         "workload.partials: found f32, allowed f16 with block 1"},
         {"block=4",
          "workload.block: found 4, allowed a power of two up to 2, half of the features"},
         {"block=2 --set workload.parameters=rotation",

@@ -102,9 +102,9 @@ void draw(test::MachinePoints& points, MachineConfig& machine, butterfly::Option
   problem.parameters = points.one_of({Parameters::free, Parameters::rotation});
   problem.order = points.one_of({Order::increasing, Order::decreasing});
   problem.pass = points.one_of({Pass::forward, Pass::grad_input, Pass::grad_twiddles});
-  const bool plain = problem.parameters == Parameters::rotation || problem.is_complex() ||
-                     problem.pass == Pass::grad_twiddles;
+  const bool plain = problem.parameters == Parameters::rotation || problem.is_complex();
   problem.block = plain ? 1 : points.one_of({1U, 1U, 4U});
+  if (problem.blocked()) problem.partials = points.one_of({program::Type::f16, program::Type::f32});
 }
 
 void draw(test::MachinePoints& points, MachineConfig& machine, pixelfly::Options& options) {

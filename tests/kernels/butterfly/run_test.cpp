@@ -6,6 +6,7 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -104,22 +105,51 @@ TEST_SUITE("run") {
     for (const Number dtype : {Number::f16, Number::f32}) {
       for (const std::uint32_t block : {2U, 8U, 16U, 32U}) {
         for (const std::uint32_t unit : {0U, 8U, 16U, 32U}) {
-          for (const Pass pass : {Pass::forward, Pass::grad_input}) {
+          for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
             Options options = options_of(8 * block, 11, dtype, Parameters::free);
             options.problem.block = block;
             options.problem.pass = pass;
+            const bool half = dtype == Number::f16 && block != 8;
+            options.problem.partials = half ? program::Type::f32 : program::Type::f16;
             options.problem.order = unit == 8 ? Order::decreasing : Order::increasing;
             MachineConfig machine = small_machine(6);
             if (unit != 16) {
-              machine.tile.matrix_unit.f16.inputs = machine.tile.matrix_unit.f32.inputs =
-                  std::max(unit, 8U);
-              machine.tile.matrix_unit.f16.outputs = machine.tile.matrix_unit.f32.outputs = unit;
+              MatrixUnitConfig& shapes = machine.tile.matrix_unit;
+              for (MatrixShape* shape : {&shapes.f16, &shapes.f16_f32, &shapes.f32}) {
+                shape->inputs = std::max(unit, 8U);
+                shape->outputs = unit;
+              }
             }
             CAPTURE(config::name_of(kNumbers, dtype));
             CAPTURE(config::name_of(kPasses, pass));
             CAPTURE(block);
             CAPTURE(unit);
             CHECK(run(options, machine) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("f16 blocks are summed in f16 or in f32, and gradients of blocks over any division") {
+    for (const program::Type partials : {program::Type::f16, program::Type::f32}) {
+      for (const Pass pass : {Pass::forward, Pass::grad_input, Pass::grad_twiddles}) {
+        for (const std::uint32_t split_features : {1U, 4U}) {
+          for (const std::uint32_t split_n : {1U, 3U}) {
+            for (const std::uint32_t block : {4U, 16U}) {
+              Options options = options_of(8 * block, 83, Number::f16, Parameters::free);
+              options.problem.pass = pass;
+              options.problem.block = block;
+              options.problem.partials = partials;
+              options.problem.order = block == 4 ? Order::increasing : Order::decreasing;
+              options.pinned = true;
+              options.plan = {split_features, split_n, 1, 1};
+              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::name_of(data::kFloatTypes, partials));
+              CAPTURE(config::name_of(kPasses, pass));
+              CAPTURE(block);
+              CHECK(run(options, small_machine(13, 512)) == "passed");
+            }
           }
         }
       }
@@ -134,7 +164,7 @@ TEST_SUITE("run") {
         for (const std::uint32_t block : {1U, 4U}) {
           for (const std::uint32_t split_features : {1U, 4U}) {
             for (const std::uint32_t rounds : {1U, 3U}) {
-              if (pass == Pass::grad_twiddles && (rounds > 1 || block > 1)) continue;
+              if (pass == Pass::grad_twiddles && rounds > 1) continue;
               if (dtype == Number::complex_f32 && block > 1) continue;
               Options options = options_of(32, 45, dtype, Parameters::free);
               options.problem.pass = pass;
@@ -189,7 +219,6 @@ TEST_SUITE("run") {
     for (const Layout layout : {Layout::planned, Layout::blocked}) {
       for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {
         for (const std::uint32_t block : {1U, 16U}) {
-          if (block > 1 && pass == Pass::grad_twiddles) continue;
           Options options = options_of(512, 100, Number::f32, Parameters::free);
           options.problem.pass = pass;
           options.problem.block = block;

@@ -74,6 +74,24 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("checks of blocks of butterflies and their gradients find wrong elements") {
+    for (const Types& types : kTypes) {
+      for (const auto pass : {butterfly::Pass::forward, butterfly::Pass::grad_twiddles}) {
+        butterfly::Options options;
+        options.problem.features = 128;
+        options.problem.block = 16;
+        options.problem.n = 96;
+        options.problem.pass = pass;
+        if (types.dtype == Type::f16) options.problem.partials = types.partials;
+        options.problem.dtype =
+            types.dtype == Type::f16 ? butterfly::Number::f16 : butterfly::Number::f32;
+        const Rates sure{19, 19, 18, 0, 19, 20, 0};
+        const Type type = pass == butterfly::Pass::forward ? types.dtype : Type::f32;
+        CHECK(finds<butterfly::Butterfly>(sure, options, type, CheckMode::full) == "found");
+      }
+    }
+  }
+
   TEST_CASE("checks of butterfly and fft find wrong elements and stale tiles") {
     const Rates sure{20, 20, 20, 0, 20, 20, 0};
     for (const Type type : {Type::f16, Type::f32}) {
