@@ -1,23 +1,11 @@
-#include <cmath>
-#include <filesystem>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "kernels/snn/nir.h"
 #include "kernels/snn/snn.h"
-#include "sim/base/errors.h"
-#include "sim/data/numpy_file.h"
-#include "sim/data/random.h"
 
 namespace tessera::snn {
 
 namespace {
 
-constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
-
-constexpr config::Names<Loss, 2> kLosses{
-    {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 constexpr config::Names<Activations, 2> kActivations{
     {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
 constexpr config::Names<States, 2> kStates{
@@ -25,48 +13,6 @@ constexpr config::Names<States, 2> kStates{
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
                                                       {"cuba_lif", NeuronKind::cuba_lif},
                                                       {"adaptive", NeuronKind::adaptive}}};
-
-/// Uniform within scale sqrt(6 / inputs), as f32 has it.
-std::vector<float> seeded_weights(const Options& options, std::uint64_t stream,
-                                  std::uint32_t inputs, std::uint32_t neurons) {
-  const double bound = options.weight_scale * std::sqrt(6.0 / inputs);
-  std::vector<float> weights(std::size_t{inputs} * neurons);
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    weights[i] = static_cast<float>(bound * data::random_signed(options.seed, stream, i, 23));
-  return weights;
-}
-
-std::vector<float> weights_of_file(const std::string& folder, std::size_t layer,
-                                   std::string_view suffix, std::uint32_t inputs,
-                                   std::uint32_t neurons) {
-  const std::string path =
-      (std::filesystem::path(folder) / fmt::format("layer_{}{}.npy", layer, suffix)).string();
-  const data::NumpyArray array = data::read_numpy(path);
-  if (array.shape != std::vector<std::uint64_t>{inputs, neurons})
-    throw KeyError("workload.weights", fmt::format("found {} of shape [{}], allowed [{}, {}]", path,
-                                                   fmt::join(array.shape, ", "), inputs, neurons));
-  data::require_finite(array, program::Type::f32, path);
-  std::vector<float> weights(array.values.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(array.values[i]);
-  return weights;
-}
-
-/// What the numbers of all neurons have in common.
-void fill_parameters(const Options& options, Layer& layer) {
-  const NeuronOptions& neuron = options.neuron;
-  const auto all = [&](double value) {
-    return std::vector<float>(layer.neurons, static_cast<float>(value));
-  };
-  layer.alpha = all(neuron.alpha);
-  layer.gain = all(1 - neuron.alpha);
-  if (layer.kind == NeuronKind::integrator) return;
-  layer.threshold = all(neuron.threshold);
-  layer.second_threshold = all(neuron.second_threshold);
-  if (layer.kind == NeuronKind::cuba_lif) layer.beta = all(neuron.beta);
-  if (layer.kind != NeuronKind::adaptive) return;
-  layer.rho = all(neuron.rho);
-  layer.strength = all(neuron.strength);
-}
 
 }  // namespace
 
@@ -156,8 +102,10 @@ void describe(config::Fields& fields, Options& options) {
                "layer_0_recurrent.npy ...; seeded if not given",
                "", false, read},
               options.weights);
-  fields.field({"weight_scale", "seeded weights lie within this times sqrt(6 / inputs)", "", false,
-                options.weights.empty() ? read : "weights"},
+  fields.field({"weight_scale",
+                "seeded weights lie within this times sqrt(6 / inputs); 0: chosen by how many of "
+                "the inputs spike, so that neurons do",
+                "", false, options.weights.empty() ? read : "weights"},
                options.weight_scale, {0, 1e6});
   fields.field({"neurons_per_tile",
                 "neurons whose weights and states lie on a tile; 0: the fewest "
@@ -185,59 +133,6 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {
     inputs = neurons;
   }
   return weights * sizeof(float);
-}
-
-namespace {
-
-// All outputs are told what they should do.
-constexpr float kAlways = -100;
-
-Network network_of_file(const Options& options, std::uint32_t inputs) {
-  const std::string& file = options.network;
-  Network network =
-      from_nir(data::nir_network(data::read_nir(file), file), options.step_seconds, file);
-  if (network.inputs() != inputs)
-    throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
-                                                   "workload.data",
-                                                   network.inputs(), file, inputs));
-  Layer& last = network.layers.back();
-  const bool reads_out = last.kind == NeuronKind::integrator;
-  if (reads_out != (options.loss == Loss::membrane))
-    throw KeyError(
-        "workload.loss",
-        fmt::format("found {}, allowed {}, as the last neurons of {} {}",
-                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
-                    file, reads_out ? "never spike" : "spike"));
-  std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
-  return network;
-}
-
-}  // namespace
-
-Network make_network(const Options& options, std::uint32_t inputs) {
-  if (!options.network.empty()) return network_of_file(options, inputs);
-  Network network;
-  for (std::size_t i = 0; i < options.layers.size(); ++i) {
-    Layer layer;
-    const bool last = i + 1 == options.layers.size();
-    layer.kind =
-        last && options.loss == Loss::membrane ? NeuronKind::integrator : options.neuron.kind;
-    layer.inputs = inputs;
-    layer.neurons = options.layers[i];
-    const bool seeded = options.weights.empty();
-    layer.weights = seeded ? seeded_weights(options, kWeights + 2 * i, inputs, layer.neurons)
-                           : weights_of_file(options.weights, i, "", inputs, layer.neurons);
-    if (options.neuron.recurrent && !last)
-      layer.recurrent_weights =
-          seeded ? seeded_weights(options, kWeights + 2 * i + 1, layer.neurons, layer.neurons)
-                 : weights_of_file(options.weights, i, "_recurrent", layer.neurons, layer.neurons);
-    fill_parameters(options, layer);
-    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAlways);
-    inputs = layer.neurons;
-    network.layers.push_back(std::move(layer));
-  }
-  require_sound(network, "workload.layers");
-  return network;
 }
 
 }  // namespace tessera::snn

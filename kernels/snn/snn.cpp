@@ -15,11 +15,27 @@
 
 namespace tessera::snn {
 
+namespace {
+
+/// Of the first samples.
+double mean_events(const Data& data, std::uint64_t samples, std::uint32_t steps) {
+  constexpr std::uint64_t kLooked = 8;
+  samples = std::min(samples, kLooked);
+  double events = 0;
+  for (std::uint64_t sample = 0; sample < samples; ++sample)
+    for (std::uint32_t t = 0; t < steps; ++t)
+      events += static_cast<double>(data.events(sample, t).size());
+  return events / (static_cast<double>(samples) * steps);
+}
+
+}  // namespace
+
 Snn::Snn(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       machine_(costs.machine()),
       data_(options_.data, options_.time_steps, options_.seed),
-      network_(make_network(fitting(), data_.inputs())) {
+      network_(make_network(fitting(), data_.inputs(),
+                            mean_events(data_, options_.data.samples, options_.time_steps))) {
   options_.learning.all_steps = options_.steps;
   if (network_.outputs() != data_.classes())
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "

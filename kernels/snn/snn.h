@@ -21,6 +21,8 @@ namespace tessera::snn {
 /// What the classes' outputs are: how often their neurons have spiked, or the sum of their states
 /// over time, of neurons that only read out.
 enum class Loss : std::uint8_t { spike_count, membrane };
+inline constexpr config::Names<Loss, 2> kLosses{
+    {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 
 /// Lists of spikes, or zeros and ones of all neurons: dense.h.
 enum class Activations : std::uint8_t { sparse, dense };
@@ -66,8 +68,8 @@ struct Options {
   States states = States::stored;
   std::uint32_t checkpoint_steps = 0;  ///< of recomputed states; 0: chosen
   double steepness = 10;               ///< beta of the surrogate
-  double weight_scale = 4;             ///< weights lie within this times sqrt(6 / inputs)
-  std::string weights;                 ///< folder of layer_0.npy ...; empty: seeded
+  double weight_scale = 0;  ///< weights lie within this times sqrt(6 / inputs); 0: chosen
+  std::string weights;      ///< folder of layer_0.npy ...; empty: seeded
   std::uint32_t neurons_per_tile = 0;
   PlanChoice plan;
   Feed feed = Feed::host;
@@ -79,7 +81,8 @@ void describe(config::Fields& fields, Options& options);
 /// Of the network that the options describe.
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 
-Network make_network(const Options& options, std::uint32_t inputs);
+/// `events`: inputs that spike in a step, on average.
+Network make_network(const Options& options, std::uint32_t inputs, double events = 1);
 
 struct DenseLayer;
 struct Setting;

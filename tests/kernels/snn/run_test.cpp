@@ -72,6 +72,34 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("neurons of all layers spike where nothing is said about their weights") {
+    const auto least = [](const Options& options) {
+      return std::stod(told(options, small_machine(40),
+                            [](const Snn& snn, const TensorReader& tensors, const RunResult&) {
+                              double fewest = 1e9;
+                              for (const auto& layer : snn.results(tensors).at("layers"))
+                                fewest = std::min(fewest, layer.at("spikes_a_step").get<double>());
+                              return std::to_string(fewest);
+                            }));
+    };
+    for (const NeuronKind kind : {NeuronKind::lif, NeuronKind::cuba_lif, NeuronKind::adaptive}) {
+      CAPTURE(static_cast<int>(kind));
+      for (const double alpha : {0.6, 0.95}) {
+        Options options = network({60, 50, 40, 4});
+        options.neuron.kind = kind;
+        options.neuron.alpha = alpha;
+        options.neuron.threshold = 3;
+        options.weight_scale = 0;
+        options.time_steps = 30;
+        options.train = false;
+        options.steps = 1;
+        CHECK(least(options) > 0);
+        options.neuron.recurrent = true;
+        CHECK(least(options) > 0);
+      }
+    }
+  }
+
   TEST_CASE("layers of odd sizes, one alone, tiles of many neurons, several layers") {
     CHECK(run(network({4})) == "passed");
     CHECK(run(network({17, 4})) == "passed");

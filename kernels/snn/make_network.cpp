@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/snn/nir.h"
+#include "kernels/snn/snn.h"
+#include "sim/base/errors.h"
+#include "sim/data/numpy_file.h"
+#include "sim/data/random.h"
+
+/// Networks out of options: seeded weights, or those of files.
+namespace tessera::snn {
+
+namespace {
+
+constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
+
+// The least, about, with which activity is carried from layer to layer in the published shapes.
+constexpr double kDeviation = 1.3;
+constexpr double kMostLeft = 0.9999;
+constexpr double kLeastThreshold = 1e-6;
+
+/// Seeded weights lie within this times sqrt(6 / inputs). If nothing is said: where so many of the
+/// inputs spike a step that the states of neurons, which sum up such weights over time, deviate by
+/// kDeviation of their threshold; `sources` lead to them.
+double scale_of(const Options& options, std::uint32_t inputs, double spikes,
+                std::uint32_t sources) {
+  if (options.weight_scale > 0) return options.weight_scale;
+  const NeuronOptions& neuron = options.neuron;
+  const double left = std::min(neuron.alpha, kMostLeft);
+  const double current =
+      neuron.kind == NeuronKind::cuba_lif ? std::min(neuron.beta, kMostLeft) : 0.0;
+  // u' = left u + (1 - left) i, i' = current i + sum of weights that are drawn anew each step.
+  const double gain = (1 - left) * (1 - left) * (1 + left * current) /
+                      ((1 - left * current) * (1 - left * left) * (1 - current * current));
+  const double deviation = kDeviation * std::max(std::abs(neuron.threshold), kLeastThreshold);
+  // A weight within b has the variance b^2 / 3.
+  const double bound = deviation * std::sqrt(3 / (gain * std::max(spikes, 1.0) * sources));
+  return bound / std::sqrt(6.0 / inputs);
+}
+
+/// Uniform within scale sqrt(6 / inputs), as f32 has it.
+std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, double scale,
+                                  std::uint32_t inputs, std::uint32_t neurons) {
+  const double bound = scale * std::sqrt(6.0 / inputs);
+  std::vector<float> weights(std::size_t{inputs} * neurons);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(bound * data::random_signed(options.seed, stream, i, 23));
+  return weights;
+}
+
+std::vector<float> weights_of_file(const std::string& folder, std::size_t layer,
+                                   std::string_view suffix, std::uint32_t inputs,
+                                   std::uint32_t neurons) {
+  const std::string path =
+      (std::filesystem::path(folder) / fmt::format("layer_{}{}.npy", layer, suffix)).string();
+  const data::NumpyArray array = data::read_numpy(path);
+  if (array.shape != std::vector<std::uint64_t>{inputs, neurons})
+    throw KeyError("workload.weights", fmt::format("found {} of shape [{}], allowed [{}, {}]", path,
+                                                   fmt::join(array.shape, ", "), inputs, neurons));
+  data::require_finite(array, program::Type::f32, path);
+  std::vector<float> weights(array.values.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(array.values[i]);
+  return weights;
+}
+
+/// What the numbers of all neurons have in common.
+void fill_parameters(const Options& options, Layer& layer) {
+  const NeuronOptions& neuron = options.neuron;
+  const auto all = [&](double value) {
+    return std::vector<float>(layer.neurons, static_cast<float>(value));
+  };
+  layer.alpha = all(neuron.alpha);
+  layer.gain = all(1 - neuron.alpha);
+  if (layer.kind == NeuronKind::integrator) return;
+  layer.threshold = all(neuron.threshold);
+  layer.second_threshold = all(neuron.second_threshold);
+  if (layer.kind == NeuronKind::cuba_lif) layer.beta = all(neuron.beta);
+  if (layer.kind != NeuronKind::adaptive) return;
+  layer.rho = all(neuron.rho);
+  layer.strength = all(neuron.strength);
+}
+
+// All outputs are told what they should do.
+constexpr float kAlways = -100;
+
+Network network_of_file(const Options& options, std::uint32_t inputs) {
+  const std::string& file = options.network;
+  Network network =
+      from_nir(data::nir_network(data::read_nir(file), file), options.step_seconds, file);
+  if (network.inputs() != inputs)
+    throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
+                                                   "workload.data",
+                                                   network.inputs(), file, inputs));
+  Layer& last = network.layers.back();
+  const bool reads_out = last.kind == NeuronKind::integrator;
+  if (reads_out != (options.loss == Loss::membrane))
+    throw KeyError(
+        "workload.loss",
+        fmt::format("found {}, allowed {}, as the last neurons of {} {}",
+                    config::name_of(kLosses, options.loss), reads_out ? "membrane" : "spike_count",
+                    file, reads_out ? "never spike" : "spike"));
+  std::fill(last.second_threshold.begin(), last.second_threshold.end(), kAlways);
+  return network;
+}
+
+}  // namespace
+
+Network make_network(const Options& options, std::uint32_t inputs, double events) {
+  if (!options.network.empty()) return network_of_file(options, inputs);
+  Network network;
+  double spikes = events;
+  for (std::size_t i = 0; i < options.layers.size(); ++i) {
+    Layer layer;
+    const bool last = i + 1 == options.layers.size();
+    layer.kind =
+        last && options.loss == Loss::membrane ? NeuronKind::integrator : options.neuron.kind;
+    layer.inputs = inputs;
+    layer.neurons = options.layers[i];
+    const bool seeded = options.weights.empty();
+    const bool recurrent = options.neuron.recurrent && !last;
+    const auto weights = [&](std::uint64_t stream, std::uint32_t from, double fired,
+                             const char* suffix) {
+      if (!seeded) return weights_of_file(options.weights, i, suffix, from, layer.neurons);
+      const double scale = scale_of(options, from, fired, recurrent ? 2 : 1);
+      return seeded_weights(options, stream, scale, from, layer.neurons);
+    };
+    layer.weights = weights(kWeights + 2 * i, inputs, spikes, "");
+    spikes = options.max_activity * layer.neurons;
+    if (recurrent)
+      layer.recurrent_weights = weights(kWeights + 2 * i + 1, layer.neurons, spikes, "_recurrent");
+    fill_parameters(options, layer);
+    if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAlways);
+    inputs = layer.neurons;
+    network.layers.push_back(std::move(layer));
+  }
+  require_sound(network, "workload.layers");
+  return network;
+}
+
+}  // namespace tessera::snn
