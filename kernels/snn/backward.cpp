@@ -113,6 +113,12 @@ void ProgramBuilder::add_gradients_of_sources(ComputeSet& set, const Neurons& ti
   }
 }
 
+/// Tile code that adds up parts of so many words. The published one deals them out by fours.
+const char* ProgramBuilder::sum_of(std::uint32_t words) const {
+  constexpr std::uint32_t kAtOnce = 4;
+  return plan_.bits() && words < kAtOnce * contexts() ? "snn_sum_few" : "snn_sum";
+}
+
 /// Gradients of listed spikes, of the tiles of each group, are added up; samples lie on different
 /// tiles.
 void ProgramBuilder::add_group_sums(program::Sequence& body) {
@@ -136,7 +142,7 @@ void ProgramBuilder::add_group_sums(program::Sequence& body) {
                                      bytes,
                                      {{sum.parts, word((m - members.begin) * bytes)}}});
         set.vertices.push_back(
-            all(sum.tile, "snn_sum",
+            all(sum.tile, sum_of(bytes / 8),
                 {Place{sum.parts}, Place{sum.sum}, bytes / 8, bytes, word(members.size())}));
         group_sums_[r][g].push_back(sum);
       }
@@ -170,7 +176,7 @@ void ProgramBuilder::add_final_sums(program::Sequence& body) {
       for (std::size_t i = 0; i < parts.size(); ++i)
         exchange.copies.push_back({parts[i], bytes, {{gathered, word(i * bytes)}}});
       set.vertices.push_back(
-          all(home.tile, "snn_sum",
+          all(home.tile, sum_of(bytes / 8),
               {Place{gathered}, Place{home.gradients}, bytes / 8, bytes, word(parts.size())}));
     }
   }

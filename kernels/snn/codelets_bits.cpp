@@ -11,7 +11,7 @@ constexpr unsigned kMarks = 16;  // neurons of a word
 struct Key {
   unsigned first;  // the first word's number
   unsigned chance;
-  unsigned words;   // of a tile of the layer
+  unsigned share;   // 2^31 / words of a tile of the layer: what divides by them
   unsigned unused;  // bits of them that stand for no neuron
 };
 
@@ -30,7 +30,8 @@ __attribute__((always_inline)) inline void list_word(const Look*& call, Found* f
                                                      const unsigned* at, unsigned word) {
   const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
   call = again(call);
-  const unsigned first = number * kMarks - number / call->key->words * call->key->unused;
+  const unsigned tile = high_product(2 * number, call->key->share);
+  const unsigned first = number * kMarks - tile * call->key->unused;
   int spikes = static_cast<int>(word << kMarks);
   int carriers = static_cast<int>(opaque(word >> kMarks) << kMarks);
   for (unsigned place = 0; (spikes | carriers) != 0; spikes <<= 1, carriers <<= 1, ++place) {
@@ -45,6 +46,22 @@ __attribute__((always_inline)) inline void list_word(const Look*& call, Found* f
     else
       found->ids[call->capacity - ++found->carriers] = id;
   }
+}
+
+/// The next word that is not 0, and `mark` behind it; 0: there is none.
+__attribute__((always_inline)) inline unsigned next_word(const unsigned*& mark,
+                                                         const unsigned* stop) {
+  unsigned word;
+  asm volatile(
+      "li %[word], 0\n"
+      "1: beq %[mark], %[stop], 2f\n"
+      ".insn i 0x2b, 3, %[word], %[mark], 4\n"
+      "beqz %[word], 1b\n"
+      "2:\n"
+      : [word] "=&r"(word), [mark] "+r"(mark)
+      : [stop] "r"(stop)
+      : "memory");
+  return word;
 }
 
 __attribute__((always_inline)) inline const unsigned* words_of(const Look* call) {
@@ -73,9 +90,9 @@ extern "C" void snn_look(const Look* call) {
     const unsigned* mark = start;
     const unsigned* stop = words_of(call) + mine;
     for (unsigned rounds = 3; rounds != 0 && found->overflow == 0; --rounds) {
-      while (mark != stop) {
-        unsigned word = xtile::lw_p<4>(mark);
-        if (__builtin_expect(word == 0, 1)) continue;
+      while (true) {
+        unsigned word = next_word(mark, stop);
+        if (word == 0) break;
         if (mark - 1 == start) word &= (opaque(rounds) & 2) != 0 ? found->padding : ~found->padding;
         call = again(call);
         list_word(call, found, mark - 1, word);

@@ -246,6 +246,26 @@ extern "C" void snn_sum(const Sum* call) {
   xtile::xctl<0>();
 }
 
+/// The same of so few words that each is a worker's: 2 slots a part.
+extern "C" void snn_sum_few(const Sum* call) {
+  for (unsigned i = xtile::worker(); i < call->words; i += xtile::workers()) {
+    const double* part = call->parts + i;
+    double sum = *part;
+    double w = xtile::splat_s(constant(-0.0F));
+    unsigned left = call->count - 1;
+    asm volatile(".balign 8\n"
+                 "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+                 "add %[part], %[part], %[stride]\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
+                 "fld %[w], 0(%[part])\n"
+                 "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
+                 : [sum] "+f"(sum), [w] "+f"(w), [part] "+r"(part)
+                 : [n] "r"(left), [stride] "r"(call->stride)
+                 : "memory");
+    call->sum[i] = sum;
+  }
+  xtile::xctl<0>();
+}
+
 namespace {
 
 /// From places in a list to neurons.

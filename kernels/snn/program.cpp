@@ -186,7 +186,8 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
                stated_found(vector, contexts(), contexts() * list.spread, part.worker_capacity));
     if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
     const std::array<std::uint32_t, 4> key{
-        word(mine.begin), chance_of(options_.seed, vector, sample, s), list.marks_a_tile,
+        word(mine.begin), chance_of(options_.seed, vector, sample, s),
+        ceil_div(1U << 31, list.marks_a_tile),
         list.marks_a_tile * each - plan_.layers[vector - 1].neurons_per_tile};
     part.key = buffer(part.tile, sizeof key, "key", [key](std::span<std::byte> into) {
       std::memcpy(into.data(), key.data(), sizeof key);

@@ -135,6 +135,7 @@ class ProgramBuilder {
   void add_state_gradient(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
   void add_gradients_of_sources(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
   void add_group_sums(program::Sequence& body);
+  [[nodiscard]] const char* sum_of(std::uint32_t words) const;
   void add_final_sums(program::Sequence& body);
   void fetch_back(ComputeSet& set);
   void place_gradients(ComputeSet& set, VectorId vector);
