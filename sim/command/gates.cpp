@@ -148,7 +148,9 @@ bool point_passes(const Row& row) {
   const double difference = std::abs(row.simulated - point.published);
   return (point.within == 0 || difference <= point.within * point.published) &&
          (point.within_absolute == 0 || difference <= point.within_absolute) &&
-         (point.peak_at_most == 0 || row.fraction_of_peak <= point.peak_at_most);
+         (point.peak_at_most == 0 || row.fraction_of_peak <= point.peak_at_most) &&
+         (point.speedup_within == 0 || std::abs(row.speedup() - point.published_speedup) <=
+                                           point.speedup_within * point.published_speedup);
 }
 
 bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {

@@ -65,10 +65,14 @@ void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"fits", "false: published as too large"}, point.fits);
   fields.field({"published_speedup", "the published speed-up over the baseline"},
                point.published_speedup);
+  fields.field({"speedup_within", "allowed relative deviation of the speed-up"},
+               point.speedup_within);
   fields.field({"why", "what makes ours faster or slower"}, point.why);
   fields.group({"metric", "what is compared"}, point.metric);
   fields.require(!point.fits || point.published != 0 || !fields.given("published"), "published",
                  "found 0, allowed another number: it is what is divided by");
+  fields.require(point.speedup_within == 0 || point.published_speedup > 0, "speedup_within",
+                 "stands without published_speedup");
 }
 
 void describe(Fields& fields, PowerLaw& fit) {

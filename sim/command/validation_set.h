@@ -35,6 +35,7 @@ struct ValidationPoint {
   double peak_at_most = 0;     ///< gate: largest rate.fraction_of_peak; 0: none
   bool fits = true;            ///< false: published as too large for the machine, refused here too
   double published_speedup = 0;  ///< over the set's baseline; 0: none
+  double speedup_within = 0;     ///< gate: its allowed relative deviation; 0: none
   std::string why;               ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   config::Json set;       ///< key path to value, on top of the set's base

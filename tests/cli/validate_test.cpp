@@ -153,4 +153,22 @@ TEST_SUITE("cli") {
     CHECK(answer.out.find("FAIL: 150 % of ratios") != std::string::npos);
     CHECK(folder.has("runs/figure.csv"));
   }
+
+  TEST_CASE("a point's speed-up is judged beside the published one") {
+    const CommandFolder folder;
+    const auto code = [&](const char* within) {
+      std::string text = set_with("1");
+      const std::string known = "\"published_speedup\": 1.5";
+      folder.write("figure.json", text.replace(text.find(known), known.size(), known + within));
+      return folder.call("validate figure.json").code;
+    };
+    CHECK(code(", \"speedup_within\": 100") == 0);
+    CHECK(code(", \"speedup_within\": 0.0001") == 1);
+    folder.write("figure.json", R"({"title": "x", "citation": "y", "base": {},
+      "points": [{"name": "p", "speedup_within": 0.1}]})");
+    const Answer answer = folder.call("validate figure.json");
+    CHECK(answer.code == 2);
+    CHECK(answer.err.find("points[0].speedup_within: stands without published_speedup") !=
+          std::string::npos);
+  }
 }
