@@ -46,7 +46,8 @@ Option choosing_key(Option option, std::string path, const Simulator& simulator)
     std::vector<std::string> choices;
     each_key(simulator, [&](const std::string& at, const Json& schema) {
       if (at != path || !schema.contains("enum")) return;
-      for (const Json& each : schema["enum"]) choices.push_back(each.get<std::string>());
+      for (const Json& each : schema["enum"])
+        if (each.is_string()) choices.push_back(each.get<std::string>());
     });
     return choices;
   });

@@ -29,7 +29,8 @@ void list_machines(const Simulator& simulator) {
 
 void list_fabrics() {
   const config::Json kind = config::schema(FabricConfig())["properties"]["kind"];
-  for (const config::Json& name : kind["enum"]) fmt::print("{}\n", name.get<std::string>());
+  for (const config::Json& name : kind["enum"])
+    if (name.is_string()) fmt::print("{}\n", name.get<std::string>());
 }
 
 void list_sets_of(config::Presets presets, std::string_view note) {

@@ -31,11 +31,6 @@ const std::string& Layers::origin(const std::string& path) const {
   return root_;
 }
 
-bool Layers::from_command_line(const std::string& path) const {
-  const std::string& from = origin(path);
-  return from.starts_with("--") || from.starts_with("tessera ") || from.starts_with("line ");
-}
-
 bool Layers::not_below(const std::string& path, const std::string& other) const {
   const auto height = [this](const std::string& at) {
     return std::find(order_.begin(), order_.end(), origin(at)) - order_.begin();

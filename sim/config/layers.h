@@ -21,8 +21,6 @@ class Layers {
   [[nodiscard]] const Json& value() const { return value_; }
   /// Where the value at `path` came from: a file name, "preset bow" or "--set a=1".
   [[nodiscard]] const std::string& origin(const std::string& path) const;
-  /// Whether the value at `path` came from an option, an axis or a point of the command line.
-  [[nodiscard]] bool from_command_line(const std::string& path) const;
   /// Whether the value at `path` was laid here with or after that at `other`, both of them given.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.

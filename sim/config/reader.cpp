@@ -113,9 +113,7 @@ void Reader::require_read(const Field& info, const Json& found) {
 
 const Json* Reader::value_at(std::string_view key) const {
   const auto found = values_->find(key);
-  if (found == values_->end()) return nullptr;
-  const bool taken_back = found->is_null() && layers_.from_command_line(join(path_, key));
-  return taken_back ? nullptr : &*found;
+  return found == values_->end() || found->is_null() ? nullptr : &*found;
 }
 
 const Json* Reader::find(const Field& info, const std::string& allowed) {
@@ -226,12 +224,10 @@ void Reader::visit_file(const Field& info, std::string& path) {
 void Reader::visit_group(const Field& info, bool* present, const Members& members) {
   const Json* const found = value_at(info.key);
   if (found != nullptr) require_read(info, *found);
-  // An optional group that is null in a file is taken back from what that extends.
-  const bool given = found != nullptr && (present == nullptr || !found->is_null());
-  if (present != nullptr) *present = given;
-  if (!given && present != nullptr) return;
+  if (present != nullptr) *present = found != nullptr;
+  if (found == nullptr && present != nullptr) return;
   const Json nothing = Json::object();
-  Reader inner(layers_, given ? *found : nothing, join(path_, info.key));
+  Reader inner(layers_, found != nullptr ? *found : nothing, join(path_, info.key));
   inner.read_members(members);
 }
 

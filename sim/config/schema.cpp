@@ -31,7 +31,8 @@ class SchemaWriter : public Fields {
     Json type = {{"type", "number"}};
     if (range.low > std::numeric_limits<double>::lowest()) type["minimum"] = range.low;
     if (range.high < std::numeric_limits<double>::max()) type["maximum"] = range.high;
-    if (!info.zero.empty()) type = {{"anyOf", Json::array({std::move(type), Json{{"const", info.zero}}})}};
+    if (!info.zero.empty())
+      type = {{"anyOf", Json::array({std::move(type), Json{{"const", info.zero}}})}};
     put(info, std::move(type), value == 0 && !info.zero.empty() ? Json(info.zero) : Json(value));
   }
   void visit_text(const Field& info, std::string& value) override {
@@ -48,11 +49,11 @@ class SchemaWriter : public Fields {
   void visit_file(const Field& info, std::string& path) override {
     put(info, {{"type", "string"}}, path);
   }
-  void visit_group(const Field& info, bool* present, const Members& members) override {
+  void visit_group(const Field& info, bool* /*present*/, const Members& members) override {
     SchemaWriter inner;
     members(inner);
     Json type = inner.object();
-    if (present != nullptr) type["type"] = {"object", "null"};
+    type["type"] = {"object", "null"};
     type["description"] = info.sentence;
     properties[std::string(info.key)] = std::move(type);
   }
@@ -71,12 +72,19 @@ class SchemaWriter : public Fields {
     if (range.high < std::numeric_limits<std::uint64_t>::max()) type["maximum"] = range.high;
     return type;
   }
+  /// Or null, which takes back what a file below gives.
+  static void allow_null(Json& type) {
+    if (type.contains("type")) type["type"] = {type["type"], "null"};
+    if (type.contains("enum")) type["enum"].push_back(nullptr);
+    if (type.contains("anyOf")) type["anyOf"].push_back({{"type", "null"}});
+  }
   void put(const Field& info, Json type, const Json& value) {
     type["description"] = info.unit.empty() ? std::string(info.sentence)
                                             : fmt::format("{} [{}]", info.sentence, info.unit);
     if (info.required) {
       required.push_back(info.key);
     } else {
+      allow_null(type);
       type["default"] = value;
     }
     properties[std::string(info.key)] = std::move(type);

@@ -7,7 +7,7 @@ using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::stream_config;
 
-/// `check --fit`, and values taken back by `--set KEY=null`.
+/// `check --fit`, and values taken back by a null.
 namespace {
 
 /// The number behind "KEY: ".
@@ -54,7 +54,7 @@ TEST_SUITE("cli") {
     CHECK((value & (value - 1)) == 0);  // a power of two, as they all are
   }
 
-  TEST_CASE("--set KEY=null takes back what the file gives") {
+  TEST_CASE("a null takes back what files below and presets give") {
     const CommandFolder folder;
     folder.write("w.mtx",
                  "%%MatrixMarket matrix coordinate real general\n4 3 2\n1 1 1.0\n4 3 2.0\n");
@@ -73,10 +73,17 @@ TEST_SUITE("cli") {
     INFO(bare.err);
     CHECK(bare.code == 0);
     CHECK(folder.read("b/report.json").find("\"outputs\": 16") == std::string::npos);
-    folder.write("b.json", R"({"machine": "bow", "workload": {"kernel": "stream", "seed": null}})");
+    // In a file the same.
+    folder.write(
+        "b.json",
+        R"({"extends": "a.json", "workload": {"matrix": "w.mtx", "m": null, "k": null, "density": null}})");
     const Answer in_file = folder.call("check b.json");
-    CHECK(in_file.code == 2);
-    CHECK(in_file.err.find("workload.seed: found null, allowed an integer") != std::string::npos);
+    INFO(in_file.err);
+    CHECK(in_file.out.starts_with("spmm_static 4x3 w.mtx"));
+    const Answer missing = folder.call("check -", R"({"machine": {"extends": "bow",
+      "energy": {"fetch_bytes": null}}, "workload": {"kernel": "gemm"}})");
+    CHECK(missing.code == 2);
+    CHECK(missing.err.find("machine.energy.fetch_bytes: is missing") != std::string::npos);
     CHECK(folder.call("check a.json --set workload.kernel=null").code == 2);
   }
 }

@@ -235,7 +235,7 @@ TEST_SUITE("unit") {
     CHECK(schema["properties"]["machine"]["anyOf"][0]["enum"].dump() ==
           R"(["bow","gc2","gc200","hammerblade","upmem","wse2"])");
     CHECK(schema["properties"]["workload"]["oneOf"][0]["properties"]["kernel"]["const"] == "toy");
-    CHECK(schema["properties"]["run"]["properties"]["check"]["enum"].size() == 4);
+    CHECK(schema["properties"]["run"]["properties"]["check"]["enum"].size() == 5);
     CHECK(config::config_markdown(catalogue).find("| `workload.n` | `12` | 1 to 100 |") !=
           std::string::npos);
   }

@@ -78,7 +78,11 @@ TEST_SUITE("unit") {
     CHECK(options.has_plan);
     CHECK(options.plan.rate == 0.25);
     CHECK(!read("{}").has_plan);
-    CHECK(!read(R"({"plan": null})").has_plan);  // takes back what the config extends
+    const Options nothing = read(R"({"count": null, "colour": null, "inner": null, "plan": null})");
+    CHECK(nothing.count == 7);
+    CHECK(nothing.colour == Options{}.colour);
+    CHECK(nothing.inner.rate == Options{}.inner.rate);
+    CHECK(!nothing.has_plan);
   }
 
   TEST_CASE("a whole number may be written with a point or an exponent") {
@@ -174,8 +178,9 @@ TEST_SUITE("unit") {
   TEST_CASE("the schema holds each field's type, range, default and sentence") {
     const config::Json schema = config::schema(Options());
     CHECK(schema["properties"]["count"].dump() ==
-          R"({"type":"integer","minimum":1,"maximum":10,"description":"how many","default":7})");
-    CHECK(schema["properties"]["colour"]["enum"].dump() == R"(["red","green"])");
+          R"({"type":["integer","null"],"minimum":1,"maximum":10,)"
+          R"("description":"how many","default":7})");
+    CHECK(schema["properties"]["colour"]["enum"].dump() == R"(["red","green",null])");
     CHECK(schema["properties"]["inner"]["properties"]["rate"]["description"] == "how fast [GHz]");
     CHECK(schema["additionalProperties"] == false);
     CHECK(schema["properties"]["points"]["items"]["properties"].contains("rate"));

@@ -62,8 +62,9 @@ bool valid(const Json& value, const Json& schema) {
     const Json& names = schema.at("enum");
     if (std::find(names.begin(), names.end(), value) == names.end()) return false;
   }
-  if (schema.contains("minimum") && value < schema.at("minimum")) return false;
-  if (schema.contains("maximum") && value > schema.at("maximum")) return false;
+  const bool number = value.is_number();
+  if (number && schema.contains("minimum") && value < schema.at("minimum")) return false;
+  if (number && schema.contains("maximum") && value > schema.at("maximum")) return false;
   if (schema.contains("anyOf") && count("anyOf") == 0) return false;
   if (schema.contains("oneOf") && count("oneOf") != 1) return false;
   if (schema.contains("not") && valid(value, schema.at("not"))) return false;
@@ -107,6 +108,13 @@ TEST_SUITE("unit") {
     CHECK_FALSE(valid(R"({"machine": "bow", "workload": {"n": 4}})"));
     CHECK_FALSE(valid(R"({"machine": "bow"})"));
     CHECK(valid(R"({"extends": "other.json", "workload": {"n": 4}})"));
+  }
+
+  TEST_CASE("a null takes back what has a default, not what a run has to give") {
+    CHECK(
+        valid(R"({"extends": "a.json", "machine": {"extends": "bow", "tiles": null, "fabric": null},
+                    "workload": {"kernel": "stream", "seed": null, "operation": null}})"));
+    CHECK_FALSE(valid(R"({"workload": {"kernel": null}})"));
   }
 
   TEST_CASE("mistakes in a sweep are seen") {
