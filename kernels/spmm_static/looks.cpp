@@ -1,5 +1,7 @@
 #include "kernels/spmm_static/looks.h"
 
+#include <algorithm>
+
 #include "kernels/spmm_static/work_list.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
@@ -14,22 +16,62 @@ Partition Looks::partition(const Cuts& cuts) const {
   return partition;
 }
 
-void Looks::look(Partition partition, const Cuts& cuts) {
+void Looks::look(Partition partition, const Cuts& cuts, bool anyway) {
   if (partition.parts.empty()) return;
   if (program::total(tile_memory(partition)) > room()) {
     if (!closest_) closest_ = cuts;
-  } else if (!places_fit(partition)) {
-    unnamed_ = cuts;
-  } else {
-    const Prediction prediction = cost_.predict(partition);
-    if (best_ && best_->prediction.cycles <= prediction.cycles) return;
-    best_ = Plan{pinned_.algorithm, cuts.dealing, cuts.sums, std::move(partition), prediction};
-    best_cuts_ = cuts;
+    return;
   }
+  if (!places_fit(partition)) {
+    unnamed_ = cuts;
+    return;
+  }
+  const Prediction prediction = cost_.predict(partition);
+  const auto after = std::upper_bound(
+      plans_.begin(), plans_.end(), prediction.cycles,
+      [](std::uint64_t cycles, const Plan& plan) { return cycles < plan.prediction.cycles; });
+  if (after == plans_.begin()) best_cuts_ = cuts;
+  const std::size_t most = most_plans(partition);
+  const auto place = static_cast<std::size_t>(after - plans_.begin());
+  if (place >= most && !(anyway && most > 1)) return;
+  plans_.insert(after,
+                {pinned_.algorithm, cuts.dealing, cuts.sums, std::move(partition), prediction});
+  if (plans_.size() > most && !anyway) plans_.pop_back();
+}
+
+/// One where exchanges are not scheduled: with many copies that takes long, and their estimates
+/// miss least.
+std::size_t Looks::most_plans(const Partition& partition) const {
+  constexpr std::size_t kMost = 3;
+  constexpr std::uint64_t kMostCopies = 100'000;
+  if (!around_.scheduled) return 1;
+  std::uint64_t copies = 0;
+  for (const Part& part : partition.parts)
+    for (const Share& share : partition.layer(part).shares)
+      copies += share.columns.size() + share.rows.size();
+  return copies <= kMostCopies ? kMost : 1;
+}
+
+/// Of the best by estimate the best with scheduled exchanges, or the first if none fits so.
+Plan& Looks::scheduled() {
+  Plan* best = nullptr;
+  for (Plan& plan : plans_) {
+    if (most_plans(plan.partition) == 1) continue;
+    try {
+      plan.prediction = around_.scheduled(plan.partition, plan.prediction);
+      if (best == nullptr || plan.prediction.cycles < best->prediction.cycles) best = &plan;
+    } catch (const UserError&) {
+      continue;  // estimates of memory leave out how a schedule cuts its streams
+    }
+  }
+  return best == nullptr ? plans_.front() : *best;
 }
 
 Plan Looks::take(std::uint64_t budget, const char* whose) {
-  if (best_) return *std::move(best_);
+  if (!plans_.empty()) {
+    const bool few = most_plans(plans_.front().partition) > 1;
+    return std::move(few ? scheduled() : plans_.front());
+  }
   std::string what =
       fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel, w_.rows,
                   w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),

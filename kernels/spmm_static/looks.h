@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_static/plan.h"
@@ -30,18 +31,21 @@ class Looks {
     const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
     return capacity - std::min(capacity, around_.beside);
   }
-  [[nodiscard]] const std::optional<Plan>& best() const { return best_; }
+  [[nodiscard]] bool any() const { return !plans_.empty(); }
   [[nodiscard]] const std::optional<Cuts>& best_cuts() const { return best_cuts_; }
   [[nodiscard]] const std::optional<Cuts>& closest() const { return closest_; }
   void set_closest(const std::optional<Cuts>& cuts) { closest_ = cuts; }
 
   [[nodiscard]] Partition partition(const Cuts& cuts) const;
-  /// Keeps the partition if it fits and is better than what was seen before.
-  void look(Partition partition, const Cuts& cuts);
+  /// Keeps the partition if it fits and is one of the best that were seen, or `anyway`.
+  void look(Partition partition, const Cuts& cuts, bool anyway = false);
   /// The best plan; throws UserError with what `budget` bytes, by whose word, leave no room for.
   Plan take(std::uint64_t budget, const char* whose);
 
  private:
+  [[nodiscard]] std::size_t most_plans(const Partition& partition) const;
+  [[nodiscard]] Plan& scheduled();
+
   const sparse::BlockMatrix& w_;
   std::uint32_t n_;
   Cost& cost_;
@@ -49,7 +53,7 @@ class Looks {
   const Surroundings& around_;
   sparse::published::Policy policy_;
   Problem problem_;
-  std::optional<Plan> best_;
+  std::vector<Plan> plans_;  ///< of which the best is chosen, by predicted cycles
   std::optional<Cuts> best_cuts_;
   std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists

@@ -16,15 +16,35 @@ std::uint64_t common_count(const std::vector<std::uint32_t>& a,
   return count;
 }
 
+/// Rows of X go out once to the tiles of each part that take them.
+void send_rows(sparse::Traffic& traffic, const Partition& partition) {
+  const Shape& shape = partition.shape;
+  const std::uint64_t depth = shape.x_depth();
+  for (const Part& part : partition.parts) {
+    std::vector<bool> taken(partition.block_columns);
+    for (const Share& share : partition.layer(part).shares)
+      for (const std::uint32_t column : share.columns) taken[column] = true;
+    std::size_t operand = 0;
+    for (std::uint64_t row = 0; row < taken.size() * shape.block; row += depth) {
+      while (operand + 1 < partition.x.size() && partition.x[operand + 1].first <= row) ++operand;
+      if (!taken[row / shape.block]) continue;
+      const auto& [before, storage] = partition.x[operand];
+      const std::uint64_t first =
+          ((row - before) * partition.columns + part.begin * depth) * shape.bytes();
+      for (const auto& piece : storage.pieces(first, first + part.width() * depth * shape.bytes()))
+        traffic.send(piece.tile, piece.bytes);
+    }
+  }
+}
+
 }  // namespace
 
 sparse::Traffic inputs_moved(const Partition& partition, bool values) {
   values = values && partition.shares_values();
   sparse::Traffic traffic(partition.tiles);
-  for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
-    for (const DenseRows& rows : partition.x) traffic.send(tile, rows.storage.bytes_on(tile));
-    if (values) traffic.send(tile, partition.value_storage().bytes_on(tile));
-  }
+  send_rows(traffic, partition);
+  for (std::uint32_t tile = 0; values && tile < partition.tiles; ++tile)
+    traffic.send(tile, partition.value_storage().bytes_on(tile));
   for (const Part& part : partition.parts) {
     const Layer& layer = partition.layer(part);
     for (std::size_t s = 0; s < layer.shares.size(); ++s) {

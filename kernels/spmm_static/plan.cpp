@@ -92,8 +92,9 @@ class Search {
     } else {
       search();
     }
-    if (!looks_.best() && looks_.closest()) look_at_dealings(*looks_.closest());
+    if (!looks_.any() && looks_.closest()) look_at_dealings(*looks_.closest());
     look_at_placed();
+    look_at_published();
     return looks_.take(looks_.room(), "the machine has room");
   }
 
@@ -107,7 +108,7 @@ class Search {
       look_at_dealings(cuts);
     }
     std::optional<Cuts> centre;
-    while (looks_.best() && looks_left_ > 0 && centre != looks_.best_cuts()) {
+    while (looks_.any() && looks_left_ > 0 && centre != looks_.best_cuts()) {
       centre = looks_.best_cuts();
       for (const Cuts& cuts : neighbours(*centre)) look_at_dealings(cuts);
     }
@@ -170,14 +171,16 @@ class Search {
     looks_.look(looks_.partition(cuts), cuts);
   }
 
-  /// Sums placed one by one, for the best cuts and the published ones.
+  /// Sums placed one by one, for the best cuts.
   void look_at_placed() {
-    if (pinned_.sums.value_or(Sums::placed) != Sums::placed) return;
-    if (auto placed = looks_.best_cuts()) {
-      placed->sums = Sums::placed;
-      look_at(*placed);
-    }
-    if (const auto found = published_cuts(looks_); found.cuts) look_at(*found.cuts);
+    auto placed = looks_.best_cuts();
+    if (!placed || pinned_.sums.value_or(Sums::placed) != Sums::placed) return;
+    placed->sums = Sums::placed;
+    look_at(*placed);
+  }
+  void look_at_published() {
+    if (const auto found = published_cuts(looks_); found.cuts)
+      looks_.look(looks_.partition(*found.cuts), *found.cuts, true);
   }
 
   Looks& looks_;

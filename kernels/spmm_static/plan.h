@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include <nlohmann/json_fwd.hpp>
@@ -44,6 +45,9 @@ struct Surroundings {
   std::string keys = "workload.plan";  ///< of what is pinned
   std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
   std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
+  /// The estimate with exchanges as the program of that partition schedules them, for the few best
+  /// plans of few copies; throws UserError if it does not fit. None: estimates decide.
+  std::function<Prediction(const Partition&, const Prediction&)> scheduled = {};
 };
 
 /// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range.

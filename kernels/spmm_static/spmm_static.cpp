@@ -5,6 +5,7 @@
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::spmm_static {
 
@@ -44,8 +45,19 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       w_(sparse::make_weights(sparse::fitting(options_.weights, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
          sparse::kDenseStream),
-      plan_(
-          choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan)) {}
+      plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,
+                        surroundings(costs))) {}
+
+/// Its exchanges are those of the program.
+Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
+  Surroundings around;
+  if (costs.machine().tiles > kMostTilesScheduled) return around;
+  around.scheduled = [this, &costs](const Partition& partition, const Prediction& estimate) {
+    const program::Program program = build_program(partition, w_, x_, contexts_, Region::all);
+    return tessera::scheduled(estimate, costs.compile(program), costs);
+  };
+  return around;
+}
 
 nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
 

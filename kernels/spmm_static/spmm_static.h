@@ -40,6 +40,8 @@ class SpmmStatic : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  [[nodiscard]] Surroundings surroundings(const MachineCosts& costs) const;
+
   Options options_;
   std::uint32_t contexts_;
   sparse::BlockMatrix w_;
