@@ -23,6 +23,8 @@ namespace tessera::spmm_dynamic {
 constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kPoolHeadWords = 4;  ///< without the counts for each part of the rows
 constexpr std::uint32_t kPoolEndWords = 2;
+constexpr std::uint32_t kGroupWords = 4;   ///< at the head of a sub-group
+constexpr std::uint32_t kWorkerWords = 5;  ///< for each worker, there
 constexpr std::uint32_t kMostPartitions = 65534;
 
 /// The room of a pool and what its lists say.
@@ -36,7 +38,7 @@ struct PoolShape {
   [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
   [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows
   [[nodiscard]] std::uint32_t group_head_words() const {
-    return !shape.in_blocks() ? 4 + 5 * contexts : 5;
+    return kGroupWords + (!shape.in_blocks() ? kWorkerWords * contexts : 1);
   }
   [[nodiscard]] std::uint32_t pool_head_words() const { return kPoolHeadWords + grid.x; }
   /// Passes of a row that workers may share: of columns; of gradients of values the rows of a
@@ -70,7 +72,19 @@ struct Pool {
 struct Portion {
   double blocks = 0;
   double rows = 0;
-  double longest = 0;  ///< blocks of the longest row; 0: all are as long as the mean
+  /// If all workers had as much to do as the busiest one, where they share rows; 0: not known.
+  struct {
+    double rows = 0;
+    double units = 0;
+  } busiest = {};
+
+  Portion& operator+=(const Portion& other) {
+    blocks += other.blocks;
+    rows += other.rows;
+    busiest.rows += other.busiest.rows;
+    busiest.units += other.busiest.units;
+    return *this;
+  }
 };
 
 /// What a pattern, or the expectation of one, gives the tiles of a grid to do.

@@ -38,6 +38,7 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
       workers_(costs.machine().tile.contexts),
       products_({kMeasured,
                  kMeasured,
+                 kMeasured,
                  {shape.in_blocks() ? workers_ * shape.unit.positions_at_once() : 1, kSettled}},
                 [this](const Sizes& sizes) { return measure_product(sizes); }),
       zeroing_({{1, kSettled}},
@@ -62,21 +63,24 @@ std::uint64_t Cost::vertex(const Make& make) {
 
 // --- what is measured: vertices of one tile ------------------------------------------------------
 
-/// Rows (of every worker, where workers share rows), units of each, columns in grains.
+/// Busy workers, rows (of every worker, where workers share rows), units of each, columns in
+/// grains.
 std::uint64_t Cost::measure_product(const Sizes& sizes) {
-  const std::uint32_t rows = word(sizes[0]) * (shape_.in_blocks() ? 1 : workers_);
+  const std::uint32_t rows = word(sizes[1]) * (shape_.in_blocks() ? 1 : workers_);
   const std::uint32_t pair = unit_blocks(shape_);
-  const std::uint32_t blocks = word(sizes[1]) * pair;
+  const std::uint32_t blocks = word(sizes[2]) * pair;
   // Lists name places in 16 bits: wider ones are taken in proportion.
   const std::uint32_t grain = column_grain(shape_);
   const std::uint64_t row_bytes = std::uint64_t{shape_.block} * grain * shape_.partial_bytes();
   const std::uint64_t most = std::max<std::uint64_t>(kMostPlace * kWord / (rows * row_bytes), 1);
-  const std::uint64_t grains = std::min(sizes[2], most);
-  PoolShape pool{shape_, {1, 1, 1, word(grains) * grain}, workers_, rows * word(sizes[1]), 0};
+  const std::uint64_t grains = std::min(sizes[3], most);
+  PoolShape pool{shape_, {1, 1, 1, word(grains) * grain}, workers_, rows * word(sizes[2]), 0};
   pool.meta_words =
       pool.pool_head_words() + kPoolEndWords + pool.group_head_words() + rows * (2 + blocks);
   const sparse::BlockMatrix w = even_rows(shape_, rows, blocks);
   std::vector<std::uint16_t> lists = pool_lists(w, pool, pack(w, pool), 0, 0);
+  for (std::uint64_t idle = sizes[0]; idle < workers_; ++idle)  // no rows
+    lists[pool.pool_head_words() + kGroupWords + kWorkerWords * idle] = 0;
   lists.resize(round_up<std::size_t>(lists.size(), kWord / sizeof(lists.front())), 0);
   const std::uint32_t meta = word(lists.size() * sizeof(lists.front()));
   lists.resize(lists.size() + std::size_t{pool.units} * unit_bytes(shape_) / 2 + kWord, 0);
@@ -89,7 +93,7 @@ std::uint64_t Cost::measure_product(const Sizes& sizes) {
     one.y_rows = buffer(side * rows * shape_.partial_bytes());
     return spmm_dynamic::product(assembly, pool, meta, one, 0);
   });
-  return cycles * sizes[2] / grains;
+  return cycles * sizes[3] / grains;
 }
 
 /// Squares of each run of a worker, runs.
@@ -128,8 +132,11 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
   const std::uint64_t least = shape_.gradient ? 2 : 4;
   const std::uint64_t most = shape_.gradient ? 4 : 12;
   const std::uint64_t grains = columns / column_grain(shape_);
+  const auto of_busy = [&](std::uint64_t busy, std::uint64_t rows, std::uint64_t units) {
+    return static_cast<double>(products_({busy, rows, units, grains}));
+  };
   const auto at = [&](std::uint64_t rows, std::uint64_t units) {
-    return static_cast<double>(products_({rows, units, grains}));
+    return of_busy(workers_, rows, units);
   };
   const double rows = shape_.in_blocks() ? 1 : workers_;
   const double few = at(least, least);
@@ -138,32 +145,39 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
   line.unit = (at(least, most) - few) / (between * static_cast<double>(least));
   line.row = (at(most, least) - few) / between - static_cast<double>(least) * line.unit;
   line.once = 2 * few - at(2 * least, least);
+  if (!shape_.in_blocks())
+    line.pace = (of_busy(1, least, most) - of_busy(1, least, least)) / (at(least, most) - few);
   return lines_.emplace(columns, line).first->second;
 }
 
 // --- what follows from it ------------------------------------------------------------------------
 
-/// How much longer than its even share the busiest worker takes, where workers share rows, or rows
-/// and passes: no worker has less than the longest row's.
-double Cost::imbalance(const PoolShape& pool, const Portion& portion) const {
-  const double rows = portion.rows;
-  if (shape_.in_blocks() || rows == 0) return 1;
-  const double longest = portion.longest * rows / portion.blocks;  // in rows of the mean length
+/// Cycles if all workers had as much to do as the busiest one: where that is not known, rows are
+/// about equal.
+double Cost::busiest(const PoolShape& pool, const Portion& portion, const Line& of) const {
+  if (portion.busiest.rows > 0)
+    return portion.busiest.rows * of.row + portion.busiest.units * of.unit;
+  if (shape_.in_blocks() || portion.rows == 0) return 0;
   double most = 0;
   for (std::uint32_t parts = 1; parts <= std::min(workers_, pool.passes()); ++parts) {
-    const double busiest =
-        std::max(std::ceil(rows / (workers_ / parts)), longest) * ceil_div(pool.passes(), parts);
-    if (parts == 1 || busiest < most) most = busiest;
+    const double one =
+        std::ceil(portion.rows / (workers_ / parts)) * ceil_div(pool.passes(), parts);
+    if (parts == 1 || one < most) most = one;
   }
-  return std::max(1.0, most * workers_ / (std::ceil(rows) * pool.passes()));
+  return even(portion, of) * most * workers_ / (std::ceil(portion.rows) * pool.passes());
 }
 
-std::uint64_t Cost::product(const PoolShape& pool, const Portion& portion) {
-  const Line& of = line(pool.grid.columns);
+double Cost::even(const Portion& portion, const Line& of) const {
   const double pair = unit_blocks(shape_);
   // A row of an odd number of elements ends with a zero.
   const double units = portion.blocks / pair + (pair > 1 ? portion.rows / 2 : 0);
-  return rounded(of.once + (portion.rows * of.row + units * of.unit) * imbalance(pool, portion));
+  return portion.rows * of.row + units * of.unit;
+}
+
+/// The fewer workers have something to do the faster they are, up to their pace alone.
+std::uint64_t Cost::product(const PoolShape& pool, const Portion& portion) {
+  const Line& of = line(pool.grid.columns);
+  return rounded(of.once + std::max(even(portion, of), of.pace * busiest(pool, portion, of)));
 }
 
 std::uint64_t Cost::turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns) {
@@ -251,12 +265,13 @@ void Cost::add_propagation(const Buffers& bytes, const PoolShape& pool, const Lo
   const std::uint64_t steps = load.y_steps + load.x_steps;
   const std::uint64_t rounds = grid.x > 1 ? load.x_steps / 2 : steps > 0 ? 1 : 0;
   const std::uint64_t visits = grid.y == 1 ? 0 : (grid.x > 1 ? 2 : 1) * rounds;
-  const std::uint64_t ways = shape_.gradient ? 2 : 1;
   add_test(grid, 1 + rounds + visits + load.y_steps / 2, sum);
   if (shape_.gradient) add_test(grid, (grid.x > 1 ? 1 : 0) + (grid.y > 1 ? 1 : 0) + steps / 2, sum);
   if (steps == 0) return;
   const std::uint64_t walks = product(pool, {});
-  steps_.add(sum, {ExchangeLoad{bytes.pool, bytes.pool, 0, grid.tiles()}, walks}, ways * steps);
+  const ExchangeLoad moved{bytes.pool, bytes.pool, 0, grid.tiles()};
+  steps_.add(sum, {moved, walks}, steps);
+  if (shape_.gradient) steps_.add(sum, {moved, 0}, steps);
   const std::uint64_t computed = product(pool, load.steps) - walks;
   sum.compute_cycles += computed;
   sum.cycles += computed;

@@ -24,12 +24,14 @@ class Cost {
   /// Of the products of a tile with so many columns: a line through what was measured.
   struct Line {
     double once, row, unit;
+    double pace = 1;  ///< of a worker alone: its cycles over those while all work
   };
   std::uint64_t measure_product(const FittedCost::Sizes& sizes);
   std::uint64_t measure_turning(const FittedCost::Sizes& sizes);
   std::uint64_t measure_test(std::uint64_t flags);
   const Line& line(std::uint32_t columns);
-  [[nodiscard]] double imbalance(const PoolShape& pool, const Portion& portion) const;
+  [[nodiscard]] double even(const Portion& portion, const Line& of) const;
+  [[nodiscard]] double busiest(const PoolShape& pool, const Portion& portion, const Line& of) const;
   std::uint64_t product(const PoolShape& pool, const Portion& portion);
   std::uint64_t turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns);
   template <class Make>

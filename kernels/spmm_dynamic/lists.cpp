@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/spmm_dynamic/bucket.h"
+#include "kernels/spmm_dynamic/worker_parts.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_dynamic {
@@ -38,54 +38,20 @@ class GroupWriter {
     words_.push_back(static_cast<std::uint16_t>(word));
   }
 
-  [[nodiscard]] std::uint32_t units_of(const RowPart& row) const {
-    return static_cast<std::uint32_t>(
-        ceil_div<std::uint64_t>(row.end - row.begin, unit_blocks(shape_.shape)));
-  }
-
   void write_row(const RowPart& row) {
     put((row.row - first_row_) * shape_.y_step());
-    put(units_of(row));
+    put(units_of(shape_, row));
     const std::uint64_t padded =
-        row.begin + std::uint64_t{units_of(row)} * unit_blocks(shape_.shape);
+        row.begin + std::uint64_t{units_of(shape_, row)} * unit_blocks(shape_.shape);
     for (std::uint64_t e = row.begin; e < padded; ++e)
       put((w_.column[std::min(e, row.end - 1)] - first_column_) * shape_.x_step());
   }
 
-  /// The first row of each part when the rows are cut after equal work.
-  [[nodiscard]] std::vector<std::size_t> cuts(std::uint32_t parts) const {
-    std::vector<std::size_t> at{0};
-    std::uint64_t done = 0;
-    for (std::size_t i = 0; i < group_.rows.size(); ++i) {
-      const std::uint64_t half = units_of(group_.rows[i]) / 2;
-      while (at.size() < parts && (done + half) * parts >= group_.units * at.size())
-        at.push_back(i);
-      done += units_of(group_.rows[i]);
-    }
-    at.resize(parts + 1, group_.rows.size());
-    return at;
-  }
-
-  [[nodiscard]] std::uint64_t slowest(std::uint32_t column_parts) const {
-    const std::vector<std::size_t> at = cuts(shape_.contexts / column_parts);
-    std::uint64_t most = 0;
-    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-      std::uint64_t work = 0;
-      for (std::size_t row = at[i]; row < at[i + 1]; ++row)
-        work += kRowWork + units_of(group_.rows[row]);
-      most = std::max(most, work * ceil_div(shape_.passes(), column_parts));
-    }
-    return most;
-  }
-
-  /// Workers share rows, or rows and passes where there are few rows.
   void write_parts() {
-    std::uint32_t best = 1;
-    for (std::uint32_t parts = 2; parts <= std::min(shape_.contexts, shape_.passes()); ++parts) {
-      if (slowest(parts) < slowest(best)) best = parts;
-    }
-    const std::uint32_t row_parts = shape_.contexts / best;
-    const std::vector<std::size_t> at = cuts(row_parts);
+    const WorkerParts parts = worker_parts(shape_, group_);
+    const std::uint32_t best = parts.pass_parts;
+    const auto row_parts = static_cast<std::uint32_t>(parts.row_parts());
+    const std::vector<std::size_t>& at = parts.cuts;
     std::uint32_t list = shape_.group_head_words();
     std::uint32_t unit = 0;
     const std::uint32_t unit_words = unit_bytes(shape_.shape) / kUnitWord;
@@ -100,16 +66,14 @@ class GroupWriter {
         put(passes);
       }
       for (std::size_t row = at[i]; row < at[i + 1]; ++row) {
-        list += 2 + units_of(group_.rows[row]) * unit_blocks(shape_.shape);
-        unit += units_of(group_.rows[row]);
+        list += 2 + units_of(shape_, group_.rows[row]) * unit_blocks(shape_.shape);
+        unit += units_of(shape_, group_.rows[row]);
       }
     }
     for (std::uint32_t i = row_parts * best; i < shape_.contexts; ++i) {
-      for (int word = 0; word < 5; ++word) put(0);
+      for (int word = 0; word < static_cast<int>(kWorkerWords); ++word) put(0);
     }
   }
-
-  static constexpr std::uint64_t kRowWork = 4;  // of a row beside its units, in units
 
   const sparse::BlockMatrix& w_;
   const PoolShape& shape_;

@@ -145,7 +145,7 @@ Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint
 Load spilling_load(const Problem& problem, const Grid& grid, double most) {
   const double rows = ceil_div(problem.block_rows, grid.x);
   const auto portion = [&](double blocks) {
-    return Portion{blocks, rows * (1 - std::exp(-blocks / rows)), 0};
+    return Portion{blocks, rows * (1 - std::exp(-blocks / rows)), {}};
   };
   const double room = static_cast<double>(bucket_blocks(problem, grid) * grid.z);
   Load load{portion(std::min(most, room)), {}, 0, 0};

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/spmm_dynamic/bucket.h"
+#include "kernels/spmm_dynamic/worker_parts.h"
 
 namespace tessera::spmm_dynamic {
 
@@ -10,11 +10,11 @@ namespace {
 class Propagation {
  public:
   Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
-      : grid_(shape.grid), visits_(grid_.partitions()) {
+      : grid_(shape.grid), row_work_(row_work(shape)), visits_(grid_.partitions()) {
     for (std::uint32_t y = 0; y < grid_.y; ++y) {
       for (std::uint32_t x = 0; x < grid_.x; ++x) {
         for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
-          left_.push_back({x, y, group.x, group.y, portion_of(group), &group});
+          left_.push_back({x, y, group.x, group.y, portion_of(shape, group), &group});
       }
     }
     load_.own = compute();
@@ -39,21 +39,7 @@ class Propagation {
     const SubGroup* group;
   };
 
-  static Portion portion_of(const SubGroup& group) {
-    Portion portion{0, static_cast<double>(group.rows.size()), 0};
-    for (const RowPart& row : group.rows) {
-      const auto blocks = static_cast<double>(row.end - row.begin);
-      portion.blocks += blocks;
-      portion.longest = std::max(portion.longest, blocks);
-    }
-    return portion;
-  }
-  void step() {
-    const Portion most = compute();
-    load_.steps.blocks += most.blocks;
-    load_.steps.rows += most.rows;
-    load_.steps.longest = std::max(load_.steps.longest, most.longest);
-  }
+  void step() { load_.steps += compute(); }
   void step_x() {
     x_ = (x_ + 1) % grid_.x;
     ++load_.x_steps;
@@ -81,18 +67,21 @@ class Propagation {
       if (here) {
         const std::size_t tile = left.x + std::size_t{left.y} * grid_.x;
         visits_[tile].push_back(left.group);
-        Portion& sum = computed[tile];
-        sum.blocks += left.portion.blocks;
-        sum.rows += left.portion.rows;
-        sum.longest = std::max(sum.longest, left.portion.longest);
+        computed[tile] += left.portion;
       }
       return here;
     });
     return *std::max_element(computed.begin(), computed.end(),
-                             [](const auto& a, const auto& b) { return a.blocks < b.blocks; });
+                             [this](const auto& a, const auto& b) { return work(a) < work(b); });
+  }
+
+  /// In units: what orders tiles.
+  [[nodiscard]] double work(const Portion& portion) const {
+    return std::max(portion.blocks, row_work_ * portion.busiest.rows + portion.busiest.units);
   }
 
   Grid grid_;
+  double row_work_;
   std::vector<Left> left_;
   Visits visits_;
   Load load_;

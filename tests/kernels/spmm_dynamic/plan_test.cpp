@@ -79,6 +79,33 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("gradients of few blocks in skewed rows are predicted, on whatever pipeline") {
+    for (const bool revolver : {false, true})
+      for (const std::uint32_t block : {4U, 8U}) {
+        CAPTURE(revolver);
+        CAPTURE(block);
+        Options options = options_of(block, program::Type::f16, Pass::grad_values);
+        options.weights.pattern = sparse::Pattern::row_skewed;
+        options.weights.density = 0.04;
+        options.n = 32;
+        MachineConfig machine = small_machine(9, 256);
+        if (revolver) {
+          machine.tile.issue = IssueKind::revolver;
+          machine.tile.reissue_cycles = 11;
+          machine.tile.contexts = 16;
+        }
+        const std::string text = test::run_workload<SpmmDynamic>(
+            options, machine, [](const RunResult& result, const SpmmDynamic& workload) {
+              const auto predicted = static_cast<double>(workload.prediction().cycles);
+              const auto found = static_cast<double>(result.time.total().count());
+              return fmt::format(", {}", found > 0.9 * predicted && found < 1.1 * predicted
+                                             ? "near"
+                                             : fmt::format("{} of {}", found, predicted));
+            });
+        CHECK(text == "passed, near");
+      }
+  }
+
   TEST_CASE("what is predicted is for the pattern that is given, whoever planned") {
     Options options = options_of(16, program::Type::f16, Pass::forward);
     options.plan = {Algorithm::published, 4, 3, 2};
