@@ -43,7 +43,7 @@ void Looks::look(Partition partition, const Cuts& cuts, bool anyway) {
 /// miss least.
 std::size_t Looks::most_plans(const Partition& partition) const {
   constexpr std::size_t kMost = 3;
-  constexpr std::uint64_t kMostCopies = 100'000;
+  constexpr std::uint64_t kMostCopies = 3'000;
   if (!around_.scheduled) return 1;
   std::uint64_t copies = 0;
   for (const Part& part : partition.parts)
