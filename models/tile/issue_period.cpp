@@ -2,6 +2,13 @@
 
 namespace tessera {
 
+namespace {
+
+constexpr std::uint64_t kPrice = 4;  // issues a context, about what a look at all takes
+constexpr std::uint64_t kMostCredit = 4096;
+
+}  // namespace
+
 IssuePeriod::Place IssuePeriod::place(const PipelineLane& lane) {
   return {lane.trace.number(), lane.issued, lane.eventful_step()};
 }
@@ -11,8 +18,18 @@ bool IssuePeriod::may_repeat(const PipelineLane& lane) {
   return lane.trace.front().times > 2 || lane.steps > 2;
 }
 
+bool IssuePeriod::pays(const Port& port) {
+  const std::uint64_t price = kPrice * port.lanes.size();
+  if (credit_ < price) return false;
+  credit_ -= price;
+  return true;
+}
+
 bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit) {
+  ++issues_;
+  credit_ = std::min(credit_ + 1, kMostCredit);
   if (seen_.empty() || !port.lanes[watched_].running) {
+    if (!pays(port)) return false;
     watched_ = port.last;
     renew_ = 1;
     keep(port, now);
@@ -22,55 +39,70 @@ bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit)
   if (port.last != watched_ || !may_repeat(lane)) return false;
   const Place here = place(lane);
   if (here.stretch != place_.stretch) renew_ = 1;
-  if (here == place_) {
-    describe(port, now);
-    if (state_ == seen_) {
-      const std::uint64_t cycles = now - then_;
-      const std::uint64_t fit = limit > now ? (limit - 1 - now) / cycles : 0;
-      const std::uint64_t times = std::min(periods(port), fit);
-      if (times > 0) advance(port, times, cycles);
-      seen_.clear();
-      return times > 0;
-    }
+  if (here == place_ && pays(port) && recurs(port, now)) {
+    const std::uint64_t cycles = now - then_;
+    const std::uint64_t fit = limit > now ? (limit - 1 - now) / cycles : 0;
+    const std::uint64_t times = std::min(periods(port), fit);
+    if (times > 0) advance(port, times, cycles);
+    credit_ = std::min(credit_ + std::min(times, kMostCredit) * issues_, kMostCredit);
+    seen_.clear();
+    return times > 0;
   }
-  if (here.stretch != place_.stretch || ++since_ >= renew_) {
+  if ((here.stretch != place_.stretch || ++since_ >= renew_) && pays(port)) {
     renew_ *= 2;
     keep(port, now);
   }
   return false;
 }
 
-/// All that decides what issues next, times relative to now. What lies behind a context's slot has
-/// no say.
-void IssuePeriod::describe(const Port& port, std::uint64_t now) {
-  state_.clear();
+/// All that decides what issues next, times relative to now, word by word as long as take(word) is
+/// true. What lies behind a context's slot has no say.
+template <class Take>
+void IssuePeriod::describe(const Port& port, std::uint64_t now, const Take& take) {
   std::uint64_t least = ~std::uint64_t{0};
   for (std::size_t i = 0; i < port.lanes.size(); ++i) {
-    const PipelineLane& lane = port.lanes[i];
+    PipelineLane& lane = port.lanes[i];
     if (!lane.running) continue;
+    lane.board.forget_past();
     const Place here = place(lane);
     const std::uint32_t step = here.eventful > lane.step ? 0 : lane.step;
     const std::uint64_t slot = lane.board.slot();
     least = std::min(least, slot);
     for (const std::uint64_t each :
-         {std::uint64_t{i}, here.stretch, std::uint64_t{here.issued}, std::uint64_t{here.eventful},
-          std::uint64_t{step}, slot - now, lane.board.next() - now, lane.accounted - now})
-      state_.push_back(each);
+         {std::uint64_t{i}, slot - now, here.stretch, std::uint64_t{here.issued},
+          std::uint64_t{here.eventful}, std::uint64_t{step}, lane.board.next() - now,
+          lane.accounted - now}) {
+      if (!take(each)) return;
+    }
     lane.board.visit_after(slot, [&](unsigned number, std::uint64_t time, engine::Cause cause) {
-      state_.push_back(time - now);
-      state_.push_back(std::uint64_t{number} << 8 | static_cast<std::uint64_t>(cause));
+      take(time - now);
+      take(std::uint64_t{number} << 8 | static_cast<std::uint64_t>(cause));
     });
   }
-  for (const std::uint64_t time : port.units) state_.push_back(time > least ? time - now : 0);
-  state_.push_back(port.free - now);
+  for (const std::uint64_t time : port.units) take(time > least ? time - now : 0);
+  take(port.free - now);
+}
+
+bool IssuePeriod::recurs(const Port& port, std::uint64_t now) const {
+  std::size_t taken = 0;
+  bool same = true;
+  describe(port, now, [&](std::uint64_t word) {
+    same = same && taken < seen_.size() && seen_[taken++] == word;
+    return same;
+  });
+  return same && taken == seen_.size();
 }
 
 void IssuePeriod::keep(const Port& port, std::uint64_t now) {
-  describe(port, now);
-  seen_.swap(state_);
+  seen_.clear();
+  describe(port, now, [&](std::uint64_t word) {
+    seen_.push_back(word);
+    return true;
+  });
   place_ = place(port.lanes[watched_]);
   then_ = now;
   since_ = 0;
+  issues_ = 0;
   counted_.resize(port.lanes.size());
   for (std::size_t i = 0; i < port.lanes.size(); ++i) {
     const PipelineLane& lane = port.lanes[i];

@@ -37,21 +37,29 @@ class IssuePeriod {
     std::uint32_t eventful = 0;
     bool operator==(const Place&) const = default;
   };
+  /// Whether a look at all contexts is paid for: a few of their issues each. So code without
+  /// periods, or with short ones, costs little more than without looking.
+  bool pays(const Port& port);
   [[nodiscard]] static Place place(const PipelineLane& lane);
   [[nodiscard]] static bool may_repeat(const PipelineLane& lane);
-  void describe(const Port& port, std::uint64_t now);
+  template <class Take>
+  static void describe(const Port& port, std::uint64_t now, const Take& take);
+  /// Whether the state is what was seen.
+  [[nodiscard]] bool recurs(const Port& port, std::uint64_t now) const;
   void keep(const Port& port, std::uint64_t now);
   [[nodiscard]] std::uint64_t periods(const Port& port) const;
   void advance(const Port& port, std::uint64_t times, std::uint64_t cycles) const;
 
   using State = std::vector<std::uint64_t>;
-  State seen_, state_;            ///< places and times relative to then, and to now
+  State seen_;                    ///< places, and times relative to then
   std::vector<Counted> counted_;  ///< by lane, of what was seen
   Place place_;                   ///< of the lane that is looked at, when it was seen
   std::uint32_t watched_ = 0;     ///< that lane
   std::uint64_t then_ = 0;
   std::uint64_t since_ = 0,
-                renew_ = 1;  ///< looks since then; what is seen is renewed after so many
+                renew_ = 1;     ///< looks since then; what is seen is renewed after so many
+  std::uint64_t issues_ = 0;    ///< since then
+  std::uint64_t credit_ = 256;  ///< issues that have not paid for a look yet
 };
 
 }  // namespace tessera

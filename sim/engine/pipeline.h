@@ -90,6 +90,13 @@ class Scoreboard {
 
   /// A result is under way until `time`.
   void expect(unsigned number, Time time, Cause cause);
+  /// Results that no later issue waits for are under way no longer.
+  void forget_past() {
+    for (std::uint64_t left = pending_; left != 0; left &= left - 1) {
+      if (times_[static_cast<unsigned>(std::countr_zero(left))] <= slot_)
+        pending_ &= ~(left & (~left + 1));
+    }
+  }
   /// Calls visit(number, time, cause) for each result that comes after `time`, in order.
   template <class Visit>
   void visit_after(Time time, Visit visit) const {
