@@ -90,11 +90,14 @@ std::string table(const Result& result) {
     }
   }
   if (any_replanned) text += "  * with another plan\n";
+  const bool unpredicted = !result.simulated && result.base.mm2 && !result.base.joules;
+  if (unpredicted)
+    text += "  ? energy is not predicted: the data decide how often loops turn; --simulate tells\n";
   if (!refused.empty()) text += "\n  does not run:\n" + refused;
   if (!idle.empty())
-    text += fmt::format("\n  {} {} nothing of this run at either value:\n{}",
+    text += fmt::format("\n  {} {} {} of this run at either value:\n{}",
                         counted(idle.size(), "key"), idle.size() == 1 ? "changes" : "change",
-                        listed(idle));
+                        unpredicted ? "neither time nor area" : "nothing", listed(idle));
   if (!held.empty()) text += "\n  cannot be moved:\n" + held;
   return text;
 }

@@ -75,6 +75,15 @@ TEST_SUITE("unit") {
     CHECK(holds(text, "cannot be moved:\n    held 1: allowed 1\n"));
   }
 
+  TEST_CASE("keys are not said to do nothing where energy is not predicted") {
+    Result result = result_of({key("machine.idle", 2, {1, answer(8)}, {4, answer(8)})});
+    CHECK(holds(table(result), "1 key changes nothing of this run"));
+    for (Answer* each : {&result.base, &result.keys[0].low.answer, &result.keys[0].high.answer})
+      each->joules.reset();
+    CHECK(holds(table(result), "? energy is not predicted"));
+    CHECK(holds(table(result), "1 key changes neither time nor area of this run"));
+  }
+
   TEST_CASE("the CSV has what there is and leaves the rest empty") {
     const Result result = result_of(
         {key("machine.a", 4, {2, {"no, \"not\"\nmore"}}, {8, answer(4, 1, "{\"p\":1}")})});
