@@ -169,22 +169,28 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   plan.algorithm = options.algorithm;
   plan.wide = plan.bits() && !options.trains;
   plan.checkpoint_steps = options.checkpoint_steps;
-  const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, std::uint32_t spread) {
-    ListPlan list{neurons, neurons, per_tile, capacity, spread, plan.homes};
+  const auto add_list = [&](std::uint32_t neurons, std::uint32_t capacity, bool looked_for) {
+    ListPlan list{neurons, neurons, per_tile, capacity, 1, plan.homes};
     if (plan.bits()) {
       const std::uint32_t full = neurons / per_tile;
       list.marks_a_tile = ceil_div(per_tile, kNeuronsAWord);
       list.marks = full * list.marks_a_tile + ceil_div(neurons % per_tile, kNeuronsAWord);
     }
+    if (looked_for)
+      list.spread = !plan.bits() || options.spread == Spread::by_neurons
+                        ? spread_of(neurons, machine.tile.contexts)
+                    : options.spread == Spread::by_marks
+                        ? spread_of(list.marks, machine.tile.contexts)
+                        : 1;
+    list.spread = std::min(list.spread, list.marks);
     plan.lists.push_back(list);
-    plan.homes += options.batch * spread;
+    plan.homes += options.batch * list.spread;
   };
-  add_list(network.inputs(), options.max_inputs, 1);
+  add_list(network.inputs(), options.max_inputs, false);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const Layer& layer = network.layers[l];
     const bool listed = l + 1 < network.layers.size() || options.lists_outputs;
-    add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0,
-             listed && !plan.bits() ? spread_of(layer.neurons, machine.tile.contexts) : 1);
+    add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0, listed);
   }
   place_layers(network, per_tile, idle, plan);
   plan.tiles = machine.tiles - plan.first;

@@ -22,6 +22,10 @@ enum class Algorithm : std::uint8_t {
 inline constexpr config::Names<Algorithm, 2> kAlgorithms{
     {{"published", Algorithm::published}, {"best", Algorithm::best}}};
 
+/// How many tiles look for the spikes of a sample: one, or as many as published for so many words
+/// or so many neurons.
+enum class Spread : std::uint8_t { one, by_marks, by_neurons };
+
 /// Neurons whose marks are the bits of a word.
 constexpr std::uint32_t kNeuronsAWord = 16;
 
@@ -90,6 +94,7 @@ struct PlanOptions {
   std::uint32_t checkpoint_steps = 0;
   Algorithm algorithm = Algorithm::published;
   bool trains = true;
+  Spread spread = Spread::by_neurons;  ///< of the best plan
 };
 
 struct Plan {

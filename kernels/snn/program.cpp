@@ -178,7 +178,7 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     Fill stated;
     if (stated_)
       stated = plan_.bits() ? stated_bits(vector, mine.begin)
-                            : stated_neurons(vector, mine.begin, {2, 1, 0});
+                            : stated_marks(vector, mine.begin, {2, 1, 0});
     part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated);
     part.found =
         buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),

@@ -164,10 +164,11 @@ class ProgramBuilder {
   BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
   /// Contents of a list that holds what is predicted; none if nothing is.
   [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
-  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint64_t first) const;
   struct Words {
     std::uint32_t spike, carrier, other;
   };
+  [[nodiscard]] Fill stated_marks(VectorId vector, std::uint64_t first, const Words& words) const;
+  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint64_t first) const;
   [[nodiscard]] Fill stated_neurons(VectorId vector, std::uint64_t first, const Words& words) const;
   [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t finders, std::uint32_t of,
                                   std::uint32_t capacity) const;

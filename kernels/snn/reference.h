@@ -14,6 +14,8 @@ struct List {
   std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
   std::uint32_t spikes = 0;
   bool overflow = false;
+  std::uint32_t spiking = 0;  ///< neurons above their threshold, listed or not
+  std::uint32_t marked = 0;   ///< above that or the second one
 };
 
 /// What differs from run to run of the same network.

@@ -49,18 +49,38 @@ Snn::Snn(Options options, MachineCosts& costs)
     memory_ = training::memory_of(program);
     options_.max_activity = 1;
   }
-  plan_ = make_plan(network_,
-                    {options_.neurons_per_tile, options_.batch, options_.max_activity,
-                     data_.max_events(), options_.loss == Loss::spike_count, checkpoint_steps(),
-                     options_.plan.algorithm, options_.train},
-                    costs);
+  plan_ = plan_of(options_.plan.algorithm, Spread::by_neurons, costs);
   if (dense_) return;
   require_room();
   expect();
-  ProgramBuilder stated(*this, true);
-  const program::Program program = stated.build();
-  prediction_ = program_cost(program, costs);
-  memory_ = training::memory_of(program);
+  choose_plan(costs);
+}
+
+Plan Snn::plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const {
+  return make_plan(
+      network_,
+      {options_.neurons_per_tile, options_.batch, options_.max_activity, data_.max_events(),
+       options_.loss == Loss::spike_count, checkpoint_steps(), algorithm, options_.train, spread},
+      costs);
+}
+
+/// Of the best plan: so many tiles look for spikes that least is predicted.
+void Snn::choose_plan(MachineCosts& costs) {
+  std::vector<Plan> plans{plan_};
+  if (options_.plan.algorithm == Algorithm::best)
+    plans = {plan_of(Algorithm::best, Spread::one, costs),
+             plan_of(Algorithm::best, Spread::by_marks, costs), plan_};
+  std::size_t least = 0;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    plan_ = plans[i];
+    const program::Program program = ProgramBuilder(*this, true).build();
+    const Prediction prediction = program_cost(program, costs);
+    if (i > 0 && prediction.cycles >= prediction_.cycles) continue;
+    least = i;
+    prediction_ = prediction;
+    memory_ = training::memory_of(program);
+  }
+  plan_ = std::move(plans[least]);
 }
 
 std::uint32_t Snn::checkpoint_steps() const {
@@ -128,15 +148,19 @@ void Snn::expect() {
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
     std::uint64_t spikes = 0;
     std::uint64_t listed = 0;
+    std::uint64_t spiking = 0;
+    std::uint64_t marked = 0;
     for (std::uint32_t t = 0; t < looked.time_steps; ++t) {
       const List& list = network.list(v, 0, v == 0 ? t : t + 1);
       spikes += list.spikes;
       listed += list.ids.size();
+      spiking += list.spiking;
+      marked += list.marked;
     }
     const auto mean = [&](std::uint64_t sum) {
       return static_cast<std::uint32_t>((sum + looked.time_steps / 2) / looked.time_steps);
     };
-    expected_.push_back({mean(spikes), mean(listed)});
+    expected_.push_back({mean(spikes), mean(listed), mean(spiking), mean(marked)});
   }
 }
 

@@ -113,6 +113,8 @@ class Snn : public Workload {
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
   [[nodiscard]] Setting setting() const;
   void expect();
+  void choose_plan(MachineCosts& costs);
+  [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
   void require_room() const;
   void compare_lists(const TensorReader& tensors, HostThreads& threads,
                      const PlainNetwork& expected, CheckResult& result) const;
@@ -130,6 +132,8 @@ class Snn : public Workload {
   /// What lists are expected to hold in a step, by vector: what is predicted is for these.
   struct Expected {
     std::uint32_t spikes = 0, listed = 0;
+    /// Above their thresholds, whether there is room for them or not; of the second one too.
+    std::uint32_t spiking = 0, marked = 0;
   };
   std::vector<Expected> expected_;
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse

@@ -3,6 +3,7 @@
 
 #include "kernels/snn/program.h"
 #include "kernels/training/matrix.h"
+#include "sim/data/random.h"
 
 /// What buffers hold when a program is predicted: what Snn::expect() has found.
 namespace tessera::snn {
@@ -44,9 +45,27 @@ ProgramBuilder::Fill ProgramBuilder::stated_neurons(VectorId vector, std::uint64
   };
 }
 
+/// Marks of all that are above their thresholds, as many as are expected, at random: a step takes
+/// as long as the worker that finds most.
+ProgramBuilder::Fill ProgramBuilder::stated_marks(VectorId vector, std::uint64_t first,
+                                                  const Words& words) const {
+  return [expected = snn_.expected_[vector], neurons = plan_.lists[vector].neurons, first, words,
+          seed = options_.seed](std::span<std::byte> into) {
+    constexpr std::uint64_t kStream = 312;
+    std::vector<std::uint32_t> made(into.size() / 4);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const std::uint64_t place = data::random_below(seed, kStream, first + i, neurons);
+      made[i] = place < expected.spiking  ? words.spike
+                : place < expected.marked ? words.carrier
+                                          : words.other;
+    }
+    std::memcpy(into.data(), made.data(), made.size() * sizeof made[0]);
+  };
+}
+
 /// Marks as bits, of the same neurons.
 ProgramBuilder::Fill ProgramBuilder::stated_bits(VectorId vector, std::uint64_t first) const {
-  return [fill = stated_neurons(vector, 0, {1, 1U << kNeuronsAWord, 0}), &plan = plan_, vector,
+  return [fill = stated_marks(vector, 0, {1, 1U << kNeuronsAWord, 0}), &plan = plan_, vector,
           first](std::span<std::byte> into) {
     std::vector<std::uint32_t> neurons(plan.lists[vector].neurons);
     fill(std::as_writable_bytes(std::span(neurons)));
