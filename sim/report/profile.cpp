@@ -7,6 +7,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
 #include "sim/engine/engine.h"
+#include "sim/isa/decode.h"
 #include "sim/isa/disassemble.h"
 #include "sim/isa/encode.h"
 
@@ -55,6 +56,22 @@ Cycles sum_of(const ProfiledFunction& function, std::uint64_t pace) {
   InstructionProfile sum;
   for (const InstructionProfile& row : function.rows) sum += row;
   return {sum, pace};
+}
+
+/// Floating-point instructions that were executed, and what part they are of the slots in which
+/// something issued: a function can take no fewer slots.
+std::string floating(const ProfiledFunction& function) {
+  std::uint64_t times = 0;
+  std::uint64_t slots = 0;
+  for (std::size_t i = 0; i < function.words.size(); ++i) {
+    slots += function.rows[i].issued;
+    const auto decoded = isa::decode(function.words[i]);
+    if (decoded && isa::info(decoded->mnemonic).issue == isa::IssueClass::floating)
+      times += function.rows[i].times;
+  }
+  const double share =
+      slots == 0 ? 0 : 100.0 * static_cast<double>(times) / static_cast<double>(slots);
+  return fmt::format("{:11} {:6.1f} %", times, share);
 }
 
 /// The dearest first.
@@ -178,9 +195,10 @@ std::string profile_text(std::vector<ProfiledFunction> functions, const ProfileV
   for (const ProfiledFunction& each : functions) whole += sum_of(each, pace).total();
   keep_only(functions, view.symbol);
   sort(functions, pace);
-  std::string text = fmt::format("{}  function\n", kHeading);
+  std::string text = fmt::format("{}    floating  of issue  function\n", kHeading);
   for (const ProfiledFunction& each : functions)
-    text += fmt::format("{:93}  {}\n", numbers(sum_of(each, pace), whole), each.name);
+    text += fmt::format("{:93} {}   {}\n", numbers(sum_of(each, pace), whole), floating(each),
+                        each.name);
   const std::vector<Row> rows = rows_of(functions, pace);
   return text + (view.top > 0 ? dearest(rows, view.top, whole) : listings(rows, whole));
 }

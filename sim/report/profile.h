@@ -37,7 +37,8 @@ struct ProfileView {
 };
 
 /// A table of the functions, then a disassembly of each, or the dearest instructions: cycles, how
-/// often executed, and of the cycles those issued in, waited by cause, and left to other contexts.
+/// often executed, and of the cycles those issued in, waited by cause, and left to other contexts;
+/// of functions their floating-point instructions beside the slots in which they issued.
 /// UserError for a symbol that was not executed.
 std::string profile_text(std::vector<ProfiledFunction> functions, const ProfileView& view);
 

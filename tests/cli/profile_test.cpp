@@ -1,5 +1,6 @@
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -67,6 +68,28 @@ TEST_SUITE("cli") {
       CHECK(one.out == folder.call("profile a.json --set run.threads=3").out);
       CHECK(one.out.find("stream") != std::string::npos);
     }
+  }
+
+  TEST_CASE("a profile tells what part of a codelet's slots is floating point") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 1}, "workload":
+      {"kernel": "butterfly", "features": 32, "n": 360, "plan": {"split_features": 1}}})");
+    const Answer answer = folder.call("profile a.json --symbol butterfly_f32_free_1");
+    REQUIRE_MESSAGE(answer.code == 0, answer.err);
+    std::istringstream lines(answer.out);
+    std::string line, cell;
+    while (std::getline(lines, line) && line.find("%") == std::string::npos) {
+    }
+    std::getline(lines, line);
+    std::istringstream cells(line);
+    std::vector<std::string> row;
+    while (cells >> cell) row.push_back(cell);
+    REQUIRE(row.size() == 14);
+    // Four of a pair's words for each of 180 words, 16 pairs and 5 factors, and the set-up.
+    const double floating = std::stod(row[10]);
+    CHECK(floating >= 4.0 * 180 * 16 * 5);
+    CHECK(floating <= 1.1 * 4 * 180 * 16 * 5);
+    CHECK(std::stod(row[11]) == doctest::Approx(100 * floating / std::stod(row[4])).epsilon(0.01));
   }
 
   TEST_CASE("a profile of a program lists its instructions, or the dearest") {
