@@ -182,8 +182,10 @@ void list_numbers(const Json& schema, const std::string& path, std::set<std::str
   for (const char* choice : {"anyOf", "oneOf"})
     if (schema.contains(choice))
       for (const Json& each : schema.at(choice)) list_numbers(each, path, keys);
-  const auto type = schema.find("type");
-  if (type != schema.end() && (*type == "integer" || *type == "number")) keys.insert(path);
+  // "integer", or that and "null".
+  const Json type = schema.value("type", Json());
+  const Json& first = type.is_array() ? type.at(0) : type;
+  if (first == "integer" || first == "number") keys.insert(path);
   if (!schema.contains("properties")) return;
   for (const auto& [key, inner] : schema.at("properties").items())
     list_numbers(inner, path.empty() ? key : fmt::format("{}.{}", path, key), keys);
