@@ -1,3 +1,5 @@
+#include "tests/tools/viewer/page.h"
+
 #include <fstream>
 #include <memory>
 
@@ -6,41 +8,20 @@
 
 #include "sim/report/units.h"
 #include "tests/cli/command.h"
-#include "tests/tools/viewer/chromium.h"
-#include "tests/tools/viewer/large_run.h"
 
 using tessera::report::grouped;
+using tessera::test::check_quiet;
 using tessera::test::Chromium;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
+using tessera::test::run_gemm;
 
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
 namespace {
 
-#define NEEDS_CHROMIUM()                                    \
-  if (!Chromium::installed()) {                             \
-    MESSAGE("skipped: /usr/bin/chromium is not installed"); \
-    return;                                                 \
-  }
-
-constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 30},
-  "workload": {"kernel": "gemm", "m": 90, "n": 70, "k": 130, "layout": "natural"},
-  "report": {"tile_steps": 1000}})";
-
-void run(const CommandFolder& folder, const std::string& arguments) {
-  const auto answer = folder.call(arguments, kGemm);
-  INFO(answer.err);
-  REQUIRE(answer.code == 0);
-}
-
 /// Everything that an element shows.
 std::string text_of(Chromium& browser, const std::string& selector) {
   return browser.evaluate(fmt::format("document.querySelector('{}').textContent", selector));
-}
-
-void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
-  for (const std::string& complaint : browser.complaints()) FAIL_CHECK(complaint);
-  CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
 }
 
 /// No canvas is empty: each shows several colours.
@@ -63,43 +44,14 @@ bool contains(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// From the beginning of the navigation to the first full paint.
-double paint_milliseconds(Chromium& browser) {
-  return browser.evaluate("performance.getEntriesByName('painted')[0].startTime").get<double>();
-}
-
-/// From the whole run inwards by eight turns of the wheel, each until its frame is drawn: the
-/// slowest, of each the best of six times, since the machine may be busy.
-double zoom_milliseconds(Chromium& browser) {
-  const Json slowest = browser.evaluate(R"((async () => {
-    document.getElementById('timeline').scrollIntoView();
-    const canvas = document.getElementById('timeline-canvas');
-    const frame = () => new Promise(requestAnimationFrame);
-    const best = new Array(8).fill(Infinity);
-    for (let attempt = 0; attempt < 6; ++attempt) {
-      showAll(theRun());
-      for (let i = 0; i < best.length; ++i) {
-        await frame();
-        const before = performance.now();
-        canvas.dispatchEvent(new WheelEvent('wheel', {deltaY: -150, clientX: 700, clientY: 300}));
-        await frame();
-        await new Promise(done => setTimeout(done));
-        best[i] = Math.min(best[i], performance.now() - before);
-      }
-    }
-    return Math.max(...best);
-  })())");
-  return slowest.get<double>();
-}
-
 }  // namespace
 
 TEST_SUITE("browser") {
   TEST_CASE("the page shows the numbers of the run's files, draws, and asks for nothing") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
@@ -132,8 +84,8 @@ TEST_SUITE("browser") {
   TEST_CASE("the memory section names the fullest tile's buffers and draws where they lie") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one --set report.tile_steps=100000");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one --set report.tile_steps=100000");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#memory");
@@ -155,7 +107,7 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of a sweep shows every point, and a chosen one's sections") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
+    run_gemm(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
     const auto answer = folder.call("report s");
     CHECK(answer.code == 0);
     CHECK(answer.out.starts_with("s/report.html  "));
@@ -196,8 +148,8 @@ TEST_SUITE("browser") {
   TEST_CASE("pages fit narrow windows, where what is wider scrolls by itself, and paper") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     browser.resize(400, 800);
@@ -215,8 +167,8 @@ TEST_SUITE("browser") {
   TEST_CASE("a machine without an energy table has no such section") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one --set machine.energy=null");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one --set machine.energy=null");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
@@ -228,11 +180,11 @@ TEST_SUITE("browser") {
   TEST_CASE("what tessera sensitivity left beside the run stands on its page, all of it") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder,
-        "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
-        "--key machine.fabric");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder,
+             "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
+             "--key machine.fabric");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#faster");
@@ -274,8 +226,8 @@ TEST_SUITE("browser") {
   TEST_CASE("wheel, keys and buttons do what they say") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const auto length = [&] { return browser.evaluate("state.to - state.from").get<double>(); };
@@ -309,8 +261,8 @@ TEST_SUITE("browser") {
   TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder, "report one");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     browser.evaluate("chooseTile(3), document.querySelector('#tiles canvas').focus()");
@@ -335,9 +287,9 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of two runs compares them, in the dark too") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run(folder, "run - --out one");
-    run(folder, "run - --out two --set workload.layout=blocked");
-    run(folder, "report one two");
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "run - --out two --set workload.layout=blocked");
+    run_gemm(folder, "report one two");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "two/comparison.html", true);
     check_drawn(browser);
@@ -352,34 +304,5 @@ TEST_SUITE("browser") {
     browser.press("r");
     CHECK(contains(text_of(browser, "#head .facts"), grouped(two["time"]["cycles"]) + " cycles"));
     check_quiet(browser, folder.path() / "two/comparison.html");
-  }
-
-  TEST_CASE("large runs paint within 3 s, zoom within 100 ms and take less than 12 MB") {
-    NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run(folder, "run - --out sample");
-    const Json sample = folder.json("sample/report.json");
-    const tessera::test::LargeRun runs[] = {{1472, 10'000, 2500}, {100'000, 40, 40}};
-    for (const tessera::test::LargeRun& large : runs) {
-      CAPTURE(large.tiles);
-      tessera::test::write_large_run(folder.path() / "large", sample, large);
-      run(folder, "report large");
-      const auto page = folder.path() / "large/report.html";
-      CHECK(std::filesystem::file_size(page) < 12'000'000);
-      Chromium browser(folder.path() / ".profile");
-      double painted = 1e9;
-      for (int attempt = 0; attempt < 3; ++attempt) {  // the machine may be busy
-        browser.open(page);
-        painted = std::min(painted, paint_milliseconds(browser));
-      }
-      const double zoomed = zoom_milliseconds(browser);
-      MESSAGE(large.tiles << " tiles, " << large.supersteps << " supersteps: "
-                          << std::filesystem::file_size(page) << " bytes, painted after " << painted
-                          << " ms, the slowest zoom " << zoomed << " ms");
-      CHECK(painted < 3000);
-      CHECK(zoomed < 100);
-      CHECK(browser.evaluate("state.to - state.from < state.runs[0].history.end / 10") == true);
-      check_quiet(browser, page);
-    }
   }
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/cli/command.h"
+#include "tests/tools/viewer/chromium.h"
+
+/// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
+#define NEEDS_CHROMIUM()                                    \
+  if (!Chromium::installed()) {                             \
+    MESSAGE("skipped: /usr/bin/chromium is not installed"); \
+    return;                                                 \
+  }
+
+namespace tessera::test {
+
+inline constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 30},
+  "workload": {"kernel": "gemm", "m": 90, "n": 70, "k": 130, "layout": "natural"},
+  "report": {"tile_steps": 1000}})";
+
+inline void run_gemm(const CommandFolder& folder, const std::string& arguments) {
+  const auto answer = folder.call(arguments, kGemm);
+  INFO(answer.err);
+  REQUIRE(answer.code == 0);
+}
+
+inline void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
+  for (const std::string& complaint : browser.complaints()) FAIL_CHECK(complaint);
+  CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
+}
+
+}  // namespace tessera::test
