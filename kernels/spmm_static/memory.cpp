@@ -39,7 +39,8 @@ Resident resident(const Partition& partition) {
   }
   if (partition.shares_values()) most.values = partition.value_storage().each();
   std::uint64_t segments = 0;
-  for (const Destination& to : Reduction(partition).destinations())
+  const Reduction reduction(partition);
+  for (const Destination& to : reduction.destinations())
     segments = std::max(segments, std::uint64_t{to.segments.size()});
   most.lists += segments * (kSegmentBytes + kReceiveBytes);
   return most;

@@ -71,7 +71,8 @@ class Reduction {
   [[nodiscard]] bool spreads() const { return spreads_; }
   /// Those at home by tile, then others by tile; they receive no partials where partial rows are
   /// results.
-  [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
+  [[nodiscard]] const std::vector<Destination>& destinations() const& { return destinations_; }
+  const std::vector<Destination>& destinations() const&& = delete;
   [[nodiscard]] std::span<const Source> sources(const Segment& segment) const {
     if (segment.sources == 0) return {};
     return sources_[partition_.parts[segment.part].layer][filled(segment.row)];
