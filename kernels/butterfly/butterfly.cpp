@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 #include "sim/program/program_cost.h"
 
 namespace tessera::butterfly {

@@ -56,6 +56,7 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
   const std::vector<std::uint32_t> columns = columns_to_compare(geometry_, all, request.seed);
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
   std::vector<RealFactor> real;
+  real.reserve(matrices.size());
   for (const Factor& each : matrices) real.push_back(real_factor(p, each));
   const auto dense =
       p.features <= kMostDense ? dense_product(matrices) : std::vector<std::vector<Complex>>{};

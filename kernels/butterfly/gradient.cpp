@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/butterfly/gradient_steps.h"
+#include "kernels/gemm/vertices.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {

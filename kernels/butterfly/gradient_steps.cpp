@@ -83,7 +83,7 @@ class BlockSteps : public GradientSteps {
 
   /// A product for each leg of a pair that comes back.
   void add_products(std::uint32_t t, const Products& of) {
-    const std::uint64_t side = 2 * problem_.padded();
+    const std::uint64_t side = std::uint64_t{2} * problem_.padded();
     const gemm::Vertices::Part part{side, problem_.padded() / outer_.columns,
                                     columns(t) / outer_.depth, false};
     const gemm::Vertices::Steps steps{side * outer_.x_bytes(), side * outer_.y_bytes()};
@@ -95,7 +95,7 @@ class BlockSteps : public GradientSteps {
         const std::uint64_t from = first + (leg << of.pass.first_place(problem_));
         assembly_.add(gemm_.product(TileId(t), outer_, part, steps,
                                     {regroups() ? weights_[t] : of.gradient[t], word(from * row)},
-                                    {turned_[t], word(2 * group * row)},
+                                    {turned_[t], word(std::uint64_t{2} * group * row)},
                                     {of.sums[t], word(sums + leg * of.layout.pair_bytes() / 2)}));
       }
     }
@@ -114,15 +114,15 @@ class BlockSteps : public GradientSteps {
 
   /// Squares of words of every pair's rows.
   [[nodiscard]] std::vector<sparse::SquareRun> squares(std::uint32_t t, const RowPass& pass) const {
-    const std::uint32_t size = outer_.input_bytes;
-    const std::uint32_t lanes = kWordBytes / size;
-    const std::uint32_t depth = problem_.shape.depth;
+    const std::uint64_t size = outer_.input_bytes;
+    const std::uint64_t lanes = kWordBytes / size;
+    const std::uint64_t depth = problem_.shape.depth;
     const std::uint64_t row = row_bytes(t);
-    const std::uint64_t square = std::uint64_t{depth} * outer_.depth * size;
+    const std::uint64_t square = depth * outer_.depth * size;
     const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
     std::vector<sparse::SquareRun> runs;
     const auto add_line = [&](std::uint64_t from, std::uint64_t to) {
-      for (std::uint32_t first = 0; first < depth; first += lanes)
+      for (std::uint64_t first = 0; first < depth; first += lanes)
         runs.push_back({word(from + first * size), word(to + first * outer_.depth * size),
                         half(outer_.depth / lanes), half(depth * size), half(lanes * depth * size),
                         half(outer_.depth * size), kWordBytes, 0});
@@ -134,7 +134,8 @@ class BlockSteps : public GradientSteps {
         for (std::uint64_t line = 0; line < problem_.lines(); ++line)
           for (std::uint64_t g = 0; g < columns(t) / outer_.depth; ++g)
             add_line(from * row + line * columns(t) * depth * size + g * square,
-                     2 * group * row + ((2 * g + leg) * problem_.lines() + line) * square);
+                     std::uint64_t{2} * group * row +
+                         ((2 * g + leg) * problem_.lines() + line) * square);
       }
     return runs;
   }

@@ -123,9 +123,8 @@ class SampledCost {
       buffers.a_rows = buffer(row * shape_.block);
       buffers.b_rows = buffer(row * shape_.block);
       buffers.partial = buffer(values);
-      return gradient_vertex(assembly, shape_, TileId{0}, buffers,
-                             assembly.list(0, std::move(list), "list"), word(row / shape_.bytes()),
-                             workers);
+      return gradient_vertex(assembly, shape_, TileId{0}, buffers, assembly.list(0, list, "list"),
+                             word(row / shape_.bytes()), workers);
     });
   }
 

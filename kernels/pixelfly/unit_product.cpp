@@ -139,6 +139,7 @@ class UnitBuilder {
             exchange, from.storage, b[operand], first * size, (first + square) * size,
             [&](std::uint32_t offset) {
               std::vector<Place> to;
+              to.reserve(takers.size());
               for (const Position& one : takers)
                 to.push_back({one.buffer,
                               word((one.first + g * one.step + chunk * square) * size) + offset});
@@ -212,7 +213,7 @@ void add_unit_product(Assembly& assembly, const Sampled& plan, const std::string
 
 std::uint64_t unit_receives(const Sampled& plan, const Part& part, const Share& share) {
   return plan.b_bytes(part, share) /
-         (plan.partition.shape.x_depth() * square_columns(plan.partition.shape) *
+         (std::uint64_t{plan.partition.shape.x_depth()} * square_columns(plan.partition.shape) *
           plan.partition.shape.bytes());
 }
 
