@@ -33,7 +33,9 @@ double block_roundings(const Problem& problem) {
   if (problem.partials == program::Type::f32)
     return 1.0 / 3 +
            all * data::unit_roundoff(program::Type::f32) / data::unit_roundoff(program::Type::f16);
-  return problem.shape.on_unit() ? 2.0 * (problem.padded() / problem.shape.depth + 1) : all / 2;
+  if (!problem.shape.on_unit()) return all / 2;
+  const std::uint32_t blocks = problem.padded() / problem.shape.depth;
+  return 2.0 * (blocks + 1);
 }
 
 Factor block_factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage) {
@@ -103,8 +105,8 @@ std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& facto
 }
 
 RealFactor real_factor(const Problem& problem, const Factor& factor) {
-  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
-  std::vector<std::vector<std::pair<std::uint32_t, double>>> rows(std::size_t{factor.rows} * parts);
+  const std::size_t parts = problem.is_complex() ? 2 : 1;
+  std::vector<std::vector<std::pair<std::size_t, double>>> rows(factor.rows * parts);
   for (const Element& one : factor.elements) {
     const double real = one.value.real();
     const double imaginary = one.value.imag();
@@ -118,7 +120,7 @@ RealFactor real_factor(const Problem& problem, const Factor& factor) {
   RealFactor matrix{{0}, {}, {}, factor.roundings * (problem.complex_code() ? 3 : 1)};
   for (const auto& row : rows) {
     for (const auto& [column, value] : row) {
-      matrix.column.push_back(column);
+      matrix.column.push_back(static_cast<std::uint32_t>(column));
       matrix.value.push_back(value);
     }
     matrix.begin.push_back(static_cast<std::uint32_t>(matrix.column.size()));

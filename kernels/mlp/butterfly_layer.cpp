@@ -134,7 +134,8 @@ program::ComputeSet ButterflyLayer::backward_factors(std::uint32_t stage, bool f
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
       const std::uint64_t units = geometry_.units(t).size();
       const BufferId gradient = stack.gradient[t];
-      if (stage + 1 == stages() && halves() && bias_bytes() > geometry_.rows() * kElementBytes)
+      if (stage + 1 == stages() && halves() &&
+          bias_bytes() > std::uint64_t{geometry_.rows()} * kElementBytes)
         set.vertices.push_back(assembly_.clearing(stack.bias_sums[t]));
       if (stage + 1 == stages())
         set.vertices.push_back(

@@ -45,8 +45,8 @@ class SampledCost {
     for (std::uint32_t tile = 0; tile < partition.tiles; ++tile) {
       for (const auto* rows : {&plan.a, &partition.x})
         for (const DenseRows& of : *rows) in.send(tile, of.storage.bytes_on(tile));
-      out.receive(tile, plan.results().bytes_on(tile) / shape_.bytes() *
-                            data::element_bytes(plan.partials()) * partition.parts.size());
+      const std::uint64_t elements = plan.results().bytes_on(tile) / shape_.bytes();
+      out.receive(tile, elements * data::element_bytes(plan.partials()) * partition.parts.size());
     }
     for (const Part& part : partition.parts) {
       const bool fresh = done.insert({part.layer, part.width()}).second;

@@ -25,7 +25,9 @@ struct Matrix {
   program::Type type = program::Type::f32;
 
   [[nodiscard]] std::uint64_t element_bytes() const { return data::element_bytes(type); }
-  [[nodiscard]] std::uint64_t padded_bytes() const { return padded_rows * pitch * element_bytes(); }
+  [[nodiscard]] std::uint64_t padded_bytes() const {
+    return std::uint64_t{padded_rows} * pitch * element_bytes();
+  }
   /// Tiles 0 to this - 1 hold something.
   [[nodiscard]] std::uint32_t tiles() const {
     return static_cast<std::uint32_t>(lies.buffers.size());
