@@ -38,49 +38,49 @@ struct Activation {
 
 }  // namespace
 
-extern "C" void training_relu(const Activation* call) {
-  const Part part = call->mine();
-  const double* z = shifted(call->z, part.offset);
-  double* out = shifted(call->out, part.offset);
-  const double zero = xtile::splat_s(0.0F);
-  for (unsigned n = part.words; n != 0; --n)
-    xtile::fsd_p<8>(xtile::max_2s(xtile::fld_p<8>(z), zero), out);
-  xtile::xctl<0>();
-}
+namespace {
 
-extern "C" void training_relu_f16(const Activation* call) {
+/// What is no number stays: the loss shows it.
+template <double (*kGreater)(double, double)>
+inline void relu(const Activation* call) {
   const Part part = call->mine();
   const double* z = shifted(call->z, part.offset);
   double* out = shifted(call->out, part.offset);
   const double zero = xtile::splat_s(0.0F);
   for (unsigned n = part.words; n != 0; --n) {
     const double each = xtile::fld_p<8>(z);
-    xtile::fsd_p<8>(xtile::sel(xtile::gt_4h(zero, each), zero, each),
-                    out);  // what is no number stays
+    xtile::fsd_p<8>(xtile::sel(kGreater(zero, each), zero, each), out);
   }
   xtile::xctl<0>();
 }
 
-namespace {
-
+/// `smallest` has the smallest positive number in each lane: what it exceeds is zero or less, and
+/// that is never so of what is no number.
 template <double (*kGreater)(double, double)>
-inline void relu_slope(const Activation* call) {
+inline void relu_slope(const Activation* call, unsigned smallest) {
   const Part part = call->mine();
   const double* z = shifted(call->z, part.offset);
   const double* gradient = shifted(call->gradient, part.offset);
   double* out = shifted(call->out, part.offset);
   const double zero = xtile::splat_s(0.0F);
+  const double least = xtile::splat_s(constant(__builtin_bit_cast(float, smallest)));
   for (unsigned n = part.words; n != 0; --n) {
-    const double positive = kGreater(xtile::fld_p<8>(z), zero);
-    xtile::fsd_p<8>(xtile::sel(positive, xtile::fld_p<8>(gradient), zero), out);
+    const double none = kGreater(least, xtile::fld_p<8>(z));
+    xtile::fsd_p<8>(xtile::sel(none, zero, xtile::fld_p<8>(gradient)), out);
   }
   xtile::xctl<0>();
 }
 
 }  // namespace
 
-extern "C" void training_relu_slope(const Activation* call) { relu_slope<xtile::gt_2s>(call); }
-extern "C" void training_relu_slope_f16(const Activation* call) { relu_slope<xtile::gt_4h>(call); }
+extern "C" void training_relu(const Activation* call) { relu<xtile::gt_2s>(call); }
+extern "C" void training_relu_f16(const Activation* call) { relu<xtile::gt_4h>(call); }
+extern "C" void training_relu_slope(const Activation* call) {
+  relu_slope<xtile::gt_2s>(call, 0x00000001);
+}
+extern "C" void training_relu_slope_f16(const Activation* call) {
+  relu_slope<xtile::gt_4h>(call, 0x00010001);
+}
 
 namespace {
 
