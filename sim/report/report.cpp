@@ -11,6 +11,7 @@
 #include "sim/report/peak.h"
 #include "sim/report/stalls.h"
 #include "sim/report/tile_steps.h"
+#include "sim/report/time_bound.h"
 #include "sim/report/version.h"
 
 namespace tessera::report {
@@ -236,6 +237,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
                {"traffic", traffic_section(built.program, result)}};
+  if (Json bound = bound_section(built.images, result); !bound.is_null())
+    json["bound"] = std::move(bound);
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
   // Without a table it is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);

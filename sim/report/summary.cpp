@@ -48,6 +48,19 @@ std::string prediction_line(const Json& report) {
   return text + "\n";
 }
 
+/// What floating point and exchanges must take; nothing where that is not counted.
+std::string bound_line(const Json& report) {
+  if (!report.contains("bound")) return "";
+  const Json& bound = report.at("bound");
+  return fmt::format(
+      "  bound     {} cycles, taken {:.2f} times: floating point {}, mean of {} ({:.1f} % of their "
+      "compute; most {}), exchanges {}\n",
+      grouped(count(bound, "cycles")), bound.at("times_bound").get<double>(),
+      grouped(count(bound, "floating_cycles")), counted(count(bound, "tiles"), "tile"),
+      100 * bound.at("floating_share").get<double>(),
+      grouped(count(bound, "busiest_floating_cycles")), grouped(count(bound, "exchange_cycles")));
+}
+
 std::string rate_line(const Json& report) {
   const Json& rate = report.at("rate");
   const bool bytes = rate.at("peak_type") == "bytes";
@@ -233,10 +246,10 @@ std::string static_summary(const Json& report) {
 }
 
 std::string summary(const Json& report) {
-  return heading(report) + "\n" + time_lines(report) + runs_line(report) + rate_line(report) +
-         memory_lines(report) + training_line(report) + traffic_line(report) + stalls_line(report) +
-         energy_lines(report) + plan_lines(report) + prediction_line(report) + check_line(report) +
-         host_line(report);
+  return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
+         rate_line(report) + memory_lines(report) + training_line(report) + traffic_line(report) +
+         stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
+         check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

@@ -3,6 +3,7 @@
 
 #include "sim/report/report.h"
 #include "sim/report/stalls.h"
+#include "sim/report/time_bound.h"
 
 namespace tessera::report {
 namespace {
@@ -13,17 +14,6 @@ std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
   return text + "\"";
-}
-
-/// The exchange that a superstep begins with: its last step, or the one that its compute set
-/// follows.
-const program::StepInfo& exchange_of(const SuperstepRecord& step, const program::Images& images,
-                                     const program::StepInfo& none) {
-  std::size_t at = step.program_step;
-  if (at >= images.steps.size()) return none;
-  const bool follows = at > 0 && step.exchanged != Bytes(0) && images.steps[at].kind == "compute";
-  if (follows) --at;
-  return images.steps[at].kind == "exchange" ? images.steps[at] : none;
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ function computingRows(run) {
         scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,
         '--compute', `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
   }
+  const {bound} = run.report;
+  if (bound) {
+    add('Cycles, against their bound', grouped(time.cycles - time.host_cycles), grouped(bound.cycles), 1 / bound.times_bound, '--compute',
+        `floating-point slots of ${grouped(bound.tiles)} tiles, ${grouped(bound.floating_cycles)} each, and ${grouped(bound.exchange_cycles)} of the busiest ports`);
+  }
   const issue = machine.tile?.dual_issue ? 2 : 1;
   const issued = work.instructions / Math.max(1, machine.tiles * time.cycles);
   add('Instructions a tile and cycle', issued.toPrecision(3), String(issue), issued / issue, '--compute',

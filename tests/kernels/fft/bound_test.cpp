@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/report/table.h"
 #include "tests/cli/command.h"
 
 using tessera::test::CommandFolder;
@@ -48,18 +47,16 @@ TEST_SUITE("run") {
       const Json& plan = report.at("plan");
       std::uint64_t tiles = 1;
       for (const Json& parts : plan.at("parts")) tiles *= parts.get<std::uint64_t>();
-      double bound = plan_slots(plan) * (1U << 20) / 2 / static_cast<double>(tiles);
-      const auto steps = tessera::report::parse_table(folder.read("result/steps.csv"), "steps.csv",
-                                                      {"exchange_bound_cycles"});
-      const auto fixed =
-          report.at("config").at("machine").at("fabric").at("fixed_cycles").get<double>();
-      for (const double cycles : steps.at("exchange_bound_cycles").values)
-        bound += cycles > 0 ? cycles + fixed : 0;
-      const auto cycles = report.at("time").at("cycles").get<double>();
-      CAPTURE(cycles);
-      CAPTURE(bound);
-      CHECK(cycles >= bound);
-      CHECK(cycles <= 1.5 * bound);
+      const double counted = plan_slots(plan) * (1U << 20) / 2 / static_cast<double>(tiles);
+      const Json& bound = report.at("bound");
+      CHECK(bound.at("tiles") == tiles);
+      CHECK(bound.at("floating_cycles").get<double>() >= counted);
+      CHECK(bound.at("floating_cycles").get<double>() <= 1.1 * counted);
+      CHECK(bound.at("cycles") == bound.at("floating_cycles").get<std::uint64_t>() +
+                                      bound.at("exchange_cycles").get<std::uint64_t>());
+      CHECK(bound.at("times_bound").get<double>() >= 1);
+      CHECK(bound.at("times_bound").get<double>() <= 1.5);
+      CHECK(answer.out.find("  bound     ") != std::string::npos);
     }
   }
 }

@@ -95,6 +95,32 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("the bound is the mean of floating-point slots and what exchanges need") {
+    report::Outcome outcome = toy_outcome(1);
+    const report::Built built = toy_built();
+    CHECK(!report::make_report(toy_config(1), built, outcome).json.contains("bound"));
+    const std::size_t floating = isa::index(isa::Activity::floating);
+    outcome.result.activity.resize(2);
+    outcome.result.activity[0].counts[floating] = 300;
+    outcome.result.tiles[0].compute = Cycle(500);
+    outcome.result.tiles[1].compute = Cycle(400);
+    auto bound = report::make_report(toy_config(1), built, outcome).json.at("bound");
+    CHECK(bound.at("tiles") == 1);
+    CHECK(bound.at("floating_share") == 0.6);
+    outcome.result.activity[1].counts[floating] = 101;
+    const auto report = report::make_report(toy_config(1), built, outcome).json;
+    bound = report.at("bound");
+    CHECK(bound.at("tiles") == 2);
+    CHECK(bound.at("floating_cycles") == 201);
+    CHECK(bound.at("busiest_floating_cycles") == 300);
+    const std::uint64_t exchanges = built.images.steps[0].exchange_bound.count();
+    CHECK(exchanges > 0);
+    CHECK(bound.at("exchange_cycles") == exchanges);
+    CHECK(bound.at("cycles") == 201 + exchanges);
+    CHECK(bound.at("times_bound") == 1000.0 / static_cast<double>(201 + exchanges));
+    CHECK(report::summary(report).find("taken") != std::string::npos);
+  }
+
   TEST_CASE("several runs are listed, and the worst check stands for all") {
     report::Outcome outcome = toy_outcome(1);
     const report::Built built = toy_built();
