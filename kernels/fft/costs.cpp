@@ -12,7 +12,7 @@ constexpr TileId kTile{0};  // of samples
 constexpr std::uint64_t kSettled = 3;
 
 std::uint32_t radix_of(const std::string& codelet) {
-  return codelet.starts_with("fft_radix4") ? 4 : 2;
+  return codelet.starts_with("fft_radix8") ? 8 : codelet.starts_with("fft_radix4") ? 4 : 2;
 }
 
 }  // namespace
@@ -34,15 +34,15 @@ program::Vertex Costs::sample(program::Program& program, const std::string& code
   };
   Vertices vertices(code_, program, contexts);
   if (codelet.starts_with("fft_radix")) {
-    // A last pass over many columns, divided as if they were groups.
+    // A first pass over many columns, divided as if they were groups.
     const std::uint32_t radix = radix_of(codelet);
-    const bool last = codelet.ends_with("_last");
-    const Pass pass{static_cast<std::uint32_t>(last ? radix : radix * groups), radix, 1};
-    const std::uint64_t row = last ? columns * contexts : columns;
+    const bool first = codelet.ends_with("_first");
+    const Pass pass{static_cast<std::uint32_t>(first ? radix : radix * groups), radix, 1};
+    const std::uint64_t row = first ? columns * contexts : columns;
     const std::uint64_t bytes = pass.length * row * kPointBytes;
     return vertices.pass(kTile, pass, row, Direction::forward,
                          buffer(std::max<std::uint64_t>(twiddle_bytes(pass), 8)), buffer(bytes),
-                         buffer(bytes), last ? contexts : 1);
+                         buffer(bytes), first ? contexts : 1);
   }
   const std::uint64_t bytes = groups * kUnitPoints * columns * kPointBytes;
   const BufferId turns = buffer(codelet == "fft_turn" ? bytes : 8);

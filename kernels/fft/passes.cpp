@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tessera::fft {
 
 namespace {
@@ -58,12 +60,18 @@ std::vector<ResultRun> runs(const Digits& digits, std::uint32_t tile, std::uint3
 
 }  // namespace
 
+std::string Pass::codelet() const {
+  return fmt::format("fft_radix{}{}", radix, first() ? "_first" : "");
+}
+
 std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase) {
   std::size_t at = 0;
   for (std::uint32_t p = 0;; ++p) {
     std::vector<Pass> passes;
-    for (std::uint32_t stride = 1; stride < plan.lengths[p]; stride *= plan.radices[at++])
-      passes.push_back({plan.lengths[p], plan.radices[at], stride});
+    for (std::uint32_t left = plan.lengths[p]; left > 1; ++at) {
+      left /= plan.radices[at];
+      passes.push_back({plan.lengths[p], plan.radices[at], left});
+    }
     if (p == phase) return passes;
   }
 }

@@ -1,21 +1,24 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/fft/digits.h"
 
 namespace tessera::fft {
 
-/// One pass of a Stockham transform of `length` rows: legs length / radix rows apart come in, legs
-/// `stride` rows apart go out, in order after the last pass.
+/// One pass of a Stockham transform of `length` rows, twiddles before sums: legs `stride` rows
+/// apart come in, legs length / radix rows apart go out, in order after the last pass.
 struct Pass {
   std::uint32_t length;
   std::uint32_t radix;
-  std::uint32_t stride;  ///< the radices before, multiplied
+  std::uint32_t stride;  ///< the radices behind, multiplied
 
   [[nodiscard]] std::uint32_t groups() const { return length / (radix * stride); }
-  /// The last pass, whose twiddles are 1.
-  [[nodiscard]] bool last() const { return groups() == 1; }
+  /// The first pass, whose twiddles are 1.
+  [[nodiscard]] bool first() const { return groups() == 1; }
+  /// Of its tile code.
+  [[nodiscard]] std::string codelet() const;
 };
 
 /// The passes of a phase.

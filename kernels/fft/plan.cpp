@@ -22,6 +22,7 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 
 constexpr std::size_t kFinalists = 6;
+constexpr std::uint32_t kMostFirstBits = 3;  // that a phase's first pass transforms
 constexpr std::uint32_t kMostDigits = 4;     // of one dimension
 constexpr std::uint32_t kMostDigitsOf2 = 2;  // of each of two
 
@@ -52,15 +53,18 @@ std::uint32_t most_parts(const Numbers& lengths, std::size_t axis) {
   return std::min(lengths[axis] / kUnitPoints, lengths[axis + 1] / (to_last ? kUnitPoints : 1));
 }
 
-/// Radices of a phase: as many 4 as there are, a 2 before or behind them; or 2 alone.
+/// Radices of a phase: 2, 4 or 8 at first, then as many 4 as there are, and a 2 that is left behind
+/// them; or 2 alone.
 std::vector<Numbers> radices_of(std::uint32_t length) {
   const std::uint32_t bits = bits_of(length);
-  Numbers fours(bits / 2, 4);
-  if (bits % 2 == 0) return {fours, Numbers(bits, 2)};
-  Numbers first{2};
-  first.insert(first.end(), fours.begin(), fours.end());
-  fours.push_back(2);
-  return {first, fours, Numbers(bits, 2)};
+  std::vector<Numbers> all{Numbers(bits, 2)};
+  for (std::uint32_t first = 1; first <= std::min(bits, kMostFirstBits); ++first) {
+    Numbers radices{1U << first};
+    radices.insert(radices.end(), (bits - first) / 2, 4);
+    if ((bits - first) % 2 == 1) radices.push_back(2);
+    all.push_back(std::move(radices));
+  }
+  return all;
 }
 
 class Search {
@@ -215,15 +219,22 @@ bool divides(const Numbers& lengths, const Problem& problem) {
 }
 
 void check_radices(const Plan& plan) {
+  const auto check = [&](bool holds) {
+    require(holds, "radices", plan.radices,
+            fmt::format("2 and 4, and 8 as a phase's first, whose products are {} in turn",
+                        plan.lengths));
+  };
   std::size_t at = 0;
   for (const std::uint32_t length : plan.lengths) {
     std::uint64_t done = 1;
-    while (done < length && at < plan.radices.size()) done *= plan.radices[at++];
-    require(done == length, "radices", plan.radices,
-            fmt::format("2 and 4, whose products are {} in turn", plan.lengths));
+    while (done < length && at < plan.radices.size()) {
+      const std::uint32_t radix = plan.radices[at++];
+      check(radix == 2 || radix == 4 || (radix == 8 && done == 1));
+      done *= radix;
+    }
+    check(done == length);
   }
-  require(at == plan.radices.size(), "radices", plan.radices,
-          fmt::format("2 and 4, whose products are {} in turn", plan.lengths));
+  check(at == plan.radices.size());
 }
 
 }  // namespace
@@ -233,7 +244,8 @@ void describe(config::Fields& fields, Plan& plan) {
                {2, 1U << 24});
   fields.field({"parts", "tiles along each of the exchanges between phases"}, plan.parts,
                {1, 1U << 24});
-  fields.field({"radices", "of all passes, phase after phase: 2 or 4"}, plan.radices, {2, 4});
+  fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
+               plan.radices, {2, 8});
 }
 
 nlohmann::ordered_json to_json(const Plan& plan) {

@@ -123,7 +123,7 @@ class Builder {
     const std::uint32_t parts = unit_parts_[vertex_++];
     for (std::uint32_t t = 0; t < used_; ++t) {
       BufferId twiddles{};
-      if (!pass.last())
+      if (!pass.first())
         twiddles =
             add_buffer(t, twiddle_bytes(pass), "twiddles", false,
                        [pass, direction = digits_->problem().direction](std::span<std::byte> into) {
@@ -292,8 +292,7 @@ kernels::Sample build_sample(const Digits& digits, const std::vector<std::uint32
 }
 
 VertexSize size_of(const Pass& pass, std::uint64_t columns) {
-  return {fmt::format("fft_radix{}{}", pass.radix, pass.last() ? "_last" : ""), pass.groups(),
-          pass.stride * columns / kUnitPoints};
+  return {pass.codelet(), pass.groups(), pass.stride * columns / kUnitPoints};
 }
 
 std::vector<VertexSize> vertex_sizes(const Digits& digits) {

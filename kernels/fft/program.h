@@ -22,8 +22,8 @@ program::Program build_program(const Digits& digits, const std::vector<std::uint
 kernels::Sample build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
                              const MachineConfig& machine);
 
-/// What vertices tile 0 runs, in turn, for those who divide them among workers: of radix 2 or 4, or
-/// transpositions, and how many groups of how many units.
+/// What vertices tile 0 runs, in turn, for those who divide them among workers: of radix 2, 4 or 8,
+/// or transpositions, and how many groups of how many units.
 struct VertexSize {
   std::string codelet;
   std::uint64_t groups;

@@ -3,19 +3,18 @@
 #include <cmath>
 #include <numbers>
 
-#include <fmt/format.h>
-
 #include "sim/data/element.h"
 
 namespace tessera::fft {
 
 namespace {
 
-constexpr std::uint32_t kTwiddleBytes = 12;  // real part, imaginary part, its negative
+constexpr std::uint32_t kMostLegs = 8;
+constexpr std::uint32_t kTwiddleBytes = 16;  // tangent, its negative, real part, its negative
 
-/// The leg that tile code's result number `slot` is: it computes 0 - 2 -+ i (1 - 3) in this order.
+/// The leg that tile code's result number `slot` is: it computes the forward ones in this order.
 std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction direction) {
-  return radix == 4 && direction == Direction::inverse && slot != 0 ? 4 - slot : slot;
+  return direction == Direction::inverse && slot != 0 ? radix - slot : slot;
 }
 
 }  // namespace
@@ -30,15 +29,11 @@ program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t colu
                                Direction direction, BufferId twiddles, BufferId in, BufferId out,
                                std::uint32_t unit_parts) {
   const std::uint64_t run = pass.stride * columns * kPointBytes;
-  const auto leg = [&](std::uint32_t slot) {
-    return word(run * leg_of(slot, pass.radix, direction));
-  };
   program::Vertex vertex{
-      tile,
-      codelet(fmt::format("fft_radix{}{}", pass.radix, pass.last() ? "_last" : "")),
-      program::Executor::all_workers,
-      0,
-      {word(run * pass.groups()), leg(1), leg(2), leg(3)}};
+      tile, codelet(pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
+  for (std::uint32_t slot = 1; slot < kMostLegs; ++slot)
+    vertex.arguments.emplace_back(
+        slot < pass.radix ? word(run * pass.groups() * leg_of(slot, pass.radix, direction)) : 0U);
   const EvenSplit units{run / kUnitBytes, unit_parts};
   const EvenSplit groups{pass.groups(), contexts_ / unit_parts};
   const std::uint32_t group_bytes = twiddle_bytes(pass) / pass.groups();
@@ -51,10 +46,10 @@ program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t colu
     const std::uint64_t mine_bytes = part.size() * kUnitBytes;
     vertex.arguments.insert(
         vertex.arguments.end(),
-        {Place{in, word(first * run + at)}, Place{out, word(first * run * pass.radix + at)},
-         pass.last() ? program::Argument{0U} : Place{twiddles, word(first * group_bytes)},
-         idle ? 0U : word(mine.size()), word(part.size()) - 1, word(run - mine_bytes),
-         word(run * pass.radix - mine_bytes), 0U});
+        {Place{in, word(first * run * pass.radix + at)}, Place{out, word(first * run + at)},
+         pass.first() ? program::Argument{0U} : Place{twiddles, word(first * group_bytes)},
+         idle ? 0U : word(mine.size()), word(part.size()) - 1, word(run * pass.radix - mine_bytes),
+         word(run - mine_bytes), 0U});
   }
   return vertex;
 }
@@ -82,23 +77,28 @@ program::Vertex Vertices::transposition(TileId tile, std::uint64_t pairs, std::u
   return vertex;
 }
 
-/// exp(-+2 pi i group leg stride / length).
+/// Of exp(-+2 pi i group stride / length), squared before as it is where there are four legs.
 void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> into) {
+  // Where the real part is zero one that no result of f32 tells from it, so that tangents are
+  // finite.
+  constexpr double kLeast = 0x1p-30;
   const double sign = direction == Direction::forward ? -1 : 1;
   std::size_t at = 0;
   for (std::uint32_t group = 0; group < pass.groups(); ++group) {
-    for (std::uint32_t slot = 1; slot < pass.radix; ++slot) {
-      const std::uint64_t turn =
-          std::uint64_t{group} * leg_of(slot, pass.radix, direction) * pass.stride % pass.length;
-      const double angle = sign * 2 * std::numbers::pi * static_cast<double>(turn) / pass.length;
-      for (const double part : {std::cos(angle), std::sin(angle), -std::sin(angle)})
+    for (std::uint32_t power = pass.radix / 2; power > 0; power /= 2) {
+      const double turn = static_cast<double>(group) * power * pass.stride / pass.length;
+      const double angle = sign * 2 * std::numbers::pi * turn;
+      const double cosine = std::cos(angle);
+      const double real = std::abs(cosine) < kLeast ? kLeast : cosine;
+      const double tangent = std::sin(angle) / real;
+      for (const double part : {tangent, -tangent, real, -real})
         data::store_element(program::Type::f32, into, at++, part);
     }
   }
 }
 
 std::uint32_t twiddle_bytes(const Pass& pass) {
-  return pass.last() ? 0 : word(std::uint64_t{pass.groups()} * (pass.radix - 1) * kTwiddleBytes);
+  return pass.first() ? 0 : word(std::uint64_t{pass.groups()} * (pass.radix / 2) * kTwiddleBytes);
 }
 
 }  // namespace tessera::fft

@@ -111,7 +111,14 @@ TEST_SUITE("cli") {
         {"plan={\"lengths\":[8,8],\"parts\":[5],\"radices\":[4,2,4,2]}",
          "workload.plan.parts: found [5], allowed 1 to 4"},
         {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[4,4,4]}",
-         "workload.plan.radices: found [4, 4, 4], allowed 2 and 4, whose products are [8, 8]"},
+         "workload.plan.radices: found [4, 4, 4], allowed 2 and 4, and 8 as a phase's first, whose "
+         "products are [8, 8] in turn"},
+        {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[8,2,8]}",
+         "workload.plan.radices: found [8, 2, 8], allowed 2 and 4, and 8 as a phase's first"},
+        {"plan={\"lengths\":[16,4],\"parts\":[2],\"radices\":[2,8,4]}",
+         "workload.plan.radices: found [2, 8, 4], allowed 2 and 4, and 8 as a phase's first"},
+        {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[8,6,2]}",
+         "workload.plan.radices: found [8, 6, 2], allowed 2 and 4, and 8 as a phase's first"},
         {"points=4194304", "no plan of fft for rows=1 points=4194304 fits 8 tiles"},
     };
     for (const auto& [option, message] : mistakes)

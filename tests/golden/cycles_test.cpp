@@ -27,7 +27,7 @@ const std::vector<Golden>& golden_runs() {
        5007,
        319680,
        106496},
-      {"fft", {"machine.tiles=64", "workload.points=16384"}, 13158, 970304, 393216},
+      {"fft", {"machine.tiles=64", "workload.points=16384"}, 11574, 863552, 393216},
       {"latency", {"workload.chains=2"}, 111101, 443924, 0},
       {"gemm",
        {"machine.tiles=64", "workload.m=256", "workload.n=256", "workload.k=256"},

@@ -10,9 +10,10 @@ namespace {
 
 /// Floating-point instructions of tile code for two points, counted in codelets.S: a butterfly's
 /// over its legs, a twiddle between phases, two rows becoming columns.
-double pass_slots(std::uint64_t radix, bool last) {
-  if (radix == 2) return (last ? 4 : 8) / 2.0;
-  return (last ? 16 : 28) / 4.0;
+double pass_slots(std::uint64_t radix, bool first) {
+  if (radix == 2) return (first ? 4 : 6) / 2.0;
+  if (radix == 8) return 52 / 8.0;
+  return (first ? 16 : 24) / 4.0;
 }
 constexpr double kTurnSlots = 12 / 2.0;
 constexpr double kTransposeSlots = 2 / 2.0;
@@ -26,8 +27,9 @@ double plan_slots(const Json& plan) {
   std::size_t at = 0;
   for (const std::uint64_t length : lengths) {
     for (std::uint64_t done = 1; done < length;) {
-      done *= radices[at];
-      slots += pass_slots(radices[at++], done == length);
+      const std::uint64_t radix = radices[at++];
+      slots += pass_slots(radix, done == 1);
+      done *= radix;
     }
   }
   return slots;

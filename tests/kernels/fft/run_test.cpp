@@ -80,13 +80,20 @@ TEST_SUITE("run") {
                                    {16, 16, {{4, 4, 16}, {2, 2}, {4, 2, 2, 4, 4}}},
                                    {16, 16, {{16, 4, 4}, {3, 2}, {4, 4, 4, 4}}},
                                    {16, 64, {{4, 4, 4, 16}, {2, 2, 2}, {4, 4, 4, 4, 4}}},
+                                   {1, 256, {{32, 8}, {3}, {8, 4, 8}}},
+                                   {1, 256, {{256}, {}, {8, 4, 2, 4}}},
+                                   {1, 512, {{8, 8, 8}, {2, 4}, {8, 8, 8}}},
+                                   {32, 64, {{32, 64}, {6}, {8, 2, 2, 8, 2, 4}}},
                                    {4, 64, {{4, 4, 4, 4}, {2, 2, 2}, {4, 4, 4, 4}}}};
     for (const Cut& cut : cuts) {
       Options options = options_of(cut.rows, cut.points);
       options.pinned = true;
       options.plan = cut.plan;
-      CAPTURE(to_json(cut.plan).dump());
-      CHECK(run(options, small_machine(9)) == "passed");
+      for (const Direction direction : {Direction::forward, Direction::inverse}) {
+        options.problem.direction = direction;
+        CAPTURE(to_json(cut.plan).dump());
+        CHECK(run(options, small_machine(9)) == "passed");
+      }
     }
   }
 
