@@ -80,9 +80,8 @@ struct Cursor {
 
 /// Adds the weights of a source's spikes.
 template <unsigned kPairs>
-__attribute__((always_inline)) inline void add_source(const Update* call, const Source* source,
-                                                      unsigned sample, const double* plane,
-                                                      double& first, double& second) {
+SNN_INLINE void add_source(const Update* call, const Source* source, unsigned sample,
+                           const double* plane, double& first, double& second) {
   const unsigned* list = at(source->lists, sample * source->stride);
   const double* rows = at(plane, source->rows);
   if constexpr (kPairs == 1)
@@ -93,8 +92,7 @@ __attribute__((always_inline)) inline void add_source(const Update* call, const 
 
 /// Takes the next kPairs pairs of a sample one step further.
 template <class Kind, unsigned kPairs>
-__attribute__((always_inline)) inline void step(const Update* call, unsigned sample,
-                                                Cursor& cursor) {
+SNN_INLINE void step(const Update* call, unsigned sample, Cursor& cursor) {
   double first = cursor.n[0].bias;
   double second = cursor.n[kPairs - 1].bias;
   add_source<kPairs>(call, call->source, sample, cursor.plane, first, second);
@@ -117,7 +115,7 @@ __attribute__((always_inline)) inline void step(const Update* call, unsigned sam
 }
 
 template <class Kind>
-__attribute__((always_inline)) inline void update(const Update* call) {
+SNN_INLINE void update(const Update* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
     Cursor cursor(call, b, Kind::kValues);
     for (unsigned twos = call->pairs / 2; twos != 0; --twos) step<Kind, 2>(call, b, cursor);

@@ -26,8 +26,7 @@ struct Look {
 
 /// Lists the neurons of a word, from its foremost bits on, unless the list is full. In a pair's two
 /// bits the second neuron's is foremost.
-__attribute__((always_inline)) inline void list_word(const Look*& call, Found* found,
-                                                     const unsigned* at, unsigned word) {
+SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, unsigned word) {
   const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
   call = again(call);
   const unsigned tile = high_product(2 * number, call->key->share);
@@ -49,8 +48,7 @@ __attribute__((always_inline)) inline void list_word(const Look*& call, Found* f
 }
 
 /// The next word that is not 0, and `mark` behind it; 0: there is none.
-__attribute__((always_inline)) inline unsigned next_word(const unsigned*& mark,
-                                                         const unsigned* stop) {
+SNN_INLINE unsigned next_word(const unsigned*& mark, const unsigned* stop) {
   unsigned word;
   asm volatile(
       "li %[word], 0\n"
@@ -64,7 +62,7 @@ __attribute__((always_inline)) inline unsigned next_word(const unsigned*& mark,
   return word;
 }
 
-__attribute__((always_inline)) inline const unsigned* words_of(const Look* call) {
+SNN_INLINE const unsigned* words_of(const Look* call) {
   return call->marks + xtile::worker() * call->chunk;
 }
 

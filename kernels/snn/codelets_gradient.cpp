@@ -20,7 +20,7 @@ struct StateGradient {
 };
 
 /// 1 / (steepness |v - threshold| + 1)^2: SuperSpike, arXiv 1705.11146.
-__attribute__((always_inline)) inline float surrogate(float v, float threshold, float steepness) {
+SNN_INLINE float surrogate(float v, float threshold, float steepness) {
   const float one = xtile::constant(1.0F);
   const float base = steepness * __builtin_fabsf(v - threshold) + one;
   return one / (base * base);
@@ -79,10 +79,8 @@ struct Adaptive : Lif {
 /// Gradients of a pair's states: what the step behind leaves of them, and what comes by the spikes
 /// of those that are listed.
 template <class Kind>
-__attribute__((always_inline)) inline void pair_gradient(const Neurons* n, const double* state,
-                                                         double* gradient,
-                                                         const unsigned*& of_spikes,
-                                                         float steepness) {
+SNN_INLINE void pair_gradient(const Neurons* n, const double* state, double* gradient,
+                              const unsigned*& of_spikes, float steepness) {
   const double spiked = xtile::gt_2s(Kind::position(*n, state), n->threshold);
   const double kept = xtile::mul_2s(n->alpha, gradient[0]);
   gradient[0] = xtile::sel(spiked, xtile::splat_s(0.0F), kept);
@@ -99,7 +97,7 @@ __attribute__((always_inline)) inline void pair_gradient(const Neurons* n, const
 }
 
 template <class Kind>
-__attribute__((always_inline)) inline void state_gradient(const StateGradient* call) {
+SNN_INLINE void state_gradient(const StateGradient* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
     const unsigned first = b * call->pairs;
     const double* state = at(call->states, (*call->clock + 1) * call->slot) + first * Kind::kValues;

@@ -65,8 +65,7 @@ namespace {
 struct Sum {
   unsigned spikes, carriers;
 };
-__attribute__((always_inline)) inline Sum sum_of(const Combine* call, unsigned begin,
-                                                 unsigned end) {
+SNN_INLINE Sum sum_of(const Combine* call, unsigned begin, unsigned end) {
   Sum sum{0, 0};
   for (unsigned i = begin; i != end; ++i) {
     const Found* found = at(call->found, wrapped(call, i) * call->stride);
@@ -81,7 +80,7 @@ unsigned kept_spikes(const Combine* call) {
 }
 
 /// What the joined list holds.
-__attribute__((always_inline)) inline void conclude_all(const Combine* call) {
+SNN_INLINE void conclude_all(const Combine* call) {
   const Sum all = sum_of(call, 0, call->lists);
   unsigned overflow = 0;
   for (unsigned i = 0; i < call->lists; ++i)

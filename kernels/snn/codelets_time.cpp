@@ -77,8 +77,7 @@ struct Checkpoint {
 };
 
 /// Words of 64 bits, dealt out to the workers.
-__attribute__((always_inline)) inline void copy_slot(const double* from, double* to,
-                                                     unsigned bytes) {
+SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
   const double* word = from + xtile::worker();
   double* out = to + xtile::worker();
   for (unsigned i = xtile::worker(); i < bytes / 8; i += xtile::workers()) {

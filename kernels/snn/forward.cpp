@@ -84,25 +84,43 @@ ComputeSet ProgramBuilder::update_states() {
 
 program::Vertex ProgramBuilder::update(const Neurons& tile, std::uint32_t layer, Place clock,
                                        std::uint32_t mask) {
+  if (plan_.bits()) return update_bits(tile, layer, clock, mask);
   const std::vector<VectorId> sources = Plan::sources(network_, layer);
-  program::Argument drives = 0U;
-  if (states_of(network_.layers[layer].kind) > 1) drives = Place{tile.drives};
   program::Vertex vertex =
-      plan_.bits()
-          ? all(tile.tile, "snn_step_" + kind_name(layer),
-                {plan_.batch, tile.pairs, contexts(), sources.size() > 1 ? 1U : 0U,
-                 plan_.wide ? 1U : 0U, Place{tile.weights}, network_.layers[layer].rows(),
-                 Place{tile.streams}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
-                 Place{tile.marks}, drives, Place{tile.sums}})
-          : all(tile.tile, "snn_update_" + kind_name(layer),
-                {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights},
-                 plane_bytes(layer), Place{tile.parameters}, Place{tile.states},
-                 slot_bytes(tile, layer), mask, clock, Place{tile.marks}, Place{tile.sums}});
+      all(tile.tile, "snn_update_" + kind_name(layer),
+          {plan_.batch, tile.pairs, word(sources.size()), Place{tile.weights}, plane_bytes(layer),
+           Place{tile.parameters}, Place{tile.states}, slot_bytes(tile, layer), mask, clock,
+           Place{tile.marks}, Place{tile.sums}});
   for (std::size_t s = 0; s < sources.size(); ++s) {
     vertex.arguments.emplace_back(Place{tile.lists[s]});
     vertex.arguments.emplace_back(stride(sources[s]));
     vertex.arguments.emplace_back(s == 0 ? 0U : network_.layers[layer].inputs * 8);
   }
+  return vertex;
+}
+
+program::Vertex ProgramBuilder::update_bits(const Neurons& tile, std::uint32_t layer, Place clock,
+                                            std::uint32_t mask) {
+  const Layer& what = network_.layers[layer];
+  const std::uint32_t words = tile.pairs * 8;
+  const std::uint32_t full = marks_of(tile) - 1;
+  const std::uint32_t last = tile.pairs - full * kNeuronsAWord / 2;
+  program::Vertex vertex = all(tile.tile, "snn_step_" + kind_name(layer), {});
+  const auto give = [&](std::initializer_list<program::Argument> arguments) {
+    vertex.arguments.insert(vertex.arguments.end(), arguments);
+  };
+  give({plan_.batch, tile.pairs, contexts(), word(what.recurrent()), word(plan_.wide)});
+  give({Place{tile.weights}, what.rows(), what.inputs});
+  give({Place{tile.streams}, Place{tile.streams, words},
+        Place{tile.streams, words * (1 + stream_values(what.kind))}});
+  give({Place{tile.states}, slot_bytes(tile, layer), mask, clock});
+  give({Place{tile.marks}, full, last, kNeuronsAWord - 2 * last});
+  give({states_of(what.kind) > 1 ? program::Argument{Place{tile.drives}} : program::Argument{0U}});
+  const std::uint32_t others = contexts() - 1;
+  give({Place{tile.sums}, contexts() * tile.pairs, others * tile.pairs, others * marks_of(tile)});
+  const std::vector<VectorId> sources = Plan::sources(network_, layer);
+  for (std::size_t s = 0; s < sources.size(); ++s)
+    give({Place{tile.lists[s]}, stride(sources[s]), contexts() * stride(sources[s])});
   return vertex;
 }
 

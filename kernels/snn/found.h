@@ -5,8 +5,6 @@
 /// What tile code that looks for spikes shares: what was found, and how it is joined.
 namespace snn {
 
-#define SNN_INLINE __attribute__((always_inline)) inline
-
 /// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
 struct Found {
   unsigned spikes, carriers, overflow, padding;

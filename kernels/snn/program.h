@@ -121,6 +121,8 @@ class ProgramBuilder {
   [[nodiscard]] ComputeSet update_states();
   [[nodiscard]] program::Vertex update(const Neurons& tile, std::uint32_t layer, Place clock,
                                        std::uint32_t mask);
+  [[nodiscard]] program::Vertex update_bits(const Neurons& tile, std::uint32_t layer, Place clock,
+                                            std::uint32_t mask);
   [[nodiscard]] Exchange send_marks();
   [[nodiscard]] ComputeSet select();
   void end_step(ComputeSet& set);

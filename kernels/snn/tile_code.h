@@ -7,6 +7,8 @@
 /// names no neuron twice.
 namespace snn {
 
+#define SNN_INLINE __attribute__((always_inline)) inline
+
 #define SNN_LGN(fd, base, ids) ".insn r4 0x5b, 3, 1, " fd ", " base ", " ids ", x0\n"
 #define SNN_SGX(fs, base, ids) ".insn r4 0x5b, 3, 2, " fs ", " base ", " ids ", x0\n"
 #define SNN_ADD(fd, a, b) ".insn r 0x5b, 5, 8, " fd ", " a ", " b "\n"
@@ -16,8 +18,7 @@ namespace snn {
 #define SNN_RPT(n, end) ".insn b 0x7b, 1, " n ", x0, " end "\n"
 
 /// sum + the words of `plane` at `n` ids, one by one: 2 slots an id.
-__attribute__((always_inline)) inline double gather_sum(const double* plane, const unsigned* ids,
-                                                        unsigned n, double sum) {
+SNN_INLINE double gather_sum(const double* plane, const unsigned* ids, unsigned n, double sum) {
   if (n == 0) return sum;
   double w;
   n -= 1;
@@ -34,9 +35,8 @@ __attribute__((always_inline)) inline double gather_sum(const double* plane, con
 }
 
 /// The same of two planes: 3 slots an id.
-__attribute__((always_inline)) inline void gather_sums(const double* first, const double* second,
-                                                       const unsigned* ids, unsigned n, double& sum,
-                                                       double& other) {
+SNN_INLINE void gather_sums(const double* first, const double* second, const unsigned* ids,
+                            unsigned n, double& sum, double& other) {
   if (n == 0) return;
   double w;
   double v;
@@ -54,8 +54,7 @@ __attribute__((always_inline)) inline void gather_sums(const double* first, cons
 }
 
 /// Adds `change` to the words of `plane` at `n` ids: two ids in 6 slots.
-__attribute__((always_inline)) inline void scatter_add(double* plane, const unsigned* ids,
-                                                       unsigned n, double change) {
+SNN_INLINE void scatter_add(double* plane, const unsigned* ids, unsigned n, double change) {
   double w;
   double v;
   unsigned twos = n / 2;
@@ -78,8 +77,8 @@ __attribute__((always_inline)) inline void scatter_add(double* plane, const unsi
 }
 
 /// out[i] = the sum of both lanes of `change` times the word of `plane` at id i: 3 slots an id.
-__attribute__((always_inline)) inline void gather_dot(const double* plane, const unsigned* ids,
-                                                      unsigned n, double change, float* out) {
+SNN_INLINE void gather_dot(const double* plane, const unsigned* ids, unsigned n, double change,
+                           float* out) {
   if (n == 0) return;
   double w;
   double m;
@@ -99,8 +98,8 @@ __attribute__((always_inline)) inline void gather_dot(const double* plane, const
 }
 
 /// The same, added to what is there: 4 slots an id.
-__attribute__((always_inline)) inline void gather_add_dot(const double* plane, const unsigned* ids,
-                                                          unsigned n, double change, float* out) {
+SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigned n, double change,
+                               float* out) {
   for (; n != 0; --n) {
     const double product = xtile::mul_2s(xtile::lgn_d(plane, ids), change);
     ++ids;
@@ -110,7 +109,7 @@ __attribute__((always_inline)) inline void gather_add_dot(const double* plane, c
 }
 
 /// The same word `n` times, n > 0: a slot each.
-__attribute__((always_inline)) inline void fill(double* word, unsigned n, double value) {
+SNN_INLINE void fill(double* word, unsigned n, double value) {
   asm volatile(SNN_RPT("%[n]", "2f") ".insn s 0x2b, 7, %[value], 8(%[word])\n"
                "2:\n"
                : [word] "+r"(word)
@@ -119,8 +118,7 @@ __attribute__((always_inline)) inline void fill(double* word, unsigned n, double
 }
 
 /// The sums of a word of `count` parts, `stride` bytes from part to part.
-__attribute__((always_inline)) inline void sum_word(const double* part, unsigned stride,
-                                                    unsigned count, double* out) {
+SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, double* out) {
   double sum = *part;
   for (; --count != 0;) {
     part = reinterpret_cast<const double*>(reinterpret_cast<unsigned>(part) + stride);
@@ -130,8 +128,7 @@ __attribute__((always_inline)) inline void sum_word(const double* part, unsigned
 }
 
 /// The same of four words side by side: 5 slots a part.
-__attribute__((always_inline)) inline void sum_words(const double* part, unsigned stride,
-                                                     unsigned count, double* out) {
+SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, double* out) {
   double a = part[0];
   double b = part[1];
   double c = part[2];
@@ -173,7 +170,7 @@ T* again(T* call) {
 
 /// A number of which the compiler knows nothing: it would hold constants to compare it with in
 /// registers.
-__attribute__((always_inline)) inline unsigned opaque(unsigned n) {
+SNN_INLINE unsigned opaque(unsigned n) {
   asm volatile("" : "+r"(n));
   return n;
 }

@@ -1,0 +1,155 @@
+#pragma once
+
+#include "kernels/snn/tile_code.h"
+
+/// Sums of rows of weights: blocks of eight, six or four pairs of neurons [input][pair], so that a
+/// spike is a row of 64-bit words side by side. Written in the pairs of instructions that a machine
+/// with dual issue takes at once.
+namespace snn {
+
+#define SNN_LWP(rd, p) ".insn i 0x2b, 3, " rd ", " p ", 4\n"
+#define SNN_LD2(fd, fe, p, q) ".insn r4 0x5b, 4, 0, " fd ", " p ", " q ", " fe "\n"
+
+// Words of the rows of two ids. The second one's are in registers that functions preserve, as are
+// the pointers to both: the compiler leaves them alone where it has no stack, and nobody who calls
+// a worker misses them. From one piece of assembly to the next they hold what is still to be added.
+#define SNN_W(i) "%[w" #i "]"
+#define SNN_V(i) "fs" #i
+#define SNN_ADD_W(i) SNN_ADD("%[s" #i "]", "%[s" #i "]", SNN_W(i))
+#define SNN_ADD_V(i) SNN_ADD("%[s" #i "]", "%[s" #i "]", SNN_V(i))
+#define SNN_LD_W(i, j) SNN_LD2(SNN_W(i), SNN_W(j), "s2", "s3")
+#define SNN_LD_V(i, j) SNN_LD2(SNN_V(i), SNN_V(j), "s4", "s5")
+// `none` is -0: adding it changes nothing.
+#define SNN_BEGIN(i, at) "fld " SNN_V(i) ", " at "(%[bias])\nfsgnj.d %[s" #i "], %[none], %[none]\n"
+#define SNN_STORE(i, at) "fsd %[s" #i "], " at "(%[out])\n"
+// An odd number of ids: the first one's row, while what waits is added.
+#define SNN_IF_ODD "andi s4, %[n], 1\nsrli %[n], %[n], 1\nbeqz s4, 1f\n.balign 8\n"
+#define SNN_TWO_BY_TWO ".balign 8\n1: beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+#define SNN_MUL_BY(row) "mul " row ", " row ", %[by]\n"
+#define SNN_ADD_ROWS(row) "add " row ", " row ", %[rows]\n"
+
+#define SNN_4(of) of(0), of(1), of(2), of(3)
+#define SNN_6(of) SNN_4(of), of(4), of(5)
+#define SNN_8(of) SNN_6(of), of(6), of(7)
+#define SNN_MADE(i) [s##i] "=&f"(sums[i])
+#define SNN_CHANGED(i) [s##i] "+f"(sums[i])
+#define SNN_WORD(i) [w##i] "=&f"(w[i])
+
+/// How sums of kPairs words begin, go on and end.
+template <unsigned kPairs>
+struct Rows;
+
+// clang-format off
+#define SNN_ROWS_OF(pairs, bytes, begins, adds, ends)                                         \
+  template <>                                                                                 \
+  struct Rows<pairs> {                                                                        \
+    double sums[pairs];                                                                       \
+    SNN_INLINE void begin(const double* bias, double none) {                                  \
+      asm volatile(".balign 8\n" begins                                                       \
+                   : SNN_##pairs(SNN_MADE) : [bias] "r"(bias), [none] "f"(none) : "memory");  \
+    }                                                                                         \
+    SNN_INLINE void add(const double* rows, const unsigned* ids, unsigned n) {                \
+      double w[pairs];                                                                        \
+      asm volatile(adds "2:\n"                                                                \
+                   : SNN_##pairs(SNN_CHANGED), SNN_##pairs(SNN_WORD), [ids] "+r"(ids),        \
+                     [n] "+r"(n)                                                              \
+                   : [rows] "r"(rows), [by] "r"(bytes) : "memory");                           \
+    }                                                                                         \
+    SNN_INLINE void end(double* out) {                                                        \
+      asm volatile(".balign 8\n" ends                                                         \
+                   : SNN_##pairs(SNN_CHANGED) : [out] "r"(out) : "memory");                   \
+    }                                                                                         \
+  }
+
+// Two ids in 16 slots, one in 8.
+SNN_ROWS_OF(8, 64,
+  SNN_BEGIN(0, "0") SNN_BEGIN(1, "8") SNN_BEGIN(2, "16") SNN_BEGIN(3, "24") SNN_BEGIN(4, "32")
+  SNN_BEGIN(5, "40") SNN_BEGIN(6, "48") SNN_BEGIN(7, "56"),
+  SNN_IF_ODD
+  SNN_LWP("s4", "%[ids]") SNN_ADD_V(0)    SNN_MUL_BY("s4") SNN_ADD_V(4)
+  SNN_ADD_ROWS("s4") SNN_ADD_V(1)         "addi s5, s4, 32\n" SNN_ADD_V(5)
+  SNN_LD_V(0, 4) SNN_ADD_V(2)             SNN_LD_V(1, 5) SNN_ADD_V(6)
+  SNN_ADD_V(3) SNN_LD_V(2, 6)             SNN_ADD_V(7) SNN_LD_V(3, 7)
+  SNN_TWO_BY_TWO
+  SNN_ADD_V(0) SNN_LWP("s2", "%[ids]")    SNN_ADD_V(1) SNN_LWP("s4", "%[ids]")
+  SNN_ADD_V(2) SNN_MUL_BY("s2")           SNN_ADD_V(3) SNN_MUL_BY("s4")
+  SNN_ADD_V(4) SNN_ADD_ROWS("s2")         SNN_ADD_V(5) SNN_ADD_ROWS("s4")
+  SNN_ADD_V(6) "addi s3, s2, 32\n"        SNN_ADD_V(7) SNN_LD_W(0, 4)
+  "addi s5, s4, 32\n" SNN_ADD_W(0)        SNN_LD_W(1, 5) SNN_ADD_W(4)
+  SNN_LD_W(2, 6) SNN_ADD_W(1)             SNN_LD_W(3, 7) SNN_ADD_W(5)
+  SNN_LD_V(0, 4) SNN_ADD_W(2)             SNN_LD_V(1, 5) SNN_ADD_W(6)
+  SNN_LD_V(2, 6) SNN_ADD_W(3)             SNN_LD_V(3, 7) SNN_ADD_W(7),
+  SNN_ADD_V(0) SNN_ADD_V(1)               SNN_STORE(0, "0") SNN_ADD_V(2)
+  SNN_STORE(1, "8") SNN_ADD_V(3)          SNN_STORE(2, "16") SNN_ADD_V(4)
+  SNN_STORE(3, "24") SNN_ADD_V(5)         SNN_STORE(4, "32") SNN_ADD_V(6)
+  SNN_STORE(5, "40") SNN_ADD_V(7)         SNN_STORE(6, "48") SNN_STORE(7, "56"));
+
+// Two ids in 14 slots, one in 7.
+SNN_ROWS_OF(6, 48,
+  SNN_BEGIN(0, "0") SNN_BEGIN(1, "8") SNN_BEGIN(2, "16") SNN_BEGIN(3, "24") SNN_BEGIN(4, "32")
+  SNN_BEGIN(5, "40"),
+  SNN_IF_ODD
+  SNN_LWP("s4", "%[ids]") SNN_ADD_V(0)    SNN_MUL_BY("s4") SNN_ADD_V(3)
+  SNN_ADD_ROWS("s4") SNN_ADD_V(1)         "addi s5, s4, 24\n" SNN_ADD_V(4)
+  SNN_LD_V(0, 3) SNN_ADD_V(2)             SNN_LD_V(1, 4) SNN_ADD_V(5)
+  SNN_LD_V(2, 5)
+  SNN_TWO_BY_TWO
+  SNN_ADD_V(0) SNN_LWP("s2", "%[ids]")    SNN_ADD_V(1) SNN_LWP("s4", "%[ids]")
+  SNN_ADD_V(2) SNN_MUL_BY("s2")           SNN_ADD_V(3) SNN_MUL_BY("s4")
+  SNN_ADD_V(4) SNN_ADD_ROWS("s2")         SNN_ADD_V(5) SNN_ADD_ROWS("s4")
+  "addi s3, s2, 24\n" SNN_LD_W(0, 3)      "addi s5, s4, 24\n" SNN_ADD_W(0)
+  SNN_LD_W(1, 4) SNN_ADD_W(3)             SNN_LD_W(2, 5) SNN_ADD_W(1)
+  SNN_LD_V(0, 3) SNN_ADD_W(4)             SNN_LD_V(1, 4) SNN_ADD_W(2)
+  SNN_LD_V(2, 5) SNN_ADD_W(5),
+  SNN_ADD_V(0) SNN_ADD_V(1)               SNN_STORE(0, "0") SNN_ADD_V(2)
+  SNN_STORE(1, "8") SNN_ADD_V(3)          SNN_STORE(2, "16") SNN_ADD_V(4)
+  SNN_STORE(3, "24") SNN_ADD_V(5)         SNN_STORE(4, "32") SNN_STORE(5, "40"));
+
+// Two ids in 12 slots, one in 6.
+SNN_ROWS_OF(4, 32,
+  SNN_BEGIN(0, "0") SNN_BEGIN(1, "8") SNN_BEGIN(2, "16") SNN_BEGIN(3, "24"),
+  SNN_IF_ODD
+  SNN_LWP("s4", "%[ids]") SNN_ADD_V(0)    SNN_MUL_BY("s4") SNN_ADD_V(2)
+  SNN_ADD_ROWS("s4") SNN_ADD_V(1)         "addi s5, s4, 16\n" SNN_ADD_V(3)
+  SNN_LD_V(0, 2) SNN_LD_V(1, 3)
+  SNN_TWO_BY_TWO
+  SNN_ADD_V(0) SNN_LWP("s2", "%[ids]")    SNN_ADD_V(1) SNN_LWP("s4", "%[ids]")
+  SNN_ADD_V(2) SNN_MUL_BY("s2")           SNN_ADD_V(3) SNN_MUL_BY("s4")
+  SNN_ADD_ROWS("s2") "addi s3, s2, 16\n"  SNN_ADD_ROWS("s4") SNN_LD_W(0, 2)
+  "addi s5, s4, 16\n" SNN_ADD_W(0)        SNN_LD_W(1, 3) SNN_ADD_W(2)
+  SNN_LD_V(0, 2) SNN_ADD_W(1)             SNN_LD_V(1, 3) SNN_ADD_W(3),
+  SNN_ADD_V(0) SNN_ADD_V(1)               SNN_STORE(0, "0") SNN_ADD_V(2)
+  SNN_STORE(1, "8") SNN_ADD_V(3)          SNN_STORE(2, "16") SNN_STORE(3, "24"));
+// clang-format on
+
+/// Of planes: words of an id are not side by side.
+template <>
+struct Rows<2> {
+  double sums[2];
+  unsigned plane;  // words
+
+  SNN_INLINE void begin(const double* bias, double /*none*/) {
+    sums[0] = bias[0];
+    sums[1] = bias[1];
+  }
+  SNN_INLINE void add(const double* rows, const unsigned* ids, unsigned n) {
+    gather_sums(rows, rows + plane, ids, n, sums[0], sums[1]);
+  }
+  SNN_INLINE void end(double* out) {
+    out[0] = sums[0];
+    out[1] = sums[1];
+  }
+};
+
+template <>
+struct Rows<1> {
+  double sum;
+
+  SNN_INLINE void begin(const double* bias, double /*none*/) { sum = *bias; }
+  SNN_INLINE void add(const double* rows, const unsigned* ids, unsigned n) {
+    sum = gather_sum(rows, ids, n, sum);
+  }
+  SNN_INLINE void end(double* out) { *out = sum; }
+};
+
+}  // namespace snn
