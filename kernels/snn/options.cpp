@@ -46,8 +46,8 @@ void describe(config::Fields& fields, NeuronOptions& neuron) {
 void describe(config::Fields& fields, PlanChoice& choice) {
   fields.field({"algorithm",
                 "published: a mark a neuron, which many workers look through, as the published "
-                "program does it; best: marks are bits, and where nothing is trained weights of "
-                "a spike lie side by side"},
+                "program does it; bits: marks are bits, and where nothing is trained weights of "
+                "a spike lie side by side; best: the one that less is predicted for"},
                choice.algorithm, kAlgorithms);
 }
 

@@ -16,11 +16,12 @@ namespace tessera::snn {
 /// Whose way of looking for spikes, of laying out weights and of adding up.
 enum class Algorithm : std::uint8_t {
   published,  ///< a mark a neuron, which many workers look through
-  best        ///< marks are bits; weights of a spike side by side
+  bits,       ///< marks are bits; weights of a spike side by side
+  best        ///< the one that less is predicted for
 };
 
-inline constexpr config::Names<Algorithm, 2> kAlgorithms{
-    {{"published", Algorithm::published}, {"best", Algorithm::best}}};
+inline constexpr config::Names<Algorithm, 3> kAlgorithms{
+    {{"published", Algorithm::published}, {"bits", Algorithm::bits}, {"best", Algorithm::best}}};
 
 /// How many tiles look for the spikes of a sample: one, or as many as published for so many words
 /// or so many neurons.
@@ -94,12 +95,12 @@ struct PlanOptions {
   std::uint32_t checkpoint_steps = 0;
   Algorithm algorithm = Algorithm::published;
   bool trains = true;
-  Spread spread = Spread::by_neurons;  ///< of the best plan
+  Spread spread = Spread::by_neurons;  ///< of marks that are bits
 };
 
 struct Plan {
-  Algorithm algorithm = Algorithm::published;
-  bool wide = false;        ///< blocks of weights
+  Algorithm algorithm = Algorithm::published;  ///< not best
+  bool wide = false;                           ///< blocks of weights
   std::uint32_t first = 0;  ///< of the tiles that are used; tile 0 is left out where it can be
   std::uint32_t tiles = 1;
   std::uint32_t batch = 1;
@@ -115,7 +116,7 @@ struct Plan {
   /// The tile that makes, or joins, the list of a sample, and the others that help it (part > 0).
   [[nodiscard]] std::uint32_t home(VectorId vector, std::uint32_t sample,
                                    std::uint32_t part = 0) const;
-  [[nodiscard]] bool bits() const { return algorithm == Algorithm::best; }
+  [[nodiscard]] bool bits() const { return algorithm == Algorithm::bits; }
   /// Neurons that a word of marks is for, at most.
   [[nodiscard]] std::uint32_t neurons_a_mark() const { return bits() ? kNeuronsAWord : 1; }
   /// First and last neuron of a vector's mark, of which the last is left out.

@@ -177,8 +177,8 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     part.capacity = std::min(list.capacity, ceil_div(list.marks, list.spread) * each);
     Fill stated;
     if (stated_)
-      stated = plan_.bits() ? stated_bits(vector, mine.begin)
-                            : stated_marks(vector, mine.begin, {2, 1, 0});
+      stated = plan_.bits() ? stated_bits(vector, sample, mine.begin)
+                            : stated_marks(vector, sample, mine.begin, {2, 1, 0});
     part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated);
     part.found =
         buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),

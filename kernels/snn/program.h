@@ -169,8 +169,9 @@ class ProgramBuilder {
   struct Words {
     std::uint32_t spike, carrier, other;
   };
-  [[nodiscard]] Fill stated_marks(VectorId vector, std::uint64_t first, const Words& words) const;
-  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint64_t first) const;
+  [[nodiscard]] Fill stated_marks(VectorId vector, std::uint32_t sample, std::uint64_t first,
+                                  const Words& words) const;
+  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint32_t sample, std::uint64_t first) const;
   [[nodiscard]] Fill stated_neurons(VectorId vector, std::uint64_t first, const Words& words) const;
   [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t finders, std::uint32_t of,
                                   std::uint32_t capacity) const;

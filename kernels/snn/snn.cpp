@@ -49,7 +49,7 @@ Snn::Snn(Options options, MachineCosts& costs)
     memory_ = training::memory_of(program);
     options_.max_activity = 1;
   }
-  plan_ = plan_of(options_.plan.algorithm, Spread::by_neurons, costs);
+  plan_ = plan_of(Algorithm::published, Spread::by_neurons, costs);
   if (dense_) return;
   require_room();
   expect();
@@ -64,12 +64,21 @@ Plan Snn::plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const
       costs);
 }
 
-/// Of the best plan: so many tiles look for spikes that least is predicted.
+/// Where marks are bits, one tile or some look for the spikes of a sample.
+std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
+  const Algorithm algorithm = options_.plan.algorithm;
+  std::vector<Plan> plans;
+  if (algorithm != Algorithm::published)
+    for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
+      plans.push_back(plan_of(Algorithm::bits, spread, costs));
+  if (algorithm != Algorithm::bits)
+    plans.push_back(plan_of(Algorithm::published, Spread::by_neurons, costs));
+  return plans;
+}
+
+/// The one that least is predicted for.
 void Snn::choose_plan(MachineCosts& costs) {
-  std::vector<Plan> plans{plan_};
-  if (options_.plan.algorithm == Algorithm::best)
-    plans = {plan_of(Algorithm::best, Spread::one, costs),
-             plan_of(Algorithm::best, Spread::by_marks, costs), plan_};
+  std::vector<Plan> plans = candidates(costs);
   std::size_t least = 0;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plan_ = plans[i];
@@ -131,19 +140,25 @@ Setting Snn::setting() const {
           static_cast<float>(options_.steepness), options_.learning};
 }
 
-/// The first sample's spikes, on average over its steps, or so many of them as this may take:
+/// Spikes of the first samples, on average over their steps, or of so many steps as this may take:
 /// inputs and weights are known before the run.
 void Snn::expect() {
   constexpr std::uint64_t kMostAdditions = 100'000'000;
+  constexpr std::uint64_t kMostSamples = 8;
   std::uint64_t a_step = 1;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (const VectorId v : Plan::sources(network_, l))
       a_step += std::uint64_t{plan_.lists[v].capacity} * network_.layers[l].neurons;
   Setting looked = setting();
+  const std::uint64_t samples =
+      std::clamp<std::uint64_t>(kMostAdditions / (a_step * looked.time_steps), 1,
+                                std::min<std::uint64_t>(options_.batch, kMostSamples));
   looked.time_steps = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(kMostAdditions / a_step, 1, looked.time_steps));
+      std::clamp<std::uint64_t>(kMostAdditions / (a_step * samples), 1, looked.time_steps));
   PlainNetwork network(network_, plan_, looked);
-  network.look({{0, data_.label(0)}},
+  std::vector<PlainNetwork::Sample> batch;
+  for (std::uint64_t b = 0; b < samples; ++b) batch.push_back({b, data_.label(b)});
+  network.look(batch,
                [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
     std::uint64_t spikes = 0;
@@ -151,16 +166,24 @@ void Snn::expect() {
     std::uint64_t spiking = 0;
     std::uint64_t marked = 0;
     for (std::uint32_t t = 0; t < looked.time_steps; ++t) {
-      const List& list = network.list(v, 0, v == 0 ? t : t + 1);
-      spikes += list.spikes;
-      listed += list.ids.size();
-      spiking += list.spiking;
-      marked += list.marked;
+      std::uint32_t most_spiking = 0;
+      std::uint32_t most_marked = 0;
+      for (std::size_t b = 0; b < samples; ++b) {
+        const List& list = network.list(v, b, v == 0 ? t : t + 1);
+        spikes += list.spikes;
+        listed += list.ids.size();
+        most_spiking = std::max(most_spiking, list.spiking);
+        most_marked = std::max(most_marked, list.marked);
+      }
+      spiking += most_spiking;
+      marked += most_marked;
     }
-    const auto mean = [&](std::uint64_t sum) {
-      return static_cast<std::uint32_t>((sum + looked.time_steps / 2) / looked.time_steps);
+    const auto mean = [](std::uint64_t sum, std::uint64_t of) {
+      return static_cast<std::uint32_t>((sum + of / 2) / of);
     };
-    expected_.push_back({mean(spikes), mean(listed), mean(spiking), mean(marked)});
+    expected_.push_back({mean(spikes, samples * looked.time_steps),
+                         mean(listed, samples * looked.time_steps),
+                         mean(spiking, looked.time_steps), mean(marked, looked.time_steps)});
   }
 }
 

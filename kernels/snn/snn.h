@@ -115,6 +115,7 @@ class Snn : public Workload {
   void expect();
   void choose_plan(MachineCosts& costs);
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
+  [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;
   void require_room() const;
   void compare_lists(const TensorReader& tensors, HostThreads& threads,
                      const PlainNetwork& expected, CheckResult& result) const;
@@ -129,10 +130,11 @@ class Snn : public Workload {
   Data data_;
   Network network_;
   Plan plan_;
-  /// What lists are expected to hold in a step, by vector: what is predicted is for these.
+  /// What is expected in a step, by vector: what is predicted is for these.
   struct Expected {
-    std::uint32_t spikes = 0, listed = 0;
-    /// Above their thresholds, whether there is room for them or not; of the second one too.
+    std::uint32_t spikes = 0, listed = 0;  ///< of a sample's list
+    /// Above their thresholds, whether there is room for them or not; of the second one too: of the
+    /// sample that has most, which the others wait for.
     std::uint32_t spiking = 0, marked = 0;
   };
   std::vector<Expected> expected_;

@@ -47,14 +47,14 @@ ProgramBuilder::Fill ProgramBuilder::stated_neurons(VectorId vector, std::uint64
 
 /// Marks of all that are above their thresholds, as many as are expected, at random: a step takes
 /// as long as the worker that finds most.
-ProgramBuilder::Fill ProgramBuilder::stated_marks(VectorId vector, std::uint64_t first,
-                                                  const Words& words) const {
-  return [expected = snn_.expected_[vector], neurons = plan_.lists[vector].neurons, first, words,
-          seed = options_.seed](std::span<std::byte> into) {
-    constexpr std::uint64_t kStream = 312;
+ProgramBuilder::Fill ProgramBuilder::stated_marks(VectorId vector, std::uint32_t sample,
+                                                  std::uint64_t first, const Words& words) const {
+  return [expected = snn_.expected_[vector], neurons = plan_.lists[vector].neurons, sample, first,
+          words, seed = options_.seed](std::span<std::byte> into) {
+    const std::uint64_t stream = 312 + (std::uint64_t{sample} << 16);
     std::vector<std::uint32_t> made(into.size() / 4);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const std::uint64_t place = data::random_below(seed, kStream, first + i, neurons);
+      const std::uint64_t place = data::random_below(seed, stream, first + i, neurons);
       made[i] = place < expected.spiking  ? words.spike
                 : place < expected.marked ? words.carrier
                                           : words.other;
@@ -64,9 +64,10 @@ ProgramBuilder::Fill ProgramBuilder::stated_marks(VectorId vector, std::uint64_t
 }
 
 /// Marks as bits, of the same neurons.
-ProgramBuilder::Fill ProgramBuilder::stated_bits(VectorId vector, std::uint64_t first) const {
-  return [fill = stated_marks(vector, 0, {1, 1U << kNeuronsAWord, 0}), &plan = plan_, vector,
-          first](std::span<std::byte> into) {
+ProgramBuilder::Fill ProgramBuilder::stated_bits(VectorId vector, std::uint32_t sample,
+                                                 std::uint64_t first) const {
+  return [fill = stated_marks(vector, sample, 0, {1, 1U << kNeuronsAWord, 0}), &plan = plan_,
+          vector, first](std::span<std::byte> into) {
     std::vector<std::uint32_t> neurons(plan.lists[vector].neurons);
     fill(std::as_writable_bytes(std::span(neurons)));
     std::vector<std::uint32_t> marks(into.size() / 4);
@@ -79,7 +80,7 @@ ProgramBuilder::Fill ProgramBuilder::stated_bits(VectorId vector, std::uint64_t 
   };
 }
 
-/// What so many workers or tiles have found of them, a share of a vector each.
+/// What so many workers or tiles have found of those, a share of a vector each, if there is room.
 ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t finders,
                                                   std::uint32_t of, std::uint32_t capacity) const {
   if (!stated_) return {};
@@ -87,11 +88,11 @@ ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t
           bytes = found_bytes(capacity)](std::span<std::byte> into) {
     std::memset(into.data(), 0, into.size());
     for (std::uint32_t i = 0; i < finders; ++i) {
-      const auto share = [&](std::uint32_t all) { return all * (i + 1) / of - all * i / of; };
-      const std::uint32_t spikes = std::min(share(expected.spikes), capacity);
-      const std::uint32_t carriers =
-          std::min(share(expected.listed - expected.spikes), capacity - spikes);
-      const std::array<std::uint32_t, 2> counts{spikes, carriers};
+      const auto share = [&](std::uint64_t all) { return all * (i + 1) / of - all * i / of; };
+      const std::uint64_t all = share(expected.marked);
+      const auto room = word(std::min<std::uint64_t>(all, capacity));
+      const auto spikes = word(share(expected.spiking) * room / std::max<std::uint64_t>(all, 1));
+      const std::array<std::uint32_t, 3> counts{spikes, room - spikes, all > capacity ? 1U : 0U};
       std::memcpy(into.data() + std::size_t{i} * bytes, counts.data(), sizeof counts);
     }
   };

@@ -125,7 +125,7 @@ TEST_SUITE("run") {
     test::write_nir(folder.path() / "a.nir", nir_graph("IF", true));
     snn::Options with = options(folder);
     with.steps = 3;
-    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::best}) {
+    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits}) {
       with.plan.algorithm = algorithm;
       CHECK(message(with) == "passed");
     }

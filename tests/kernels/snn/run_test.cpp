@@ -33,10 +33,10 @@ Options network(const std::vector<std::uint32_t>& layers) {
   return options;
 }
 
-/// Of both plans; what the first that fails says.
+/// Of both ways; what the first that fails says.
 std::string run(Options options, const MachineConfig& machine = small_machine(16)) {
   std::string said;
-  for (const Algorithm algorithm : {Algorithm::published, Algorithm::best}) {
+  for (const Algorithm algorithm : {Algorithm::published, Algorithm::bits}) {
     options.plan.algorithm = algorithm;
     said = test::run_workload<Snn>(options, machine);
     if (said != "passed") break;
