@@ -46,7 +46,10 @@ inline const std::vector<Factor>& machine_factors() {
         ("butterfly workload.features=32 workload.n=60 workload.dtype=complex_f32 "
          "workload.pass=grad_input"),
         "butterfly workload.features=64 workload.n=50 workload.pass=grad_twiddles",
-        "butterfly workload.features=128 workload.block=32 workload.n=40 workload.dtype=f16",
+        ("butterfly workload.features=128 workload.block=32 workload.n=40 workload.dtype=f16 "
+         "workload.partials=f32"),
+        ("butterfly workload.features=64 workload.block=8 workload.n=33 workload.dtype=f16 "
+         "workload.pass=grad_twiddles workload.partials=f32"),
         ("mlp workload.layers[0].outputs=40 workload.layers[0].kind=butterfly workload.steps=2 "
          "workload.data.width=5 workload.batch=9 workload.data.test_samples=9"),
         ("mlp workload.layers[0].outputs=40 workload.layers[0].kind=pixelfly workload.steps=2 "

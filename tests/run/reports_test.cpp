@@ -73,6 +73,12 @@ std::vector<Case> cases() {
         {tiles, "workload.features=128", "workload.n=21", fmt::format("workload.dtype={}", type),
          fmt::format("workload.parameters={}", parameters), more}};
   };
+  auto blocks = [&](const char* type, int block, const char* more) {
+    return Case{
+        "butterfly",
+        {tiles, "workload.features=64", "workload.n=21", fmt::format("workload.dtype={}", type),
+         fmt::format("workload.block={}", block), more}};
+  };
   return {butterfly("f16", "free", "workload.order=decreasing"),
           butterfly("f32", "rotation", "workload.pass=grad_input"),
           butterfly("complex_f32", "free", "workload.n=1"),
@@ -80,6 +86,9 @@ std::vector<Case> cases() {
           butterfly("f32", "free", "machine=hammerblade"),
           butterfly("f16", "free", "workload.pass=grad_twiddles"),
           butterfly("complex_f32", "rotation", "workload.pass=grad_twiddles"),
+          blocks("f16", 16, "workload.pass=grad_twiddles"),
+          blocks("f16", 4, "workload.partials=f32"),
+          blocks("f32", 8, "workload.pass=grad_twiddles"),
           {"fft", {tiles, "workload.points=2048"}},
           {"fft", {tiles, "workload.points=64", "workload.rows=16"}},
           {"fft",
