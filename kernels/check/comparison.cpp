@@ -166,4 +166,17 @@ CheckResult Comparison::result(std::string method) const {
   return result;
 }
 
+CheckResult worse(CheckResult one, const CheckResult& other) {
+  if (one.passed && !other.passed) one.problem = other.problem;
+  one.passed = one.passed && other.passed;
+  if (other.method == "sample") one.method = other.method;
+  one.max_error = std::max(one.max_error, other.max_error);
+  one.compared += other.compared;
+  one.replayed += other.replayed;
+  one.threshold = std::max(one.threshold, other.threshold);
+  one.lone_threshold = std::max(one.lone_threshold, other.lone_threshold);
+  one.missed_probability = std::max(one.missed_probability, other.missed_probability);
+  return one;
+}
+
 }  // namespace tessera::kernels

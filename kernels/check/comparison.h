@@ -86,4 +86,7 @@ class Comparison {
   std::string of_all_;  ///< what is wrong with the errors of all
 };
 
+/// Both, the worse of each; a sample if one is.
+CheckResult worse(CheckResult one, const CheckResult& other);
+
 }  // namespace tessera::kernels

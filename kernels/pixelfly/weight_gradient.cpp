@@ -238,14 +238,19 @@ program::Program WeightGradient::build() const {
   spmm_static::BuffersOfRows t;
   const auto product = [&](const spmm_static::Plan& of, const BlockMatrix& w, const char* name,
                            const std::vector<BufferId>& rows) {
-    std::vector<BufferId> made = assembly.stored(of.partition.y_storage(), "low rank");
+    const DenseEnd kept{of.partition.shape, of.partition.y_storage(), of.partition.columns,
+                        "low rank"};
+    std::vector<BufferId> made = spmm_static::wanted(assembly, kept);
+    program.add_tensor(
+        tensor_of({name, program::Role::result, shape_.type, w.rows, options_.n}, kept, {made}));
     made.resize(partition.tiles, made.back());
-    spmm_static::Product(assembly, of.partition, w, name).add_steps({rows}, made);
+    spmm_static::Product(assembly, of.partition, w, fmt::format("{} ", name))
+        .add_steps({rows}, made);
     return made;
   };
   if (plan_.z) {
-    right.push_back(product(*plan_.z, z_, "z ", right.front()));
-    t.push_back(product(*plan_.t, t_, "t ", left.front()));
+    right.push_back(product(*plan_.z, z_, "Z", right.front()));
+    t.push_back(product(*plan_.t, t_, "T", left.front()));
   }
   if (plan_.dw.on_unit) {
     std::vector<RowsInBlocks> blocks;

@@ -1,11 +1,13 @@
 #include <algorithm>
-#include <cmath>
+
+#include <fmt/format.h>
 
 #include "kernels/check/comparison.h"
 #include "kernels/pixelfly/inner_sums.h"
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/replay.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/data/random.h"
 
@@ -16,36 +18,25 @@ namespace {
 constexpr std::size_t kBatch = 256;       // blocks that all threads compare before it goes on
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
-/// Rows of a right-hand side: given ones, then products that come first, with padding between.
+/// Rows of a right-hand side: given ones, then products that came first, as the machine made them,
+/// with padding between.
 struct RightRows {
   const std::vector<float>& given;
   std::uint64_t rows;       ///< that are given
   std::uint64_t made_from;  ///< the first that is made
-  const std::vector<InnerSum>& made;
+  const std::vector<float>& made;
+
+  [[nodiscard]] const float* row(std::uint64_t row, std::size_t n) const {
+    return row < rows ? &given[row * n] : &made[(row - made_from) * n];
+  }
 };
 
-/// An element of A B^T over n columns and how far the machine's may be off (see check.cpp).
-kernels::Compared element(const float* left, const RightRows& right, std::uint64_t column,
-                          std::size_t n, double found, const sparse::Rounding& rounding) {
+/// An element of A B^T over n columns.
+sparse::ExactSum element(const float* left, const float* right, std::size_t n) {
   sparse::ExactSum sum;
-  double off = 0;
-  double squares = 0;
-  for (std::size_t c = 0; c < n; ++c) {
-    const auto factor = static_cast<double>(left[c]);
-    if (column < right.rows) {
-      sum.add(factor * static_cast<double>(right.given[column * n + c]));
-      continue;
-    }
-    const InnerSum& inner = right.made[(column - right.made_from) * n + c];
-    sum.add(factor * inner.value);
-    off += std::abs(factor) * inner.allowed;
-    squares += factor * factor * inner.likely * inner.likely;
-  }
-  kernels::Compared one = sum.compared(0, column, found, rounding);
-  one.allowed += std::min(off, std::sqrt(squares));
-  constexpr double kDeviations = 8;  // that likely errors stand for
-  one.deviation = std::hypot(one.deviation, std::sqrt(squares) / kDeviations);
-  return one;
+  for (std::size_t c = 0; c < n; ++c)
+    sum.add(static_cast<double>(left[c]) * static_cast<double>(right[c]));
+  return sum;
 }
 
 /// Gradients as found: blocks of S, and from block column `first_dense` on a dense matrix.
@@ -101,17 +92,39 @@ class BlockCheck {
       if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
       const float found = in_s ? found_.blocks[first + at]
                                : found_.dense[row * found_.dense_columns + column - before];
-      kernels::Compared one =
-          element(&left[row * n], right, column, n, static_cast<double>(found), rounding);
-      one.row = row;
+      const float* const of_left = &left[row * n];
+      const float* const of_right = right.row(column, n);
+      const kernels::Compared one =
+          element(of_left, of_right, n).compared(row, column, static_cast<double>(found), rounding);
       into.add(one);
+      if (replays_) into.add_replayed(one, static_cast<double>(replay(of_left, of_right, n)));
     }
+  }
+
+  /// What the machine has to make of sums that are kept in f16: each tile those of its columns,
+  /// which are then added in the order of the parts.
+  [[nodiscard]] float replay(const float* left, const float* right, std::size_t n) const {
+    const std::uint32_t depth = plan_.partition.shape.unit.depth;
+    const sparse::HalfSums half(depth);
+    float all = 0;
+    for (const Part& part : plan_.partition.parts) {
+      float sum = 0;
+      const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(part.end, n));
+      for (std::uint32_t c = part.begin; c < end; ++c) {
+        half.add(left[c], &right[c], {&sum, 1});
+        if ((c + 1 - part.begin) % depth == 0) half.store({&sum, 1});
+      }
+      half.store({&sum, 1});
+      sparse::HalfSums::join({&sum, 1}, {&all, 1});
+    }
+    return all;
   }
 
   const Sampled& plan_;
   const sparse::BlockMatrix& pattern_;
   Found found_;
   HostThreads& threads_;
+  bool replays_ = plan_.partials() == program::Type::f16;
 };
 
 }  // namespace
@@ -123,10 +136,20 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   HostThreads threads(request.threads);
   const std::vector<float> x = values_of(x_, x_.rows(), threads);
   const std::vector<float> dy = values_of(dy_, dy_.rows(), threads);
-  std::vector<InnerSum> z, t;
+  CheckResult inner{true, 0, 1, "full"};
+  std::vector<float> z, t;
+  const auto check_inner = [&](const char* name, const spmm_static::Plan& of,
+                               const sparse::BlockMatrix& w, const data::DenseOperand& of_what,
+                               std::vector<float>& made) {
+    made = tensors.floats(name, threads);
+    CheckResult one = sparse::check_product(w, of_what, made, rounding_of(of.partition), request,
+                                            spmm_static::replay_of(of.partition, w, options_.n));
+    if (!one.passed) one.problem += fmt::format(" (Y is {} here)", name);
+    inner = kernels::worse(inner, one);
+  };
   if (plan_.z) {
-    z = inner_sums(layer_.v, x, n, rounding_of(plan_.z->partition), threads);
-    t = inner_sums(layer_.u, dy, n, rounding_of(plan_.t->partition), threads);
+    check_inner("Z", *plan_.z, z_, x_, z);
+    check_inner("T", *plan_.t, t_, dy_, t);
   }
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
   kernels::Comparison weights({"[dS | dU]", shape_.type, plan_.dw.partials(), false});
@@ -142,14 +165,9 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   }
   const std::uint64_t independent = n * (plan_.z ? layer_.rank() : x_.rows());
   for (kernels::Comparison* one : {&weights, &factors}) one->judge_all(independent);
-  CheckResult result = weights.result(all ? "full" : "sample");
-  if (!plan_.dv) return result;
-  const CheckResult other = factors.result(result.method);
-  if (result.passed && !other.passed) result.problem = other.problem;
-  result.passed = result.passed && other.passed;
-  result.max_error = std::max(result.max_error, other.max_error);
-  result.compared += other.compared;
-  return result;
+  const char* const method = all ? "full" : "sample";
+  const CheckResult result = kernels::worse(weights.result(method), inner);
+  return plan_.dv ? kernels::worse(result, factors.result(method)) : result;
 }
 
 }  // namespace tessera::pixelfly
