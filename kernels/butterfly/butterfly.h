@@ -40,6 +40,8 @@ class Butterfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
+  /// No operand comes from a file.
+  [[nodiscard]] bool seeded() const;
   [[nodiscard]] Roundings roundings() const;
   [[nodiscard]] CheckResult check_product(const TensorReader& tensors,
                                           const CheckRequest& request) const;

@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "kernels/butterfly/butterfly.h"
+#include "kernels/butterfly/check_signs.h"
 #include "kernels/butterfly/reference.h"
 #include "kernels/check/comparison.h"
 #include "sim/base/parallel.h"
@@ -17,6 +18,8 @@ constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
 constexpr std::size_t kDenseChunks = 16;   ///< of columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
+constexpr std::uint64_t kSegment = 256;      ///< columns whose signed sum is checked
+constexpr std::size_t kMostSuspects = 1024;  ///< columns that are compared for standing out
 
 /// All columns, or some, at least one of every part of the plan.
 std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all,
@@ -45,53 +48,116 @@ std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all
 
 }  // namespace
 
+namespace {
+
 /// Some columns at a time: the factors applied to X in double with a running bound, and, where it
 /// is small, the dense matrix times X.
+class ColumnComparison {
+ public:
+  ColumnComparison(const SignedProduct& product, const std::vector<Factor>& matrices,
+                   HostThreads& threads)
+      : product_(product), threads_(threads) {
+    if (product.problem.features <= kMostDense) dense_ = dense_product(matrices);
+  }
+
+  /// All elements of these columns, which may be some that stand out.
+  void compare(std::span<const std::uint32_t> columns, bool suspect,
+               kernels::Comparison& into) const {
+    constexpr std::size_t kWidth = Columns::kWidth;
+    const std::size_t chunks = ceil_div(columns.size(), kWidth);
+    std::vector<kernels::Comparison> pieces(chunks, into.fresh());
+    threads_.for_ranges(chunks, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        compare_chunk(columns.subspan(i * kWidth, std::min(kWidth, columns.size() - i * kWidth)),
+                      suspect, i < kDenseChunks, pieces[i]);
+    });
+    for (const kernels::Comparison& piece : pieces) into.merge(piece);
+  }
+
+ private:
+  void compare_chunk(std::span<const std::uint32_t> columns, bool suspect, bool dense,
+                     kernels::Comparison& into) const {
+    constexpr std::size_t kWidth = Columns::kWidth;
+    const Problem& p = product_.problem;
+    const std::uint32_t parts = p.is_complex() ? 2 : 1;
+    const Columns x = exact_columns(p, product_.x, columns);
+    Columns y = x;
+    for (const RealFactor& each : product_.factors)
+      y = apply(each, y, p.type(), product_.roundings);
+    if (!dense_.empty() && dense) y.value = multiply(dense_, x, parts);
+    for (std::size_t row = 0; row < std::size_t{p.features} * parts; ++row)
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::uint64_t at = (row / parts * p.n + columns[i]) * parts + row % parts;
+        const kernels::Compared one{
+            row / parts, columns[i], static_cast<double>(product_.found[at]),
+            y.value[row * kWidth + i], kSecondOrder * y.error[row * kWidth + i]};
+        suspect ? into.add_suspect(one) : into.add(one);
+      }
+  }
+
+  const SignedProduct& product_;
+  HostThreads& threads_;
+  std::vector<std::vector<Complex>> dense_;
+};
+
+/// Columns in which something stands out, the worst first; of too many those beyond `most` go with
+/// a threshold that is higher by as much.
+std::vector<std::uint32_t> columns_of(std::vector<kernels::Suspect>& suspects, std::size_t most,
+                                      double& threshold) {
+  kernels::sort_suspects(suspects);
+  std::set<std::uint32_t> columns;
+  for (const kernels::Suspect& one : suspects) {
+    if (columns.size() >= most) {
+      threshold *= one.ratio;
+      break;
+    }
+    for (std::uint64_t j = one.columns.begin; j < one.columns.end; ++j)
+      columns.insert(static_cast<std::uint32_t>(j));
+  }
+  return {columns.begin(), columns.end()};
+}
+
+}  // namespace
+
+/// All columns, or some and sums with random signs of all.
 CheckResult Butterfly::check_product(const TensorReader& tensors,
                                      const CheckRequest& request) const {
-  constexpr std::size_t kWidth = Columns::kWidth;
   const Problem& p = options_.problem;
-  const std::uint32_t parts = p.is_complex() ? 2 : 1;
   const bool all = compares_all(request.mode, useful_flops());
-  const std::vector<std::uint32_t> columns = columns_to_compare(geometry_, all, request.seed);
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
   std::vector<RealFactor> real;
   real.reserve(matrices.size());
   for (const Factor& each : matrices) real.push_back(real_factor(p, each));
-  const auto dense =
-      p.features <= kMostDense ? dense_product(matrices) : std::vector<std::vector<Complex>>{};
   HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
-  const Roundings how = roundings();
-  const kernels::Comparison empty({"Y", p.type(), p.type(), false});
-  const std::size_t chunks = ceil_div(columns.size(), kWidth);
-  std::vector<kernels::Comparison> pieces(chunks, empty);
-  const auto compare_chunk = [&](std::size_t chunk) {
-    const auto its = std::span(columns).subspan(chunk * kWidth,
-                                                std::min(kWidth, columns.size() - chunk * kWidth));
-    const Columns x = exact_columns(p, operands_.x, its);
-    Columns y = apply(real.front(), x, p.type(), how);
-    for (std::size_t i = 1; i < real.size(); ++i) y = apply(real[i], y, p.type(), how);
-    if (!dense.empty() && chunk < kDenseChunks) y.value = multiply(dense, x, parts);
-    for (std::size_t row = 0; row < std::size_t{p.features} * parts; ++row)
-      for (std::size_t i = 0; i < its.size(); ++i) {
-        const std::uint64_t at = (row / parts * p.n + its[i]) * parts + row % parts;
-        pieces[chunk].add({row / parts, its[i], static_cast<double>(found[at]),
-                           y.value[row * kWidth + i], kSecondOrder * y.error[row * kWidth + i]});
-      }
-  };
-  threads.for_ranges(chunks, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) compare_chunk(i);
-  });
-  kernels::Comparison comparison = empty;
-  for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
-  return comparison.result(all ? "full" : "sample");
+  const SignedProduct product{p, real, operands_.x, found, roundings()};
+  const ColumnComparison columns(product, matrices, threads);
+  kernels::Comparison comparison({"Y", p.type(), p.type(), false});
+  columns.compare(columns_to_compare(geometry_, all, request.seed), false, comparison);
+  if (all) return comparison.result("full");
+  const kernels::SignVectors signs(p.n, kSegment, request.seed, kSampleStream + 2);
+  SignedProduct of_sums = product;
+  if (seeded()) of_sums.roundings = Roundings::independent;
+  kernels::Screen screen = screen_columns(of_sums, signs, threads);
+  double threshold = screen.threshold.value;
+  double lone = screen.lone_threshold.value;
+  columns.compare(columns_of(screen.segments, kMostSuspects, threshold), true, comparison);
+  columns.compare(columns_of(screen.elements, kMostSuspects, lone), true, comparison);
+  CheckResult result = comparison.result("sample");
+  result.max_error = std::max(result.max_error, screen.worst.value);
+  result.threshold = threshold;
+  result.lone_threshold = lone;
+  result.missed_probability = kernels::SignVectors::kMissed;
+  return result;
+}
+
+bool Butterfly::seeded() const {
+  return options_.x.empty() && options_.gradient.empty() && options_.twiddles.empty();
 }
 
 /// Magnitudes of many products say little of their sum.
 Roundings Butterfly::roundings() const {
-  const bool seeded = options_.x.empty() && options_.gradient.empty() && options_.twiddles.empty();
-  return options_.problem.blocked() && seeded ? Roundings::independent : Roundings::any;
+  return options_.problem.blocked() && seeded() ? Roundings::independent : Roundings::any;
 }
 
 CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {
