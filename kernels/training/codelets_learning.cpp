@@ -101,26 +101,14 @@ extern "C" void training_momentum(const Update* call) {
   xtile::xctl<0>();
 }
 
-/// Adam (arXiv 1412.6980), its corrections in the step size: the form before its section 3.
 extern "C" void training_adam(const Update* call) {
   const Part part = call->mine();
-  const float* gradient = shifted(call->gradient, part.offset);
-  float* first = shifted(call->first, part.offset);
-  float* second = shifted(call->second, part.offset);
+  const double* gradient = reinterpret_cast<const double*>(shifted(call->gradient, part.offset));
+  double* first = reinterpret_cast<double*>(shifted(call->first, part.offset));
+  double* second = reinterpret_cast<double*>(shifted(call->second, part.offset));
   float* weights = shifted(call->weights, part.offset);
-  const float keep_first = call->first_decay;
-  const float keep_second = call->second_decay;
-  const float epsilon = call->epsilon;
-  const float rate = call->rate->step_size;
-  const float take_first = constant(1.0F) - keep_first;
-  const float take_second = constant(1.0F) - keep_second;
-  for (unsigned n = 2 * part.words; n != 0; --n) {
-    const float g = xtile::flw_p<4>(gradient);
-    const float m = keep_first * *first + take_first * g;
-    const float v = keep_second * *second + take_second * g * g;
-    xtile::fsw_p<4>(m, first);
-    xtile::fsw_p<4>(v, second);
-    xtile::fsw_p<4>(*weights - rate * m / (__builtin_sqrtf(v) + epsilon), weights);
-  }
+  const Adam adam(call->first_decay, call->second_decay, call->epsilon, call->rate);
+  for (unsigned n = part.words; n != 0; --n)
+    adam.follow(xtile::fld_p<8>(gradient), first, second, weights);
   xtile::xctl<0>();
 }

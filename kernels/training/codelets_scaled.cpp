@@ -211,27 +211,19 @@ inline void adam(const ScaledUpdate* call) {
   const Part part = call->mine();
   if (call->scaling->skipped == 0.0F) {
     const unsigned begin = part.offset / 2;
-    const Gradient* gradient = call->gradient_from<Gradient>(begin);
-    Weight* weights = call->weights_from<Weight>(begin);
-    float* first = call->first + begin;
-    float* second = call->second + begin;
+    const double* gradient = reinterpret_cast<const double*>(call->gradient_from<Gradient>(begin));
+    double* weights = reinterpret_cast<double*>(call->weights_from<Weight>(begin));
+    double* first = reinterpret_cast<double*>(call->first + begin);
+    double* second = reinterpret_cast<double*>(call->second + begin);
     float* masters = call->masters + begin;
-    const float keep_first = call->first_decay;
-    const float keep_second = call->second_decay;
-    const float epsilon = call->epsilon;
-    const float rate = call->rate->step_size;
-    const float inverse = call->scaling->inverse;
-    const float take_first = constant(1.0F) - keep_first;
-    const float take_second = constant(1.0F) - keep_second;
-    for (unsigned n = 4 * part.words; n != 0; --n) {
-      const float g = take(gradient) * inverse;
-      const float m = keep_first * *first + take_first * g;
-      const float v = keep_second * *second + take_second * g * g;
-      const float master = *masters - rate * m / (__builtin_sqrtf(v) + epsilon);
-      put(m, first);
-      put(v, second);
-      put(master, masters);
-      if constexpr (sizeof(Weight) == 2) put(master, weights);
+    const double inverse = xtile::splat_s(call->scaling->inverse);
+    const Adam adam(call->first_decay, call->second_decay, call->epsilon, call->rate);
+    for (unsigned n = part.words; n != 0; --n) {
+      const Four four(gradient, Gradient());
+      const double* const made = reinterpret_cast<const double*>(masters);
+      adam.follow(xtile::mul_2s(four.low, inverse), first, second, masters);
+      adam.follow(xtile::mul_2s(four.high, inverse), first, second, masters);
+      if constexpr (sizeof(Weight) == 2) xtile::fsd_p<8>(xtile::pack_4h(made[0], made[1]), weights);
     }
   }
   xtile::xctl<0>();

@@ -70,4 +70,38 @@ struct Scale {
   unsigned good;  // steps since the scale changed or gradients overflowed
 };
 
+/// Adam (arXiv 1412.6980), its corrections in the step size: the form before its section 3. Two
+/// parameters at a time but for their roots and quotients.
+struct Adam {
+  double keep_first, keep_second, take_first, take_second;  // in both lanes
+  float rate, epsilon;
+
+  Adam(float first_decay, float second_decay, float its_epsilon, const Rate* of)
+      : keep_first(xtile::splat_s(first_decay)),
+        keep_second(xtile::splat_s(second_decay)),
+        take_first(xtile::splat_s(constant(1.0F) - first_decay)),
+        take_second(xtile::splat_s(constant(1.0F) - second_decay)),
+        rate(of->step_size),
+        epsilon(its_epsilon) {}
+
+  /// The next two weights follow a word of gradients.
+  __attribute__((always_inline)) void follow(double gradient, double*& first, double*& second,
+                                             float*& weights) const {
+    const double m = xtile::fma_2s(keep_first, *first, xtile::mul_2s(take_first, gradient));
+    const double v = xtile::fma_2s(keep_second, *second,
+                                   xtile::mul_2s(xtile::mul_2s(take_second, gradient), gradient));
+    const float* moment = reinterpret_cast<const float*>(first);
+    const float* square = reinterpret_cast<const float*>(second);
+    xtile::fsd_p<8>(m, first);
+    xtile::fsd_p<8>(v, second);
+    follow(moment[0], square[0], weights);
+    follow(moment[1], square[1], weights);
+  }
+
+ private:
+  void follow(float m, float v, float*& weights) const {
+    xtile::fsw_p<4>(*weights - rate * (m / (__builtin_sqrtf(v) + epsilon)), weights);
+  }
+};
+
 }  // namespace training
