@@ -85,23 +85,25 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   const bool adam = options.learning.optimiser == training::Optimiser::adam;
   // Of f16: a copy is half as large, masters and moments two; gradients are kept until all are
   // known.
+  const std::uint64_t shares = options.replicas;
   const std::uint64_t moments = adam ? 2 : 1;
-  const std::uint64_t gradients = options.replicas > 1 ? 2 : 0;  // and those received
-  const std::uint64_t trained = gradients + (options.halves() ? 2 * moments + 4 : moments + 1);
+  const std::uint64_t gradients = shares > 1 ? 2 : 0;  // and those received
+  const std::uint64_t kept = options.halves() ? 2 * moments + 2 : moments;
+  const std::uint64_t trained = gradients + ceil_div(kept, shares) + (options.halves() ? 2 : 1);
   const std::uint64_t copies = options.train ? trained : 1;
   const std::uint32_t samples = options.batch / options.replicas;
-  std::uint64_t kept = bytes(samples, linears.front().columns());
+  std::uint64_t sum = bytes(samples, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
     // Pixelfly's weights lie in the orders of its products too.
-    kept += linears[i].layer.kind == LayerKind::dense
-                ? copies * bytes(linears[i].columns(), result_columns(linears, i))
-                : (copies + 4) * gemm::stored_bytes(
-                                     linears[i].parameters() * data::element_bytes(options.dtype),
-                                     machine.tiles);
-    kept += 3 * bytes(samples, result_columns(linears, i));
+    sum += linears[i].layer.kind == LayerKind::dense
+               ? copies * bytes(linears[i].columns(), result_columns(linears, i))
+               : (copies + 4) * gemm::stored_bytes(
+                                    linears[i].parameters() * data::element_bytes(options.dtype),
+                                    machine.tiles);
+    sum += 3 * bytes(samples, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
-  return kept + kCodeAndLists;
+  return sum + kCodeAndLists;
 }
 
 }  // namespace
@@ -126,6 +128,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
       data_(options_.data, options_.seed),
       linears_(products_of(options_.layers, data_.inputs())) {
   options_.learning.all_steps = steps();
+  options_.learning.copies = options_.replicas;
   const program::Program program = plan_and_build(costs);
   prediction_ = program_cost(program, costs);
   memory_ = training::memory_of(program);

@@ -109,7 +109,9 @@ class ProgramBuilder {
     if (copies > 1) {
       const HostTransfer given = feed({true, false, 0});
       replicas.replicate([&](BufferId first, std::uint32_t copy) {
-        return options_.feed == Feed::host ? nullptr : contents_of(given, first, copy);
+        auto masters = replicas.masters(endings_.front().stretches, first, copy);
+        if (masters != nullptr || options_.feed == Feed::host) return masters;
+        return contents_of(given, first, copy);
       });
     }
     for (std::size_t i = 0; i < endings_.size(); ++i) {

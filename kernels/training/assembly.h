@@ -44,6 +44,7 @@ struct Learning {
   double lowest = 0;            ///< of cosine: what is left of the rate
   std::uint32_t warm_up = 0;    ///< steps over which the rate grows from nothing, before all that
   std::uint32_t all_steps = 0;  ///< of the training, which a workload knows
+  std::uint32_t copies = 1;     ///< of the network, each of which updates a share; known as that
 };
 
 void describe(config::Fields& fields, Learning& learning);

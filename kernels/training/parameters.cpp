@@ -1,33 +1,58 @@
 #include "kernels/training/parameters.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tessera::training {
 
 namespace {
 
 constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: what code that adds them takes at once
+constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates
 
 }  // namespace
+
+std::optional<Stretch> Stretch::share(std::uint32_t copies, std::uint32_t copy) const {
+  const std::uint64_t at_once = gradients == type && !halves() ? 2 : kMostAtOnce;
+  const kernels::Interval mine = kernels::EvenSplit{ceil_div(count, at_once), copies}.part(copy);
+  if (mine.size() == 0) return std::nullopt;
+  Stretch part = *this;
+  part.begin = part.kept_from = mine.begin * at_once;
+  part.count = std::min(mine.end * at_once, count) - part.begin;
+  return part;
+}
 
 /// What tile code takes at once: a word of weights.
 std::uint64_t StretchMaker::padded_count(std::uint64_t count) const {
   return round_up(count, kWordBytes / assembly_.element_bytes());
 }
 
-BufferId StretchMaker::numbers(const Stretch& of, std::uint32_t tile, program::Type type,
+BufferId StretchMaker::numbers(std::uint64_t count, std::uint32_t tile, program::Type type,
                                std::string_view name, const InitialValue& value) const {
   const auto fill = [value, type](std::span<std::byte> into) {
     for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
       data::store_element(type, into, i, value(i));
   };
-  return assembly_.buffer(tile, of.count * data::element_bytes(type), name, fill, true);
+  return assembly_.buffer(tile, count * data::element_bytes(type), name, fill, true);
+}
+
+std::uint64_t StretchMaker::kept_count(std::uint64_t count) const {
+  const std::uint64_t pieces = ceil_div(count, kMostAtOnce);
+  const std::uint64_t copies = learning_ == nullptr ? 1 : learning_->copies;
+  return std::min(count, ceil_div(pieces, copies) * kMostAtOnce);
+}
+
+BufferId StretchMaker::kept(const Stretch& of, std::uint32_t tile, std::string_view name,
+                            const InitialValue& value) const {
+  return numbers(kept_count(of.count), tile, program::Type::f32, name, value);
 }
 
 void StretchMaker::keep(Stretch& stretch, std::uint32_t tile) const {
   if (learning_ == nullptr) return;
   const auto zero = [](std::uint64_t) { return 0.0; };
-  stretch.first = numbers(stretch, tile, program::Type::f32, "moments", zero);
+  stretch.first = kept(stretch, tile, "moments", zero);
   stretch.second = learning_->optimiser == Optimiser::adam
-                       ? numbers(stretch, tile, program::Type::f32, "second moments", zero)
+                       ? kept(stretch, tile, "second moments", zero)
                        : stretch.first;
 }
 
@@ -44,10 +69,9 @@ Stretch StretchMaker::stretch(std::uint32_t tile, std::uint64_t count, const Ini
   made.type = assembly_.type();
   made.gradients = gradients;
   const auto padded = [value, count](std::uint64_t i) { return i < count ? value(i) : 0.0; };
-  made.weights = numbers(made, tile, made.type, "weights", padded);
-  made.masters = made.halves() && learning_ != nullptr
-                     ? numbers(made, tile, program::Type::f32, "master weights", padded)
-                     : made.weights;
+  made.weights = numbers(made.count, tile, made.type, "weights", padded);
+  made.masters = made.halves() && learning_ != nullptr ? kept(made, tile, "master weights", padded)
+                                                       : made.weights;
   keep(made, tile);
   add_gradient(made, tile);
   return made;
@@ -61,7 +85,7 @@ Stretch StretchMaker::around(BufferId weights, const InitialValue& value) const 
   made.type = made.gradients = assembly_.type();
   made.count = lies.bytes / assembly_.element_bytes();
   if (made.halves() && learning_ != nullptr)
-    made.masters = numbers(made, tile, program::Type::f32, "master weights", value);
+    made.masters = kept(made, tile, "master weights", value);
   keep(made, tile);
   return made;
 }
@@ -71,7 +95,7 @@ Stretch StretchMaker::masters(std::uint32_t tile, std::uint64_t count,
   Stretch made;
   made.count = padded_count(count);
   const auto padded = [value, count](std::uint64_t i) { return i < count ? value(i) : 0.0; };
-  made.weights = made.masters = numbers(made, tile, program::Type::f32, "weights", padded);
+  made.weights = made.masters = numbers(made.count, tile, program::Type::f32, "weights", padded);
   keep(made, tile);
   add_gradient(made, tile);
   return made;
@@ -88,8 +112,9 @@ void update(Assembly& assembly, const Learning& learning, const Assembly::Rates&
         tile, assembly.codelet(update_codelet(learning)), program::Executor::all_workers, 0,
         update_arguments(learning, {each.weights, each.gradient, each.first, each.second},
                          Place{rates.buffers[index(tile)]}, words)};
-    for (std::size_t i = 0; i < 4; ++i)
-      std::get<Place>(vertex.arguments[i]).offset += word(each.begin * kElementBytes);
+    const std::array<Place, 4> places{each.weights_place(), each.gradient_place(),
+                                      each.kept_place(each.first), each.kept_place(each.second)};
+    std::copy(places.begin(), places.end(), vertex.arguments.begin());
     set.vertices.push_back(std::move(vertex));
   }
   assembly.add_step(std::move(set));

@@ -13,7 +13,8 @@ struct Stretch {
   BufferId gradient;       ///< if trained, as all that follows
   BufferId first, second;  ///< moments; of sgd one
   std::uint64_t count = 0;
-  std::uint64_t begin = 0;                       ///< the first of those meant, where it is a part
+  std::uint64_t begin = 0;      ///< the first of those meant, where it is a part
+  std::uint64_t kept_from = 0;  ///< the first of those that moments are of, and masters apart
   program::Type type = program::Type::f32;       ///< of weights
   program::Type gradients = program::Type::f32;  ///< of the gradient
 
@@ -23,6 +24,13 @@ struct Stretch {
   }
   [[nodiscard]] Place gradient_place() const { return at(gradient, gradients); }
   [[nodiscard]] Place weights_place() const { return at(weights, type); }
+  /// Of masters or moments.
+  [[nodiscard]] Place kept_place(BufferId buffer) const {
+    const std::uint64_t from = buffer == weights ? 0 : kept_from;
+    return {buffer, word((begin - from) * kElementBytes)};
+  }
+  /// The part that one of several copies of the network updates; none for few parameters.
+  [[nodiscard]] std::optional<Stretch> share(std::uint32_t copies, std::uint32_t copy) const;
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }
@@ -56,9 +64,13 @@ class StretchMaker {
 
  private:
   [[nodiscard]] std::uint64_t padded_count(std::uint64_t count) const;
-  [[nodiscard]] BufferId numbers(const Stretch& of, std::uint32_t tile, program::Type type,
+  [[nodiscard]] BufferId numbers(std::uint64_t count, std::uint32_t tile, program::Type type,
                                  std::string_view name, const InitialValue& value) const;
   void keep(Stretch& stretch, std::uint32_t tile) const;
+  /// Of the first copy's share, which is no smaller than any other's.
+  [[nodiscard]] BufferId kept(const Stretch& of, std::uint32_t tile, std::string_view name,
+                              const InitialValue& value) const;
+  [[nodiscard]] std::uint64_t kept_count(std::uint64_t count) const;
   void add_gradient(Stretch& stretch, std::uint32_t tile) const;
 
   Assembly& assembly_;

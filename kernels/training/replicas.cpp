@@ -81,28 +81,34 @@ void Replicas::replicate(program::HostTransfer& transfer) const {
   }
 }
 
-std::optional<Stretch> Replicas::share(const Stretch& stretch, std::uint32_t copy) const {
-  const std::uint64_t at_once = stretch.gradients == stretch.type && !stretch.halves() ? 2 : 4;
-  const kernels::Interval mine =
-      kernels::EvenSplit{ceil_div(stretch.count, at_once), copies_}.part(copy);
-  if (mine.size() == 0) return std::nullopt;
-  Stretch part = stretch;
-  part.begin = mine.begin * at_once;
-  part.count = std::min(mine.end * at_once, stretch.count) - part.begin;
-  return part;
-}
-
 std::vector<Stretch> Replicas::shares(const std::vector<Stretch>& stretches) const {
   std::vector<Stretch> parts;
   for (const Stretch& each : stretches)
     for (std::uint32_t copy = 0; copy < copies_; ++copy)
-      if (std::optional<Stretch> part = share(each, copy)) {
+      if (std::optional<Stretch> part = each.share(copies_, copy)) {
         for (BufferId* const buffer :
              {&part->weights, &part->masters, &part->gradient, &part->first, &part->second})
           *buffer = of(*buffer, copy);
         parts.push_back(*part);
       }
   return parts;
+}
+
+std::function<void(std::span<std::byte>)> Replicas::masters(const std::vector<Stretch>& stretches,
+                                                            BufferId first,
+                                                            std::uint32_t copy) const {
+  for (const Stretch& each : stretches) {
+    if (each.masters != first || each.masters == each.weights) continue;
+    const std::optional<Stretch> part = each.share(copies_, copy);
+    if (!part) return [](std::span<std::byte>) {};
+    return [give = program_.buffer(first).contents, begin = part->begin * kElementBytes,
+            count = part->count * kElementBytes](std::span<std::byte> into) {
+      std::vector<std::byte> all(begin + count);
+      give(all);
+      std::copy(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(), into.begin());
+    };
+  }
+  return nullptr;
 }
 
 std::vector<BufferId> Replicas::all(const std::vector<BufferId>& first) const {
@@ -119,7 +125,7 @@ void Replicas::add_sums(Assembly& assembly, const std::vector<Stretch>& stretche
     const std::uint32_t tile = index(program_.buffer(each.gradient).tile);
     const bool halves = each.gradients == program::Type::f16;
     for (std::uint32_t copy = 0; copy < copies_; ++copy) {
-      const std::optional<Stretch> part = share(each, copy);
+      const std::optional<Stretch> part = each.share(copies_, copy);
       if (!part) continue;
       const std::uint32_t bytes = word(part->gradient_bytes());
       const Place own = of(part->gradient_place(), copy);
@@ -147,7 +153,7 @@ void Replicas::add_weights(Assembly& assembly, const std::vector<Stretch>& stret
   program::Exchange gather{"weights of copies", {}};
   for (const Stretch& each : stretches)
     for (std::uint32_t copy = 0; copy < copies_; ++copy) {
-      const std::optional<Stretch> part = share(each, copy);
+      const std::optional<Stretch> part = each.share(copies_, copy);
       if (!part) continue;
       program::Copy weights{
           of(part->weights_place(), copy), word(part->count * data::element_bytes(part->type)), {}};

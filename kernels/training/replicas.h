@@ -38,6 +38,10 @@ class Replicas {
   /// The n-th transfer from the host to a copy is that of number n * copies + copy to one alone.
   void replicate(const Contents& contents);
 
+  /// What a further copy's buffer holds before the run if the first one's holds masters of its
+  /// share; else none.
+  [[nodiscard]] std::function<void(std::span<std::byte>)> masters(
+      const std::vector<Stretch>& stretches, BufferId first, std::uint32_t copy) const;
   /// The share of each stretch that each copy updates.
   [[nodiscard]] std::vector<Stretch> shares(const std::vector<Stretch>& stretches) const;
   /// Adds steps in which each copy sums the gradients of its shares, its own first and then the
@@ -58,8 +62,6 @@ class Replicas {
   [[nodiscard]] Place of(Place first, std::uint32_t copy) const {
     return {of(first.buffer, copy), first.offset};
   }
-  /// The part of a stretch that a copy updates, as the first copy has it: none for few parameters.
-  [[nodiscard]] std::optional<Stretch> share(const Stretch& stretch, std::uint32_t copy) const;
   void replicate(program::Sequence& sequence) const;
   void replicate(program::ComputeSet& set) const;
   void replicate(program::Exchange& exchange) const;

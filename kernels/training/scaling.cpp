@@ -123,12 +123,11 @@ program::Vertex Scaling::updating(const Learning& learning, const Assembly::Rate
                                     config::name_of(data::kFloatTypes, stretch.gradients))),
       program::Executor::all_workers,
       0,
-      {stretch.weights_place(), stretch.gradient_place(),
-       stretch.at(stretch.first, program::Type::f32),
-       stretch.at(stretch.second, program::Type::f32),
-       stretch.at(stretch.masters, program::Type::f32), Place{rates.buffers[index(tile)]},
-       Place{states_[index(tile)]}, bits_of(adam ? learning.beta1 : learning.momentum),
-       bits_of(adam ? learning.beta2 : 0), bits_of(adam ? learning.epsilon : 0)}};
+      {stretch.weights_place(), stretch.gradient_place(), stretch.kept_place(stretch.first),
+       stretch.kept_place(stretch.second), stretch.kept_place(stretch.masters),
+       Place{rates.buffers[index(tile)]}, Place{states_[index(tile)]},
+       bits_of(adam ? learning.beta1 : learning.momentum), bits_of(adam ? learning.beta2 : 0),
+       bits_of(adam ? learning.epsilon : 0)}};
   assembly_.add_parts(vertex, stretch.count * sizeof(std::uint16_t));  // words of four
   return vertex;
 }

@@ -227,6 +227,25 @@ TEST_SUITE("run") {
     CHECK(run(options, small_machine(13)) == "passed");
   }
 
+  TEST_CASE("copies keep masters and moments of their shares alone") {
+    for (const LayerKind kind : {LayerKind::dense, LayerKind::butterfly, LayerKind::pixelfly}) {
+      const auto bytes = [&](std::uint32_t replicas, const char* part) {
+        Options options = network(30, {of_kind(kind, 64)});
+        options.dtype = program::Type::f16;
+        options.learning.optimiser = training::Optimiser::adam;
+        options.replicas = replicas;
+        MeasuredCosts costs(small_machine(4 * replicas));
+        return Mlp(options, costs).facts().at("memory").at(part).at("total_bytes").get<double>();
+      };
+      CAPTURE(static_cast<int>(kind));
+      for (const char* part : {"masters", "optimiser"}) {
+        CAPTURE(part);
+        CHECK(bytes(3, part) < 1.3 * bytes(1, part) + 12 * 64);
+      }
+      CHECK(bytes(3, "weights") == 3 * bytes(1, "weights"));
+    }
+  }
+
   TEST_CASE("all copies hold the same parameters after a training") {
     CHECK(in_child([]() -> std::string {
             Options options = network(12, {of_kind(LayerKind::butterfly, 20)});
