@@ -16,7 +16,7 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
   return word(data::random_bits(seed, kStream, which));
 }
 
-ProgramBuilder::ProgramBuilder(const Snn& snn, bool stated)
+ProgramBuilder::ProgramBuilder(const Snn& snn, const Stated* stated)
     : snn_(snn),
       options_(snn.options_),
       machine_(snn.machine_),
@@ -97,9 +97,11 @@ program::Program ProgramBuilder::build() {
   return std::move(program_);
 }
 
-/// A count of steps on each tile that has something to do. What is predicted is the last step.
+/// A count of steps on each tile that has something to do. What is predicted stands at the last
+/// step.
 void ProgramBuilder::add_clocks() {
-  const auto first = [now = stated_ ? options_.time_steps - 1 : 0](std::span<std::byte> into) {
+  const auto first = [now = stated_ != nullptr ? options_.time_steps - 1
+                                               : 0](std::span<std::byte> into) {
     std::memset(into.data(), 0, into.size());
     std::memcpy(into.data(), &now, sizeof now);
   };
@@ -125,8 +127,8 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
   home.tile = plan_.home(vector, sample);
   const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
   if (listed(vector)) {
-    home.list = buffer(home.tile, stride(vector), "spikes", stated_lists(vector, 1));
-    Fill contents = stated_lists(vector, word(slots));
+    home.list = buffer(home.tile, stride(vector), "spikes", stated_list(vector, sample, 1));
+    Fill contents = stated_list(vector, sample, word(slots));
     if (vector == 0 && options_.feed == Feed::device) {
       contents = [data = &snn_.data_, sample, steps = options_.time_steps](
                      std::span<std::byte> into) { fill_events(*data, sample, steps, into); };
@@ -135,7 +137,7 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
     home.totals = zeros(home.tile, 16, "totals", true);
     if (vector > 0) add_parts(home, vector, sample);
     if (vector > 0 && options_.train) {
-      home.own = buffer(home.tile, stride(vector), "own spikes", stated_lists(vector, 1));
+      home.own = buffer(home.tile, stride(vector), "own spikes", stated_list(vector, sample, 1));
       if (leads_on(vector))
         home.gradients = buffer(home.tile, gradient_bytes(vector), "spike gradients");
       home.by_neuron = buffer(home.tile, plan_.lists[vector].neurons * 4ULL, "gradients by neuron",
@@ -175,15 +177,10 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
     const std::uint32_t each = plan_.neurons_a_mark();
     part.worker_capacity = std::min(list.capacity, part.chunk * each);
     part.capacity = std::min(list.capacity, ceil_div(list.marks, list.spread) * each);
-    Fill stated;
-    if (stated_)
-      stated = plan_.bits() ? stated_bits(vector, sample, mine.begin)
-                            : stated_marks(vector, sample, mine.begin, {2, 1, 0});
-    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons", stated);
-    part.found =
-        buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
-               "found by workers",
-               stated_found(vector, contexts(), contexts() * list.spread, part.worker_capacity));
+    part.marks = buffer(part.tile, std::uint64_t{part.count} * 4, "marks of neurons",
+                        stated_marks(vector, sample, mine));
+    part.found = buffer(part.tile, std::uint64_t{contexts()} * found_bytes(part.worker_capacity),
+                        "found by workers");
     if (list.spread > 1) part.joined = buffer(part.tile, found_bytes(part.capacity), "found");
     const std::array<std::uint32_t, 4> key{
         word(mine.begin), chance_of(options_.seed, vector, sample, s),
@@ -197,8 +194,7 @@ void ProgramBuilder::add_parts(Home& home, VectorId vector, std::uint32_t sample
   if (list.spread > 1)
     home.joined =
         buffer(home.tile, std::uint64_t{list.spread} * found_bytes(home.parts.front().capacity),
-               "found by tiles",
-               stated_found(vector, list.spread, list.spread, home.parts.front().capacity));
+               "found by tiles", stated_found(vector, sample, home.parts.front().capacity));
 }
 
 void ProgramBuilder::add_neurons() {
@@ -240,7 +236,7 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
   tile.sums = buffer(tile.tile, std::uint64_t{plan_.batch} * tile.pairs * 8, "sums of states");
   for (const VectorId v : Plan::sources(network_, layer))
     tile.lists.push_back(buffer(tile.tile, std::uint64_t{plan_.batch} * stride(v),
-                                "spikes received", stated_lists(v, plan_.batch)));
+                                "spikes received", stated_lists(v)));
   if (options_.train) add_training(tile, layer);
   neurons_[layer].push_back(std::move(tile));
 }

@@ -59,9 +59,9 @@ std::string lists_name(VectorId vector);
 
 class ProgramBuilder {
  public:
-  /// `stated`: lists hold what the program is predicted for from the beginning, as many spikes as
-  /// are expected.
-  ProgramBuilder(const Snn& snn, bool stated);
+  /// `stated`: what lists and marks hold from the beginning, for which the program is predicted;
+  /// null: nothing, it is to run.
+  ProgramBuilder(const Snn& snn, const Stated* stated);
 
   program::Program build();
 
@@ -164,17 +164,14 @@ class ProgramBuilder {
   BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                   const Fill& fill = {}, bool keep = false);
   BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
-  /// Contents of a list that holds what is predicted; none if nothing is.
-  [[nodiscard]] Fill stated_lists(VectorId vector, std::uint32_t lists) const;
-  struct Words {
-    std::uint32_t spike, carrier, other;
-  };
-  [[nodiscard]] Fill stated_marks(VectorId vector, std::uint32_t sample, std::uint64_t first,
-                                  const Words& words) const;
-  [[nodiscard]] Fill stated_bits(VectorId vector, std::uint32_t sample, std::uint64_t first) const;
-  [[nodiscard]] Fill stated_neurons(VectorId vector, std::uint64_t first, const Words& words) const;
-  [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t finders, std::uint32_t of,
+  /// What a step is predicted for, stated.cpp; nothing if the program is to run.
+  [[nodiscard]] Fill stated_list(VectorId vector, std::uint32_t sample, std::uint32_t copies) const;
+  [[nodiscard]] Fill stated_lists(VectorId vector) const;
+  [[nodiscard]] Fill stated_marks(VectorId vector, std::uint32_t sample,
+                                  kernels::Interval marks) const;
+  [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t sample,
                                   std::uint32_t capacity) const;
+  [[nodiscard]] Fill stated_gradients(VectorId vector, const Neurons& tile) const;
   std::uint32_t codelet(const std::string& name);
   program::Vertex all(std::uint32_t tile, const std::string& name,
                       std::vector<program::Argument> arguments);
@@ -229,7 +226,7 @@ class ProgramBuilder {
   const MachineConfig& machine_;
   const Network& network_;
   const Plan& plan_;
-  bool stated_;
+  const Stated* stated_;
   bool measured_ = true;
   program::Program program_;
   elf::KernelCode code_, training_;

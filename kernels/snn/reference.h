@@ -14,8 +14,6 @@ struct List {
   std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
   std::uint32_t spikes = 0;
   bool overflow = false;
-  std::uint32_t spiking = 0;  ///< neurons above their threshold, listed or not
-  std::uint32_t marked = 0;   ///< above that or the second one
 };
 
 /// What differs from run to run of the same network.
@@ -64,6 +62,10 @@ class PlainNetwork {
   [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
     return lists_[vector][sample][slot];
   }
+  /// Of the neurons of a layer after a step, whether there is room for them or not: 2 for a spike,
+  /// 1 for gradient.
+  [[nodiscard]] std::vector<std::uint32_t> marks(std::uint32_t layer, std::size_t sample,
+                                                 std::uint32_t step) const;
   /// Of the weights of a layer, [row][neuron].
   [[nodiscard]] const std::vector<float>& weight_gradient(std::uint32_t layer) const {
     return gradients_[layer];

@@ -102,14 +102,20 @@ List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t ste
         join(found, step, plan.spread > 1 ? std::min(plan.capacity, largest) : plan.capacity));
   }
   const Found all = plan.spread > 1 ? join(parts, step, plan.capacity) : parts.front();
-  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size()), all.overflow, 0, 0};
+  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size()), all.overflow};
   list.ids.insert(list.ids.end(), all.carriers.begin(), all.carriers.end());
-  for (std::uint32_t k = 0; k < plan.neurons; ++k) {
-    const float v = position(vector - 1, sample, step + 1, k);
-    list.spiking += v > what.threshold[k] ? 1 : 0;
-    list.marked += v > what.threshold[k] || v > what.second_threshold[k] ? 1 : 0;
-  }
   return list;
+}
+
+std::vector<std::uint32_t> PlainNetwork::marks(std::uint32_t layer, std::size_t sample,
+                                               std::uint32_t step) const {
+  const Layer& what = network_.layers[layer];
+  std::vector<std::uint32_t> marks(what.neurons);
+  for (std::uint32_t k = 0; k < what.neurons; ++k) {
+    const float v = position(layer, sample, step + 1, k);
+    marks[k] = v > what.threshold[k] ? 2 : v > what.second_threshold[k] ? 1 : 0;
+  }
+  return marks;
 }
 
 }  // namespace tessera::snn

@@ -82,14 +82,29 @@ void Snn::choose_plan(MachineCosts& costs) {
   std::size_t least = 0;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plan_ = plans[i];
-    const program::Program program = ProgramBuilder(*this, true).build();
-    const Prediction prediction = program_cost(program, costs);
+    const Prediction prediction = predict(costs);
     if (i > 0 && prediction.cycles >= prediction_.cycles) continue;
     least = i;
     prediction_ = prediction;
-    memory_ = training::memory_of(program);
   }
   plan_ = std::move(plans[least]);
+  memory_ = training::memory_of(ProgramBuilder(*this, nullptr).build());
+}
+
+/// On average over the steps that are stated.
+Prediction Snn::predict(MachineCosts& costs) const {
+  Prediction mean;
+  for (const Stated& stated : stated_) {
+    const Prediction one = program_cost(ProgramBuilder(*this, &stated).build(), costs);
+    mean.compute_cycles += one.compute_cycles;
+    mean.exchange_cycles += one.exchange_cycles;
+    mean.sync_cycles += one.sync_cycles;
+  }
+  mean.compute_cycles /= stated_.size();
+  mean.exchange_cycles /= stated_.size();
+  mean.sync_cycles /= stated_.size();
+  mean.cycles = mean.compute_cycles + mean.exchange_cycles + mean.sync_cycles;
+  return mean;
 }
 
 std::uint32_t Snn::checkpoint_steps() const {
@@ -140,11 +155,12 @@ Setting Snn::setting() const {
           static_cast<float>(options_.steepness), options_.learning};
 }
 
-/// Spikes of the first samples, on average over their steps, or of so many steps as this may take:
-/// inputs and weights are known before the run.
+/// Looks at the first samples, or at so many of them and of their steps as this may take: inputs
+/// and weights are known before the run.
 void Snn::expect() {
   constexpr std::uint64_t kMostAdditions = 100'000'000;
   constexpr std::uint64_t kMostSamples = 8;
+  constexpr std::uint32_t kStated = 4;
   std::uint64_t a_step = 1;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (const VectorId v : Plan::sources(network_, l))
@@ -160,31 +176,27 @@ void Snn::expect() {
   for (std::uint64_t b = 0; b < samples; ++b) batch.push_back({b, data_.label(b)});
   network.look(batch,
                [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
+  const std::uint32_t steps = std::min(kStated, looked.time_steps);
+  for (std::uint32_t i = 0; i < steps; ++i)
+    stated_.push_back(stated_of(network, samples, (2 * i + 1) * looked.time_steps / (2 * steps)));
+}
+
+Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
+                      std::uint32_t step) const {
+  Stated stated;
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
-    std::uint64_t spikes = 0;
-    std::uint64_t listed = 0;
-    std::uint64_t spiking = 0;
-    std::uint64_t marked = 0;
-    for (std::uint32_t t = 0; t < looked.time_steps; ++t) {
-      std::uint32_t most_spiking = 0;
-      std::uint32_t most_marked = 0;
-      for (std::size_t b = 0; b < samples; ++b) {
-        const List& list = network.list(v, b, v == 0 ? t : t + 1);
-        spikes += list.spikes;
-        listed += list.ids.size();
-        most_spiking = std::max(most_spiking, list.spiking);
-        most_marked = std::max(most_marked, list.marked);
-      }
-      spiking += most_spiking;
-      marked += most_marked;
+    stated.lists.emplace_back();
+    stated.marks.emplace_back();
+    for (std::size_t b = 0; b < samples; ++b) {
+      const List& list = network.list(v, b, v == 0 ? step : step + 1);
+      Stated::Words& words = stated.lists[v].emplace_back();
+      words = {list.spikes, static_cast<std::uint32_t>(list.ids.size())};
+      words.insert(words.end(), list.ids.begin(), list.ids.end());
+      if (v > 0 && plan_.lists[v].capacity > 0)
+        stated.marks[v].push_back(network.marks(v - 1, b, step));
     }
-    const auto mean = [](std::uint64_t sum, std::uint64_t of) {
-      return static_cast<std::uint32_t>((sum + of / 2) / of);
-    };
-    expected_.push_back({mean(spikes, samples * looked.time_steps),
-                         mean(listed, samples * looked.time_steps),
-                         mean(spiking, looked.time_steps), mean(marked, looked.time_steps)});
   }
+  return stated;
 }
 
 std::string Snn::problem() const {
@@ -199,7 +211,7 @@ nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to
 
 program::Program Snn::build() const {
   program::Program program = dense_ ? build_dense(options_, network_, data_, *dense_, machine_)
-                                    : ProgramBuilder(*this, false).build();
+                                    : ProgramBuilder(*this, nullptr).build();
   add_tensors(program);
   return program;
 }

@@ -84,6 +84,13 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 /// `events`: inputs that spike in a step, on average.
 Network make_network(const Options& options, std::uint32_t inputs, double events = 1);
 
+/// A step of some samples, by vector and sample.
+struct Stated {
+  using Words = std::vector<std::uint32_t>;
+  std::vector<std::vector<Words>> lists;  ///< spikes, listed ones, ids
+  std::vector<std::vector<Words>> marks;  ///< by neuron: 2 for a spike, 1 for gradient; no inputs'
+};
+
 struct DenseLayer;
 struct Setting;
 class PlainNetwork;
@@ -113,7 +120,10 @@ class Snn : public Workload {
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
   [[nodiscard]] Setting setting() const;
   void expect();
+  [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
+                                 std::uint32_t step) const;
   void choose_plan(MachineCosts& costs);
+  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
   [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;
   void require_room() const;
@@ -130,14 +140,9 @@ class Snn : public Workload {
   Data data_;
   Network network_;
   Plan plan_;
-  /// What is expected in a step, by vector: what is predicted is for these.
-  struct Expected {
-    std::uint32_t spikes = 0, listed = 0;  ///< of a sample's list
-    /// Above their thresholds, whether there is room for them or not; of the second one too: of the
-    /// sample that has most, which the others wait for.
-    std::uint32_t spiking = 0, marked = 0;
-  };
-  std::vector<Expected> expected_;
+  /// Some steps of the first samples, from the beginning to the end: what is predicted is what the
+  /// machine takes for these.
+  std::vector<Stated> stated_;
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
   Prediction prediction_;
   nlohmann::ordered_json memory_;  ///< by what it is for

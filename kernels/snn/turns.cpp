@@ -110,7 +110,7 @@ void ProgramBuilder::add_training(Neurons& tile, std::uint32_t layer) {
   } else {
     tile.spike_gradients =
         buffer(tile.tile, values, "spike gradients",
-               stated_ ? stated_neurons(layer + 1, tile.begin, {0, 0, ~0U}) : fill_unlisted);
+               stated_ != nullptr ? stated_gradients(layer + 1, tile) : fill_unlisted);
   }
   if (recomputes(layer)) {
     const std::uint64_t checkpoints = ceil_div(options_.time_steps, plan_.checkpoint_steps);
