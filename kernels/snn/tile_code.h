@@ -117,44 +117,6 @@ SNN_INLINE void fill(double* word, unsigned n, double value) {
                : "memory");
 }
 
-/// The sums of a word of `count` parts, `stride` bytes from part to part.
-SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, double* out) {
-  double sum = *part;
-  for (; --count != 0;) {
-    part = reinterpret_cast<const double*>(reinterpret_cast<unsigned>(part) + stride);
-    sum = xtile::add_2s(sum, *part);
-  }
-  *out = sum;
-}
-
-/// The same of four words side by side: 5 slots a part.
-SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, double* out) {
-  double a = part[0];
-  double b = part[1];
-  double c = part[2];
-  double d = part[3];
-  double w;
-  double v;
-  count -= 1;
-  asm volatile(".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               "add %[part], %[part], %[stride]\n"
-               "fld %[w], 0(%[part])\n"
-               "fld %[v], 8(%[part])\n" SNN_ADD("%[a]", "%[a]", "%[w]")
-               "fld %[w], 16(%[part])\n" SNN_ADD("%[b]", "%[b]", "%[v]")
-               "fld %[v], 24(%[part])\n" SNN_ADD("%[c]", "%[c]", "%[w]")
-               SNN_ADD("%[d]", "%[d]", "%[v]")
-               "2:\n"
-               : [a] "+f"(a), [b] "+f"(b), [c] "+f"(c), [d] "+f"(d), [w] "=&f"(w), [v] "=&f"(v),
-                 [part] "+r"(part)
-               : [n] "r"(count), [stride] "r"(stride)
-               : "memory");
-  out[0] = a;
-  out[1] = b;
-  out[2] = c;
-  out[3] = d;
-}
-
 template <class T>
 T* at(T* base, unsigned bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<unsigned>(base) + bytes);
