@@ -100,7 +100,8 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
                : (copies + 4) * gemm::stored_bytes(
                                     linears[i].parameters() * data::element_bytes(options.dtype),
                                     machine.tiles);
-    sum += 3 * bytes(samples, result_columns(linears, i));
+    const bool in_place = linears[i].activation != Activation::gelu;
+    sum += (in_place ? 2 : 3) * bytes(samples, result_columns(linears, i));
   }
   constexpr std::uint64_t kCodeAndLists = 16384;  // of all other steps
   return sum + kCodeAndLists;

@@ -211,9 +211,9 @@ class ProgramBuilder {
       const Matrix& x = i == 0 ? batch_->x : results_[i - 1];
       sums_.push_back(assembly_.matrix(mlp_.samples(), width(i), "sums"));
       layers_[i]->forward(x, sums_[i]);
-      results_.push_back(linear.activation == Activation::none
-                             ? sums_[i]
-                             : assembly_.matrix(mlp_.samples(), width(i), "activations"));
+      results_.push_back(linear.activation == Activation::gelu
+                             ? assembly_.matrix(mlp_.samples(), width(i), "activations")
+                             : sums_[i]);  // of ReLU its result says as much of its slope
       assembly_.activate(linear.activation, sums_[i], results_[i], ones_behind(i));
     }
   }

@@ -227,6 +227,16 @@ TEST_SUITE("run") {
     CHECK(run(options, small_machine(13)) == "passed");
   }
 
+  TEST_CASE("what ReLU leaves takes the place of the sums that it is of") {
+    const auto bytes = [](Activation activation) {
+      MeasuredCosts costs(small_machine(4));
+      const Mlp mlp(network(32, {hidden(64, activation)}), costs);
+      return mlp.facts().at("memory").at("activations").at("total_bytes").get<std::uint64_t>();
+    };
+    CHECK(bytes(Activation::gelu) - bytes(Activation::relu) >= 32 * 64 * 4);
+    CHECK(bytes(Activation::relu) == bytes(Activation::none));
+  }
+
   TEST_CASE("copies keep masters and moments of their shares alone") {
     for (const LayerKind kind : {LayerKind::dense, LayerKind::butterfly, LayerKind::pixelfly}) {
       const auto bytes = [&](std::uint32_t replicas, const char* part) {
