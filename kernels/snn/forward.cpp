@@ -1,3 +1,5 @@
+#include <initializer_list>
+
 #include "kernels/snn/program.h"
 #include "kernels/training/matrix.h"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "kernels/snn/program.h"
 #include "kernels/training/matrix.h"
