@@ -2,19 +2,14 @@
 
 #include <cstdint>
 
+#include "sim/base/splitmix.h"
+
 /// Seeded data that any host thread can generate from any index, in any order, on any host.
 namespace tessera::data {
 
-/// A well-mixed 64-bit value of (seed, stream, index): SplitMix64's finaliser over a Weyl sequence
-/// (Steele, Lea, Flood, OOPSLA 2014).
+/// A well-mixed 64-bit value of (seed, stream, index).
 constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
-  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  auto mix = [](std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  };
-  return mix(mix(seed + kGolden * (stream + 1)) + kGolden * (index + 1));
+  return splitmix64(splitmix64(seed, stream), index);
 }
 
 /// Uniform in [-1, 1), a multiple of 2^-`bits`: with 10 bits every value is exact in f16.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/splitmix.h"
 #include "sim/base/types.h"
 
 namespace tessera::sparse::published {
@@ -12,14 +13,6 @@ namespace {
 constexpr std::uint64_t kReckonedGroup = 8;
 /// And is cut into pieces of at least so many words.
 constexpr std::uint64_t kLeastWords = 4;
-
-/// Where a sum begins: any tile, by its number (splitmix64).
-std::uint64_t scattered(std::uint64_t number) {
-  std::uint64_t z = (number + 1) * 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
-}
 
 }  // namespace
 
@@ -48,7 +41,7 @@ std::vector<ReductionPlacement::Piece> ReductionPlacement::spread(const Shape& s
   const std::uint64_t each =
       std::max(ceil_div(grains, std::uint64_t{tiles}), ceil_div(grains, most_pieces));
   const std::uint64_t count = ceil_div(grains, each);
-  const std::uint64_t first = scattered(number) % tiles;
+  const std::uint64_t first = splitmix64(0, number) % tiles;
   std::vector<Piece> pieces;
   for (std::uint64_t i = 0; i < count; ++i) {
     pieces.push_back({static_cast<std::uint32_t>((first + i) % tiles), grains * i / count * grain,
