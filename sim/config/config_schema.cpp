@@ -12,8 +12,29 @@ Json names_of(Presets presets) {
   return names;
 }
 
+/// Takes what groups of `type` require out of it, and returns that as a schema: in a file that
+/// extends another it stands there.
+Json take_required(Json& type) {
+  Json taken = Json::object();
+  if (type.contains("required")) taken["required"] = std::move(type["required"]);
+  type.erase("required");
+  for (const auto& [key, member] : type["properties"].items()) {
+    if (!member.contains("properties")) continue;
+    Json inner = take_required(member);
+    if (!inner.empty()) taken["properties"][key] = std::move(inner);
+  }
+  return taken;
+}
+
+/// Of machines that extend no other.
+Json required_of_machine() {
+  Json object = schema(MachineConfig());
+  return {{"if", {{"not", {{"required", {"extends"}}}}}}, {"then", take_required(object)}};
+}
+
 Json machine_schema(Presets machines) {
   Json object = schema(MachineConfig());
+  static_cast<void>(take_required(object));
   object["properties"]["extends"] = {
       {"type", "string"}, {"description", "a preset's name or a file: what this machine changes"}};
   return {{"description", "a preset's name, or an object that may extend one"},
@@ -98,7 +119,8 @@ Json config_schema(const Catalogue& catalogue, Presets machines) {
       {"if", {{"not", {{"anyOf", {{{"required", {"sweep"}}}, {{"required", {"extends"}}}}}}}}},
       {"then",
        {{"required", {"machine", "workload"}},
-        {"properties", {{"workload", {{"required", {"kernel"}}}}}}}}};
+        {"properties",
+         {{"machine", required_of_machine()}, {"workload", {{"required", {"kernel"}}}}}}}}};
 }
 
 std::string config_markdown(const Catalogue& catalogue) {

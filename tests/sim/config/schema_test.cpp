@@ -117,6 +117,15 @@ TEST_SUITE("unit") {
     CHECK_FALSE(valid(R"({"workload": {"kernel": null}})"));
   }
 
+  TEST_CASE("a table that has to be whole may be changed in part where the machine extends one") {
+    const std::string machine =
+        R"("energy": {"wire_pj_per_bit_mm": 0.2, "area": {"f16_mac_um2": 1}}})";
+    const std::string workload = R"(, "workload": {"kernel": "stream"}})";
+    CHECK(valid((R"({"machine": {"extends": "bow", )" + machine + workload).c_str()));
+    CHECK(valid((R"({"extends": "a.json", "machine": {)" + machine + workload).c_str()));
+    CHECK_FALSE(valid((R"({"machine": {)" + machine + workload).c_str()));
+  }
+
   TEST_CASE("mistakes in a sweep are seen") {
     const auto sweep = [](const std::string& section) {
       return valid(
