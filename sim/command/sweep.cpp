@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/stopwatch.h"
 #include "sim/command/choices.h"
 #include "sim/command/point_runner.h"
+#include "sim/command/progress.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
 #include "sim/sweep/folder_lock.h"
@@ -67,6 +69,20 @@ void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
   if (damaged > kMost) fmt::print(stderr, "and {} files more\n", damaged - kMost);
 }
 
+/// Says how far it is, ten times a second at most.
+std::vector<Point> points_of(const sweep::Sweep& sweep, sweep::PointIds& ids, bool quiet) {
+  constexpr double kAtLeast = 0.1;
+  Progress progress(quiet);
+  const Stopwatch watch;
+  double shown_at = 0;
+  return sweep.points(ids, [&](std::size_t done, std::size_t all) {
+    const double now = watch.seconds();
+    if (now - shown_at < kAtLeast) return;
+    shown_at = now;
+    progress.show(fmt::format("{}: reading {} of {} points", sweep.name(), done, all));
+  });
+}
+
 /// The results of the shard's points by what became of them.
 SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& points,
                         const Shard& shard, const Store& store) {
@@ -104,7 +120,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const sweep::Sweep sweep(request.file, request.axes, request.sets, simulator.catalogue,
                            simulator.machines);
   sweep::PointIds ids(sweep::program_identity());
-  const std::vector<Point> points = sweep.points(ids);
+  const std::vector<Point> points = points_of(sweep, ids, request.quiet);
   report::require_writable(request.out);
   const Store store(request.out);
   store.open();

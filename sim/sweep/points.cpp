@@ -43,7 +43,8 @@ bool wanted(const Spec& spec, const Json& config) {
                      [&](const Expression& condition) { return condition.holds(config); });
 }
 
-/// A condition may exclude what could not even be read; defaults are not known then.
+/// Whether the given values alone exclude a point, which need not be read then, and may be one that
+/// could not: defaults are not known here.
 bool excluded_unread(const Spec& spec, const Layers& layers) {
   try {
     return !wanted(spec, layers.value());
@@ -88,6 +89,16 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
     base_.set(assignment);
     config::machine_name_to_extends(base_);
   }
+  extend_base();
+}
+
+/// The machine that all points have in common is put together once.
+void Sweep::extend_base() {
+  const bool varies = std::any_of(axes_.begin(), axes_.end(), [](const std::string& path) {
+    return path == "machine" || path == "machine.extends";
+  });
+  if (varies || !base_.value().contains("machine")) return;
+  base_.replace_section("machine", config::extend_machine(base_.section("machine"), machines_));
 }
 
 Layers Sweep::layers(const Part& part, const Values& values) const {
@@ -118,6 +129,7 @@ std::string Sweep::name_of(const Point& point) const {
 /// Whether the conditions let the point be; then its names too.
 bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Point& point) const {
   const Layers merged = layers(part, values);
+  if (excluded_unread(part.spec, merged)) return false;
   try {
     const Config config = config::read_config(merged, name_, catalogue_, machines_);
     if (!wanted(part.spec, config.resolved)) return false;
@@ -126,16 +138,18 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Poin
     point.config = config::config_hash(config.resolved);
     return true;
   } catch (const UserError& error) {
-    if (excluded_unread(part.spec, merged)) return false;
     throw UserError(fmt::format("{} (the point {})", error.what(), described(part.paths, values)));
   }
 }
 
-std::vector<Point> Sweep::points(PointIds& ids) const {
+std::vector<Point> Sweep::points(PointIds& ids, const Looked& looked) const {
   std::vector<Point> points;
+  std::size_t all = 0, seen = 0;
+  for (const Part& part : parts_) all += combinations(part.spec);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const std::size_t count = combinations(parts_[p].spec);
     for (std::size_t i = 0; i < count; ++i) {
+      if (looked) looked(seen++, all);
       Values values = combination(parts_[p].spec, i);
       Point point{points.size(), p, {}, {}, {}};
       if (!is_point(parts_[p], values, ids, point)) continue;

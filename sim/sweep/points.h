@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,9 +37,11 @@ class Sweep {
   [[nodiscard]] config::Json axes_of(const Point& point) const;
   /// The same for people: "machine.tiles=64 workload.n=16".
   [[nodiscard]] std::string name_of(const Point& point) const;
+  /// Told how many combinations are done, of how many.
+  using Looked = std::function<void(std::size_t done, std::size_t all)>;
   /// All points, each with a config that can be read. Throws UserError, naming the point, for one
   /// that cannot.
-  [[nodiscard]] std::vector<Point> points(PointIds& ids) const;
+  [[nodiscard]] std::vector<Point> points(PointIds& ids, const Looked& looked = {}) const;
   [[nodiscard]] config::Config config(const Point& point) const;
 
  private:
@@ -48,6 +51,7 @@ class Sweep {
   };
   using Values = std::vector<config::Json>;
 
+  void extend_base();
   [[nodiscard]] config::Layers layers(const Part& part, const Values& values) const;
   [[nodiscard]] bool is_point(const Part& part, const Values& values, PointIds& ids,
                               Point& point) const;

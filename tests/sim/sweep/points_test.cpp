@@ -67,4 +67,14 @@ TEST_SUITE("unit") {
                      {"grid": {"workload.n": [5, 6], "workload.m": [7]}}])",
                  {"machine.tiles=1,2"}) == "4,1 4,2 5,7,1 5,7,2 6,7,1 6,7,2 ");
   }
+
+  TEST_CASE("machines, their sizes and their presets vary alike") {
+    CHECK(points(R"({"grid": {"machine": ["gc2", "bow"], "machine.tiles": [2, 4]},
+                     "where": "machine.clock_ghz > 1.7"})") == "\"bow\",2 \"bow\",4 ");
+    CHECK(points(R"({"grid": {"machine.extends": ["gc2", "bow"]},
+                     "where": "machine.clock_ghz > 1.7 and machine.tiles == 8"})") == "\"bow\" ");
+    CHECK(points(R"({"grid": {"machine.tiles": [4, null], "machine.tile.contexts": [3, 6]},
+                     "where": "machine.tile.contexts < 6 and machine.tile.sram_kib == 624"})") ==
+          "4,3 null,3 ");
+  }
 }
