@@ -48,10 +48,11 @@ Frame Frame::around(const Headings& texts, const Request& request, const Sheet& 
 
 Frame Frame::with_key(const Headings& texts, const Request& request, const Sheet& sheet,
                       std::span<const std::string> entries) {
-  constexpr double kMark = 4.5;  // letters of an entry's mark and gaps
+  // Letters of an entry's mark and gaps; beside the figure gnuplot leaves more.
+  const double marks = sheet.is_narrow() ? 4.5 : 9.5;
   double widest = sheet.width_of(texts.key);
   for (const std::string& each : entries) widest = std::max(widest, sheet.width_of(each));
-  const double entry = widest + kMark * sheet.letter();
+  const double entry = widest + marks * sheet.letter();
   if (!sheet.is_narrow()) return around(texts, request, sheet, entry, 0);
   // gnuplot sets a key's entries in columns of one width.
   const double columns = std::max(1.0, std::floor(0.8 * sheet.width / entry));

@@ -93,6 +93,40 @@ std::string change_marks(double reach, const Sheet& sheet) {
   return fmt::format("{}", fmt::join(marks, ", "));
 }
 
+/// Makes names marks of the axis: those that are wider than `most` stand in two lines, what holds
+/// the key above it, its unit only where there is room. Returns the width of the widest line.
+double name_rows(std::vector<std::string>& names, const Sheet& sheet, double most) {
+  double widest = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string& name = names[i];
+    std::vector<std::string> lines{name};
+    if (sheet.width_of(name) > most) {
+      const std::size_t equals = name.find(" = ");
+      const std::size_t key = name.rfind('.', equals) + 1;  // 0: it stands alone
+      const std::size_t unit = name.find(' ', equals + 3);
+      lines = {name.substr(0, key), name.substr(key)};
+      if (sheet.width_of(lines.back()) > most) lines.back() = name.substr(key, unit - key);
+      if (key == 0) lines.erase(lines.begin());
+    }
+    name.clear();
+    for (const std::string& line : lines) {
+      widest = std::max(widest, sheet.width_of(line));
+      name += (name.empty() ? "" : ".\"\\n\".") + literal(line);
+    }
+    name += fmt::format(" {}", i);
+  }
+  return widest;
+}
+
+/// The bars right of so many inches of names; headings stand over the middle of the sheet.
+std::string margins(double names, const Sheet& sheet) {
+  const double left = names / sheet.width, right = 1 - 4 * sheet.letter() / sheet.width;
+  return fmt::format(
+      "set lmargin at screen {:.4f}\nset rmargin at screen {:.4f}\nset title offset screen "
+      "{:.4f},0\nset xlabel offset screen {:.4f},0\n",
+      left, right, (1 - left - right) / 2, (1 - left - right) / 2);
+}
+
 std::string number_or_gap(std::optional<double> value) {
   return value ? fmt::format("{}", *value) : "NaN";
 }
@@ -133,7 +167,7 @@ Figure tornado(const Source& source, const Request& request) {
   const double reach = std::max(std::exp(bars.front().reach()), 1.001);
   const double by = stored.at("by").get<double>();
   constexpr double kNames = 0.45;  // of the width, at most
-  double lines_a_row = 1.5, widest = 0;
+  double lines_a_row = 1.5;
   Figure figure;
   Sheet& sheet = figure.sheet = request.sheet;
   figure.csv = "key,low_ratio,low_plan,high_ratio,high_plan\n";
@@ -143,11 +177,10 @@ Figure tornado(const Source& source, const Request& request) {
     figure.csv += fmt::format("{},{},{},{},{}\n", each.label, number_or_gap(each.low),
                               each.low_replanned ? "*" : "", number_or_gap(each.high),
                               each.high_replanned ? "*" : "");
-    names.push_back(fmt::format("{} {}", wrapped(each.label, sheet, kNames * sheet.width), i));
-    const bool fits = sheet.width_of(each.label) <= kNames * sheet.width;
-    if (!fits) lines_a_row = 2.2;
-    widest = std::max(widest, fits ? sheet.width_of(each.label) : kNames * sheet.width);
+    names.push_back(each.label);
+    if (sheet.width_of(each.label) > kNames * sheet.width) lines_a_row = 2.2;
   }
+  const double widest = name_rows(names, sheet, kNames * sheet.width);
   constexpr double kRest = 7;  // lines around the bars
   if (sheet.height == 0)
     sheet.height = sheet.line() * (kRest + lines_a_row * static_cast<double>(bars.size()));
@@ -156,11 +189,11 @@ Figure tornado(const Source& source, const Request& request) {
                fmt::format("change of {} ({}; * with another plan)", metric,
                            stored.at("simulated").get<bool>() ? "simulated" : "predicted")},
               request, sheet) +
-      fmt::format("set title offset screen {:.3f},0\n", -widest / 2 / sheet.width) +
+      margins(widest + 2 * sheet.letter(), sheet) +
       fmt::format(
           "set ytics scale 0 ({})\nset yrange [{}:-0.6]\nset logscale x\nset xrange [{}:{}]\n"
           "set xtics ({})\nset grid x noy lc rgb '#dddddd' lt 1 lw 0.7\n"
-          "set key bottom right inside Right noreverse\n"
+          "set key tmargin right horizontal\n"
           "set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#444444' lw 1 front\n"
           "plot \\\n{}, \\\n{}\n",
           fmt::join(names, ", "), static_cast<double>(bars.size()) - 0.4, std::pow(reach, -1.12),

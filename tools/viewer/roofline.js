@@ -124,8 +124,9 @@ const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom 
 
 /** FLOP a byte where a slope's name begins: as low as the plot shows the slope. */
 function placeOnSlope(context, text, slope, box, x, y, top) {
+  const aside = 18;  // a steep name leans back over where it begins
   let at = top / slope.bytes / 1000;
-  while (at < top / slope.bytes && (x(at) < box.x + 4 || y(slope.bytes * at) > box.y + box.height - 6)) at *= 1.1;
+  while (at < top / slope.bytes && (x(at) < box.x + aside || y(slope.bytes * at) > box.y + box.height - 6)) at *= 1.1;
   return at;
 }
 

@@ -17,8 +17,11 @@ function smallNumber(value) {
   return `${(value * 1000 ** prefix).toPrecision(3)} ${prefixes[prefix]}`;
 }
 
+/** Counts; a rate may happen to be a whole number. */
+const isWhole = column => column.whole ??= column.values.every(value => value === null || Number.isInteger(value));
+
 const cellText = (value, column) => value === null ? '' : typeof value !== 'number' ? String(value)
-  : Number.isInteger(value) ? grouped(value) : column.axis ? String(value) : Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(4)), '');
+  : isWhole(column) ? grouped(value) : column.axis ? String(value) : Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(4)), '');
 
 /** What the figure shows at first: time over the axis of numbers with most values. */
 function firstChoice(columns) {
