@@ -109,7 +109,7 @@ Butterfly::Butterfly(const Options& options, MachineCosts& costs)
                 twiddles(options_)} {
   // Operands that lie anywhere come in exchanges that miss their bound by more than swaps do.
   if (options_.problem.layout == Layout::blocked && machine_.tiles <= kMostTilesScheduled)
-    chosen_.prediction = scheduled(chosen_.prediction, costs.compile(build()), costs);
+    chosen_.prediction = scheduled(chosen_.prediction, costs.needs(build()), costs);
 }
 
 nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }

@@ -54,10 +54,10 @@ Candidate compiled(const Candidate& candidate, const Problem& problem, const Mac
   const data::DenseOperand a(p.m, p.k, problem.dtype, 0, 0);  // nothing reads them
   const data::DenseOperand b(p.k, p.n, problem.dtype, 0, 0);
   const Geometry geometry(problem, candidate.plan);
-  const program::Images images = costs.compile(build_program(geometry, machine, a, b));
+  const program::Needs needs = costs.needs(build_program(geometry, machine, a, b));
   Candidate exact = candidate;
-  exact.tile_bytes = program::summarise_memory(images).max_bytes;
-  exact.prediction = scheduled(candidate.prediction, images, costs);
+  exact.tile_bytes = needs.memory.max_bytes;
+  exact.prediction = scheduled(candidate.prediction, needs, costs);
   return exact;
 }
 

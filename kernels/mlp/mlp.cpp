@@ -148,7 +148,7 @@ program::Program Mlp::plan_and_build(MachineCosts& costs) {
   for (const std::uint64_t part : {1U, 2U, 4U, 16U}) {
     try {
       program::Program program = plan(reserved / part, part > 1);
-      if (part > 1) static_cast<void>(costs.compile(program));
+      if (part > 1) static_cast<void>(costs.needs(program));
       return program;
     } catch (const KeyError&) {
       throw;

@@ -181,7 +181,7 @@ class ChainPlanner {
             fmt::format("pixelfly: {} columns do not fit at once, nor in {} rounds", n_ * rounds_,
                         rounds_),
             {&need, 1}, costs_.machine()));
-      plan.prediction = scheduled(plan.prediction, costs_.compile(program(plan)), costs_);
+      plan.prediction = scheduled(plan.prediction, costs_.needs(program(plan)), costs_);
       return true;
     } catch (const UserError&) {
       if (!why_ || program::total(need) < needed_) why_ = std::current_exception();

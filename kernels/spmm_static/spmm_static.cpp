@@ -54,7 +54,7 @@ Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
   if (costs.machine().tiles > kMostTilesScheduled) return around;
   around.scheduled = [this, &costs](const Partition& partition, const Prediction& estimate) {
     const program::Program program = build_program(partition, w_, x_, contexts_, Region::all);
-    return tessera::scheduled(estimate, costs.compile(program), costs);
+    return tessera::scheduled(estimate, costs.needs(program), costs);
   };
   return around;
 }

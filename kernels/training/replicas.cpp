@@ -7,12 +7,12 @@ GroupCosts::GroupCosts(MachineCosts& costs, std::uint32_t tiles)
   machine_.tiles = tiles;
 }
 
-program::Images GroupCosts::compile(const program::Program& program) const {
+program::Needs GroupCosts::needs(const program::Program& program) const {
   program::Program wide(costs_.machine().tiles);
   for (const program::Codelet& codelet : program.codelets()) wide.add_codelet(codelet);
   for (const program::Buffer& buffer : program.buffers()) wide.add_buffer(buffer);
   wide.main() = program.main();
-  return costs_.compile(wide);
+  return costs_.needs(wide);
 }
 
 Replicas::Replicas(program::Program& program, std::uint32_t tiles, std::uint32_t copies)

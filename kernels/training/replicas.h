@@ -16,7 +16,7 @@ class GroupCosts final : public MachineCosts {
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override {
     return costs_.exchange(load);
   }
-  [[nodiscard]] program::Images compile(const program::Program& program) const override;
+  [[nodiscard]] program::Needs needs(const program::Program& program) const override;
   [[nodiscard]] std::uint64_t barrier() const override { return costs_.barrier(); }
 
  private:

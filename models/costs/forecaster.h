@@ -2,8 +2,9 @@
 
 #include <memory>
 
+#include "models/costs/measured_costs.h"
 #include "models/costs/program_activity.h"
-#include "models/costs/remembered_exchanges.h"
+#include "models/costs/remembered_programs.h"
 #include "sim/config/config.h"
 #include "sim/program/workload.h"
 #include "sim/sensitivity/answer.h"
@@ -12,9 +13,9 @@ namespace tessera {
 
 /// What runs of one config and of others like it would take, without running them: each is planned
 /// anew, its time is the plan's prediction, its energy that of what ProgramActivity finds. What the
-/// others share with the first is not done again: schedules of its exchanges; all of its plan where
-/// only joules and mm2 differ. Leaves out what predictions do: transfers with the host while the
-/// program runs. For several threads.
+/// others share with the first is not done again: all of its plan where planners know the same of
+/// both machines and whatever they asked has the same answer; else what its programs need. Leaves
+/// out what predictions do: transfers with the host while the program runs. For several threads.
 class Forecaster {
  public:
   /// Throws UserError where the config cannot be planned.
@@ -26,12 +27,14 @@ class Forecaster {
 
  private:
   struct Planned;
-  [[nodiscard]] Planned plan(const config::Config& config);
+  [[nodiscard]] std::shared_ptr<const Planned> plan(const config::Config& config);
   [[nodiscard]] sensitivity::Answer answer(const config::Config& config, const Planned& planned);
+  [[nodiscard]] bool plans_alike(const config::Config& config);
 
-  RememberedExchanges exchanges_;
+  RememberedPrograms programs_;
   ProgramActivity activity_;
-  std::unique_ptr<Planned> first_;
+  MeasuredCosts::Asked asked_;  ///< while the first was planned
+  std::shared_ptr<const Planned> first_;
 };
 
 }  // namespace tessera

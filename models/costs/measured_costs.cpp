@@ -1,19 +1,43 @@
 #include "models/costs/measured_costs.h"
 
+#include <algorithm>
+
 #include "models/fabric/fabric.h"
 
 namespace tessera {
 
-MeasuredCosts::MeasuredCosts(const MachineConfig& machine) : machine_(machine), sampler_(machine) {}
-
-TileCost MeasuredCosts::tile(const program::Program& sample) { return sampler_.run(sample); }
-
-std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
-  return fabric::estimate(machine_.fabric, load).count();
+MachineConfig known_to_planners(const MachineConfig& machine) {
+  MachineConfig known = program::compiled_for(machine);
+  known.tile.matrix_unit = machine.tile.matrix_unit;
+  known.sync = machine.sync;
+  return known;
 }
 
-program::Images MeasuredCosts::compile(const program::Program& program) const {
-  return program::compile(program, machine_, *fabric::make_exchange_compiler(machine_.fabric));
+MeasuredCosts::MeasuredCosts(const MachineConfig& machine, RememberedPrograms* programs)
+    : known_(known_to_planners(machine)), sampler_(machine), programs_(programs) {}
+
+TileCost MeasuredCosts::tile(const program::Program& sample) {
+  TileSampler::Prepared prepared = sampler_.prepare(sample);
+  const TileCost cost = sampler_.run(prepared);
+  if (asked_ != nullptr) {
+    asked_->bytes += prepared.bytes();
+    asked_->tiles.emplace_back(std::move(prepared), cost);
+  }
+  return cost;
+}
+
+bool MeasuredCosts::answers_alike(const Asked& asked) {
+  return std::all_of(asked.tiles.begin(), asked.tiles.end(),
+                     [&](const auto& each) { return sampler_.run(each.first) == each.second; });
+}
+
+std::uint64_t MeasuredCosts::exchange(const ExchangeLoad& load) const {
+  return fabric::estimate(known_.fabric, load).count();
+}
+
+program::Needs MeasuredCosts::needs(const program::Program& program) const {
+  if (programs_ != nullptr) return programs_->needs(program, known_);
+  return program::needs(program, known_, *fabric::make_exchange_compiler(known_.fabric));
 }
 
 }  // namespace tessera

@@ -1,26 +1,45 @@
 #pragma once
 
+#include "models/costs/remembered_programs.h"
 #include "models/costs/tile_sampler.h"
 #include "sim/program/machine_costs.h"
 
 namespace tessera {
 
+/// What planners may know of `machine` (MachineCosts::machine).
+MachineConfig known_to_planners(const MachineConfig& machine);
+
 /// What a machine costs, asked of its own models: code is run on a tile, exchanges are estimated by
 /// the fabric that would carry them.
 class MeasuredCosts final : public MachineCosts {
  public:
-  /// Throws UserError for a machine that cannot be built.
-  explicit MeasuredCosts(const MachineConfig& machine);
+  /// What was asked of tiles, and what they answered.
+  struct Asked {
+    std::vector<std::pair<TileSampler::Prepared, TileCost>> tiles;
+    std::uint64_t bytes = 0;  ///< of them all
+  };
 
-  [[nodiscard]] const MachineConfig& machine() const override { return machine_; }
+  /// Throws UserError for a machine that cannot be built. Programs that `programs` knows are not
+  /// compiled again; null: all are.
+  explicit MeasuredCosts(const MachineConfig& machine, RememberedPrograms* programs = nullptr);
+
+  /// Adds what is asked of tiles from now on to `asked`, unless null.
+  void note(Asked* asked) { asked_ = asked; }
+  /// Whether tiles of this machine answer all of `asked` alike: planners that know the same of both
+  /// machines make the same plan then.
+  [[nodiscard]] bool answers_alike(const Asked& asked);
+
+  [[nodiscard]] const MachineConfig& machine() const override { return known_; }
   [[nodiscard]] TileCost tile(const program::Program& sample) override;
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
-  [[nodiscard]] program::Images compile(const program::Program& program) const override;
-  [[nodiscard]] std::uint64_t barrier() const override { return machine_.sync.chip_cycles; }
+  [[nodiscard]] program::Needs needs(const program::Program& program) const override;
+  [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
  private:
-  MachineConfig machine_;
+  MachineConfig known_;
   TileSampler sampler_;
+  RememberedPrograms* programs_;
+  Asked* asked_ = nullptr;
 };
 
 }  // namespace tessera

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "models/costs/tile_sampler.h"
 #include "models/energy/area.h"
@@ -26,8 +25,14 @@ constexpr std::size_t kMostKinds = 48;  // that are run
 /// Of each tile the kind, and what exchanges move.
 class Survey {
  public:
-  Survey(const Program& program, const fabric::Floorplan& plan, RunResult& into)
-      : program_(program), plan_(plan), into_(into), kinds(program.tiles()) {}
+  Survey(const Program& program, const fabric::Floorplan& plan)
+      : program_(program),
+        plan_(plan),
+        seen_(program.tiles()),
+        kinds(program.tiles()),
+        moved(program.tiles()) {
+    for (const program::Buffer& buffer : program.buffers()) tile_of_.push_back(index(buffer.tile));
+  }
 
   /// False: how often a loop turns is not known.
   bool add(const Sequence& sequence, std::uint64_t times) {
@@ -49,7 +54,7 @@ class Survey {
 
  private:
   [[nodiscard]] std::uint32_t tile_of(Place place) const {
-    return index(program_.buffer(place.buffer).tile);
+    return tile_of_[static_cast<std::size_t>(place.buffer)];
   }
 
   void add(const program::Vertex& vertex) {
@@ -67,31 +72,37 @@ class Survey {
     }
   }
 
+  void take_part(std::uint32_t tile) {
+    if (seen_[tile] == step_) return;
+    seen_[tile] = step_;
+    kinds[tile].push_back(step_);
+  }
+
   void add(const program::Exchange& exchange, std::uint64_t times) {
-    std::set<std::uint32_t> parties;
     for (const program::Copy& copy : exchange.copies) {
       const std::uint32_t source = tile_of(copy.source);
       std::uint32_t farthest = 0;
-      parties.insert(source);
+      take_part(source);
       for (const Place& place : copy.destinations) {
         const std::uint32_t tile = tile_of(place);
-        parties.insert(tile);
+        take_part(tile);
         farthest = std::max(farthest, plan_.distance_um(source, tile));
-        into_.tiles[tile].received += Bytes(times * copy.bytes);
+        moved[tile].received += times * copy.bytes;
       }
-      into_.tiles[source].sent += Bytes(times * copy.bytes);
-      into_.activity[source].byte_micrometres += times * copy.bytes * farthest;
+      moved[source].sent += times * copy.bytes;
+      moved[source].byte_micrometres += times * copy.bytes * farthest;
     }
-    for (const std::uint32_t tile : parties) kinds[tile].push_back(step_);
   }
 
   const Program& program_;
   const fabric::Floorplan& plan_;
-  RunResult& into_;
+  std::vector<std::uint32_t> tile_of_;  ///< by buffer
+  std::vector<std::uint64_t> seen_;     ///< the last step of each tile's exchanges; from 1 on
   std::uint64_t step_ = 0;
 
  public:
   std::vector<Kind> kinds;  ///< by tile
+  std::vector<ProgramActivity::Moved> moved;
 };
 
 /// What one tile does of a program, as a program of its own.
@@ -183,41 +194,79 @@ std::string digest(const Kind& kind, const std::string& functional) {
 
 }  // namespace
 
-bool ProgramActivity::estimate(const Program& program, const MachineConfig& machine,
-                               RunResult& into) {
+std::shared_ptr<const ProgramActivity::Surveyed> ProgramActivity::survey(
+    const Program& program, const program::Fingerprint& identity, const MachineConfig& machine) {
   const fabric::Floorplan plan = energy::floorplan(machine);
-  into.tiles.assign(program.tiles(), {});
-  into.activity.assign(program.tiles(), {});
-  Survey survey(program, plan, into);
-  if (!survey.add(program.main(), 1)) return false;
-  std::map<Kind, std::size_t> numbers;  // of kinds, by first tile
-  std::vector<std::uint32_t> first;
-  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)
-    if (numbers.try_emplace(survey.kinds[tile], first.size()).second) first.push_back(tile);
-  const std::size_t runs = std::min(first.size(), kMostKinds);
+  const Key key{identity, {plan.columns, plan.column_um, plan.row_um}};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = surveyed_.find(key);
+    if (found != surveyed_.end()) return found->second;
+  }
+  std::shared_ptr<Surveyed> made;
+  Survey survey(program, plan);
+  if (survey.add(program.main(), 1)) {
+    made = std::make_shared<Surveyed>();
+    std::map<Kind, std::size_t> numbers;  // of kinds, by first tile
+    for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {
+      const auto [known, is_new] = numbers.try_emplace(survey.kinds[tile], made->first.size());
+      if (is_new) made->first.push_back(tile);
+      made->kind.push_back(known->second);
+    }
+    for (std::size_t i = 0; i < std::min(made->first.size(), kMostKinds); ++i)
+      made->sampled.push_back(survey.kinds[made->sample(i)]);
+    made->moved = std::move(survey.moved);
+  }
+  const std::lock_guard lock(mutex_);
+  return surveyed_.emplace(key, std::move(made)).first->second;
+}
+
+/// Of the kinds that are run, spread over all of them.
+std::uint32_t ProgramActivity::Surveyed::sample(std::size_t i) const {
+  return first[i * first.size() / std::min(first.size(), kMostKinds)];
+}
+
+std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
+                                                         const MachineConfig& machine,
+                                                         const Surveyed& surveyed) {
   const std::string same = functional(machine.tile, program);
   std::optional<TileSampler> sampler;
-  std::vector<isa::ActivityCounts> counts(runs);
-  for (std::size_t i = 0; i < runs; ++i) {
-    const std::uint32_t tile = first[i * first.size() / runs];
-    const std::string key = digest(survey.kinds[tile], same);
+  std::vector<isa::ActivityCounts> counts;
+  for (std::size_t i = 0; i < surveyed.sampled.size(); ++i) {
+    const std::string key = digest(surveyed.sampled[i], same);
     {
       const std::lock_guard lock(mutex_);
       const auto found = known_.find(key);
       if (found != known_.end()) {
-        counts[i] = found->second;
+        counts.push_back(found->second);
         continue;
       }
     }
     if (!sampler) sampler.emplace(machine, true);
     ActivityAccount account;
-    sampler->run(Projection(program, TileId{tile}).sample, &account);
-    counts[i] = account.measured.counts;
+    const Projection projection(program, TileId{surveyed.sample(i)});
+    sampler->run(sampler->prepare(projection.sample), &account);
+    counts.push_back(account.measured.counts);
     const std::lock_guard lock(mutex_);
-    known_.emplace(key, counts[i]);
+    known_.emplace(key, counts.back());
   }
-  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)
-    into.activity[tile].counts = counts[numbers.at(survey.kinds[tile]) * runs / first.size()];
+  return counts;
+}
+
+bool ProgramActivity::estimate(const Program& program, const program::Fingerprint& identity,
+                               const MachineConfig& machine, RunResult& into) {
+  const std::shared_ptr<const Surveyed> surveyed = survey(program, identity, machine);
+  into.tiles.assign(program.tiles(), {});
+  into.activity.assign(program.tiles(), {});
+  if (!surveyed) return false;
+  const std::vector<isa::ActivityCounts> done = counts(program, machine, *surveyed);
+  for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {
+    const Moved& moved = surveyed->moved[tile];
+    into.tiles[tile].sent = Bytes(moved.sent);
+    into.tiles[tile].received = Bytes(moved.received);
+    into.activity[tile] = {done[surveyed->kind[tile] * done.size() / surveyed->first.size()],
+                           moved.byte_micrometres};
+  }
   return true;
 }
 

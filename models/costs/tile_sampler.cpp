@@ -56,26 +56,40 @@ const TileProgram& TileSampler::decoded(const std::shared_ptr<const program::Cod
   return *programs_.emplace(image.get(), std::move(program)).first->second;
 }
 
-void TileSampler::load(const program::Program& sample, const program::Images& images) {
-  if (!sram_) sram_.emplace(1, machine_.tile.sram_kib * 1024);
-  const program::TileImage& image = images.tiles.front();
-  const std::span<std::byte> sram = sram_->tile(TileId{0});
-  std::memset(sram.data(), 0, program::total(image.memory));
-  std::copy(image.code->bytes.begin(), image.code->bytes.end(), sram.begin());
-  for (const program::Segment& segment : image.segments)
-    std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
-  for (const program::BufferId id : image.initialised) {
-    const program::Buffer& buffer = sample.buffer(id);
-    const Address address = images.buffer_address[static_cast<std::size_t>(id)];
-    buffer.fill(sram.subspan(address.count(), buffer.bytes), 0);
-  }
+std::uint64_t TileSampler::Prepared::bytes() const {
+  std::uint64_t sum = code->bytes.size();
+  for (const program::Segment& segment : segments) sum += segment.bytes.size();
+  return sum;
 }
 
-TileCost TileSampler::run(const program::Program& sample, ActivityAccount* account) {
-  const program::Images images = program::compile(sample, machine_, NoExchanges());
-  load(sample, images);
-  Tile tile(settings_, decoded(images.tiles.front().code), TileId{0},
-            sram_->tile(TileId{0}).data());
+TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const {
+  program::Images images = program::compile(sample, machine_, NoExchanges());
+  program::TileImage& image = images.tiles.front();
+  Prepared prepared{
+      std::move(image.code), std::move(image.segments), {}, program::total(image.memory)};
+  for (const program::BufferId id : image.initialised) {
+    const program::Buffer& buffer = sample.buffer(id);
+    std::vector<std::byte> bytes(buffer.bytes);
+    buffer.fill(bytes, 0);
+    prepared.segments.push_back(
+        {images.buffer_address[static_cast<std::size_t>(id)], std::move(bytes)});
+  }
+  for (const program::StepInfo& step : images.steps) prepared.measured.push_back(step.measured);
+  return prepared;
+}
+
+void TileSampler::load(const Prepared& sample) {
+  if (!sram_) sram_.emplace(1, machine_.tile.sram_kib * 1024);
+  const std::span<std::byte> sram = sram_->tile(TileId{0});
+  std::memset(sram.data(), 0, sample.needed);
+  std::copy(sample.code->bytes.begin(), sample.code->bytes.end(), sram.begin());
+  for (const program::Segment& segment : sample.segments)
+    std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
+}
+
+TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
+  load(sample);
+  Tile tile(settings_, decoded(sample.code), TileId{0}, sram_->tile(TileId{0}).data());
   if (account != nullptr) tile.record(account);
   engine::Session session;
   TileCost cost;
@@ -88,7 +102,7 @@ TileCost TileSampler::run(const program::Program& sample, ActivityAccount* accou
       tile.complete_exchange(arrival.at, arrival.at, Bytes(0), Bytes(0));
       continue;
     }
-    const bool measured = arrival.step < images.steps.size() && images.steps[arrival.step].measured;
+    const bool measured = arrival.step < sample.measured.size() && sample.measured[arrival.step];
     if (measured) ++cost.supersteps;
     tile.pass_barrier(arrival.at, measured);
   }

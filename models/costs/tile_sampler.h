@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "models/chip/sram.h"
 #include "models/tile/tile.h"
@@ -19,13 +20,23 @@ class TileSampler {
   /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
-  /// What `sample` costs in its measured steps. Throws UserError for a tile fault. Adds what its
+  /// A sample as it is loaded, for any machine that compiles it alike (program::compiled_for).
+  struct Prepared {
+    std::shared_ptr<const program::CodeImage> code;
+    std::vector<program::Segment> segments;  ///< inputs too
+    std::vector<bool> measured;              ///< by step
+    std::uint64_t needed = 0;                ///< bytes of SRAM
+    [[nodiscard]] std::uint64_t bytes() const;
+  };
+  [[nodiscard]] Prepared prepare(const program::Program& sample) const;
+
+  /// What a sample costs in its measured steps. Throws UserError for a tile fault. Adds what its
   /// tile does to `account`, unless null; needs count_activity.
-  TileCost run(const program::Program& sample, ActivityAccount* account = nullptr);
+  TileCost run(const Prepared& sample, ActivityAccount* account = nullptr);
 
  private:
   const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);
-  void load(const program::Program& sample, const program::Images& images);
+  void load(const Prepared& sample);
 
   MachineConfig machine_;  ///< of one tile
   TileSettings settings_;

@@ -284,4 +284,22 @@ Images compile(const Program& program, const MachineConfig& machine,
   return Compiler(program, machine).compile(exchanges);
 }
 
+Needs needs(const Program& program, const MachineConfig& machine,
+            const ExchangeCompiler& exchanges) {
+  Images images = compile(program, compiled_for(machine), exchanges);
+  return {std::move(images.steps), summarise_memory(images)};
+}
+
+MachineConfig compiled_for(const MachineConfig& machine) {
+  MachineConfig kept;
+  kept.name = machine.name;
+  kept.tiles = machine.tiles;
+  kept.fabric = machine.fabric;
+  kept.tile.sram_kib = machine.tile.sram_kib;
+  kept.tile.contexts = machine.tile.contexts;
+  kept.tile.worker_stack_bytes = machine.tile.worker_stack_bytes;
+  kept.tile.supervisor_stack_bytes = machine.tile.supervisor_stack_bytes;
+  return kept;
+}
+
 }  // namespace tessera::program

@@ -84,6 +84,17 @@ struct MemorySummary {
 };
 MemorySummary summarise_memory(const Images& images);
 
+/// What planners ask of a compiled program.
+struct Needs {
+  std::vector<StepInfo> steps;  ///< in program order
+  MemorySummary memory;
+};
+/// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
+Needs needs(const Program& program, const MachineConfig& machine,
+            const ExchangeCompiler& exchanges);
+/// `machine` with the defaults of all that programs are compiled alike for.
+MachineConfig compiled_for(const MachineConfig& machine);
+
 /// The need of the fullest tiles by category, one row a tile, and what is over `capacity`.
 std::string memory_table(const Images& images, Bytes capacity);
 

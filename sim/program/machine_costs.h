@@ -13,6 +13,7 @@ namespace tessera {
 struct TileCost {
   std::uint64_t compute_cycles = 0;  ///< from each release to the next arrival, exchanges left out
   std::uint64_t supersteps = 0;
+  bool operator==(const TileCost&) const = default;
 };
 
 /// What an exchange asks of the tile that it asks most of, for planners that compare many plans.
@@ -28,6 +29,8 @@ struct ExchangeLoad {
 class MachineCosts {
  public:
   virtual ~MachineCosts() = default;
+  /// As planners may know it: what only a run can tell (latencies, intervals, slots, issue, the
+  /// supervisor's costs, widths of loads and stores, clock, host, energy) has the defaults.
   [[nodiscard]] virtual const MachineConfig& machine() const = 0;
 
   /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
@@ -40,10 +43,10 @@ class MachineCosts {
   /// schedule seldom misses by more than some percent.
   [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
 
-  /// `program` as the machine would run it: exact makespans of its exchanges (which take
+  /// Of `program` as the machine would run it: exact makespans of its exchanges (which take
   /// exchange({}) more each), memory, for the few plans that are best by estimate. Throws UserError
   /// if it does not fit.
-  [[nodiscard]] virtual program::Images compile(const program::Program& program) const = 0;
+  [[nodiscard]] virtual program::Needs needs(const program::Program& program) const = 0;
 
   /// Cycles from the last arrival at a barrier to its release.
   [[nodiscard]] virtual std::uint64_t barrier() const = 0;

@@ -54,7 +54,9 @@ struct Finished {
       : costs(config),
         workload(options, costs),
         program(workload.build()),
-        machine(config, program, costs.compile(program), {}),
+        machine(config, program,
+                program::compile(program, config, *fabric::make_exchange_compiler(config.fabric)),
+                {}),
         result(machine.run()),
         tensors(program, machine.memory()) {}
 };

@@ -225,8 +225,8 @@ TEST_SUITE("run") {
           options.problem.layout = layout;
           MeasuredCosts costs(machine);
           const Butterfly butterfly(options, costs);
-          const auto images = costs.compile(butterfly.build());
-          const auto needed = static_cast<double>(program::summarise_memory(images).max_bytes);
+          const auto needs = costs.needs(butterfly.build());
+          const auto needed = static_cast<double>(needs.memory.max_bytes);
           CAPTURE(config::name_of(kPasses, pass));
           CAPTURE(config::name_of(kLayouts, layout));
           CAPTURE(block);

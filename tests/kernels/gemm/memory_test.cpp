@@ -35,9 +35,9 @@ void check_estimate(const Problem& problem, const MachineConfig& machine) {
   const Product& p = problem.product;
   const Operand a(p.m, p.k, problem.dtype, 1, 0);
   const Operand b(p.k, p.n, problem.dtype, 1, 1);
-  const program::Images images = costs.compile(build_program(geometry, machine, a, b));
+  const program::Needs needs = costs.needs(build_program(geometry, machine, a, b));
   const auto estimated = static_cast<double>(program::total(tile_memory(geometry, machine)));
-  const auto compiled = static_cast<double>(program::summarise_memory(images).max_bytes);
+  const auto compiled = static_cast<double>(needs.memory.max_bytes);
   CAPTURE(p.m);
   CAPTURE((problem.layout == Layout::natural));
   CAPTURE((problem.dtype == Type::f32));

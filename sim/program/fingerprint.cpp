@@ -1,0 +1,122 @@
+#include "sim/program/fingerprint.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tessera::program {
+namespace {
+
+/// The mixing of MurmurHash3 x64 128 (Austin Appleby, public domain), a word at a time; which kind
+/// of step or argument begins is a word too, so that lists of different lengths do not read alike.
+class Hasher {
+ public:
+  void add(std::uint64_t word) {
+    h1_ ^= std::rotl(word * kFirst, 31) * kSecond;
+    h1_ = (std::rotl(h1_, 27) + h2_) * 5 + 0x52dce729;
+    h2_ ^= std::rotl(word * kSecond, 33) * kFirst;
+    h2_ = (std::rotl(h2_, 31) + h1_) * 5 + 0x38495ab5;
+  }
+  void add(std::uint32_t a, std::uint32_t b) { add(std::uint64_t{a} << 32 | b); }
+  void add(std::span<const std::byte> bytes) {
+    add(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+      add(word);
+    }
+  }
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
+  void add(Place place) { add(static_cast<std::uint32_t>(place.buffer), place.offset); }
+
+  void add(const Sequence& sequence) {
+    add(sequence.steps.size());
+    for (const Step& step : sequence.steps) {
+      add(static_cast<std::uint32_t>(step.action.index()), step.measured ? 1 : 0);
+      std::visit([this](const auto& action) { add(action); }, step.action);
+    }
+  }
+
+  void add(const Buffer& buffer) {
+    add(index(buffer.tile), buffer.bytes);
+    const std::uint32_t flags = (buffer.keep ? 1U : 0U) | (buffer.contents ? 2U : 0U) |
+                                (buffer.inputs ? 4U : 0U) |
+                                static_cast<std::uint32_t>(buffer.category) << 8;
+    add(buffer.align, flags);
+  }
+
+  [[nodiscard]] Fingerprint finish() const { return {finished(h1_ + h2_), finished(h2_ ^ h1_)}; }
+
+ private:
+  static constexpr std::uint64_t kFirst = 0x87c37b91114253d5, kSecond = 0x4cf5ad432745937f;
+
+  static std::uint64_t finished(std::uint64_t word) {
+    word = (word ^ word >> 33) * 0xff51afd7ed558ccd;
+    word = (word ^ word >> 33) * 0xc4ceb9fe1a85ec53;
+    return word ^ word >> 33;
+  }
+
+  void add(const Vertex& vertex) {
+    add(index(vertex.tile), vertex.codelet);
+    add(static_cast<std::uint32_t>(vertex.executor), vertex.worker);
+    add(vertex.arguments.size());
+    for (const Argument& argument : vertex.arguments) {
+      const auto* const place = std::get_if<Place>(&argument);
+      add(place == nullptr ? 0 : 1);
+      place == nullptr ? add(std::uint64_t{std::get<std::uint32_t>(argument)}) : add(*place);
+    }
+  }
+  void add(const ComputeSet& set) {
+    add(std::string_view(set.name));
+    add(set.vertices.size());
+    for (const Vertex& vertex : set.vertices) add(vertex);
+  }
+  void add(const Exchange& exchange) {
+    add(std::string_view(exchange.name));
+    add(exchange.copies.size());
+    for (const Copy& copy : exchange.copies) {
+      add(copy.source);
+      add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
+      for (const Place& place : copy.destinations) add(place);
+    }
+  }
+  void add(const HostTransfer& transfer) {
+    add(std::string_view(transfer.name));
+    add(static_cast<std::uint32_t>(transfer.direction),
+        static_cast<std::uint32_t>(transfer.pieces.size()));
+    for (const HostPiece& piece : transfer.pieces) {
+      add(piece.place);
+      add(std::uint64_t{piece.bytes});
+    }
+  }
+  void add(const Repeat& repeat) {
+    add(std::uint64_t{repeat.count});
+    add(repeat.body);
+  }
+  void add(const While& loop) {
+    add(std::string_view(loop.name));
+    add(loop.test);
+    add(loop.body);
+    add(loop.decisions.size());
+    for (const Place& place : loop.decisions) add(place);
+  }
+
+  std::uint64_t h1_ = 0, h2_ = 0;
+};
+
+}  // namespace
+
+Fingerprint fingerprint(const Program& program) {
+  Hasher hasher;
+  hasher.add(std::uint64_t{program.tiles()});
+  hasher.add(program.codelets().size());
+  for (const Codelet& codelet : program.codelets()) {
+    hasher.add(std::string_view(codelet.name));
+    hasher.add(std::span<const std::byte>(codelet.code));
+  }
+  hasher.add(program.buffers().size());
+  for (const Buffer& buffer : program.buffers()) hasher.add(buffer);
+  hasher.add(program.main());
+  return hasher.finish();
+}
+
+}  // namespace tessera::program
