@@ -15,7 +15,7 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
     const std::uint32_t count = word(ids.size());
     std::memcpy(list, &count, sizeof count);
     std::memcpy(list + 4, &count, sizeof count);
-    std::memcpy(list + 4 * kListHeader, ids.data(), ids.size() * sizeof ids[0]);
+    std::ranges::copy(std::as_bytes(std::span(ids)), list + std::size_t{kListHeader} * 4);
   }
 }
 

@@ -77,7 +77,8 @@ TEST_SUITE("run") {
       return std::stod(told(options, small_machine(40),
                             [](const Snn& snn, const TensorReader& tensors, const RunResult&) {
                               double fewest = 1e9;
-                              for (const auto& layer : snn.results(tensors).at("layers"))
+                              const auto results = snn.results(tensors);
+                              for (const auto& layer : results.at("layers"))
                                 fewest = std::min(fewest, layer.at("spikes_a_step").get<double>());
                               return std::to_string(fewest);
                             }));
