@@ -78,13 +78,19 @@ TEST_SUITE("cli") {
     CHECK(answer.err.find("the host cannot map") != std::string::npos);
   }
 
-  TEST_CASE("files that would grow past the host's limit and no more open files are told") {
+  TEST_CASE("files that would grow past the host's limit are told") {
     const CommandFolder folder;
     folder.write("stream.json", kWholeStream);
     check_refused(folder, limited("-f 4", "run stream.json --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
     check_refused(folder, limited("-f 4", "run stream.json --trace tiles --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
+  }
+
+  /// (UBSan reads files itself when it looks at a class.)
+  TEST_CASE("a host without open files is told" * doctest::skip(kSanitized)) {
+    const CommandFolder folder;
+    folder.write("stream.json", kWholeStream);
     const Answer files =
         folder.call(limited("-n 5", "sweep stream.json machine.tiles=1..4 --out r"));
     CHECK(files.code == kHostLimit);
