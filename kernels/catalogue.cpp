@@ -48,9 +48,8 @@ Catalogue catalogue() {
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",
                                      pixelfly::make_pixelfly),
-      make_kernel<snn::Options>("snn",
-                                "a spiking network on streams of events, trained or only run",
-                                plan<snn::Snn>),
+      make_kernel<snn::Options>(
+          "snn", "a spiking network on streams of events, trained or only run", plan<snn::Snn>),
       make_kernel<spmm_dynamic::Options>(
           "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time",
           plan<spmm_dynamic::SpmmDynamic>),

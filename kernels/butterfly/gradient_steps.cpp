@@ -90,7 +90,8 @@ class BlockSteps : public GradientSteps {
     const std::uint64_t row = row_bytes(t);
     for (std::uint32_t group = 0; group < of.pass.groups(); ++group) {
       const std::uint64_t first = of.pass.first_row(problem_, group);
-      const std::uint64_t sums = of.layout.stage_begin(of.stage) + group * of.layout.pair_bytes();
+      const std::uint64_t sums =
+          of.layout.stage_begin(of.stage) + std::uint64_t{group} * of.layout.pair_bytes();
       for (std::uint64_t leg = 0; leg < 2; ++leg) {
         const std::uint64_t from = first + (leg << of.pass.first_place(problem_));
         assembly_.add(gemm_.product(TileId(t), outer_, part, steps,

@@ -18,8 +18,8 @@ StoredRows::StoredRows(const Geometry& round, std::uint32_t tiles)
     : geometry_(round),
       units_(round.round_units().size()),
       unit_bytes_(round.problem.unit_bytes() / round.problem.lines()),
-      storage_(round.problem.blocks() * round.problem.lines() * units_ * unit_bytes_, unit_bytes_,
-               tiles) {}
+      storage_(std::uint64_t{round.problem.blocks()} * round.problem.lines() * units_ * unit_bytes_,
+               unit_bytes_, tiles) {}
 
 std::vector<StoredRows::Line> StoredRows::lines_of(std::uint32_t tile, const Rows& rows) const {
   std::vector<Line> lines;

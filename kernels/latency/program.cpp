@@ -137,7 +137,8 @@ ContextData Latency::initial(TileId tile, std::uint32_t context) const {
     const auto word = 1 + static_cast<std::uint32_t>(
                               data::random_below(options_.seed, stream, kRingWords + i, 1U << 15));
     states[i] = floating(options_.operation) ? std::bit_cast<std::uint32_t>(value) : word;
-    if (options_.operation == Operation::load) states[i] = ring[i * (kRingWords / kMostChains)];
+    if (options_.operation == Operation::load)
+      states[i] = ring[std::size_t{i} * (kRingWords / kMostChains)];
   }
   return data;
 }

@@ -118,7 +118,7 @@ std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom
     const std::uint32_t columns = room.columns;
     DensePlan plan{planner.plan(columns, rows, width), planner.plan(rows, columns, width), {}};
     if (i > 0) plan.input_gradient = planner.plan(columns, width, rows);
-    plans[i] = std::move(plan);
+    plans[i] = plan;
   }
   return plans;
 }

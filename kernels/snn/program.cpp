@@ -216,7 +216,7 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
     std::uint32_t first = tile.begin;
     for (const std::uint32_t width : block_widths(tile.pairs, wide)) {
       const std::uint32_t here = std::min(2 * width, tile.end - first);
-      for (std::uint32_t row = 0; row < what.rows(); ++row, to += 8 * width) {
+      for (std::uint32_t row = 0; row < what.rows(); ++row, to += std::size_t{width} * 8) {
         std::memcpy(to, what.weights_from(row, first), here * sizeof(float));
         std::memset(to + here * sizeof(float), 0, (2 * width - here) * sizeof(float));
       }
@@ -225,7 +225,7 @@ void ProgramBuilder::add_tile(std::uint32_t layer, std::uint32_t number) {
   };
   tile.weights =
       buffer(tile.tile, std::uint64_t{tile.pairs} * plane_bytes(layer), "weights", weights, true);
-  tile.parameters = buffer(tile.tile, tile.pairs * kPairBytes, "parameters",
+  tile.parameters = buffer(tile.tile, std::uint64_t{tile.pairs} * kPairBytes, "parameters",
                            [&what, tile](std::span<std::byte> into) {
                              fill_parameters(what, {tile.begin, tile.end}, into);
                            });

@@ -87,7 +87,7 @@ std::uint64_t Cost::measure_product(const Sizes& sizes) {
   const std::uint64_t side = std::uint64_t{shape_.block} * pool.grid.columns;
   const std::uint64_t cycles = vertex([&](sparse::Assembly& assembly, const auto& buffer) {
     Cell one{};
-    one.pool[0] = assembly.list(0, std::move(lists), "pool");
+    one.pool[0] = assembly.list(0, lists, "pool");
     one.flags = buffer(kFlagBytes);
     one.x_rows = buffer(side * shape_.bytes());
     one.y_rows = buffer(side * rows * shape_.partial_bytes());
@@ -160,8 +160,8 @@ double Cost::busiest(const PoolShape& pool, const Portion& portion, const Line& 
   if (shape_.in_blocks() || portion.rows == 0) return 0;
   double most = 0;
   for (std::uint32_t parts = 1; parts <= std::min(workers_, pool.passes()); ++parts) {
-    const double one =
-        std::ceil(portion.rows / (workers_ / parts)) * ceil_div(pool.passes(), parts);
+    const std::uint32_t groups = workers_ / parts;
+    const double one = std::ceil(portion.rows / groups) * ceil_div(pool.passes(), parts);
     if (parts == 1 || one < most) most = one;
   }
   return even(portion, of) * most * workers_ / (std::ceil(portion.rows) * pool.passes());

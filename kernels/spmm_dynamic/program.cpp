@@ -190,7 +190,7 @@ void add_distribution(Work& work) {
     if (copy.bytes != 0) exchange.copies.push_back(std::move(copy));
   };
   for (const Cell& one : work.cells) {
-    const std::uint32_t slice = work.bytes.pool_slice / kWord;
+    const std::uint64_t slice = work.bytes.pool_slice / kWord;
     if (grid.z > 1)
       send(one.bucket, {one.z * slice, (one.z + 1) * slice}, grid.z,
            [&](std::uint32_t z) { return work.cells.at(one.x, one.y, z).pool[0]; });

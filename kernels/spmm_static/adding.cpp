@@ -77,7 +77,7 @@ program::Vertex adding_vertex(Assembly& assembly, const sparse::Shape& shape, Ti
     const std::vector<std::byte> part = segment_list(worker.parts);
     list.insert(list.end(), part.begin(), part.end());
   }
-  const BufferId lists = assembly.list(index(tile), std::move(list), "segments");
+  const BufferId lists = assembly.list(index(tile), list, "segments");
   std::uint32_t first = 0;
   for (const ReducingWorker& worker : workers) {
     arguments.emplace_back(Place{lists, first * kSegmentBytes});

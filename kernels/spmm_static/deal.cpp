@@ -31,6 +31,7 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
   const std::vector<std::uint32_t> rows = sparse::filled_rows(w);
   std::vector<std::uint64_t> next;  // block of each of them
+  next.reserve(rows.size());
   for (const std::uint32_t row : rows) next.push_back(w.row_begin[row]);
   std::uint64_t values = 0;
   deal.band_begin.push_back(0);

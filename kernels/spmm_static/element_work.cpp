@@ -71,6 +71,7 @@ std::string element_codelet(const sparse::Shape& shape, std::uint32_t words) {
 
 std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares) {
   std::vector<WorkerCycles> workers;
+  workers.reserve(shares.size());
   for (const WorkerShare& share : shares) workers.push_back(share.cycles);
   return work.once + together(workers);
 }

@@ -55,7 +55,7 @@ std::uint64_t Cost::measure_blocks(const FittedCost::Sizes& sizes) {
   return vertex([&](Assembly& assembly, const auto& buffer) {
     const ProductBuffers buffers{buffer((rows + more) * area * shape_.bytes()),
                                  buffer(std::uint64_t{shape_.block} * width * shape_.bytes()),
-                                 assembly.list(0, std::move(list), "list"), buffer(rows * row)};
+                                 assembly.list(0, list, "list"), buffer(rows * row)};
     return block_product(assembly, shape_, TileId{0}, buffers, word(rows), width);
   });
 }
@@ -82,7 +82,7 @@ std::uint64_t Cost::measure_elements(const FittedCost::Sizes& sizes) {
   return vertex([&](Assembly& assembly, const auto& buffer) {
     const ProductBuffers buffers{buffer(std::uint64_t{all} * padded * shape_.bytes()),
                                  buffer(std::uint64_t{width} * shape_.bytes()),
-                                 assembly.list(0, std::move(list), "list"),
+                                 assembly.list(0, list, "list"),
                                  buffer(std::uint64_t{all} * width * shape_.partial_bytes())};
     return element_product(assembly, shape_, TileId{0}, buffers, width, words, parts);
   });

@@ -37,7 +37,7 @@ engine::ExecResult execute(const elf::Program& program, const ExecRequest& reque
   };
   options.profile = profile;
   elf::refuse_double_arithmetic(program);
-  const engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
+  engine::ExecResult result = engine::execute_bare(program, machine.tile, options);
   std::fflush(stdout);
   return result;
 }

@@ -29,6 +29,7 @@ NumberKey key_named(const Config& config, const std::string& name) {
                                   [&](const NumberKey& key) { return key.path == name; });
   if (found != keys.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(keys.size());
   for (const NumberKey& key : keys) names.push_back(key.path);
   throw UserError(fmt::format(
       "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", name,

@@ -52,6 +52,7 @@ bool is_at_or_below(const std::string& path, const std::string& parent) {
 void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
   std::vector<std::string> known;
+  known.reserve(keys.size());
   for (const Key& key : keys) known.push_back(key.number.path);
   for (const std::string& path : wanted) {
     const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& each) {

@@ -140,6 +140,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   SweepProgress progress(sweep.name(), wanted.size(), request.quiet);
   std::vector<PointTask> tasks;
+  tasks.reserve(wanted.size());
   for (const Point* point : wanted)
     tasks.push_back({point->id, [&sweep, point] { return sweep.config(*point); }});
   const bool completed = PointRunner(store, simulator, jobs).run(tasks, progress);

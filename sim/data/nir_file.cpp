@@ -135,8 +135,10 @@ std::vector<std::string> Place::texts() const {
   std::string characters(texts.size() * length, '\0');
   if (H5Dread(id_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, characters.data()) < 0)
     fail("its text cannot be read");
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    texts[i] = characters.substr(i * length, length).c_str();  // up to the first null
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    texts[i] = characters.substr(i * length, length);
+    texts[i].resize(std::min(texts[i].find('\0'), length));  // up to the first null
+  }
   return texts;
 }
 

@@ -132,6 +132,7 @@ class Builder {
     }
     if (waiting.empty()) return;
     std::vector<std::string> names;
+    names.reserve(waiting.size());
     for (const auto& [name, count] : waiting) names.push_back(name);
     fail(names.front(), "lies on a cycle of nodes without delay, or behind one: {}",
          fmt::join(names, ", "));

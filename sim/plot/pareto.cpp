@@ -112,6 +112,7 @@ std::string front_script(const Quantity& x, const Quantity& y, bool more_x) {
 
 Extent extent_by(const std::vector<Design>& designs, double Design::*member) {
   std::vector<double> values;
+  values.reserve(designs.size());
   for (const Design& each : designs) values.push_back(each.*member);
   return extent_of(values);
 }

@@ -30,10 +30,9 @@ struct Rows {
   [[nodiscard]] Rows where(std::span<const std::string> conditions) const;
 };
 
-/// Reads folders of `tessera sweep` (results.jsonl) and of `tessera run` (report.json), and tables of
-/// `tessera validate` (.csv). With more
-/// than one sweep, `folder` is an axis; axes of runs are the keys of config that differ. Throws
-/// UserError.
+/// Reads folders of `tessera sweep` (results.jsonl) and of `tessera run` (report.json), and tables
+/// of `tessera validate` (.csv). With more than one sweep, `folder` is an axis; axes of runs are
+/// the keys of config that differ. Throws UserError.
 Rows read_rows(std::span<const std::string> folders);
 
 /// Whether `tessera run` wrote it.

@@ -50,6 +50,7 @@ std::vector<Point> points_of(const Rows& rows, const Request& request, const std
 template <class Get>
 Extent extent_by(const std::vector<Point>& points, Get get) {
   std::vector<double> values;
+  values.reserve(points.size());
   for (const Point& point : points) values.push_back(get(point));
   return extent_of(values);
 }

@@ -88,6 +88,7 @@ std::string change_marks(double reach, const Sheet& sheet) {
     ratios = kept;
   }
   std::vector<std::string> marks;
+  marks.reserve(ratios.size());
   for (const double at : ratios)
     marks.push_back(fmt::format("'{}{:.4g} %%' {}", at > 1 ? "+" : "", 100 * (at - 1), at));
   return fmt::format("{}", fmt::join(marks, ", "));

@@ -85,6 +85,7 @@ void sort(std::vector<ProfiledFunction>& functions, std::uint64_t pace) {
 void keep_only(std::vector<ProfiledFunction>& functions, const std::string& symbol) {
   if (symbol.empty()) return;
   std::vector<std::string> names;
+  names.reserve(functions.size());
   for (const ProfiledFunction& each : functions) names.push_back(each.name);
   std::erase_if(functions, [&](const ProfiledFunction& each) { return each.name != symbol; });
   const std::vector<std::string_view> known = config::views(names);

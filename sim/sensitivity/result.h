@@ -19,7 +19,7 @@ std::string_view name_of(Metric metric);
 /// The answer's number; none: not known, or there is no answer.
 std::optional<double> value_of(const Answer& answer, Metric metric);
 
-struct Result {
+struct Result {               // NOLINT(bugprone-exception-escape): json says that its null is safe
   std::string heading;        ///< what runs where: "gemm on bow: ..."
   nlohmann::ordered_json of;  ///< identity of the config
   double by = 2;

@@ -59,7 +59,7 @@ GuestLoop saxpy(GuestMemory& memory, Source& source) {
 }
 
 GuestLoop matmul(GuestMemory& memory, Source& source) {
-  constexpr std::uint32_t kSide = 48;
+  constexpr std::size_t kSide = 48;
   const Floats a = source.floats(kSide * kSide);
   const Floats b = source.floats(kSide * kSide);
   Floats c(kSide * kSide);
@@ -138,7 +138,7 @@ GuestLoop lif(GuestMemory& memory, Source& source) {
           [potential, potential_at, fired, fired_at](const GuestMemory& after,
                                                      std::uint32_t count) -> std::string {
             if (count != fired.size()) return fmt::format("{} fired, not {}", count, fired.size());
-            const std::string wrong = difference(after.read<std::uint32_t>(fired_at, count), fired);
+            std::string wrong = difference(after.read<std::uint32_t>(fired_at, count), fired);
             if (!wrong.empty()) return wrong;
             return difference(after.read<float>(potential_at, kNeurons), potential);
           }};

@@ -105,7 +105,7 @@ Json mutated(Json json, Choices& choices) {
     if (chosen.is_object() && !chosen.empty()) {
       const auto entry =
           std::next(chosen.begin(), static_cast<std::ptrdiff_t>(choices.below(chosen.size())));
-      const std::string key = entry.key();
+      std::string key = entry.key();
       const Json before = entry.value();
       chosen.erase(key);
       if (choices.once_in(2)) chosen[mutated(key, choices)] = before;

@@ -121,7 +121,7 @@ void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape
   const auto workers = transpositions(part, shape.bytes(), direction, assembly.contexts());
   std::vector<SquareRun> list;
   for (const auto& runs : workers) list.insert(list.end(), runs.begin(), runs.end());
-  const BufferId lists = assembly.list(index(tile), std::move(list), "squares");
+  const BufferId lists = assembly.list(index(tile), list, "squares");
   std::vector<program::Argument> arguments{from, to};
   std::size_t first = 0;
   for (const auto& runs : workers) {

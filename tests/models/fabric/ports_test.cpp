@@ -171,7 +171,7 @@ TEST_SUITE("theory") {
         return estimate(config, load).count();
       };
       // Each tile of 8 x 16 takes a row's pieces, shared by pairs, and a column's.
-      const Copies grid = gemm_grid(8, 16, 1, 16 * 4000, 8 * 3000);
+      const Copies grid = gemm_grid(8, 16, 1, 64000, 24000);
       near(predicted({4000 + 3000, 24000, 64000, 128}), compiler->cycles(grid).count());
       const Copies all = all_to_all(40, 256);
       near(predicted({39 * 256, 39 * 256, 0, 40}), compiler->cycles(all).count());
