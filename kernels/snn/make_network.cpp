@@ -16,12 +16,28 @@ namespace tessera::snn {
 
 namespace {
 
-constexpr std::uint64_t kWeights = 321;  // streams of the seed, two a layer
+constexpr std::uint64_t kTrials = 320;   // stream of the seed
+constexpr std::uint64_t kWeights = 321;  // streams, two a layer
 
 // The least, about, with which activity is carried from layer to layer in the published shapes.
 constexpr double kDeviation = 1.3;
 constexpr double kMostLeft = 0.9999;
 constexpr double kLeastThreshold = 1e-6;
+constexpr double kFewest = 0.1;  // spikes a step that weights are made for
+
+/// Mean square of the states of neurons that never spike, where sums of weights are drawn anew each
+/// step and have the mean square 1: u' = left u + (1 - left) i, i' = current i + sum.
+double gain_of(const NeuronOptions& neuron) {
+  const double left = std::min(neuron.alpha, kMostLeft);
+  const double current =
+      neuron.kind == NeuronKind::cuba_lif ? std::min(neuron.beta, kMostLeft) : 0.0;
+  return (1 - left) * (1 - left) * (1 + left * current) /
+         ((1 - left * current) * (1 - left * left) * (1 - current * current));
+}
+
+double deviation_of(const NeuronOptions& neuron) {
+  return kDeviation * std::max(std::abs(neuron.threshold), kLeastThreshold);
+}
 
 /// Seeded weights lie within this times sqrt(6 / inputs). If nothing is said: where so many of the
 /// inputs spike a step that the states of neurons, which sum up such weights over time, deviate by
@@ -29,17 +45,35 @@ constexpr double kLeastThreshold = 1e-6;
 double scale_of(const Options& options, std::uint32_t inputs, double spikes,
                 std::uint32_t sources) {
   if (options.weight_scale > 0) return options.weight_scale;
-  const NeuronOptions& neuron = options.neuron;
-  const double left = std::min(neuron.alpha, kMostLeft);
-  const double current =
-      neuron.kind == NeuronKind::cuba_lif ? std::min(neuron.beta, kMostLeft) : 0.0;
-  // u' = left u + (1 - left) i, i' = current i + sum of weights that are drawn anew each step.
-  const double gain = (1 - left) * (1 - left) * (1 + left * current) /
-                      ((1 - left * current) * (1 - left * left) * (1 - current * current));
-  const double deviation = kDeviation * std::max(std::abs(neuron.threshold), kLeastThreshold);
+  const double gain = gain_of(options.neuron);
   // A weight within b has the variance b^2 / 3.
-  const double bound = deviation * std::sqrt(3 / (gain * std::max(spikes, 1.0) * sources));
+  const double bound =
+      deviation_of(options.neuron) * std::sqrt(3 / (gain * std::max(spikes, kFewest) * sources));
   return bound / std::sqrt(6.0 / inputs);
+}
+
+/// How many of such neurons spike a step: some that begin at rest are tried, with sums drawn
+/// evenly.
+double spike_rate(const Options& options) {
+  constexpr std::uint64_t kTried = 256;
+  const NeuronOptions& neuron = options.neuron;
+  const std::uint64_t steps = std::min(options.time_steps, 256U);
+  const double bound = deviation_of(neuron) * std::sqrt(3 / gain_of(neuron));
+  std::uint64_t spikes = 0;
+  for (std::uint64_t k = 0; k < kTried; ++k) {
+    double u = 0, current = 0, adapted = 0;
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      const double raised = neuron.kind == NeuronKind::adaptive ? neuron.strength * adapted : 0;
+      const bool spiked = u - raised > neuron.threshold;
+      const double sum = bound * data::random_signed(options.seed, kTrials, k * steps + t);
+      current = (neuron.kind == NeuronKind::cuba_lif ? neuron.beta * current : 0) + sum;
+      adapted = neuron.rho * adapted + (spiked ? 1 - neuron.rho : 0);
+      u = (spiked ? 0 : neuron.alpha * u) + (1 - neuron.alpha) * current;
+      spikes += spiked ? 1 : 0;
+    }
+  }
+  return static_cast<double>(spikes) /
+         static_cast<double>(kTried * std::max<std::uint64_t>(steps, 1));
 }
 
 /// Uniform within scale sqrt(6 / inputs), as f32 has it.
@@ -112,6 +146,8 @@ Network network_of_file(const Options& options, std::uint32_t inputs) {
 Network make_network(const Options& options, std::uint32_t inputs, double events) {
   if (!options.network.empty()) return network_of_file(options, inputs);
   Network network;
+  const bool chosen = options.weights.empty() && options.weight_scale == 0;
+  const double active = chosen ? std::min(options.max_activity, spike_rate(options)) : 0;
   double spikes = events;
   for (std::size_t i = 0; i < options.layers.size(); ++i) {
     Layer layer;
@@ -129,7 +165,7 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
       return seeded_weights(options, stream, scale, from, layer.neurons);
     };
     layer.weights = weights(kWeights + 2 * i, inputs, spikes, "");
-    spikes = options.max_activity * layer.neurons;
+    spikes = active * layer.neurons;
     if (recurrent)
       layer.recurrent_weights = weights(kWeights + 2 * i + 1, layer.neurons, spikes, "_recurrent");
     fill_parameters(options, layer);
