@@ -68,7 +68,9 @@ std::string plot_name(const PlotRequest& request, std::string_view kind) {
   other("--size", request.size, "");
   other("--font", figure.sheet.font, plot::Sheet{}.font);
   other("--log", figure.log, "");
-  if (request.folders.size() > 1) asked.add("DIR", request.folders, false);
+  // In a folder of their own figures are of that, elsewhere of one that the name tells.
+  const bool many = request.folders.size() > 1;
+  if (many || !request.out.empty()) asked.add("DIR", request.folders, !many);
   constexpr std::size_t kMostLetters = 120, kDigits = 8;
   std::string name = std::string(kind) + asked.words;
   if (asked.said() && name.size() <= kMostLetters) return name;

@@ -103,6 +103,12 @@ TEST_SUITE("cli") {
     CHECK(names.contains("s/plots/lines-time.seconds.svg"));
     CHECK(folder.call("plot s --format svg --width 3.3in").out ==
           folder.call("plot s --format svg --width 3.3in").out);
+    // Elsewhere the sweep is named too.
+    std::filesystem::copy(folder.path() / "s", folder.path() / "t",
+                          std::filesystem::copy_options::recursive);
+    CHECK(folder.call("plot s --format svg --out p").out.starts_with("p/lines-s.svg\n"));
+    CHECK(folder.call("plot t --format svg --out p").out.starts_with("p/lines-t.svg\n"));
+    CHECK(folder.call("plot ./t --format svg --out p").out.starts_with("p/lines-.-t-"));
   }
 
   TEST_CASE("a figure is as wide as its column, its letters as large as asked") {
