@@ -45,10 +45,10 @@ class GapCloser {
       : traffic_(traffic),
         ports_(ports),
         sends_(schedule.sends),
-        hearings_(schedule.hearings),
+        receptions_(schedule.receptions),
         send_ends_(sends_.size()),
-        ends_(hearings_.size()),
-        before_(hearings_.size()) {}
+        ends_(receptions_.size()),
+        before_(receptions_.size()) {}
 
   /// Returns the last end.
   std::uint64_t close() {
@@ -72,9 +72,9 @@ class GapCloser {
   [[nodiscard]] std::uint64_t cycles(const Send& send) const {
     return ports_.cycles(stream_of(send).bytes);
   }
-  [[nodiscard]] std::uint64_t way(const Send& send, std::uint32_t hearing) const {
-    const Ear& ear = traffic_.ears[hearings_[hearing].ear];
-    return ports_.way_cycles(stream_of(send).source, traffic_.listeners[ear.listener].tile);
+  [[nodiscard]] std::uint64_t way(const Send& send, std::uint32_t reception) const {
+    const Sink& sink = traffic_.sinks[receptions_[reception].sink];
+    return ports_.way_cycles(stream_of(send).source, traffic_.receivers[sink.receiver].tile);
   }
 
   /// Who is before whom at each port, by when streams arrive there.
@@ -82,15 +82,15 @@ class GapCloser {
     struct Planned {
       std::uint64_t start;
       std::uint64_t end;
-      std::uint32_t hearing;
+      std::uint32_t reception;
     };
     std::vector<Planned> arrivals;
-    arrivals.reserve(hearings_.size());
+    arrivals.reserve(receptions_.size());
     for (const Send& send : sends_) {
-      for (std::uint32_t k = 0; k < send.hearings; ++k) {
-        const std::uint32_t hearing = send.first_hearing + k;
-        const std::uint64_t start = send.start + way(send, hearing);
-        arrivals.push_back({start, start + cycles(send), hearing});
+      for (std::uint32_t k = 0; k < send.receptions; ++k) {
+        const std::uint32_t reception = send.first_reception + k;
+        const std::uint64_t start = send.start + way(send, reception);
+        arrivals.push_back({start, start + cycles(send), reception});
       }
     }
     if (ports_.cycles_per_hop > 0) {  // otherwise in the order of the sends, as they stand
@@ -99,8 +99,9 @@ class GapCloser {
     }
     LaneBook book(traffic_.tiles, ports_.in);
     for (const Planned& it : arrivals) {
-      before_[it.hearing] = book.enter(hearings_[it.hearing].port, it.start, it.end, it.hearing);
-      ends_[it.hearing] = it.end;
+      before_[it.reception] =
+          book.enter(receptions_[it.reception].port, it.start, it.end, it.reception);
+      ends_[it.reception] = it.end;
     }
   }
 
@@ -110,7 +111,7 @@ class GapCloser {
     const std::uint32_t previous =
         senders.enter(stream_of(send).source, send.start, send.start + length, number);
     std::uint64_t start = previous == kNobody ? 0 : send_ends_[previous];
-    for (std::uint32_t h = send.first_hearing; h < send.first_hearing + send.hearings; ++h) {
+    for (std::uint32_t h = send.first_reception; h < send.first_reception + send.receptions; ++h) {
       if (before_[h] == kNobody) continue;
       const std::uint64_t later = way(send, h);
       start = std::max(start, std::max(ends_[before_[h]], later) - later);
@@ -118,7 +119,7 @@ class GapCloser {
     send.start = start;
     send_ends_[number] = start + length;
     std::uint64_t last = 0;
-    for (std::uint32_t h = send.first_hearing; h < send.first_hearing + send.hearings; ++h) {
+    for (std::uint32_t h = send.first_reception; h < send.first_reception + send.receptions; ++h) {
       ends_[h] = start + way(send, h) + length;
       last = std::max(last, ends_[h]);
     }
@@ -128,10 +129,10 @@ class GapCloser {
   const Traffic& traffic_;
   const Ports& ports_;
   std::vector<Send>& sends_;
-  const std::vector<Hearing>& hearings_;
+  const std::vector<Reception>& receptions_;
   std::vector<std::uint64_t> send_ends_;
-  std::vector<std::uint64_t> ends_;    ///< of hearings: as planned, then as moved
-  std::vector<std::uint32_t> before_;  ///< the hearing before on the lane
+  std::vector<std::uint64_t> ends_;    ///< of receptions: as planned, then as moved
+  std::vector<std::uint32_t> before_;  ///< the reception before on the lane
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Delivery {
 struct Outcome {
   std::vector<Delivery> tiles;  ///< as the participants were given
   Bytes delivered;
-  Bytes multicast;  ///< delivered to further listeners than the first of each send
+  Bytes multicast;  ///< delivered to further receivers than the first of each send
 };
 
 /// A fabric moves the bytes of one exchange when its last participant has started. That is exact:

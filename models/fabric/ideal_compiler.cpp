@@ -11,11 +11,11 @@ program::CompiledExchange IdealCompiler::compile(
   Schedule schedule;
   for (std::uint32_t i = 0; i < traffic.streams.size(); ++i) {
     const Stream& stream = traffic.streams[i];
-    schedule.sends.push_back({i, static_cast<std::uint32_t>(schedule.hearings.size()), stream.ears,
-                              sent[stream.source]++});
-    for (std::uint32_t k = 0; k < stream.ears; ++k) {
-      const std::uint32_t ear = stream.first_ear + k;
-      schedule.hearings.push_back({ear, traffic.listeners[traffic.ears[ear].listener].tile});
+    schedule.sends.push_back({i, static_cast<std::uint32_t>(schedule.receptions.size()),
+                              stream.sinks, sent[stream.source]++});
+    for (std::uint32_t k = 0; k < stream.sinks; ++k) {
+      const std::uint32_t sink = stream.first_sink + k;
+      schedule.receptions.push_back({sink, traffic.receivers[traffic.sinks[sink].receiver].tile});
     }
   }
   return {write_lists(exchange, traffic, schedule), Cycle(0), Cycle(0)};

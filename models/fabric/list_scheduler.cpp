@@ -31,14 +31,14 @@ std::uint32_t ListScheduler::slots(const Stream& stream) const {
   return static_cast<std::uint32_t>(ceil_div(cycles(stream), slot_cycles_));
 }
 
-ListScheduler::Arrival ListScheduler::arrival(const Stream& stream, const Ear& ear) const {
-  const std::uint64_t way = ports_.way_cycles(stream.source, tile_of(ear));
+ListScheduler::Arrival ListScheduler::arrival(const Stream& stream, const Sink& sink) const {
+  const std::uint64_t way = ports_.way_cycles(stream.source, tile_of(sink));
   return {way / slot_cycles_,
           static_cast<std::uint32_t>(ceil_div(way % slot_cycles_ + cycles(stream), slot_cycles_))};
 }
 
-std::uint32_t ListScheduler::tile_of(const Ear& ear) const {
-  return traffic_.listeners[ear.listener].tile;
+std::uint32_t ListScheduler::tile_of(const Sink& sink) const {
+  return traffic_.receivers[sink.receiver].tile;
 }
 
 std::span<std::uint64_t> ListScheduler::row(std::size_t number) {
@@ -75,9 +75,9 @@ void ListScheduler::sum_loads() {
     const std::uint32_t length = slots(stream);
     send_load_[stream.source] += length;
     horizon_ = std::max<std::uint64_t>(horizon_, length);
-    for (std::uint32_t i = 0; i < stream.ears; ++i) {
-      const Ear ear = traffic_.ears[stream.first_ear + i];
-      (ear.shared ? shared[tile_of(ear) / 2] : port_load_[tile_of(ear)]) += length;
+    for (std::uint32_t i = 0; i < stream.sinks; ++i) {
+      const Sink sink = traffic_.sinks[stream.first_sink + i];
+      (sink.shared ? shared[tile_of(sink) / 2] : port_load_[tile_of(sink)]) += length;
     }
   }
   for (std::uint32_t tile = 0; tile < traffic_.tiles; ++tile) {
@@ -101,9 +101,9 @@ std::vector<std::uint32_t> ListScheduler::order() const {
   keys.reserve(traffic_.streams.size());
   for (std::uint32_t i = 0; i < traffic_.streams.size(); ++i) {
     const Stream& stream = traffic_.streams[i];
-    const std::uint32_t first = tile_of(traffic_.ears[stream.first_ear]);
+    const std::uint32_t first = tile_of(traffic_.sinks[stream.first_sink]);
     const std::uint32_t distance = (first + traffic_.tiles - stream.source) % traffic_.tiles;
-    keys.push_back({std::uint64_t{slots(stream)} * stream.ears, distance, i});
+    keys.push_back({std::uint64_t{slots(stream)} * stream.sinks, distance, i});
   }
   std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
     return std::tie(b.work, a.distance, a.stream) < std::tie(a.work, b.distance, b.stream);
@@ -116,8 +116,8 @@ std::vector<std::uint32_t> ListScheduler::order() const {
 
 void ListScheduler::place(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
-  waiting_.resize(in_hand.ears);
-  std::iota(waiting_.begin(), waiting_.end(), in_hand.first_ear);
+  waiting_.resize(in_hand.sinks);
+  std::iota(waiting_.begin(), waiting_.end(), in_hand.first_sink);
   while (true) {
     words_ = round_up(horizon_, std::uint64_t{kSlotBlock}) / 64;
     find_free(in_hand);
@@ -137,8 +137,8 @@ void ListScheduler::find_free(const Stream& stream) {
   sender_slots(stream);
   rows_.resize(waiting_.size() * words_);
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    const Ear& ear = traffic_.ears[waiting_[i]];
-    free_slots_of(ear, arrival(stream, ear), row(i));
+    const Sink& sink = traffic_.sinks[waiting_[i]];
+    free_slots_of(sink, arrival(stream, sink), row(i));
   }
 }
 
@@ -162,10 +162,10 @@ void ListScheduler::free_starts(std::uint32_t port, const Arrival& arrival,
   move_earlier(shifted_, arrival.later, out);
 }
 
-void ListScheduler::free_slots_of(const Ear& ear, const Arrival& arrival,
+void ListScheduler::free_slots_of(const Sink& sink, const Arrival& arrival,
                                   std::span<std::uint64_t> out) {
-  const std::uint32_t tile = tile_of(ear);
-  if (!ear.shared) return free_starts(tile, arrival, out);
+  const std::uint32_t tile = tile_of(sink);
+  if (!sink.shared) return free_starts(tile, arrival, out);
   std::fill(out.begin(), out.end(), 0);
   if (has_time(tile, arrival.length)) free_starts(tile, arrival, out);
   if (has_time(tile ^ 1, arrival.length)) {
@@ -184,30 +184,30 @@ bool ListScheduler::place_whole(std::uint32_t stream) {
   return true;
 }
 
-/// Sends to as many of the waiting ears at a time as can be. Every further send of the same bytes
-/// must fit into the sender's own time. Ears that found no slot stay in waiting_.
+/// Sends to as many of the waiting sinks at a time as can be. Every further send of the same bytes
+/// must fit into the sender's own time. Sinks that found no slot stay in waiting_.
 bool ListScheduler::place_parts(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   const std::uint32_t length = slots(in_hand);
   counter_.reset(words_, static_cast<std::uint32_t>(waiting_.size()));
   for (std::size_t i = 0; i < waiting_.size(); ++i) counter_.add(row(i));
-  std::vector<std::uint32_t> rows(waiting_.size()), hear;
+  std::vector<std::uint32_t> rows(waiting_.size()), takers;
   std::iota(rows.begin(), rows.end(), 0U);
   while (!waiting_.empty()) {
     const auto slot = counter_.best(sender_free_);
     if (!slot) return false;
-    hear.clear();
+    takers.clear();
     std::size_t left = 0;
-    const auto hears = [&](std::size_t i) { return contains(row(rows[i]), *slot); };
+    const auto takes = [&](std::size_t i) { return contains(row(rows[i]), *slot); };
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (hears(i)) hear.push_back(waiting_[i]);
+      if (takes(i)) takers.push_back(waiting_[i]);
     }
-    if (hear.size() < waiting_.size()) {
+    if (takers.size() < waiting_.size()) {
       if (send_load_[in_hand.source] + length > horizon_ * ports_.out) return false;
       send_load_[in_hand.source] += length;
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      if (hears(i)) {
+      if (takes(i)) {
         counter_.subtract(row(rows[i]));
       } else {
         rows[left] = rows[i];
@@ -216,16 +216,16 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
     }
     rows.resize(left);
     waiting_.resize(left);
-    commit(stream, *slot, hear);
+    commit(stream, *slot, takers);
     sender_slots(in_hand);
   }
   return true;
 }
 
 /// The port that a shared stream takes: of two free ones that with less to do.
-std::uint32_t ListScheduler::take_port(const Ear& ear, std::uint32_t slot, std::uint32_t length) {
-  const std::uint32_t tile = tile_of(ear);
-  if (!ear.shared) return tile;
+std::uint32_t ListScheduler::take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length) {
+  const std::uint32_t tile = tile_of(sink);
+  if (!sink.shared) return tile;
   const auto is_free = [&](std::uint32_t port) {
     return has_time(port, length) && port_busy_[port].is_free(slot, length);
   };
@@ -236,18 +236,18 @@ std::uint32_t ListScheduler::take_port(const Ear& ear, std::uint32_t slot, std::
 }
 
 void ListScheduler::commit(std::uint32_t stream, std::uint32_t slot,
-                           std::span<const std::uint32_t> ears) {
+                           std::span<const std::uint32_t> sinks) {
   const Stream& in_hand = traffic_.streams[stream];
-  schedule_.sends.push_back({stream, static_cast<std::uint32_t>(schedule_.hearings.size()),
-                             static_cast<std::uint32_t>(ears.size()), slot});
+  schedule_.sends.push_back({stream, static_cast<std::uint32_t>(schedule_.receptions.size()),
+                             static_cast<std::uint32_t>(sinks.size()), slot});
   sender_busy_[in_hand.source].occupy(slot, slots(in_hand));
-  for (const std::uint32_t number : ears) {
-    const Ear& ear = traffic_.ears[number];
-    const Arrival at = arrival(in_hand, ear);
+  for (const std::uint32_t number : sinks) {
+    const Sink& sink = traffic_.sinks[number];
+    const Arrival at = arrival(in_hand, sink);
     const auto there = static_cast<std::uint32_t>(slot + at.later);
-    const std::uint32_t port = take_port(ear, there, at.length);
+    const std::uint32_t port = take_port(sink, there, at.length);
     port_busy_[port].occupy(there, at.length);
-    schedule_.hearings.push_back({number, port});
+    schedule_.receptions.push_back({number, port});
   }
 }
 

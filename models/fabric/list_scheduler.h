@@ -7,29 +7,29 @@
 #include "models/fabric/slots.h"
 #include "models/fabric/traffic.h"
 
-/// Decides when every stream is sent and to which of its listeners, so that no port has more
-/// streams at a time than lanes. A stream is at a listener's port as much later as the way there
-/// takes. A stream that cannot reach all of its listeners at once is sent again for the rest
+/// Decides when every stream is sent and to which of its receivers, so that no port has more
+/// streams at a time than lanes. A stream is at a receiver's port as much later as the way there
+/// takes. A stream that cannot reach all of its receivers at once is sent again for the rest
 /// (fanout splitting). Streams are placed one after the other, largest first, at the slot where
-/// most listeners are free; then slots become cycles and gaps close.
+/// most receivers are free; then slots become cycles and gaps close.
 namespace tessera::fabric {
 
-/// An ear that listens to a send through one of the two ports of its pair.
-struct Hearing {
-  std::uint32_t ear;   ///< index in Traffic::ears
+/// A sink that takes a send through one of the two ports of its pair.
+struct Reception {
+  std::uint32_t sink;  ///< index in Traffic::sinks
   std::uint32_t port;  ///< the tile whose input port is used
 };
 
 struct Send {
   std::uint32_t stream;
-  std::uint32_t first_hearing;
-  std::uint32_t hearings;
+  std::uint32_t first_reception;
+  std::uint32_t receptions;
   std::uint64_t start;  ///< cycle (a slot while the list is being made)
 };
 
 struct Schedule {
   std::vector<Send> sends;  ///< by start
-  std::vector<Hearing> hearings;
+  std::vector<Reception> receptions;
   std::uint64_t makespan = 0;  ///< cycles, to the last arrival
 };
 
@@ -50,19 +50,19 @@ class ListScheduler {
   [[nodiscard]] std::vector<std::uint32_t> order() const;
   [[nodiscard]] std::uint64_t cycles(const Stream& stream) const;
   [[nodiscard]] std::uint32_t slots(const Stream& stream) const;
-  [[nodiscard]] Arrival arrival(const Stream& stream, const Ear& ear) const;
-  [[nodiscard]] std::uint32_t tile_of(const Ear& ear) const;
+  [[nodiscard]] Arrival arrival(const Stream& stream, const Sink& sink) const;
+  [[nodiscard]] std::uint32_t tile_of(const Sink& sink) const;
 
   void place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
   void find_free(const Stream& stream);
-  void free_slots_of(const Ear& ear, const Arrival& arrival, std::span<std::uint64_t> out);
+  void free_slots_of(const Sink& sink, const Arrival& arrival, std::span<std::uint64_t> out);
   void free_starts(std::uint32_t port, const Arrival& arrival, std::span<std::uint64_t> out);
   [[nodiscard]] bool has_time(std::uint32_t port, std::uint32_t length) const;
-  [[nodiscard]] std::uint32_t take_port(const Ear& ear, std::uint32_t slot, std::uint32_t length);
+  [[nodiscard]] std::uint32_t take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length);
   void sender_slots(const Stream& stream);
-  void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> ears);
+  void commit(std::uint32_t stream, std::uint32_t slot, std::span<const std::uint32_t> sinks);
 
   [[nodiscard]] std::span<std::uint64_t> row(std::size_t number);
 
@@ -74,8 +74,8 @@ class ListScheduler {
   std::vector<BusySlots> sender_busy_, port_busy_;
   std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
-  std::vector<std::uint32_t> waiting_;    ///< ears of the stream in hand
-  Slots rows_;                            ///< where each waiting ear is free
+  std::vector<std::uint32_t> waiting_;    ///< sinks of the stream in hand
+  Slots rows_;                            ///< where each waiting sink is free
   Slots sender_free_, other_port_, shifted_, together_;
   SlotCounter counter_;
   Schedule schedule_;

@@ -56,15 +56,15 @@ class ListWriter {
       }
       const auto start = static_cast<std::uint32_t>(send.start);
       on_send(stream.source, SendDescriptor{start, stream.bytes, stream.address});
-      for (std::uint32_t i = 0; i < send.hearings; ++i) {
-        const Hearing hearing = schedule_.hearings[send.first_hearing + i];
-        const Ear ear = traffic_.ears[hearing.ear];
+      for (std::uint32_t i = 0; i < send.receptions; ++i) {
+        const Reception reception = schedule_.receptions[send.first_reception + i];
+        const Sink sink = traffic_.sinks[reception.sink];
         const std::uint32_t mux =
-            stream.source | source.beside << kLaneShift | (hearing.port % 2 == 1 ? kPortBit : 0);
-        for (std::uint32_t k = 0; k < (ear.shared ? 2U : 1U); ++k) {
-          const Listener listener = traffic_.listeners[ear.listener + k];
-          on_receive(listener.tile,
-                     ReceiveDescriptor{start, stream.bytes, listener.address + stream.offset, mux});
+            stream.source | source.beside << kLaneShift | (reception.port % 2 == 1 ? kPortBit : 0);
+        for (std::uint32_t k = 0; k < (sink.shared ? 2U : 1U); ++k) {
+          const Receiver receiver = traffic_.receivers[sink.receiver + k];
+          on_receive(receiver.tile,
+                     ReceiveDescriptor{start, stream.bytes, receiver.address + stream.offset, mux});
         }
       }
     }

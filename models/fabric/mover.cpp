@@ -121,7 +121,7 @@ Mover::Written Mover::read_receives(std::size_t number) {
   return written;
 }
 
-/// Sources that may be overwritten before every listener has read them are copied aside.
+/// Sources that may be overwritten before every receiver has read them are copied aside.
 void Mover::stage(std::size_t number, const Written& written) {
   if (written.low >= written.high) return;
   const std::byte* sram = participants_[number].sram.data();

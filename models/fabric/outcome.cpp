@@ -16,7 +16,7 @@ Outcome summarise(std::span<const Mover::Tally> tallies) {
     received += tally.received;
   }
   outcome.delivered = Bytes(received);
-  // A send without a listener delivers nothing and must not make this negative.
+  // A send without a receiver delivers nothing and must not make this negative.
   outcome.multicast = Bytes(received > sent ? received - sent : 0);
   return outcome;
 }

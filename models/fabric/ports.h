@@ -13,8 +13,8 @@ namespace tessera::fabric {
 /// The ports of tiles and the ways between them. Bytes move in lanes, as wide as what divides both
 /// rates: a tile sends on `out` lanes and receives on `in`, of which any is as good as another. A
 /// stream takes one lane at both ends; to move faster it is dealt to `stream_lanes()` of them. So
-/// equal rates are one lane, and a tile that receives four times as fast as others send listens to
-/// four of them at once.
+/// equal rates are one lane, and a tile that receives four times as fast as others send takes
+/// four streams at once.
 struct Ports {
   explicit Ports(const FabricConfig& config)
       : lane_bytes(std::gcd(config.send_bytes_per_cycle, config.receive_bytes_per_cycle)),
@@ -33,7 +33,7 @@ struct Ports {
     return std::max(ceil_div(sent, std::uint64_t{lane_bytes} * out),
                     ceil_div(received, std::uint64_t{lane_bytes} * in));
   }
-  /// By which a tile hears later than another sends.
+  /// By which a tile receives later than another sends.
   [[nodiscard]] std::uint64_t way_cycles(std::uint32_t from, std::uint32_t to) const {
     return cycles_per_hop == 0 ? 0 : std::uint64_t{cycles_per_hop} * floorplan.hops(from, to);
   }

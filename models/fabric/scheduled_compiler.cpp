@@ -11,7 +11,7 @@ namespace {
 /// Pieces of the bound that long streams are cut into when whole ones leave gaps.
 constexpr std::uint64_t kPieces[] = {4, 12};
 /// More receives than this are scheduled once: many short streams have no long gaps.
-constexpr std::size_t kMostEarsToRetry = 100'000;
+constexpr std::size_t kMostSinksToRetry = 100'000;
 /// Worth another descriptor: more than a fiftieth above the bound.
 constexpr bool has_gaps(std::uint64_t makespan, std::uint64_t bound) {
   return makespan > bound + bound / 50;
@@ -28,7 +28,7 @@ ScheduledCompiler::Plan ScheduledCompiler::schedule(
   plan.schedule = ListScheduler(plan.traffic, ports_).run();
   const Traffic whole = plan.traffic;
   for (const std::uint64_t pieces : kPieces) {
-    if (!has_gaps(plan.schedule.makespan, plan.bound) || whole.ears.size() > kMostEarsToRetry)
+    if (!has_gaps(plan.schedule.makespan, plan.bound) || whole.sinks.size() > kMostSinksToRetry)
       break;
     const std::uint64_t piece = ceil_div(plan.bound, pieces) * ports_.lane_bytes;
     Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));

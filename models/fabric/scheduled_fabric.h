@@ -10,7 +10,7 @@ namespace tessera::fabric {
 /// queues, no arbitration; multicast costs nothing beyond one send.
 /// Leaves out: port conflicts (the compiler excludes them, see verify.h), SRAM bank conflicts.
 /// Timing: a tile is done at (start of the last participant) + fixed_cycles + the end of its last
-/// descriptor; a stream is at a listener cycles_per_hop x the columns and rows to it after it is
+/// descriptor; a stream is at a receiver cycles_per_hop x the columns and rows to it after it is
 /// sent.
 /// Source: machines.md 1.4 (100 cycles + bytes / 4); US11023413.
 class ScheduledFabric : public Fabric {

@@ -28,54 +28,54 @@ std::vector<std::uint32_t> by_source(std::span<const program::PlacedCopy> copies
   return order;
 }
 
-/// Turns listeners [first, end) into one stream; tiles that listen twice go to a further stream,
+/// Turns receivers [first, end) into one stream; tiles that receive twice go to a further stream,
 /// because a port takes a stream once.
 class StreamBuilder {
  public:
   StreamBuilder(Traffic& traffic, bool pair_sharing) : to_(traffic), pairs_(pair_sharing) {}
 
-  void add(const Stream& from, std::vector<Listener>& listeners) {
-    const auto before = [](const Listener& a, const Listener& b) {
+  void add(const Stream& from, std::vector<Receiver>& receivers) {
+    const auto before = [](const Receiver& a, const Receiver& b) {
       return std::tie(a.tile, a.address) < std::tie(b.tile, b.address);
     };
-    if (!std::is_sorted(listeners.begin(), listeners.end(), before)) {
-      std::sort(listeners.begin(), listeners.end(), before);
+    if (!std::is_sorted(receivers.begin(), receivers.end(), before)) {
+      std::sort(receivers.begin(), receivers.end(), before);
     }
-    while (!listeners.empty()) add_once(from, listeners);
+    while (!receivers.empty()) add_once(from, receivers);
   }
 
  private:
-  void add_once(Stream stream, std::vector<Listener>& listeners) {
-    stream.first_ear = static_cast<std::uint32_t>(to_.ears.size());
+  void add_once(Stream stream, std::vector<Receiver>& receivers) {
+    stream.first_sink = static_cast<std::uint32_t>(to_.sinks.size());
     again_.clear();
-    const std::size_t begin = to_.listeners.size();
-    for (const Listener& listener : listeners) {
-      const bool taken = to_.listeners.size() > begin && to_.listeners.back().tile == listener.tile;
+    const std::size_t begin = to_.receivers.size();
+    for (const Receiver& receiver : receivers) {
+      const bool taken = to_.receivers.size() > begin && to_.receivers.back().tile == receiver.tile;
       if (taken) {
-        again_.push_back(listener);
+        again_.push_back(receiver);
       } else {
-        add_ear(listener, begin);
+        add_sink(receiver, begin);
       }
     }
-    stream.ears = static_cast<std::uint32_t>(to_.ears.size()) - stream.first_ear;
+    stream.sinks = static_cast<std::uint32_t>(to_.sinks.size()) - stream.first_sink;
     to_.streams.push_back(stream);
-    listeners.swap(again_);
+    receivers.swap(again_);
   }
 
-  void add_ear(const Listener& listener, std::size_t begin) {
-    const bool partner = pairs_ && listener.tile % 2 == 1 && to_.listeners.size() > begin &&
-                         to_.listeners.back().tile + 1 == listener.tile;
+  void add_sink(const Receiver& receiver, std::size_t begin) {
+    const bool partner = pairs_ && receiver.tile % 2 == 1 && to_.receivers.size() > begin &&
+                         to_.receivers.back().tile + 1 == receiver.tile;
     if (partner) {
-      to_.ears.back().shared = true;
+      to_.sinks.back().shared = true;
     } else {
-      to_.ears.push_back({static_cast<std::uint32_t>(to_.listeners.size()), false});
+      to_.sinks.push_back({static_cast<std::uint32_t>(to_.receivers.size()), false});
     }
-    to_.listeners.push_back(listener);
+    to_.receivers.push_back(receiver);
   }
 
   Traffic& to_;
   bool pairs_;
-  std::vector<Listener> again_;
+  std::vector<Receiver> again_;
 };
 
 }  // namespace
@@ -86,19 +86,19 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
   Traffic traffic;
   StreamBuilder builder(traffic, pair_sharing);
   const std::vector<std::uint32_t> order = by_source(copies);
-  std::vector<Listener> listeners;
+  std::vector<Receiver> receivers;
   std::uint32_t highest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const program::PlacedCopy& copy = copies[order[i]];
     highest = std::max(highest, index(copy.source.tile));
     for (const program::Port& port : copy.destinations) {
       highest = std::max(highest, index(port.tile));
-      listeners.push_back({index(port.tile), port.address.count()});
+      receivers.push_back({index(port.tile), port.address.count()});
     }
     const bool last = i + 1 == order.size() || source_key(copies[order[i + 1]]) != source_key(copy);
     if (last) {
       builder.add({index(copy.source.tile), copy.source.address.count(), copy.bytes, 0, 0, 0},
-                  listeners);
+                  receivers);
     }
   }
   traffic.tiles = order.empty() ? 0 : round_up(highest + 1, 2U);
@@ -110,7 +110,7 @@ namespace {
 /// `piece_of` a stream's bytes: the most that a part of it has.
 template <class PieceOf>
 Traffic cut(const Traffic& traffic, const PieceOf& piece_of) {
-  Traffic parts{traffic.tiles, {}, traffic.ears, traffic.listeners};
+  Traffic parts{traffic.tiles, {}, traffic.sinks, traffic.receivers};
   for (const Stream& stream : traffic.streams) {
     const std::uint32_t piece = piece_of(stream.bytes);
     for (std::uint32_t at = 0; at < stream.bytes; at += piece) {
@@ -124,13 +124,13 @@ Traffic cut(const Traffic& traffic, const PieceOf& piece_of) {
   return parts;
 }
 
-/// The longest way to a listener and the stream's own time.
+/// The longest way to a receiver and the stream's own time.
 std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
   std::uint64_t last = 0;
   for (const Stream& stream : traffic.streams) {
-    for (std::uint32_t i = 0; i < stream.ears; ++i) {
-      const Ear& ear = traffic.ears[stream.first_ear + i];
-      const std::uint32_t tile = traffic.listeners[ear.listener].tile;
+    for (std::uint32_t i = 0; i < stream.sinks; ++i) {
+      const Sink& sink = traffic.sinks[stream.first_sink + i];
+      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
       last = std::max(last, ports.cycles(stream.bytes) + ports.way_cycles(stream.source, tile));
     }
   }
@@ -155,10 +155,10 @@ Cycle traffic_bound(const Traffic& traffic, const Ports& ports) {
   std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
   for (const Stream& stream : traffic.streams) {
     sent[stream.source] += stream.bytes;
-    for (std::uint32_t i = 0; i < stream.ears; ++i) {
-      const Ear ear = traffic.ears[stream.first_ear + i];
-      const std::uint32_t tile = traffic.listeners[ear.listener].tile;
-      (ear.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
+    for (std::uint32_t i = 0; i < stream.sinks; ++i) {
+      const Sink sink = traffic.sinks[stream.first_sink + i];
+      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
+      (sink.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
     }
   }
   std::uint64_t out = 0;

@@ -9,17 +9,18 @@
 #include "sim/program/exchange_compiler.h"
 
 /// The copies of one exchange as a fabric sees them: streams of bytes, each from one tile to a set
-/// of listeners. Independent of the order in which the copies were given.
+/// of receivers. Independent of the order in which the copies were given.
 namespace tessera::fabric {
 
-struct Listener {
+struct Receiver {
   std::uint32_t tile;
   std::uint32_t address;
 };
 
-/// What listens as one: a tile, or both tiles of a pair that shares a bus (two listeners in a row).
-struct Ear {
-  std::uint32_t listener;  ///< index in Traffic::listeners
+/// What receives as one: a tile, or both tiles of a pair that shares a bus (two receivers in a
+/// row).
+struct Sink {
+  std::uint32_t receiver;  ///< index in Traffic::receivers
   bool shared;
 };
 
@@ -27,16 +28,16 @@ struct Stream {
   std::uint32_t source;
   std::uint32_t address;
   std::uint32_t bytes;
-  std::uint32_t offset;  ///< of these bytes within what the listeners take
-  std::uint32_t first_ear;
-  std::uint32_t ears;
+  std::uint32_t offset;  ///< of these bytes within what the receivers take
+  std::uint32_t first_sink;
+  std::uint32_t sinks;
 };
 
 struct Traffic {
   std::uint32_t tiles = 0;  ///< one more than the highest tile named, rounded up to a pair
   std::vector<Stream> streams;
-  std::vector<Ear> ears;
-  std::vector<Listener> listeners;
+  std::vector<Sink> sinks;
+  std::vector<Receiver> receivers;
 };
 
 /// Merges copies of identical source bytes; drops empty ones. Throws UserError naming the tile and

@@ -18,7 +18,7 @@ struct Use {
   std::uint64_t end;
   std::uint32_t source;
   std::uint32_t lane;  ///< of the source's sends of that start
-  std::uint32_t listener;
+  std::uint32_t receiver;
 };
 
 using UsesByTile = std::map<std::uint32_t, std::vector<Use>>;
@@ -31,17 +31,17 @@ bool same_stream(const Use& a, const Use& b) {
 void verify_uses(const char* what, std::uint32_t tile, std::uint32_t lanes,
                  std::vector<Use>& uses) {
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
-    return std::tie(a.start, a.end, a.source, a.lane, a.listener) <
-           std::tie(b.start, b.end, b.source, b.lane, b.listener);
+    return std::tie(a.start, a.end, a.source, a.lane, a.receiver) <
+           std::tie(b.start, b.end, b.source, b.lane, b.receiver);
   });
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> busy;  // ends
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const bool with_next = i + 1 < uses.size() && same_stream(uses[i], uses[i + 1]);
     const bool with_previous = i > 0 && same_stream(uses[i - 1], uses[i]);
-    check(uses[i].listener == tile || with_next || with_previous,
+    check(uses[i].receiver == tile || with_next || with_previous,
           "fabric: tile {}: its {} is taken by tile {} alone at cycle {}", tile, what,
-          uses[i].listener, uses[i].start);
-    if (with_previous && uses[i - 1].listener != uses[i].listener) continue;
+          uses[i].receiver, uses[i].start);
+    if (with_previous && uses[i - 1].receiver != uses[i].receiver) continue;
     while (!busy.empty() && busy.top() <= uses[i].start) busy.pop();
     busy.push(uses[i].end);
     check(busy.size() <= lanes, "fabric: tile {}: {} takes {} streams on {} lanes at cycle {}",

@@ -38,16 +38,16 @@ Result schedule(const Copies& copies, bool pair_sharing = true) {
   return result;
 }
 
-/// Streams to `listeners` tiles from as many sources; cycles of the exchange.
-std::uint64_t broadcast(std::uint32_t listeners, bool distinct) {
-  Layout layout(listeners + 8);
-  std::vector<std::uint32_t> to(listeners);
-  for (std::uint32_t i = 0; i < listeners; ++i) to[i] = i;
+/// Streams to `receivers` tiles from as many sources; cycles of the exchange.
+std::uint64_t broadcast(std::uint32_t receivers, bool distinct) {
+  Layout layout(receivers + 8);
+  std::vector<std::uint32_t> to(receivers);
+  for (std::uint32_t i = 0; i < receivers; ++i) to[i] = i;
   Copies copies;
   for (std::uint32_t s = 0; s < 8; ++s) {
-    if (!distinct) copies.push_back(multicast(layout, listeners + s, 400, to));
+    if (!distinct) copies.push_back(multicast(layout, receivers + s, 400, to));
     for (const std::uint32_t tile : distinct ? to : std::vector<std::uint32_t>{}) {
-      copies.push_back(multicast(layout, listeners + s, 400, {tile}));
+      copies.push_back(multicast(layout, receivers + s, 400, {tile}));
     }
   }
   return schedule(copies).makespan;

@@ -100,7 +100,7 @@ TEST_SUITE("timing") {
     CHECK(bench.sram() == expected);
   }
 
-  TEST_CASE("a multicast counts its further listeners") {
+  TEST_CASE("a multicast counts its further receivers") {
     Bench bench({}, 8, 256);
     bench.load({{at(0, 0), 100, {at(2, 0), at(4, 0), at(6, 0)}}, {at(1, 0), 50, {at(2, 128)}}});
     const Outcome outcome = bench.run();

@@ -44,9 +44,9 @@ TEST_SUITE("unit") {
     const Copies copies = {{at(0, 8), 8, {at(3, 0)}}, {at(0, 8), 8, {at(2, 0)}}};
     const Traffic traffic = gather_traffic(0, copies, true);
     REQUIRE(traffic.streams.size() == 1);
-    REQUIRE(traffic.streams[0].ears == 1);
-    CHECK(traffic.ears[0].shared);
-    CHECK(gather_traffic(0, copies, false).ears.size() == 2);
+    REQUIRE(traffic.streams[0].sinks == 1);
+    CHECK(traffic.sinks[0].shared);
+    CHECK(gather_traffic(0, copies, false).sinks.size() == 2);
   }
 
   TEST_CASE("a tile that wants the same bytes twice receives them twice") {
