@@ -171,6 +171,7 @@ void Chip::run_piece(std::span<const TileId> tiles, std::size_t number, engine::
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (i + kTilesAhead < tiles.size()) tiles_[index(tiles[i + kTilesAhead])].prefetch();
     Tile& tile = tiles_[index(tiles[i])];
+    tile.expect(i + 1 < tiles.size() ? &tiles_[index(tiles[i + 1])] : nullptr);
     if (config_.progress != nullptr) advanced -= tile.now().count();
     resume(tile);
     const Arrival& arrival = tile.run(session);

@@ -44,6 +44,10 @@ class Tile {
     bring(&record_.instructions);
     bring(&arrival_);
   }
+  /// Its host thread runs `next` after it, if not null: much the same, where the code is the same.
+  void expect(const Tile* next) {
+    memory_.next = next != nullptr && next->program_ == program_ ? next->memory_.bytes : nullptr;
+  }
   /// Runs ahead from now() until the tile needs others. Throws UserError for a fault.
   const Arrival& run(engine::Session& session);
 

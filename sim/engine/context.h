@@ -40,6 +40,9 @@ struct TileMemory {
   std::uint32_t size = 0;
   std::uint32_t code_end = 0;
   std::uint64_t* weights = nullptr;  ///< W: as many words as the matrix unit needs
+  /// Of the tile that runs next on this host thread and will read much the same addresses: what is
+  /// read here is brought into the host's cache there. Null: of none.
+  const std::byte* next = nullptr;
 };
 
 }  // namespace tessera::engine

@@ -108,6 +108,7 @@ enum class Reason : std::uint8_t {
 
 /// One call of run(): what handlers need beside the context, and what they leave behind.
 struct Frame {
+  const std::byte* next = nullptr;  ///< TileMemory::next, or the memory itself
   // Bounds, indexed by the logarithm of the access size: see memory_access.h.
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};

@@ -91,6 +91,7 @@ inline void Session::keep_signature(const Code& code, Context& context) const {
 inline void Session::prepare(const Code& code, Context& context, const TileMemory& memory) {
   if (memory.size != frame_.size || memory.code_end != frame_.code_end) set_bounds(frame_, memory);
   frame_.memory = &memory;
+  frame_.next = memory.next != nullptr ? memory.next : memory.bytes;
   frame_.timed = code.timed();
   frame_.profiled = code.profiled();
   if (frame_.timed) [[unlikely]]

@@ -110,7 +110,9 @@ bool gather(H& h, std::uint32_t advance) {
   std::uint16_t index;
   T value;
   if (!h.load(h.rs2(), index)) return false;
-  if (!h.load(h.rs1() + std::uint32_t{sizeof(T)} * index, value)) return false;
+  const std::uint32_t address = h.rs1() + std::uint32_t{sizeof(T)} * index;
+  if (!h.load(address, value)) return false;
+  if constexpr (H::Mode::kQuick && sizeof(T) < kWideBytes) bring(h.frame().next + address);
   h.advance(h.op().rs2, advance);
   set_f(h, value);
   return true;

@@ -82,6 +82,7 @@ class Assembled {
     std::memcpy(&value, memory_.data() + address, sizeof(value));
     return value;
   }
+  [[nodiscard]] const Code& code() const { return *code_; }
   [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
   std::vector<std::byte>& memory() { return memory_; }
   std::vector<std::uint64_t>& weights() { return weights_; }
