@@ -77,19 +77,41 @@ std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
   return plans;
 }
 
-/// The one that least is predicted for.
+/// Of those that fit the one that least is predicted for; of all if none fits, which compiling it
+/// tells.
 void Snn::choose_plan(MachineCosts& costs) {
-  std::vector<Plan> plans = candidates(costs);
-  std::size_t least = 0;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    plan_ = plans[i];
-    const Prediction prediction = predict(costs);
-    if (i > 0 && prediction.cycles >= prediction_.cycles) continue;
-    least = i;
-    prediction_ = prediction;
+  struct Candidate {
+    Plan plan;
+    Prediction prediction;
+  };
+  std::vector<Candidate> found;
+  for (Plan& plan : candidates(costs)) {
+    plan_ = plan;
+    found.push_back({std::move(plan), predict(costs)});
   }
-  plan_ = std::move(plans[least]);
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.prediction.cycles < b.prediction.cycles;
+  });
+  const auto take = [this](const Candidate& candidate) {
+    plan_ = candidate.plan;
+    prediction_ = candidate.prediction;
+  };
+  const auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
+    take(candidate);
+    return found.size() == 1 || fits(costs);
+  });
+  if (chosen == found.end()) take(found.front());
   memory_ = training::memory_of(ProgramBuilder(*this, nullptr).build());
+}
+
+/// Whether the plan's program does. An estimate of memory would leave out how schedules cut lists.
+bool Snn::fits(const MachineCosts& costs) const {
+  try {
+    static_cast<void>(costs.needs(ProgramBuilder(*this, nullptr).build()));
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
 }
 
 /// On average over the steps that are stated.

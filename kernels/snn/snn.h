@@ -123,6 +123,7 @@ class Snn : public Workload {
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
                                  std::uint32_t step) const;
   void choose_plan(MachineCosts& costs);
+  [[nodiscard]] bool fits(const MachineCosts& costs) const;
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
   [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;

@@ -289,6 +289,29 @@ TEST_SUITE("run") {
     CHECK(bits > 0);
   }
 
+  TEST_CASE("the best plan is one that fits, where that which takes least time does not") {
+    Options options = network({30, 24, 4});
+    const auto need = [&](Algorithm algorithm, std::uint32_t sram_kib) {
+      options.plan.algorithm = algorithm;
+      MeasuredCosts costs(small_machine(16, sram_kib));
+      return costs.needs(Snn(options, costs).build()).memory.max_bytes;
+    };
+    constexpr std::uint32_t kKib = 1024;
+    constexpr std::uint32_t kPlenty = 256;
+    const std::uint64_t published = need(Algorithm::published, kPlenty);
+    const std::uint64_t bits = need(Algorithm::bits, kPlenty);
+    REQUIRE(need(Algorithm::best, kPlenty) == bits);
+    const auto sram_kib = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(published, kKib));
+    REQUIRE(bits > sram_kib * kKib);
+    CHECK(need(Algorithm::best, sram_kib) == published);
+    options.plan.algorithm = Algorithm::best;
+    CHECK(test::run_workload<Snn>(options, small_machine(16, sram_kib)) == "passed");
+    // Where none fits, the one that takes least time says so.
+    const std::string why = "needs " + std::to_string(bits) + " bytes";
+    CHECK_THROWS_WITH_AS(need(Algorithm::best, sram_kib - 2), doctest::Contains(why.c_str()),
+                         UserError);
+  }
+
   TEST_CASE("the time of a tile follows the spikes it gets") {
     // Six samples on six workers: each event of a step is a gather of two slots, one of a pair of
     // neurons, or three of two pairs, in each of seven steps.
