@@ -31,28 +31,37 @@ constexpr std::size_t kTileColumns = 96 / sizeof(Number);
 /// missing to whole tiles are zeros.
 template <class Number>
 void pack_rows(const MatrixView& from, std::uint64_t rows, std::uint64_t columns, Number* into) {
-  const std::uint64_t held = round_up<std::uint64_t>(rows, kTileRows);
-  const auto place = [&](std::uint64_t row, std::uint64_t column) -> Number& {
-    return into[(row / kTileRows * columns + column) * kTileRows + row % kTileRows];
-  };
+  constexpr std::uint64_t kAhead = 16, kLine = 16;  // no prefetcher of a host's takes such steps
+  const std::uint64_t whole = rows / kTileRows * kTileRows;
   if (from.column_step == 1) {
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      const float* const values = from.data + row * from.row_step;
-      for (std::uint64_t j = 0; j < columns; ++j) place(row, j) = static_cast<Number>(values[j]);
+    for (std::uint64_t row = 0; row < whole; row += kTileRows) {
+      const float* const first = from.data + row * from.row_step;
+      Number* const its = into + row * columns;
+      for (std::uint64_t j = 0; j < columns; ++j) {
+        for (std::uint64_t r = 0; r < kTileRows; ++r) {
+          its[j * kTileRows + r] = static_cast<Number>(first[r * from.row_step + j]);
+        }
+      }
     }
   } else {
-    constexpr std::uint64_t kAhead = 16, kLine = 16;  // no prefetcher of a host's takes such steps
     for (std::uint64_t j = 0; j < columns; ++j) {
       const float* const values = from.data + j * from.column_step;
       for (std::uint64_t row = 0; row < rows; row += kLine)
         __builtin_prefetch(values + kAhead * from.column_step + row);
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        place(row, j) = static_cast<Number>(values[row * from.row_step]);
+      for (std::uint64_t row = 0; row < whole; row += kTileRows) {
+        Number* const its = into + row * columns + j * kTileRows;
+        for (std::uint64_t r = 0; r < kTileRows; ++r) its[r] = static_cast<Number>(values[row + r]);
       }
     }
   }
-  for (std::uint64_t row = rows; row < held; ++row) {
-    for (std::uint64_t j = 0; j < columns; ++j) place(row, j) = 0;
+  if (whole == rows) return;
+  for (std::uint64_t j = 0; j < columns; ++j) {
+    for (std::uint64_t r = 0; r < kTileRows; ++r) {
+      const std::uint64_t row = whole + r;
+      into[whole * columns + j * kTileRows + r] =
+          row < rows ? static_cast<Number>(from.data[row * from.row_step + j * from.column_step])
+                     : Number{0};
+    }
   }
 }
 
@@ -74,14 +83,27 @@ struct Lanes {
   }
 };
 
-/// sums[row * step + column] += left [depth][4] times right [depth][kTileColumns].
+/// The left side of a register tile: value (row, k) at rows[row][k * step].
 template <class Number>
-void multiply_add_tile(const Number* left, const Number* right, std::uint64_t depth, Number* sums,
-                       std::uint64_t step) {
+struct LeftSide {
+  std::array<const Number*, kTileRows> rows;
+  std::uint64_t step;
+};
+/// As pack_rows leaves it.
+template <class Number>
+LeftSide<Number> packed_side(const Number* packed) {
+  return {{packed, packed + 1, packed + 2, packed + 3}, kTileRows};
+}
+
+/// sums[row * step + column] += left [4][depth] times right [depth][kTileColumns].
+template <class Number>
+void multiply_add_tile(const LeftSide<Number>& left, const Number* right, std::uint64_t depth,
+                       Number* sums, std::uint64_t step) {
   using L = Lanes<Number>;
   constexpr std::size_t kRegisters = kTileColumns<Number> / L::kCount;
   typename L::Type tile[kTileRows][kRegisters];
   std::array<typename L::Type, kRegisters> row;
+  const auto rows = left.rows;
   for (std::size_t r = 0; r < kTileRows; ++r) {
     for (std::size_t c = 0; c < kRegisters; ++c) {
       tile[r][c] = L::load(sums + r * step + c * L::kCount);
@@ -93,7 +115,7 @@ void multiply_add_tile(const Number* left, const Number* right, std::uint64_t de
     }
     for (std::size_t r = 0; r < kTileRows; ++r) {
       for (std::size_t c = 0; c < kRegisters; ++c) {
-        tile[r][c] = L::multiply_add(left[k * kTileRows + r], row[c], tile[r][c]);
+        tile[r][c] = L::multiply_add(rows[r][k * left.step], row[c], tile[r][c]);
       }
     }
   }

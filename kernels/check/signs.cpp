@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <type_traits>
 
 #include "sim/data/random.h"
 
@@ -34,6 +35,16 @@ SignVectors SignVectors::only(std::uint64_t number) const {
 namespace {
 
 constexpr std::size_t kDepth = 256;  // elements of a row that are packed at a time
+constexpr double kNone = 0.999;      // no estimate is above 1, roundings to single precision too
+
+/// Four rows as they lie; the last one again for those that are missing.
+LeftSide<float> side_of(const MatrixView& matrix, std::uint64_t first, std::uint64_t rows) {
+  LeftSide<float> side{{}, 1};
+  for (std::uint64_t r = 0; r < kTileRows; ++r)
+    side.rows[r] = matrix.from(std::min(first + r, rows - 1), 0).data;
+  return side;
+}
+
 template <class Number>
 constexpr std::size_t kPanels = ceil_div(SignVectors::kVectors, kTileColumns<Number>);
 
@@ -68,12 +79,17 @@ void SignedSums<Number>::add(const MatrixView& matrix, std::uint64_t rows, Numbe
     std::fill(tiles.begin(), tiles.end(), Number{0});
     for (std::uint64_t j = its.begin; j < its.end; j += kDepth) {
       const std::uint64_t depth = std::min<std::uint64_t>(kDepth, its.end - j);
-      pack_rows(matrix.from(0, j), rows, depth, packed.data());
-      for (std::size_t p = 0; p < kPanels<Number>; ++p) {
-        const Number* const panel =
-            &panels_[kWidth * its.begin + (p * its.size() + j - its.begin) * kColumns];
-        for (std::uint64_t q = 0; q < quads; ++q) {
-          multiply_add_tile(&packed[q * kTileRows * depth], panel, depth,
+      const Number* const panels = &panels_[kWidth * its.begin + (j - its.begin) * kColumns];
+      const MatrixView part = matrix.from(0, j);
+      const bool direct = std::is_same_v<Number, float> && part.column_step == 1;
+      if (!direct) pack_rows(part, rows, depth, packed.data());
+      for (std::uint64_t q = 0; q < quads; ++q) {
+        auto left = packed_side<Number>(&packed[q * kTileRows * depth]);
+        if constexpr (std::is_same_v<Number, float>) {
+          if (direct) left = side_of(part, q * kTileRows, rows);
+        }
+        for (std::size_t p = 0; p < kPanels<Number>; ++p) {
+          multiply_add_tile(left, panels + p * its.size() * kColumns, depth,
                             &tiles[q * kTileRows * kWidth + p * kColumns], kWidth);
         }
       }
@@ -100,6 +116,9 @@ void sort_suspects(std::vector<Suspect>& suspects) {
 void Screen::estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
                       double lone) {
   const Interval columns = signs_->segment(segment);
+  double most = 0;  // whatever the signs
+  for (const double error : errors) most += std::abs(error) / (lone * SignVectors::kVectors);
+  if (most < kNone) return;
   estimates_.assign(columns.size(), 0);
   for (std::size_t v = 0; v < SignVectors::kVectors; ++v) {
     const auto error = static_cast<float>(errors[v] / (lone * SignVectors::kVectors));

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "kernels/gemm/geometry.h"
 #include "kernels/gemm/reference.h"
 
@@ -21,9 +24,10 @@ class Replay {
       : geometry_(geometry), product_(product) {}
 
   [[nodiscard]] double element(std::uint64_t row, std::uint64_t column) const;
-  /// At most kRows rows of a column block, all in one part of the rows: value (row, column) at
-  /// [row][column in the block].
-  [[nodiscard]] std::vector<float> block(Interval rows, std::uint64_t column_block) const;
+  /// Blocks of one column block, each at most kRows rows in one part of the rows: value (row,
+  /// column) at [row][column in the block].
+  [[nodiscard]] std::vector<std::vector<float>> blocks(std::span<const Interval> rows,
+                                                       std::uint64_t column_block) const;
 
   struct Block {
     Interval rows;
@@ -33,8 +37,15 @@ class Replay {
   [[nodiscard]] Block chosen(std::uint32_t tile, std::uint64_t seed) const;
 
  private:
-  void add_depth_block(Interval rows, std::uint64_t column_block, std::uint64_t depth_block,
-                       std::vector<float>& y) const;
+  /// Some rows of a column block of W, side by side.
+  struct Weights {
+    Interval depth;
+    std::vector<float> values;  ///< [depth][padded columns]
+  };
+  [[nodiscard]] Weights weights(std::uint64_t column_block, Interval depth_blocks) const;
+  void add_depth(Interval rows, const Weights& weights, std::vector<float>& y) const;
+  [[nodiscard]] std::vector<float> finished(Interval rows, std::uint64_t column_block,
+                                            const std::vector<std::vector<float>>& parts) const;
   [[nodiscard]] std::uint64_t padded_columns() const;
   [[nodiscard]] std::uint64_t adder(const Cell& cell, std::uint64_t row,
                                     std::uint64_t column) const;

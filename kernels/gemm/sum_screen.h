@@ -52,7 +52,7 @@ class SumScreen {
   }
 
   [[nodiscard]] Screen look(HostThreads& threads) const {
-    constexpr std::size_t kGrain = 4 * kGroup;
+    constexpr std::size_t kGrain = 2 * kGroup;
     std::vector<Screen> pieces(ceil_div<std::size_t>(side_.rows, kGrain), Screen(signs_));
     threads.for_ranges(side_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
       Group group(panels_ * kColumns, signs_);
@@ -69,7 +69,7 @@ class SumScreen {
 
  private:
   static constexpr std::size_t kColumns = kernels::kTileColumns<Number>;
-  static constexpr std::size_t kGroup = 32;       // rows that pass all sums together
+  static constexpr std::size_t kGroup = 64;       // rows that pass all sums together
   static constexpr std::uint64_t kStretch = 128;  // depths between looks at partial sums, at most
   static constexpr std::uint64_t kLeastLooks = 16;
 
@@ -102,8 +102,8 @@ class SumScreen {
         const Number* const w = &w_sums_[(panel * side_.depth + k) * kColumns];
         for (std::uint64_t q = 0; q < quads; ++q) {
           Number* const sums = &group.sums[q * kernels::kTileRows * group.step + panel * kColumns];
-          kernels::multiply_add_tile(&group.x[q * kernels::kTileRows * depth], w, depth, sums,
-                                     group.step);
+          const auto x = kernels::packed_side<Number>(&group.x[q * kernels::kTileRows * depth]);
+          kernels::multiply_add_tile(x, w, depth, sums, group.step);
         }
       }
       weigh(rows, ceil_div(depth, rounding_.block), group);

@@ -40,10 +40,12 @@ double DenseOperand::element(std::uint64_t row, std::uint64_t column) const {
 }
 
 void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float> into) const {
-  for (std::size_t i = 0; i < into.size(); ++i) {
-    const std::uint64_t place = first + i * step;
-    into[i] = values_.empty() ? random_signed(seed_, stream_, place, bits_) : values_[place];
+  if (!values_.empty()) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = values_[first + i * step];
+    return;
   }
+  for (std::size_t i = 0; i < into.size(); ++i)
+    into[i] = random_signed(seed_, stream_, first + i * step, bits_);
 }
 
 program::Tensor tensor_of(std::string name, const DenseOperand& operand, program::Type type,

@@ -17,7 +17,7 @@ constexpr float random_signed(std::uint64_t seed, std::uint64_t stream, std::uin
                               unsigned bits = 10) {
   const auto raw = static_cast<std::int64_t>(random_bits(seed, stream, index) >> (63 - bits));
   const auto half_range = std::int64_t{1} << bits;
-  return static_cast<float>(raw - half_range) / static_cast<float>(half_range);
+  return static_cast<float>(raw - half_range) * (1 / static_cast<float>(half_range));
 }
 
 /// A uniform integer in [0, bound), bound > 0, by multiplication (bias below 2^-32 for bounds below
