@@ -74,21 +74,68 @@ Sums no_sums(const std::vector<Stage>& factors) {
   return sums;
 }
 
+/// Memory that chunks of columns go through: X before each factor, what comes back.
+struct Room {
+  std::vector<Columns> x;
+  Columns gradient, next;
+};
+
 void add_columns(const Problem& problem, const Operands& operands,
                  const std::vector<Stage>& factors, std::span<const std::uint32_t> columns,
-                 Roundings how, Sums& sums) {
+                 Roundings how, Room& room, Sums& sums) {
   const std::uint32_t parts = problem.is_complex() ? 2 : 1;
-  std::vector<Columns> x{exact_columns(problem, operands.x, columns)};
+  std::vector<Columns>& x = room.x;
+  x.resize(factors.size());
+  exact_columns(problem, operands.x, columns, x.front());
   for (std::size_t stage = 0; stage + 1 < factors.size(); ++stage)
-    x.push_back(apply(factors[stage].forward, x.back(), problem.type(), how));
-  Columns gradient = exact_columns(problem, operands.gradient, columns);
+    apply(factors[stage].forward, x[stage], problem.type(), how, x[stage + 1]);
+  exact_columns(problem, operands.gradient, columns, room.gradient);
   for (std::size_t stage = factors.size(); stage-- > 0;) {
     for (std::size_t i = 0; i < sums[stage].size(); ++i) {
       const Element& element = factors[stage].elements[i];
-      add_products(gradient, element.row, x[stage], element.column, parts, how, sums[stage][i]);
+      add_products(room.gradient, element.row, x[stage], element.column, parts, how,
+                   sums[stage][i]);
     }
-    if (stage > 0) gradient = apply(factors[stage].back, gradient, problem.type(), how);
+    if (stage == 0) continue;
+    apply(factors[stage].back, room.gradient, problem.type(), how, room.next);
+    std::swap(room.gradient, room.next);
   }
+}
+
+void add(const Sums& some, Sums& sums) {
+  for (std::size_t stage = 0; stage < sums.size(); ++stage)
+    for (std::size_t i = 0; i < sums[stage].size(); ++i) {
+      sums[stage][i].value += some[stage][i].value;
+      sums[stage][i].error += some[stage][i].error;
+      sums[stage][i].size += some[stage][i].size;
+    }
+}
+
+/// Over all columns, parts of which are added up one after the other whatever the threads; as many
+/// at a time as there are: sums of a part are as large as all twiddles.
+Sums sums_of_all(const Problem& problem, const Operands& operands,
+                 const std::vector<Stage>& factors, Roundings how, HostThreads& threads) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  constexpr std::size_t kPart = 16 * kWidth;
+  std::vector<std::uint32_t> all(problem.n);
+  std::iota(all.begin(), all.end(), 0U);
+  Sums sums = no_sums(factors);
+  std::vector<Room> rooms(threads.count());
+  for (std::size_t next = 0; next < all.size(); next += rooms.size() * kPart) {
+    const std::span columns = std::span(all).subspan(next);
+    std::vector<Sums> parts(std::min(rooms.size(), ceil_div(columns.size(), kPart)),
+                            no_sums(factors));
+    threads.for_ranges(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t last = std::min((i + 1) * kPart, columns.size());
+        for (std::size_t j = i * kPart; j < last; j += kWidth)
+          add_columns(problem, operands, factors, columns.subspan(j, std::min(kWidth, last - j)),
+                      how, rooms[i], parts[i]);
+      }
+    });
+    for (const Sums& part : parts) add(part, sums);
+  }
+  return sums;
 }
 
 /// Errors of what is multiplied, and roundings of as many partial sums as there are columns, none
@@ -152,31 +199,8 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
   for (const Factor& each : factors(p, operands_.twiddles))
     all.push_back({each.elements, real_factor(p, each), real_factor(p, adjoint(each))});
   const Roundings how = roundings();
-  Sums sums = no_sums(all);
   HostThreads threads(request.threads);
-  std::vector<std::uint32_t> columns(p.n);
-  std::iota(columns.begin(), columns.end(), 0U);
-  constexpr std::size_t kWidth = Columns::kWidth;
-  const std::size_t chunks = ceil_div<std::size_t>(p.n, kWidth);
-  // As many at a time as there are threads: sums of a chunk are as large as all twiddles.
-  for (std::size_t chunk = 0; chunk < chunks; chunk += request.threads) {
-    std::vector<Sums> parts(std::min<std::size_t>(request.threads, chunks - chunk), no_sums(all));
-    threads.for_ranges(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t first = (chunk + i) * kWidth;
-        add_columns(p, operands_, all,
-                    std::span(columns).subspan(first, std::min(kWidth, columns.size() - first)),
-                    how, parts[i]);
-      }
-    });
-    for (const Sums& part : parts)
-      for (std::size_t stage = 0; stage < sums.size(); ++stage)
-        for (std::size_t i = 0; i < sums[stage].size(); ++i) {
-          sums[stage][i].value += part[stage][i].value;
-          sums[stage][i].error += part[stage][i].error;
-          sums[stage][i].size += part[stage][i].size;
-        }
-  }
+  const Sums sums = sums_of_all(p, operands_, all, how, threads);
   kernels::Comparison comparison({"gradient", program::Type::f32, program::Type::f32, false});
   const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair, const Sum* four) {
     if (p.blocked()) return block_elements(four, p, how);

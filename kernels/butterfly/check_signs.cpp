@@ -41,13 +41,15 @@ class SegmentSums {
   [[nodiscard]] std::vector<double> of_x() const {
     std::vector<double> sums(rows_ * kVectors);
     const std::size_t length = columns_.size();
-    std::vector<float> values(kRows * length);
+    std::vector<float> values(kRows * length), numbers(length * parts_);
     for (std::size_t first = 0; first < rows_; first += kRows) {
       const std::size_t count = std::min(kRows, rows_ - first);
-      for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t j = 0; j < length; ++j)
-          values[i * length + j] = static_cast<float>(product_.x.element(
-              (first + i) / parts_, (columns_.begin + j) * parts_ + (first + i) % parts_));
+      for (std::size_t i = 0; i < count; i += parts_) {
+        const std::uint64_t row = (first + i) / parts_;
+        product_.x.read_elements((row * product_.problem.n + columns_.begin) * parts_, numbers);
+        for (std::size_t j = 0; j < numbers.size(); ++j)
+          values[(i + j % parts_) * length + j / parts_] = numbers[j];
+      }
       sums_.add({values.data(), length, 1}, count, &sums[first * kVectors], kVectors);
     }
     return sums;
@@ -74,8 +76,11 @@ class SegmentSums {
     Columns x{std::vector<double>(rows_ * kWidth), std::vector<double>(rows_ * kWidth)};
     for (std::size_t row = 0; row < rows_; ++row)
       std::copy_n(&sums[row * kVectors + first], width, &x.value[row * kWidth]);
-    for (const RealFactor& each : product_.factors)
-      x = apply(each, x, product_.problem.type(), product_.roundings);
+    Columns y;
+    for (const RealFactor& each : product_.factors) {
+      apply(each, x, product_.problem.type(), product_.roundings, y);
+      std::swap(x, y);
+    }
     for (std::size_t row = 0; row < rows_; ++row) {
       std::copy_n(&x.value[row * kWidth], width, &value[row * kVectors + first]);
       for (std::size_t i = 0; i < width; ++i)

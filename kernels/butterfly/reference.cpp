@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "kernels/check/register_tile.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
@@ -104,92 +107,127 @@ std::vector<std::vector<Complex>> dense_product(const std::vector<Factor>& facto
   return product;
 }
 
-RealFactor real_factor(const Problem& problem, const Factor& factor) {
-  const std::size_t parts = problem.is_complex() ? 2 : 1;
-  std::vector<std::vector<std::pair<std::size_t, double>>> rows(factor.rows * parts);
-  for (const Element& one : factor.elements) {
-    const double real = one.value.real();
-    const double imaginary = one.value.imag();
-    for (std::uint32_t part = 0; part < parts; ++part)
-      rows[one.row * parts + part].push_back({one.column * parts + part, real});
-    if (imaginary == 0) continue;
-    rows[one.row * parts].push_back({one.column * parts + 1, -imaginary});
-    rows[one.row * parts + 1].push_back({one.column * parts, imaginary});
-  }
-  // What is added up of a complex product is rounded up to three times more.
-  RealFactor matrix{{0}, {}, {}, factor.roundings * (problem.complex_code() ? 3 : 1)};
-  for (const auto& row : rows) {
-    for (const auto& [column, value] : row) {
-      matrix.column.push_back(static_cast<std::uint32_t>(column));
-      matrix.value.push_back(value);
-    }
-    matrix.begin.push_back(static_cast<std::uint32_t>(matrix.column.size()));
-  }
-  return matrix;
-}
-
-Columns exact_columns(const Problem& problem, const data::DenseOperand& operand,
-                      std::span<const std::uint32_t> columns) {
-  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
-  const std::size_t rows = std::size_t{problem.features} * parts;
-  Columns x{std::vector<double>(rows * Columns::kWidth),
-            std::vector<double>(rows * Columns::kWidth)};
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      x.value[row * Columns::kWidth + i] =
-          operand.element(row / parts, std::uint64_t{columns[i]} * parts + row % parts);
-  return x;
-}
-
 namespace {
 
-/// What a weight of 1 takes of an input's error, and of the rounding of its product; of independent
-/// ones the square.
-std::vector<double> passed_on(const Columns& x, double roundings, double roundoff, Roundings how) {
-  constexpr double kDeviations = 8;
-  std::vector<double> passed(x.value.size());
-  if (how == Roundings::any) {
-    for (std::size_t i = 0; i < passed.size(); ++i)
-      passed[i] = x.error[i] + roundings * roundoff * std::abs(x.value[i]);
-  } else {
-    const double square = kDeviations * kDeviations * roundings * roundoff * roundoff;
-    for (std::size_t i = 0; i < passed.size(); ++i)
-      passed[i] = x.error[i] * x.error[i] + square * x.value[i] * x.value[i];
-  }
-  return passed;
+/// Calls take(row, column, value) for the real numbers that an element is.
+template <class Take>
+void for_real(const Element& one, std::uint32_t parts, const Take& take) {
+  const double real = one.value.real();
+  const double imaginary = one.value.imag();
+  for (std::uint32_t part = 0; part < parts; ++part)
+    take(one.row * parts + part, one.column * parts + part, real);
+  if (imaginary == 0) return;
+  take(one.row * parts, one.column * parts + 1, -imaginary);
+  take(one.row * parts + 1, one.column * parts, imaginary);
 }
 
 }  // namespace
 
-Columns apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings) {
+RealFactor real_factor(const Problem& problem, const Factor& factor) {
+  const std::uint32_t parts = problem.is_complex() ? 2 : 1;
+  // What is added up of a complex product is rounded up to three times more.
+  RealFactor matrix{std::vector<std::uint32_t>(std::size_t{factor.rows} * parts + 1),
+                    {},
+                    {},
+                    factor.roundings * (problem.complex_code() ? 3 : 1)};
+  for (const Element& one : factor.elements)
+    for_real(one, parts,
+             [&](std::uint32_t row, std::uint32_t, double) { ++matrix.begin[row + 1]; });
+  std::partial_sum(matrix.begin.begin(), matrix.begin.end(), matrix.begin.begin());
+  matrix.column.resize(matrix.begin.back());
+  matrix.value.resize(matrix.begin.back());
+  std::vector<std::uint32_t> next(matrix.begin.begin(), matrix.begin.end() - 1);
+  for (const Element& one : factor.elements)
+    for_real(one, parts, [&](std::uint32_t row, std::uint32_t column, double value) {
+      const std::uint32_t at = next[row]++;
+      matrix.column[at] = column;
+      matrix.value[at] = value;
+    });
+  return matrix;
+}
+
+void exact_columns(const Problem& problem, const data::DenseOperand& operand,
+                   std::span<const std::uint32_t> columns, Columns& into) {
   constexpr std::size_t kWidth = Columns::kWidth;
-  const bool any = roundings == Roundings::any;
+  const std::uint64_t parts = problem.is_complex() ? 2 : 1;
+  into.value.assign(problem.features * parts * kWidth, 0);
+  into.error.assign(problem.features * parts * kWidth, 0);
+  std::array<float, 2 * kWidth> numbers;
+  for (std::size_t i = 0; i < columns.size();) {
+    std::size_t end = i + 1;  // of columns side by side
+    while (end < columns.size() && columns[end] == columns[end - 1] + 1) ++end;
+    const auto some = std::span(numbers).first((end - i) * parts);
+    for (std::uint64_t row = 0; row < problem.features; ++row) {
+      operand.read_elements((row * problem.n + columns[i]) * parts, some);
+      for (std::size_t k = 0; k < some.size(); ++k)
+        into.value[(row * parts + k % parts) * kWidth + i + k / parts] =
+            static_cast<double>(some[k]);
+    }
+    i = end;
+  }
+}
+
+namespace {
+
+/// What one row of a factor makes of columns.
+struct RowOf {
+  using L = kernels::Lanes<double>;
+  static constexpr std::size_t kRegisters = Columns::kWidth / L::kCount;
+  std::array<L::Type, kRegisters> sum{}, off{};
+
+  /// What a weight of 1 takes of an input is its error and the rounding of its product, `rounding`
+  /// of its value; of independent roundings the squares.
+  template <Roundings how>
+  void add(double weight, double rounding, const double* value, const double* error) {
+    const double size = how == Roundings::any ? std::abs(weight) : weight * weight;
+    for (std::size_t r = 0; r < kRegisters; ++r) {
+      const L::Type in = L::load(value + r * L::kCount);
+      const L::Type before = L::load(error + r * L::kCount);
+      sum[r] = L::multiply_add(weight, in, sum[r]);
+      const L::Type rounded = how == Roundings::any ? (in < 0 ? -in : in) : in * in;
+      off[r] = L::multiply_add(
+          size,
+          L::multiply_add(rounding, rounded, how == Roundings::any ? before : before * before),
+          off[r]);
+    }
+  }
+};
+
+template <Roundings how>
+void apply_all(const RealFactor& factor, const Columns& x, program::Type type, Columns& y) {
+  constexpr std::size_t kWidth = Columns::kWidth;
+  constexpr double kDeviations = 8;
   const double roundoff = data::unit_roundoff(type);
+  const double rounding = factor.roundings * roundoff *
+                          (how == Roundings::any ? 1 : kDeviations * kDeviations * roundoff);
   const double half_smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
   const std::size_t rows = factor.begin.size() - 1;
-  const std::vector<double> passed = passed_on(x, factor.roundings, roundoff, roundings);
-  Columns y{std::vector<double>(rows * kWidth), std::vector<double>(rows * kWidth)};
+  y.value.resize(rows * kWidth);
+  y.error.resize(rows * kWidth);
   const double least =
       4 * half_smallest * static_cast<double>(factor.value.size()) / static_cast<double>(rows);
   for (std::size_t row = 0; row < rows; ++row) {
-    std::array<double, kWidth> sum{}, off{};
+    RowOf its;
     for (std::uint32_t e = factor.begin[row]; e < factor.begin[row + 1]; ++e) {
-      const double weight = factor.value[e];
-      const double size = any ? std::abs(weight) : weight * weight;
-      const double* const in = &x.value[factor.column[e] * kWidth];
-      const double* const before = &passed[factor.column[e] * kWidth];
-      for (std::size_t i = 0; i < kWidth; ++i) {
-        sum[i] += weight * in[i];
-        off[i] += size * before[i];
-      }
+      const std::size_t at = factor.column[e] * kWidth;
+      its.add<how>(factor.value[e], rounding, &x.value[at], &x.error[at]);
     }
+    std::array<double, kWidth> off;
+    std::memcpy(&y.value[row * kWidth], its.sum.data(), sizeof its.sum);
+    std::memcpy(off.data(), its.off.data(), sizeof its.off);
     for (std::size_t i = 0; i < kWidth; ++i) {
-      y.value[row * kWidth + i] = sum[i];
-      y.error[row * kWidth + i] =
-          (any ? off[i] : std::sqrt(off[i])) + least + roundoff * std::abs(sum[i]);
+      y.error[row * kWidth + i] = (how == Roundings::any ? off[i] : std::sqrt(off[i])) + least +
+                                  roundoff * std::abs(y.value[row * kWidth + i]);
     }
   }
-  return y;
+}
+
+}  // namespace
+
+void apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings,
+           Columns& y) {
+  roundings == Roundings::any ? apply_all<Roundings::any>(factor, x, type, y)
+                              : apply_all<Roundings::independent>(factor, x, type, y);
 }
 
 std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,

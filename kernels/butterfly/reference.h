@@ -48,18 +48,19 @@ enum class Roundings : std::uint8_t { any, independent };
 
 /// Some columns of X or Y, row after row, and how far the machine's may be off: every product and
 /// every sum of a factor rounds once, relative to what is rounded, and once by half the smallest
-/// number above zero.
+/// number above zero. So few that a factor's rows stay in a host's cache.
 struct Columns {
-  static constexpr std::size_t kWidth = 16;
+  static constexpr std::size_t kWidth = 8;
   std::vector<double> value;
   std::vector<double> error;
 };
 /// Columns `columns` (of complex numbers, in them) of an operand, which have no error yet; zeros
 /// behind the last.
-Columns exact_columns(const Problem& problem, const data::DenseOperand& operand,
-                      std::span<const std::uint32_t> columns);
-Columns apply(const RealFactor& factor, const Columns& x, program::Type type,
-              Roundings roundings = Roundings::any);
+void exact_columns(const Problem& problem, const data::DenseOperand& operand,
+                   std::span<const std::uint32_t> columns, Columns& into);
+/// y = factor x, in the memory that y has.
+void apply(const RealFactor& factor, const Columns& x, program::Type type, Roundings roundings,
+           Columns& y);
 
 /// The dense product times columns of X, value after value as in Columns.
 std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, const Columns& x,
