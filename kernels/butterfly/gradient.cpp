@@ -58,7 +58,10 @@ class TwiddleGradient {
   [[nodiscard]] bool rotates() const {
     return geometry_.problem.parameters == Parameters::rotation;
   }
-  [[nodiscard]] std::uint32_t arrays() const { return geometry_.plan.workers_n; }
+  /// Of sums, one for each part of a tile's columns.
+  [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const {
+    return assembly_.vertices.arrays(geometry_.units(tile).size());
+  }
 
   void add_buffers() {
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
@@ -70,9 +73,9 @@ class TwiddleGradient {
     while (x_.size() < stages()) x_.push_back(assembly_.empty_rows("x"));
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
       // What nothing is added to is the result.
-      sums_.push_back(arrays() == 1 && geometry_.plan.split_n == 1 && !rotates()
+      sums_.push_back(arrays(t) == 1 && geometry_.plan.split_n == 1 && !rotates()
                           ? results_[t]
-                          : assembly_.add_buffer(t, layout_.bytes() * arrays(), "sums"));
+                          : assembly_.add_buffer(t, layout_.bytes() * arrays(t), "sums"));
     }
   }
 
@@ -91,9 +94,11 @@ class TwiddleGradient {
       assembly_.add(
           gemm_.adding(TileId(tile), program::Type::f32, bytes, count, first, further, sum));
     };
-    for (std::uint32_t t = 0; t < assembly_.tiles && arrays() > 1; ++t)
-      add(t, layout_.bytes(), arrays() - 1, {sums_[t]}, {sums_[t], word(layout_.bytes())},
+    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
+      if (arrays(t) == 1) continue;
+      add(t, layout_.bytes(), arrays(t) - 1, {sums_[t]}, {sums_[t], word(layout_.bytes())},
           {parts == 1 && !rotates() ? results_[t] : sums_[t]});
+    }
     std::vector<BufferId> received;
     if (parts > 1) received = exchange_shares();
     for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {

@@ -22,7 +22,7 @@ program::Vertex Vertices::rows_vertex(TileId tile, const std::string& name, cons
                                       std::uint64_t units, BufferId in, BufferId out, Place second,
                                       std::uint64_t group_bytes, std::uint64_t array_bytes) {
   const std::uint64_t row = units * problem_.unit_bytes();
-  const std::uint32_t unit = problem_.complex_code() ? problem_.unit_bytes() : kWordBytes;
+  const std::uint32_t unit = step_bytes();
   const std::uint32_t low = std::min(pass.first_place(problem_), pass.last_place(problem_));
   const std::uint32_t between = 1U << low;
   const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
@@ -74,6 +74,10 @@ program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64
                                    BufferId x) {
   return rows_vertex(tile, fmt::format("butterfly_products_{}", number_name()), pass, units,
                      gradient, x, sums, problem_.complex_code() ? 32 : 16, array_bytes);
+}
+
+std::uint32_t Vertices::arrays(std::uint64_t units) const {
+  return word(std::min<std::uint64_t>(units * problem_.unit_bytes() / step_bytes(), workers_n_));
 }
 
 program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,

@@ -33,6 +33,8 @@ class Vertices {
   /// for each part of the columns an array of `array_bytes`.
   program::Vertex products(TileId tile, const RowPass& pass, std::uint64_t units, Place sums,
                            std::uint64_t array_bytes, BufferId gradient, BufferId x);
+  /// The arrays, the first of them, that this writes: few units leave workers idle.
+  [[nodiscard]] std::uint32_t arrays(std::uint64_t units) const;
   /// Gradients of `pairs` angles from such sums, given their cosines and sines.
   program::Vertex angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
                          BufferId result);
@@ -41,6 +43,10 @@ class Vertices {
   std::uint32_t codelet(const std::string& name);
   /// What tile code calls the problem's numbers: of complex ones it may see the parts alone.
   [[nodiscard]] std::string number_name() const;
+  /// Bytes of a row that tile code takes at once.
+  [[nodiscard]] std::uint32_t step_bytes() const {
+    return problem_.complex_code() ? problem_.unit_bytes() : kWordBytes;
+  }
   /// A call whose groups and runs are divided among workers; each group has `group_bytes` at
   /// `second` and each part of the columns an array of `array_bytes` there.
   program::Vertex rows_vertex(TileId tile, const std::string& name, const RowPass& pass,

@@ -82,7 +82,7 @@ std::optional<Matrix> ButterflyLayer::backward(const Matrix& x, const Matrix& gr
     stack.sums.clear();
     stack.bias_sums.clear();
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      stack.sums.push_back(assembly_.buffer(t, layout_.bytes() * arrays(), "sums"));
+      stack.sums.push_back(assembly_.buffer(t, layout_.bytes() * arrays(t), "sums"));
       stack.bias_sums.push_back(assembly_.buffer(t, bias_bytes(), "sums of the bias"));
     }
   }

@@ -101,8 +101,8 @@ void ButterflyLayer::add_up() {
   program::ComputeSet set{"sums of shares", {}};
   for (Stack& stack : stacks_) {
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      if (arrays() > 1)
-        own.vertices.push_back(sum(t, layout_.bytes(), arrays() - 1, {stack.sums[t]},
+      if (arrays(t) > 1)
+        own.vertices.push_back(sum(t, layout_.bytes(), arrays(t) - 1, {stack.sums[t]},
                                    {stack.sums[t], word(layout_.bytes())}, {stack.sums[t]}));
       const Interval share = layout_.share(t);
       BufferId& gradient = stack.twiddles[t].gradient;

@@ -101,6 +101,25 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("tiles with fewer columns than workers add up no sums but those that are there") {
+    // Words of columns: as many as workers, fewer on the second tile, fewer on both, one on one.
+    for (const std::uint32_t n : {21U, 9U, 5U, 1U}) {
+      for (const Parameters parameters : {Parameters::free, Parameters::rotation}) {
+        for (const std::uint32_t workers_n : {2U, 3U, 6U}) {
+          Options options = options_of(4, n, Number::f32, parameters);
+          options.problem.pass = Pass::grad_twiddles;
+          options.problem.layout = Layout::blocked;
+          options.pinned = true;
+          options.plan = {1, n == 1 ? 1U : 2U, 1, workers_n};
+          CAPTURE(n);
+          CAPTURE(config::name_of(kParameters, parameters));
+          CAPTURE(workers_n);
+          CHECK(run(options, small_machine(2)) == "passed");
+        }
+      }
+    }
+  }
+
   TEST_CASE("blocks of every size are multiplied, on matrix units of every shape and without one") {
     for (const Number dtype : {Number::f16, Number::f32}) {
       for (const std::uint32_t block : {2U, 8U, 16U, 32U}) {

@@ -85,22 +85,29 @@ TEST_SUITE("run") {
         if (types.dtype == Type::f16) options.problem.partials = types.partials;
         options.problem.dtype =
             types.dtype == Type::f16 ? butterfly::Number::f16 : butterfly::Number::f32;
-        const Rates sure{19, 19, 18, 0, 19, 20, 0};
-        const Type type = pass == butterfly::Pass::forward ? types.dtype : Type::f32;
-        CHECK(finds<butterfly::Butterfly>(sure, options, type, CheckMode::full) == "found");
+        // One column of a part is replayed to the bit. Roundings of f16 hide small errors of
+        // gradients, which are f32.
+        const bool forward = pass == butterfly::Pass::forward;
+        const Rates half =
+            forward ? Rates{20, 20, 20, 4, 20, 20, 20, 20} : Rates{19, 19, 18, 0, 19, 20, 0, 0};
+        const Rates single = forward ? kAll : Rates{20, 20, 20, 20, 20, 20, 20, 0};
+        CHECK(finds<butterfly::Butterfly>(types.dtype == Type::f16 ? half : single, options,
+                                          forward ? types.dtype : Type::f32,
+                                          CheckMode::full) == "found");
       }
     }
   }
 
   TEST_CASE("checks of butterfly and fft find wrong elements and stale tiles") {
-    const Rates sure{20, 20, 20, 0, 20, 20, 0};
     for (const Type type : {Type::f16, Type::f32}) {
+      const bool half = type == Type::f16;
+      const Rates sure = half ? Rates{20, 20, 20, 4, 20, 20, 20, 20} : kAll;
       butterfly::Options options;
       options.problem.features = 64;
       options.problem.n = 80;
-      options.problem.dtype = type == Type::f16 ? butterfly::Number::f16 : butterfly::Number::f32;
+      options.problem.dtype = half ? butterfly::Number::f16 : butterfly::Number::f32;
       // Sums of all columns, of which a sample has half.
-      const Rates sampled{20, 20, 18, 0, 20, 20, 0};
+      const Rates sampled = half ? Rates{20, 20, 18, 4, 20, 20, 20, 20} : kAll;
       for (const bool blocks : {false, true}) {
         if (blocks) {
           options.problem.features = 256;
@@ -112,8 +119,7 @@ TEST_SUITE("run") {
     }
     fft::Options options;
     options.problem.points = 4096;
-    CHECK(finds<fft::Fft>({20, 20, 20, 20, 20, 20, 0}, options, Type::f32, CheckMode::full) ==
-          "found");
+    CHECK(finds<fft::Fft>(kAll, options, Type::f32, CheckMode::full) == "found");
   }
 
   TEST_CASE("checks of spmm_static find wrong elements, stale tiles and a bias") {
