@@ -71,7 +71,7 @@ Machine::Machine(const MachineConfig& config, const program::Program& program,
     tree_ = std::make_unique<Tree>(config, images, options);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates: sockets are bound from here on
   });
-  tree_->host.load(program, images, tree_->threads);
+  tree_->host.load(program, images, tree_->threads, options.check_races);
   if (options.measure_host) {
     const program::HostBytes bytes = program::host_bytes(program);
     const std::uint32_t transfers =

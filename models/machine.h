@@ -15,9 +15,10 @@
 namespace tessera {
 
 struct RunOptions {
-  unsigned threads = 1;       ///< of the host; results do not depend on it
-  bool check_races = false;   ///< fault where workers of one run, or a transfer in flight, overlap
-  bool measure_host = false;  ///< count the host's transfers of inputs and results
+  unsigned threads = 1;  ///< of the host; results do not depend on it
+  /// Fault where workers of one run, or a transfer in flight, overlap; poison what is undefined.
+  bool check_races = false;
+  bool measure_host = false;                   ///< count the host's transfers of inputs and results
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
   std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps

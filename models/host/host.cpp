@@ -8,6 +8,7 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t kTilesAPiece = 8;
+constexpr std::byte kPoison{0xff};  // NaN in f16 and f32
 
 void write(std::span<std::byte> sram, Address address, std::span<const std::byte> bytes) {
   check(std::uint64_t{address.count()} + bytes.size() <= sram.size(),
@@ -26,13 +27,14 @@ Host::Host(const sc_core::sc_module_name& name, const MachineConfig& machine)
       bytes_per_tile_(machine.tile.sram_kib * 1024ULL) {}
 
 void Host::load(const program::Program& program, const program::Images& images,
-                HostThreads& threads) {
+                HostThreads& threads, bool poison) {
   const auto& buffers = program.buffers();
   buffers_.reserve(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i)
     buffers_.push_back({buffers[i].tile, images.buffer_address[i]});
   for (const program::StepInfo& step : images.steps) transfers_.push_back({step.transfer});
   const std::vector<std::span<std::byte>> srams = direct_memories();
+  if (poison) this->poison(program, srams);
   threads.for_ranges(tiles_, kTilesAPiece, [&](std::size_t begin, std::size_t end) {
     for (std::size_t tile = begin; tile < end; ++tile) {
       const program::TileImage& image = images.tiles[tile];
@@ -42,6 +44,17 @@ void Host::load(const program::Program& program, const program::Images& images,
     }
   });
   write_inputs(program, images, 0, threads);
+}
+
+void Host::poison(const program::Program& program,
+                  std::span<const std::span<std::byte>> srams) const {
+  const auto& buffers = program.buffers();
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].initialised()) continue;
+    const auto [tile, address] = buffers_[i];
+    const auto bytes = srams[index(tile)].subspan(address.count(), buffers[i].bytes);
+    std::fill(bytes.begin(), bytes.end(), kPoison);
+  }
 }
 
 void Host::write_inputs(const program::Program& program, const program::Images& images,

@@ -30,8 +30,11 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
   /// Bound to the chip's SRAM.
   tlm_utils::simple_initiator_socket<Host> socket;
 
-  /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound.
-  void load(const program::Program& program, const program::Images& images, HostThreads& threads);
+  /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound. With
+  /// `poison` buffers without contents are filled with what is no number of any type but -1, so
+  /// that a result shows that something was read before it was written.
+  void load(const program::Program& program, const program::Images& images, HostThreads& threads,
+            bool poison);
   /// Writes the inputs of run `run` of the program that was loaded.
   void write_inputs(const program::Program& program, const program::Images& images,
                     std::uint32_t run, HostThreads& threads);
@@ -50,6 +53,7 @@ class Host : public sc_core::sc_module, public MemoryReader, public HostPort {
     Address address;
   };
   void access(tlm::tlm_command command, program::Place place, std::span<std::byte> bytes) const;
+  void poison(const program::Program& program, std::span<const std::span<std::byte>> srams) const;
   std::span<std::byte> direct_memory(TileId tile);
   std::vector<std::span<std::byte>> direct_memories();
 

@@ -28,7 +28,8 @@ void describe(config::Fields& fields, RunConfig& run) {
                 "sampled where a full reference would take long"},
                run.check, kCheckModes);
   fields.field({"check_races",
-                "fault where workers of one run, or a transfer in flight, touch the same bytes"},
+                "fault where workers of one run, or a transfer in flight, touch the same bytes; "
+                "memory that nothing has written holds no number (NaN)"},
                run.check_races);
   fields.field(
       {"measure",

@@ -66,6 +66,28 @@ TEST_SUITE("run") {
     CHECK(run_ring(3, 2, {}, view) == "2:90 0:90 0:90 0:90  4 5 3");
   }
 
+  TEST_CASE("memory that nothing has written is zero, or poisoned where races are looked for") {
+    for (const bool check_races : {false, true}) {
+      const std::string text = in_child([&] {
+        const MachineConfig config = sample::machine(2);
+        sample::Program program = sample::ring(2, 1).program;
+        program::Buffer buffer{};
+        buffer.tile = TileId{1};
+        buffer.bytes = 4096;  // others take the place of some
+        buffer.keep = true;
+        buffer.name = "undefined";
+        const program::BufferId undefined = program.add_buffer(std::move(buffer));
+        Machine machine(config, program, sample::compile(program, config),
+                        {.check_races = check_races});
+        machine.run();
+        std::uint64_t word = 1;
+        machine.memory().read({undefined, 4088}, std::as_writable_bytes(std::span(&word, 1)));
+        return fmt::format("{:x}", word);
+      });
+      CHECK(text == std::string(check_races ? "ffffffffffffffff" : "0"));
+    }
+  }
+
   TEST_CASE("a program runs again on other inputs, in the time that follows") {
     const std::string text = in_child([&] {
       const MachineConfig config = sample::machine(3);
