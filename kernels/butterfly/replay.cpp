@@ -58,7 +58,8 @@ class RowSums {
 
 /// At most kWidth columns of Y: [row][column].
 std::vector<float> replayed(const SignedProduct& product, std::span<const std::uint32_t> columns) {
-  const Columns x = exact_columns(product.problem, product.x, columns);
+  Columns x;
+  exact_columns(product.problem, product.x, columns, x);
   std::vector<float> values(x.value.begin(), x.value.end());
   std::vector<float> next(values.size());
   const RowSums sums(product.problem);
