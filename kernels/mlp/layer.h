@@ -5,7 +5,7 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "kernels/mlp/network.h"
-#include "kernels/pixelfly/sampled.h"
+#include "kernels/pixelfly/gradient_products.h"
 #include "kernels/spmm_static/plan.h"
 #include "kernels/training/parameters.h"
 #include "kernels/training/products.h"
@@ -34,9 +34,9 @@ struct PixelflyPlan {
   sparse::Shape shape;
   sparse::BlockMatrix z_of, t_of;           ///< V^T, U^T
   sparse::BlockMatrix forward_of, back_of;  ///< [S | U], [S^T | V]
-  sparse::BlockMatrix v_of;
+  sparse::BlockMatrix v_of, vt_of;          ///< V, V^T in blocks of the same side
   spmm_static::Plan z, t, forward, back;
-  pixelfly::Sampled dw, dv;
+  pixelfly::GradientPlan gradients;  ///< dw and dv
 };
 using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
                                std::shared_ptr<const PixelflyPlan>, DensePlan>;

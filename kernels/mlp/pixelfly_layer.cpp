@@ -8,11 +8,12 @@ using program::Place;
 using sparse::BlockMatrix;
 using spmm_static::DenseRows;
 using spmm_static::Partition;
-using training::Lines;
 
 namespace {
 
 using Buffers = std::vector<BufferId>;
+
+constexpr std::uint64_t kAll = ~std::uint64_t{0};  ///< columns
 
 /// A layer of pixelfly.
 class PixelflyLayer : public Layer {
@@ -22,8 +23,8 @@ class PixelflyLayer : public Layer {
         context_(context),
         plan_(plan),
         sparse_(code_, assembly.program(), assembly.machine().tile.contexts),
-        w_(plan.dw),
-        v_(plan.dv) {
+        w_(plan.gradients.dw),
+        v_(*plan.gradients.dv) {
     const std::vector<double> values =
         initial_parameters(context.seed, context.number, context.linear);
     fill(w_, values);
@@ -36,11 +37,14 @@ class PixelflyLayer : public Layer {
     x_ = stored(outer.x.front().storage, "x in blocks");
     clear_behind(x, outer.x.front().storage, x_);
     const Values weights = make_values(outer);
-    assembly_.transpose(w_.lines(), transposed(w_, weights), w_.extent());
     const Values factor = make_values(plan_.z.partition);
+    const Taking w{w_, weights, true, 0, kAll};
+    const Taking v{v_, factor, false, 0, kAll};
+    if (!w.lies()) add_turned(assembly_, {w});
     program::Exchange exchange{"x and low rank", {}};
     add_blocks(exchange, x, outer.x.front().storage, x_, outer.shape.x_depth(), true);
-    add_values(exchange, v_, 0, factor);
+    if (w.lies()) add_copies(exchange, w);
+    add_copies(exchange, v);
     assembly_.add_step(std::move(exchange));
     z_ = stored(plan_.z.partition.y_storage(), "low rank");
     multiply(plan_.z, plan_.z_of, factor, "low rank ", {x_}, z_);
@@ -56,11 +60,15 @@ class PixelflyLayer : public Layer {
     clear_behind(gradient, rows.storage, dy);
     const Values factor = make_values(plan_.t.partition);
     const Values weights = make_values(plan_.back.partition);
-    if (wanted) assembly_.transpose(v_.lines(), transposed_factor(weights), v_.extent());
+    std::vector<Taking> taken{{w_, factor, false, first_of_u(), kAll}};
+    if (wanted) taken.push_back({w_, weights, false, 0, first_of_u()});
+    if (wanted) add_turned(assembly_, {{v_, weights, true, 0, kAll, first_of_t()}});
+    const bool lies = taken.front().lies();
+    if (!lies) add_turned(assembly_, taken);
     program::Exchange exchange{"gradient and low rank", {}};
     add_blocks(exchange, gradient, rows.storage, dy, plan_.shape.x_depth(), true);
-    add_values(exchange, w_, first_of_u(), factor);
-    if (wanted) add_values(exchange, w_, 0, weights);
+    for (const Taking& taking : taken)
+      if (lies) add_copies(exchange, taking);
     assembly_.add_step(std::move(exchange));
     const Buffers t = stored(plan_.t.partition.y_storage(), "low rank of the gradient");
     multiply(plan_.t, plan_.t_of, factor, "low rank back ", {dy}, t);
@@ -71,8 +79,8 @@ class PixelflyLayer : public Layer {
       back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
       take(dx, plan_.back.partition, *back);
     }
-    pixelfly::add_sampled(sparse_, plan_.dw, "dw ", {dy}, {x_, z_}, w_.gradients());
-    pixelfly::add_sampled(sparse_, plan_.dv, "dv ", {x_}, {t}, v_.gradients());
+    pixelfly::add_products(sparse_, plan_.gradients, {dy}, {x_, z_}, {t}, w_.gradients(),
+                           v_.gradients());
     return back;
   }
 
@@ -148,55 +156,7 @@ class PixelflyLayer : public Layer {
     product.add_steps(x, results);
   }
 
-  /// Rows of `to`'s inputs, from column `first` of `from` on: W's inputs are rows there, and its
-  /// outputs stand side by side.
-  void add_values(program::Exchange& exchange, const AtRest& from, std::uint64_t first,
-                  const Values& to) const {
-    const spmm_static::Deal& deal = to.partition.deal;
-    const std::uint64_t block = to.partition.shape.block;
-    for (std::uint64_t e = 0; e < deal.blocks(); ++e) {
-      if (&to.partition == &plan_.back.partition && deal.column[e] * block >= first_of_t())
-        continue;
-      for (std::uint64_t in = deal.column[e] * block; in < (deal.column[e] + 1) * block; ++in)
-        for (std::uint64_t out = deal.row[e] * block; out < (deal.row[e] + 1) * block;
-             out += to.run())
-          copy(exchange, from, from.byte(in, first + out), to, to.byte(out, in));
-    }
-  }
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
-  static void copy(program::Exchange& exchange, const AtRest& from, std::uint64_t source,
-                   const Values& to, std::uint64_t destination) {
-    for (const auto& given : from.storage.pieces(source, source + to.run() * from.element_bytes))
-      sparse::scatter(exchange, {from.stretches[given.tile].weights, given.offset}, to.storage,
-                      to.buffers, destination + given.at, destination + given.at + given.bytes);
-  }
-
-  /// Where W's outputs are rows at rest: row j of the transposed blocks holds, block by block, what
-  /// input j of each gives.
-  [[nodiscard]] static Lines transposed(const AtRest& from, const Values& to) {
-    return turned(from, to, 0);
-  }
-  /// V is [inputs of x, rank]: rows are outputs of `to`, columns its inputs behind those of dY.
-  [[nodiscard]] Lines transposed_factor(const Values& to) const {
-    return turned(v_, to, first_of_t());
-  }
-  [[nodiscard]] static Lines turned(const AtRest& from, const Values& to, std::uint64_t first) {
-    return {[&from, to, first](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
-      Lines::Pieces pieces;
-      const std::uint64_t bytes = from.element_bytes;
-      for (std::uint64_t at = begin; at < end; at += to.run() * bytes) {
-        const std::uint64_t e = at / bytes / from.block;
-        const std::uint64_t out =
-            std::uint64_t{from.deal.row[e]} * from.block + at / bytes % from.block;
-        const std::uint64_t in = first + std::uint64_t{from.deal.column[e]} * from.block + row;
-        const std::uint64_t byte = to.byte(out, in);
-        for (const auto& piece : to.storage.pieces(byte, byte + to.run() * bytes))
-          pieces.push_back(
-              {{to.buffers[piece.tile], piece.offset}, word(at - begin + piece.at), piece.bytes});
-      }
-      return pieces;
-    }};
-  }
 
   /// Blocks hold more rows than the matrix has columns.
   void clear_behind(const Matrix& matrix, const EvenStorage& storage, const Buffers& buffers) {

@@ -75,6 +75,7 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
   plan.back_of = beside(sparse::transposed(s), rank, in / block);
   plan.z_of = factor(rank, in, inner.block, block);
   plan.t_of = factor(rank, out, inner.block, block);
+  plan.vt_of = factor(rank, in, block, block);
   plan.v_of =
       blocks_of(in, rank, block, std::vector(in / block, numbers(0, ceil_div(rank, block))));
   const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
@@ -98,10 +99,16 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
   plan.t = product(plan.t_of, inner, dy);
   plan.forward = product(plan.forward_of, plan.shape, x_z);
   plan.back = product(plan.back_of, plan.shape, dy_t);
-  plan.dw = pixelfly::plan_sampled(plan.forward_of, plan.shape, columns, costs, {},
-                                   {dy, x_z, beside}, "workload.layers");
-  plan.dv = pixelfly::plan_sampled(plan.v_of, plan.shape, columns, costs, {}, {x, t, beside},
-                                   "workload.layers");
+  const auto gradients = [&](bool on_unit) {
+    return pixelfly::plan_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
+                                   {x.front(), dy.front(), x_z.back(), t.front(), columns}, costs,
+                                   {}, beside, on_unit);
+  };
+  // Weights at rest are turned in whole words.
+  const bool squares = pixelfly::takes_squares(plan.shape) &&
+                       columns % pixelfly::square_columns(plan.shape) == 0 &&
+                       plan.shape.unit.columns % plan.shape.lanes() == 0;
+  plan.gradients = squares ? pixelfly::unit_or_vector(gradients) : gradients(false);
   return std::make_shared<const PixelflyPlan>(std::move(plan));
 }
 
@@ -114,8 +121,9 @@ nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
           {"forward", spmm_static::to_json(plan.forward)},
           {"low_rank_back", spmm_static::to_json(plan.t)},
           {"input_gradient", spmm_static::to_json(plan.back)},
-          {"dw", cuts(plan.dw)},
-          {"dv", cuts(plan.dv)}};
+          {"gradients", plan.gradients.dw.on_unit ? plan.shape.unit.name() : "vector"},
+          {"dw", cuts(plan.gradients.dw)},
+          {"dv", cuts(*plan.gradients.dv)}};
 }
 
 }  // namespace tessera::mlp

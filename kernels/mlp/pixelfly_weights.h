@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "kernels/mlp/layer.h"
 #include "kernels/spmm_static/product.h"
@@ -15,54 +16,51 @@ class BlockNumbers {
     for (std::uint64_t e = 0; e < deal.blocks(); ++e)
       numbers_.emplace(std::pair{deal.row[e], deal.column[e]}, e);
   }
+  explicit BlockNumbers(const pixelfly::Sampled& gradient) {
+    for (std::uint64_t e = 0; e < gradient.partition.deal.blocks(); ++e)
+      numbers_.emplace(std::pair{gradient.row(e), gradient.column(e)}, e);
+  }
   [[nodiscard]] std::uint64_t operator()(std::uint64_t row, std::uint64_t column) const {
     return numbers_.at({word(row), word(column)});
+  }
+  [[nodiscard]] bool contains(std::uint64_t row, std::uint64_t column) const {
+    return numbers_.count({word(row), word(column)}) != 0;
   }
 
  private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> numbers_;
 };
 
-/// Weights at rest: blocks as their gradients are dealt, each row by row, in equal parts on all
-/// tiles.
+/// Weights at rest: blocks as their gradients are dealt and lie, in equal parts on all tiles.
 struct AtRest {
   explicit AtRest(const pixelfly::Sampled& gradient)
-      : deal(gradient.partition.deal),
+      : of(gradient),
         block(gradient.partition.shape.block),
         element_bytes(gradient.partition.shape.bytes()),
         storage(gradient.results()),
-        number(deal) {}
+        number(gradient) {}
 
+  [[nodiscard]] bool holds(std::uint64_t row, std::uint64_t column) const {
+    return number.contains(row / block, column / block);
+  }
+  [[nodiscard]] std::uint64_t blocks() const { return of.partition.deal.blocks(); }
   /// The element's byte.
   [[nodiscard]] std::uint64_t byte(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t e = number(row / block, column / block);
-    return ((e * block + row % block) * block + column % block) * element_bytes;
+    return (e * of.area() + of.number(row % block, column % block)) * element_bytes;
   }
   [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column, bool applied) const {
     const std::uint64_t at = byte(row, column);
     const kernels::EvenStorage::Piece piece = storage.pieces(at, at + element_bytes).front();
     return stretches[piece.tile].parameter(piece.offset / element_bytes, applied);
   }
-  /// Row i of block e as row number e * block + i.
-  [[nodiscard]] training::Lines lines() const {
-    return {[this](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
-      const std::uint64_t before = row * block * element_bytes;
-      training::Lines::Pieces pieces;
-      for (const auto& piece : storage.pieces(before + begin, before + end))
-        pieces.push_back({{stretches[piece.tile].weights, piece.offset}, piece.at, piece.bytes});
-      return pieces;
-    }};
-  }
   [[nodiscard]] std::vector<BufferId> gradients() const {
     std::vector<BufferId> buffers;
     for (const training::Stretch& each : stretches) buffers.push_back(each.gradient);
     return buffers;
   }
-  [[nodiscard]] Assembly::Extent extent() const {
-    return {word(deal.blocks() * block), block, block};
-  }
 
-  const spmm_static::Deal& deal;
+  const pixelfly::Sampled& of;
   std::uint32_t block;
   std::uint64_t element_bytes;
   kernels::EvenStorage storage;
@@ -77,6 +75,9 @@ struct Values {
       : partition(of), storage(of.value_storage()), buffers(by_tile), number(of.deal) {}
 
   [[nodiscard]] std::uint64_t run() const { return partition.shape.y_depth(); }
+  [[nodiscard]] bool holds(std::uint64_t out, std::uint64_t in) const {
+    return number.contains(out / partition.shape.block, in / partition.shape.block);
+  }
   /// Of as many outputs from `out` on for one input.
   [[nodiscard]] std::uint64_t byte(std::uint64_t out, std::uint64_t in) const {
     const std::uint64_t block = partition.shape.block;
@@ -91,5 +92,25 @@ struct Values {
   std::vector<BufferId> buffers;
   BlockNumbers number;
 };
+
+/// Weights at rest that a product takes: columns [first, end), whose numbers begin at `input` of
+/// its inputs where its outputs are rows, at 0 of its outputs otherwise.
+struct Taking {
+  const AtRest& from;
+  const Values& to;
+  bool rows;  ///< its outputs are rows at rest, its inputs columns; or the other way round
+  std::uint64_t first, end;
+  std::uint64_t input = 0;
+
+  /// Whether the outputs of an input lie side by side at rest, as the product takes them.
+  [[nodiscard]] bool lies() const { return rows == from.of.down(); }
+};
+
+/// Copies of what lies as the product takes it.
+void add_copies(program::Exchange& exchange, const Taking& taking);
+
+/// Turns what does not, in steps of its own: from lines at rest to the outputs of an input. All are
+/// of the same weights.
+void add_turned(Assembly& assembly, const std::vector<Taking>& takings);
 
 }  // namespace tessera::mlp

@@ -152,18 +152,25 @@ std::uint64_t Sampled::partial_bytes(const Share& share) const {
 
 Sampled::Run Sampled::run(std::uint64_t e, std::uint64_t first) const {
   const std::uint64_t side = partition.shape.block;
-  const std::uint64_t line = on_unit ? partition.shape.unit.columns : side;
   std::uint64_t of_a = first / side;
   std::uint64_t of_b = first % side;
   if (on_unit) {
-    of_a = first / (side * line) * line + first % line;
-    of_b = first % (side * line) / line;
+    of_a = first / (side * line()) * line() + first % line();
+    of_b = first % (side * line()) / line();
   }
   of_a += partition.deal.row[e] * side;
   of_b += partition.deal.column[e] * side;
-  const std::uint64_t count = line - first % line;
-  if (transposed) return {of_b, of_a, count, !on_unit};
-  return {of_a, of_b, count, on_unit};
+  const std::uint64_t count = line() - first % line();
+  if (transposed) return {of_b, of_a, count, down()};
+  return {of_a, of_b, count, down()};
+}
+
+std::uint64_t Sampled::number(std::uint64_t row, std::uint64_t column) const {
+  const std::uint64_t side = partition.shape.block;
+  const std::uint64_t of_a = transposed ? column : row;
+  const std::uint64_t of_b = transposed ? row : column;
+  if (!on_unit) return of_a * side + of_b;
+  return (of_a / line() * side + of_b) * line() + of_a % line();
 }
 
 sparse::Shape summing(const Sampled& plan) {

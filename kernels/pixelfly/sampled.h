@@ -46,6 +46,13 @@ struct Sampled {
   };
   /// Those of block `e` of the deal from its number `first` on.
   [[nodiscard]] Run run(std::uint64_t e, std::uint64_t first) const;
+  /// Where an element of a block of what is wanted stands among its elements.
+  [[nodiscard]] std::uint64_t number(std::uint64_t row, std::uint64_t column) const;
+  /// Elements side by side: how many, and whether they are of one column.
+  [[nodiscard]] std::uint32_t line() const {
+    return on_unit ? partition.shape.unit.columns : partition.shape.block;
+  }
+  [[nodiscard]] bool down() const { return on_unit != transposed; }
   [[nodiscard]] std::uint32_t row(std::uint64_t e) const {
     return transposed ? partition.deal.column[e] : partition.deal.row[e];
   }

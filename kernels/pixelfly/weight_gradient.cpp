@@ -24,9 +24,7 @@ namespace {
 struct Matrices {
   const BlockMatrix& z;
   const BlockMatrix& t;
-  const BlockMatrix& dw;
-  const BlockMatrix& dv;
-  const BlockMatrix& vt;
+  GradientMatrices wanted;
 };
 
 class GradientPlanner {
@@ -43,14 +41,11 @@ class GradientPlanner {
     inner_shape_.layout = kernels::Layout::blocked;
     inner_shape_.block = inner_block(shape);
     const std::uint64_t made = of.z.rows;
-    const std::uint64_t given = std::uint64_t{of.dw.block_columns()} * shape.block - made;
-    x_ = rows(shape, 0, given);
-    if (on_unit) x_.storage = squares(given);
-    dy_ = rows(shape, 0, std::uint64_t{of.dw.block_rows()} * shape.block);
+    given_rows_ = std::uint64_t{of.wanted.dw.block_columns()} * shape.block - made;
+    x_ = rows(shape, 0, given_rows_);
+    if (on_unit) x_.storage = square_storage(shape, given_rows_, n_, costs.machine().tiles);
+    dy_ = rows(shape, 0, std::uint64_t{of.wanted.dw.block_rows()} * shape.block);
     made_ = rows(inner_shape_, 0, made);
-    b_ = {x_};
-    if (made > 0) b_.push_back(rows(inner_shape_, given, made));
-    if (made > 0 && on_unit) b_.back().storage = squares(made);
   }
 
   /// With less and less of a tile for each product, until all lists go in beside it.
@@ -72,36 +67,20 @@ class GradientPlanner {
     return {first, spmm_static::rows_on_tiles(shape, count, round_up(n_, shape.lanes()),
                                               costs_.machine().tiles)};
   }
-  [[nodiscard]] EvenStorage squares(std::uint64_t count) const {
-    return square_storage(shape_, count, n_, costs_.machine().tiles);
-  }
   [[nodiscard]] std::uint64_t given() const { return x_.storage.each() + dy_.storage.each(); }
 
   GradientPlan planned(std::uint64_t slack) {
     const bool low_rank = of_.z.rows > 0;
     const std::uint64_t made = low_rank ? made_.storage.each() : 0;
-    GradientPlan plan{{},
-                      {},
-                      plan_sampled(of_.dw, shape_, n_, costs_, pinned_.dw,
-                                   {{dy_}, b_, slack + made, on_unit_}, "workload.plan.dw"),
-                      {}};
+    GradientRows lie{x_, dy_, {}, {}, n_};
+    if (low_rank) lie.z = DenseRows{given_rows_, made_.storage};
+    if (low_rank) lie.t = made_;
+    GradientPlan plan = plan_products(of_.wanted, shape_, lie, costs_, pinned_, slack, on_unit_);
     if (shape_.relayouts()) add_rows_in(plan.dw);
-    if (on_unit_) plan.squares.push_back(x_.storage);
-    if (on_unit_ && low_rank) plan.squares.push_back(made_.storage);
-    if (on_unit_) plan.turning = predict_squares(shape_, plan.squares, costs_);
     if (!low_rank) return plan;
-    plan.dv = plan_dv(slack + results(plan));
     plan.z = product(of_.z, x_, slack);
     plan.t = product(of_.t, dy_, slack + made);
     return plan;
-  }
-  /// On the unit T is weights: a row of its blocks has all rows of X as positions.
-  Sampled plan_dv(std::uint64_t beside) {
-    const std::string keys = "workload.plan.dv";
-    if (on_unit_)
-      return plan_sampled(of_.vt, shape_, n_, costs_, pinned_.dv,
-                          {{made_}, {x_}, beside, true, true}, keys);
-    return plan_sampled(of_.dv, shape_, n_, costs_, pinned_.dv, {{x_}, {made_}, beside}, keys);
   }
   void add_rows_in(Sampled& first) {
     spmm_static::Cost cost(shape_, 0, costs_);
@@ -137,8 +116,8 @@ class GradientPlanner {
   const Pinned& pinned_;
   std::uint64_t capacity_;
   sparse::Shape inner_shape_ = shape_;
+  std::uint64_t given_rows_;
   DenseRows x_, dy_, made_;
-  std::vector<DenseRows> b_;  ///< X and Z
 };
 
 /// Throws KeyError where the machine has no unit for the products that are wanted on it.
@@ -161,27 +140,10 @@ GradientPlan plan_gradient(const Matrices& of, const sparse::Shape& shape, std::
   if (pinned.products == Products::matrix_unit) require_squares(shape, costs.machine());
   if (pinned.products == Products::vector || !takes_squares(shape)) return plan(false);
   if (pinned.products == Products::matrix_unit) return plan(true);
-  std::optional<GradientPlan> unit;
-  try {
-    unit = plan(true);
-    GradientPlan vector = plan(false);
-    if (vector.prediction().cycles < unit->prediction().cycles) return vector;
-  } catch (const UserError&) {
-    if (!unit) return plan(false);
-  }
-  return *std::move(unit);
+  return unit_or_vector(plan);
 }
 
 }  // namespace
-
-Prediction GradientPlan::prediction() const {
-  Prediction sum = dw.prediction;
-  add(sum, turning);
-  for (const auto* product : {&z, &t})
-    if (*product) add(sum, (*product)->prediction);
-  if (dv) add(sum, dv->prediction);
-  return sum;
-}
 
 WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
     : options_(options),
@@ -197,7 +159,7 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
          sparse::kDenseStream),
       dy_(layer_.s.rows, options.n, options.weights.dtype, options.weights.seed,
           sparse::kGradientStream),
-      plan_(plan_gradient({z_, t_, dw_, dv_, vt_}, shape_, options.n, costs, options_.plan)) {}
+      plan_(plan_gradient({z_, t_, {dw_, dv_, vt_}}, shape_, options.n, costs, options_.plan)) {}
 
 std::uint64_t WeightGradient::useful_flops() const {
   const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
@@ -252,15 +214,7 @@ program::Program WeightGradient::build() const {
     right.push_back(product(*plan_.z, z_, "Z", right.front()));
     t.push_back(product(*plan_.t, t_, "T", left.front()));
   }
-  if (plan_.dw.on_unit) {
-    std::vector<RowsInBlocks> blocks;
-    for (std::size_t i = 0; i < right.size(); ++i) blocks.push_back({plan_.squares[i], right[i]});
-    right = add_squares(assembly, shape_, blocks);
-  }
-  const spmm_static::BuffersOfRows x_rows{right.front()};
-  add_sampled(assembly, plan_.dw, "dw ", left, right, dw);
-  if (plan_.dv && plan_.dw.on_unit) add_sampled(assembly, *plan_.dv, "dv ", t, x_rows, dv);
-  if (plan_.dv && !plan_.dw.on_unit) add_sampled(assembly, *plan_.dv, "dv ", x_rows, t, dv);
+  add_products(assembly, plan_, left, right, t, dw, dv);
   add_sparse_gradient(program, {plan_.dw, dw, first_dense()}, layer_.s);
   if (plan_.dv) {
     add_dense_gradient(program, {plan_.dw, dw, first_dense()}, "dU", layer_.u);

@@ -1,22 +1,11 @@
 #pragma once
 
+#include "kernels/pixelfly/gradient_products.h"
 #include "kernels/pixelfly/pixelfly.h"
-#include "kernels/pixelfly/sampled.h"
 
 /// Pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T where [S | U] has
 /// blocks, and dV = X T^T.
 namespace tessera::pixelfly {
-
-/// The plans of its products, which live in one program.
-struct GradientPlan {
-  std::optional<spmm_static::Plan> z, t;  ///< none if the rank is 0, nor dv
-  Sampled dw;
-  std::optional<Sampled> dv;
-  std::vector<kernels::EvenStorage> squares = {};  ///< what is made so: where X and Z lie in blocks
-  Prediction turning = {};                         ///< of making them
-
-  [[nodiscard]] Prediction prediction() const;
-};
 
 class WeightGradient : public Workload {
  public:

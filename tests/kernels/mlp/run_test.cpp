@@ -119,6 +119,24 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("gradients of pixelfly's blocks go past the matrix unit where it gives whole blocks") {
+    // Sums of f32 are 16 at once, a block's side; those of f16 eight, half of it or all.
+    const auto gradients = [](program::Type type, std::uint32_t block) {
+      Options options = network(
+          30, {of_kind(LayerKind::pixelfly, 64, block), of_kind(LayerKind::pixelfly, 40, block)});
+      options.dtype = type;
+      return test::run_workload<Mlp>(options, small_machine(7), [](const auto&, const Mlp& mlp) {
+        const auto products = mlp.plan().at("products");
+        return fmt::format(" {} {}", products[0].at("gradients").template get<std::string>(),
+                           products[1].at("gradients").template get<std::string>());
+      });
+    };
+    CHECK(gradients(program::Type::f32, 16) == "passed f32_8x16 f32_8x16");
+    CHECK(gradients(program::Type::f16, 16) == "passed f16_f32_16x8 f16_f32_16x8");
+    CHECK(gradients(program::Type::f16, 8) == "passed f16_f32_16x8 f16_f32_16x8");
+    CHECK(gradients(program::Type::f32, 8) == "passed vector vector");
+  }
+
   TEST_CASE("layers of all kinds after each other, learnt by Adam, without a matrix unit") {
     Options options =
         network(10, {of_kind(LayerKind::pixelfly, 24), of_kind(LayerKind::butterfly, 20),
