@@ -2,9 +2,12 @@
 
 #include <array>
 #include <cstring>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "small_runs.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -58,6 +61,13 @@ Input config_input(const Seeds& seeds, Choices& choices) {
       text = text_of(extreme(config, choices));
   }
   return {{{"a.json", text}}, simulate(choices), ""};
+}
+
+/// Runs that should give right results, at whatever plan they get.
+Input small_input(const Seeds& /*seeds*/, Choices& choices) {
+  return {{{"a.json", text_of(small_run(choices))}},
+          {"run", "a.json", "--threads", "1", "--out", "r"},
+          ""};
 }
 
 std::string market_text(Choices& choices) {
@@ -189,11 +199,31 @@ Input results_input(const Seeds& seeds, Choices& choices) {
 
 }  // namespace
 
-Input make_input(const Seeds& seeds, Choices& choices) {
-  using Make = Input (*)(const Seeds&, Choices&);
-  constexpr std::array<Make, 8> kKinds = {config_input,  config_input, matrix_input, matrix_input,
-                                          program_input, sweep_input,  eval_input,   results_input};
-  return choices.of(kKinds)(seeds, choices);
+namespace {
+
+struct Kind {
+  std::string_view name;
+  unsigned share;  ///< of all inputs
+  Input (*make)(const Seeds&, Choices&);
+};
+constexpr std::array<Kind, 7> kKinds = {{{"config", 2, config_input},
+                                         {"matrix", 2, matrix_input},
+                                         {"program", 1, program_input},
+                                         {"sweep", 1, sweep_input},
+                                         {"eval", 1, eval_input},
+                                         {"results", 1, results_input},
+                                         {"run", 1, small_input}}};
+
+}  // namespace
+
+Input make_input(const Seeds& seeds, Choices& choices, std::string_view only) {
+  std::vector<const Kind*> kinds;
+  for (const Kind& kind : kKinds)
+    if (only.empty() || only == kind.name) kinds.insert(kinds.end(), kind.share, &kind);
+  if (kinds.empty())
+    throw std::runtime_error(fmt::format(
+        "--only: found \"{}\", allowed config, matrix, program, sweep, eval, results, run", only));
+  return choices.of(kinds)->make(seeds, choices);
 }
 
 }  // namespace tessera::fuzz

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mutations.h"
@@ -24,7 +25,8 @@ struct Input {
   std::string standard_input;
 };
 
-/// The same for the same choices.
-Input make_input(const Seeds& seeds, Choices& choices);
+/// The same for the same choices. `only`: config, matrix, program, sweep, eval, results or run;
+/// empty: of any kind. Throws std::runtime_error if there is none of that name.
+Input make_input(const Seeds& seeds, Choices& choices, std::string_view only);
 
 }  // namespace tessera::fuzz

@@ -1,7 +1,8 @@
-// tessera_fuzz PROGRAM SOURCE [--count N] [--seed S] [--first I] [--gib G] [--keep DIR]: calls the
-// program with N inputs made wrong or extreme, each alone in a folder and under limits, and keeps
-// those that it takes badly: a bug of ours, a signal, more than 20 s or 4 GB, a refusal without a
-// message, something left behind.
+// tessera_fuzz PROGRAM SOURCE [--count N] [--seed S] [--first I] [--gib G] [--only KIND]
+// [--keep DIR]: calls the program with N inputs made wrong, extreme or, of small runs, at random,
+// each alone in a folder and under limits, and keeps those that it takes badly: a wrong result, a
+// bug of ours, a signal, more than 20 s or 4 GB, a refusal without a message, something left
+// behind.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -30,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string program, source, keep = "fuzz-findings";
+  std::string program, source, only, keep = "fuzz-findings";
   std::uint64_t count = 1000, seed = 1, first = 0;
   std::uint64_t gib = 4;  ///< of memory; 0: any, as sanitizers need
 };
@@ -163,7 +164,7 @@ std::uint64_t fuzz(const Options& options) {
   std::uint64_t planned = 0;
   for (std::uint64_t i = options.first; i < options.first + options.count; ++i) {
     Choices choices(options.seed, i);
-    const Input input = make_input(seeds, choices);
+    const Input input = make_input(seeds, choices, options.only);
     const fs::path folder = work / "input";
     lay(input, folder);
     const Outcome outcome = call(options, input, folder);
@@ -194,8 +195,8 @@ Options parsed(const std::vector<std::string>& words) {
   options.source = words[1];
   for (std::size_t i = 2; i < words.size(); i += 2) {
     const std::string& text = words[i + 1];
-    if (words[i] == "--keep") {
-      options.keep = text;
+    if (words[i] == "--keep" || words[i] == "--only") {
+      (words[i] == "--keep" ? options.keep : options.only) = text;
       continue;
     }
     std::uint64_t* into = words[i] == "--count"   ? &options.count
@@ -205,8 +206,8 @@ Options parsed(const std::vector<std::string>& words) {
                                                   : nullptr;
     if (into == nullptr || std::from_chars(text.data(), text.data() + text.size(), *into).ptr !=
                                text.data() + text.size())
-      throw std::runtime_error(words[i] +
-                               ": allowed --count, --seed, --first, --gib, --keep with a value");
+      throw std::runtime_error(
+          words[i] + ": allowed --count, --seed, --first, --gib, --only, --keep with a value");
   }
   return options;
 }
