@@ -1,7 +1,7 @@
-#include "sim/command/bash_completion.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "sim/command/docs.h"
 
 namespace tessera::command {
 namespace {

@@ -8,18 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/host_limit.h"
-#include "sim/command/disasm.h"
-#include "sim/command/docs.h"
-#include "sim/command/eval.h"
-#include "sim/command/exec.h"
-#include "sim/command/list.h"
-#include "sim/command/plot.h"
-#include "sim/command/profile.h"
-#include "sim/command/report.h"
-#include "sim/command/run.h"
-#include "sim/command/sensitivity.h"
-#include "sim/command/sweep.h"
-#include "sim/command/validate.h"
+#include "sim/command/commands.h"
 #include "sim/config/nearest.h"
 #include "sim/report/version.h"
 

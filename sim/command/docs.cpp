@@ -3,12 +3,13 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "sim/command/bash_completion.h"
+#include "sim/base/errors.h"
 #include "sim/command/command_line.h"
-#include "sim/command/manual_page.h"
+#include "sim/command/commands.h"
 #include "sim/config/nearest.h"
 
 namespace tessera::command {
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kWhats = {"man", "bash"};
 
-}  // namespace
-
+/// Prints what is installed beside the program, made from the declarations of its commands: `man`
+/// or `bash`.
 ExitCode docs(const std::string& what, const Simulator& simulator) {
   if (what == "man") {
     fmt::print("{}", manual_page(all_commands(simulator)));
@@ -29,6 +30,8 @@ ExitCode docs(const std::string& what, const Simulator& simulator) {
   }
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command docs_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();

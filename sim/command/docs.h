@@ -1,17 +1,18 @@
 #pragma once
 
+#include <span>
 #include <string>
 
-#include "sim/base/errors.h"
 #include "sim/command/command.h"
-#include "sim/command/simulator.h"
 
+/// What is installed beside the program, made from the declarations of its commands.
 namespace tessera::command {
 
-/// Prints what is installed beside the program, made from the declarations of its commands: `man`
-/// or `bash`.
-ExitCode docs(const std::string& what, const Simulator& simulator);
+/// tessera(1), in the language of man(7): what `--help` says of all commands, exit codes, examples.
+std::string manual_page(std::span<const Command> commands);
 
-Command docs_command(const Simulator& simulator);
+/// A script for bash that completes commands, options, what options may be given, and files. It
+/// needs nothing but bash 4.
+std::string bash_completion(std::span<const Command> commands);
 
 }  // namespace tessera::command

@@ -1,5 +1,3 @@
-#include "sim/command/eval.h"
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -8,17 +6,29 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
 #include "sim/command/children.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/point_run.h"
 #include "sim/sweep/point_ids.h"
 
 namespace tessera::command {
 namespace {
+
+struct EvalRequest {
+  std::string file;         ///< the config that points change; empty: each point is a whole config
+  bool from_stdin = false;  ///< must be
+  std::vector<std::string> sets;
+  std::string out;    ///< a sweep's folder that keeps and knows results; empty: none
+  unsigned jobs = 1;  ///< points at a time
+};
 
 using config::Json;
 using config::Layers;
@@ -172,12 +182,14 @@ class Evaluation {
   std::map<std::size_t, std::string> answers_;                 ///< those whose turn has not come
 };
 
-}  // namespace
-
+/// Reads points from standard input, a JSON object a line, and answers a JSON object a line on
+/// stdout, in the same order, until the input ends. What is wrong with a point is in its answer.
 ExitCode eval(const EvalRequest& request, const Simulator& simulator) {
   Evaluation(request, simulator).run();
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command eval_command(const Simulator& simulator) {
   const auto request = std::make_shared<EvalRequest>();

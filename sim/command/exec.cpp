@@ -7,6 +7,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/config/reader.h"
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"

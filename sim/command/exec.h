@@ -3,7 +3,6 @@
 #include <string>
 
 #include "sim/base/errors.h"
-#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 #include "sim/elf/elf.h"
 #include "sim/engine/bare_program.h"
@@ -23,7 +22,5 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator);
 /// The same without the last line; `profile`: whether ExecResult::profile is wanted.
 engine::ExecResult execute(const elf::Program& program, const ExecRequest& request, bool profile,
                            const Simulator& simulator);
-
-Command exec_command(const Simulator& simulator);
 
 }  // namespace tessera::command

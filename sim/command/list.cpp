@@ -1,13 +1,14 @@
-#include "sim/command/list.h"
-
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/errors.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/validation_set.h"
 #include "sim/config/nearest.h"
 #include "sim/config/writers.h"
@@ -66,8 +67,7 @@ on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type 
              config::list_of(config::views(machines)));
 }
 
-}  // namespace
-
+/// Prints the machines, workloads, fabrics or sets, a name and a sentence each.
 ExitCode list(const std::string& what, const Simulator& simulator) {
   if (what == "machines") {
     list_machines(simulator);
@@ -86,6 +86,7 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
   return ExitCode::done;
 }
 
+/// Prints the JSON Schema of configs, or all keys as Markdown tables.
 ExitCode schema(bool markdown, const Simulator& simulator) {
   if (markdown) {
     print_introduction(simulator);
@@ -95,6 +96,8 @@ ExitCode schema(bool markdown, const Simulator& simulator) {
   }
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command list_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();

@@ -1,10 +1,9 @@
-#include "sim/command/manual_page.h"
-
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "sim/base/host_limit.h"
+#include "sim/command/docs.h"
 #include "sim/report/version.h"
 
 namespace tessera::command {

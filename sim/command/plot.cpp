@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/counted.h"
-#include "sim/command/plot_name.h"
+#include "sim/command/commands.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/best.h"
 #include "sim/plot/derived.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/base/errors.h"
-#include "sim/command/command.h"
 #include "sim/plot/figure.h"
 
 namespace tessera::command {
@@ -25,6 +24,8 @@ struct PlotRequest {
 /// Draws a figure of sweeps or runs and keeps its table and gnuplot script beside it.
 ExitCode plot(const PlotRequest& request);
 
-Command plot_command();
+/// The name of a figure's files, unless the user gives one: the kind and what is drawn, as words;
+/// then digits of a digest where words do not say all, so that no two figures have one name.
+std::string plot_name(const PlotRequest& request, std::string_view kind);
 
 }  // namespace tessera::command

@@ -1,10 +1,9 @@
-#include "sim/command/plot_name.h"
-
 #include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
 
+#include "sim/command/plot.h"
 #include "sim/sweep/sha256.h"
 
 namespace tessera::command {

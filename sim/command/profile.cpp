@@ -1,19 +1,31 @@
-#include "sim/command/profile.h"
+#include "sim/report/profile.h"
 
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
+#include "sim/command/exec.h"
 #include "sim/command/progress.h"
 #include "sim/data/read_file.h"
 
 namespace tessera::command {
 namespace {
+
+struct ProfileRequest {
+  ExecRequest exec;               ///< an ELF program, or a config; the rest is of programs
+  std::vector<std::string> sets;  ///< of configs
+  report::ProfileView view;
+  std::string out;  ///< a CSV file; empty: none
+};
 
 using report::ProfiledFunction;
 
@@ -78,8 +90,7 @@ bool is_elf(const std::string& file) {
                             "ELF");
 }
 
-}  // namespace
-
+/// Runs a bare program on one tile, or a config, and prints where the cycles of its workers went.
 ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
   report::ProfileView view = request.view;
   std::vector<ProfiledFunction> functions;
@@ -99,6 +110,8 @@ ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
   fmt::print("{}", report::profile_text(std::move(functions), view));
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command profile_command(const Simulator& simulator) {
   const auto request = std::make_shared<ProfileRequest>();

@@ -1,13 +1,15 @@
-#include "sim/command/report.h"
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/command/commands.h"
 #include "sim/plot/sweep_page.h"
 #include "sim/report/analysis.h"
 #include "sim/report/page.h"
@@ -15,6 +17,13 @@
 
 namespace tessera::command {
 namespace {
+
+/// The arguments of `tessera report`.
+struct ReportRequest {
+  std::vector<std::string> runs;  ///< folders: one, or two to compare
+  std::string out;                ///< the page; empty: in the folder of the last run
+  bool top = false;
+};
 
 ExitCode write_page(const std::string& file, const std::string& page) {
   remove_leftovers(std::filesystem::absolute(file).parent_path());
@@ -37,8 +46,7 @@ ExitCode report_sweep(const ReportRequest& request) {
                     report::page({{"sweep", plot::sweep_data(request.runs.front())}}));
 }
 
-}  // namespace
-
+/// Writes the HTML page of the runs; with `top` prints where their time went instead.
 ExitCode report(const ReportRequest& request) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
@@ -58,6 +66,8 @@ ExitCode report(const ReportRequest& request) {
   const std::string file = page_file(request);
   return write_page(file, report::page(runs));
 }
+
+}  // namespace
 
 Command report_command() {
   const auto request = std::make_shared<ReportRequest>();

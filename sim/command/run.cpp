@@ -1,12 +1,14 @@
-#include "sim/command/run.h"
-
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/fit.h"
 #include "sim/command/progress.h"
 #include "sim/command/run_watch.h"
@@ -15,6 +17,22 @@
 
 namespace tessera::command {
 namespace {
+
+/// The arguments of `tessera run` and `tessera check` as given; empty: not given.
+struct RunRequest {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string out;
+  std::string threads;
+  std::string engine;
+  std::string max_cycles;
+  std::string seed;
+  std::string trace;
+  std::string trace_tiles;
+  std::vector<std::string> saves;  ///< NAME=FILE.npy
+  std::string fit;                 ///< of check: a key whose last value that fits is wanted
+  bool quiet = false;
+};
 
 void add(std::vector<std::string>& sets, std::string_view path, const std::string& value) {
   if (!value.empty()) sets.push_back(fmt::format("{}={}", path, value));
@@ -111,8 +129,7 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
   return ran;
 }
 
-}  // namespace
-
+/// Runs a config, writes the report's files, prints the summary.
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   const std::string folder = report::output_folder(config);
@@ -137,6 +154,8 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::check_failed;
 }
 
+/// Prints plan, predicted cycles and the memory table of a config; or which value of a key is the
+/// last that fits.
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   Progress progress(false);
@@ -156,6 +175,8 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
              report::tensor_table(built.program), program::memory_table(built.images, capacity));
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command run_command(const Simulator& simulator) {
   const auto request = std::make_shared<RunRequest>();

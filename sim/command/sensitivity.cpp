@@ -1,19 +1,21 @@
-#include "sim/command/sensitivity.h"
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/base/parallel.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
 #include "sim/config/nearest.h"
@@ -24,6 +26,18 @@
 
 namespace tessera::command {
 namespace {
+
+struct SensitivityRequest {
+  std::string file;
+  std::vector<std::string> sets;
+  std::vector<std::string> keys;  ///< only these and what is below them; empty: all
+  std::string seed;
+  std::string by;
+  std::string out;
+  unsigned jobs = 0;  ///< at a time; 0: one a core
+  bool simulate = false;
+  bool quiet = false;
+};
 
 using config::Config;
 using sensitivity::Answer;
@@ -162,8 +176,9 @@ void refuse_other_run(const std::string& folder, const config::Json& identity) {
   throw UserError(fmt::format("{}: holds the report of another run; give another --out", folder));
 }
 
-}  // namespace
-
+/// Moves each numeric key of the config's machine, predicts or simulates what it takes then, prints
+/// a table and writes sensitivity.csv and sensitivity.json beside the run's report. Simulated runs
+/// are kept as those of a sweep are.
 ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulator) {
   const double by = parse_factor(request.by);
   Config base = config::load_config(request.file, request.sets, simulator.catalogue,
@@ -202,6 +217,8 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
     fmt::print("{}\n  results   {}\n", sensitivity::table(result), file("sensitivity.csv"));
   return ExitCode::done;
 }
+
+}  // namespace
 
 Command sensitivity_command(const Simulator& simulator) {
   const auto request = std::make_shared<SensitivityRequest>();

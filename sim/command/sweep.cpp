@@ -11,6 +11,7 @@
 
 #include "sim/base/stopwatch.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
 #include "sim/command/sweep_progress.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/base/errors.h"
-#include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
 namespace tessera::command {
@@ -28,7 +27,5 @@ struct SweepRequest {
 /// a shard its points only, and no tables. Returns what SweepSummary::exit_code says, interrupted
 /// if SIGINT or SIGTERM ended it.
 ExitCode sweep(const SweepRequest& request, const Simulator& simulator);
-
-Command sweep_command(const Simulator& simulator);
 
 }  // namespace tessera::command

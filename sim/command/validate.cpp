@@ -1,15 +1,17 @@
-#include "sim/command/validate.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
+#include "sim/command/commands.h"
 #include "sim/command/validation_page.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
@@ -17,6 +19,16 @@
 
 namespace tessera::command {
 namespace {
+
+struct ValidateRequest {
+  /// Names, or files of the same form. Empty: all of configs/validation.
+  std::vector<std::string> sets;
+  bool quick = false;
+  bool html = false;  ///< a page of all sets too
+  /// Folder of the tables in CSV. Empty: runs, and none for sets of configs/validation.
+  std::string out;
+  unsigned jobs = 0;  ///< points at a time; 0: one a core
+};
 
 /// The set's rows, and whether its gates hold; no rows if none of its points is marked quick.
 ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& request,
@@ -86,8 +98,8 @@ void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& re
   fmt::print("page: {}\n", (folder / "validation.html").string());
 }
 
-}  // namespace
-
+/// Simulates the points of validation sets, a process each, and prints published beside simulated
+/// numbers. Returns check_failed if a gate fails.
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<Wanted> wanted;
   for (const std::string& name : request.sets) {
@@ -108,6 +120,8 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   if (request.html) write_page(validated, request);
   return passed ? ExitCode::done : ExitCode::check_failed;
 }
+
+}  // namespace
 
 Command validate_command(const Simulator& simulator) {
   const auto request = std::make_shared<ValidateRequest>();
