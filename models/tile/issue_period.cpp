@@ -18,6 +18,28 @@ bool IssuePeriod::may_repeat(const PipelineLane& lane) {
   return lane.trace.front().times > 2 || lane.steps > 2;
 }
 
+/// From the context on whose turn it is: those that have just begun one come last.
+bool IssuePeriod::all_within(const Port& port) {
+  std::size_t at = port.last;
+  for (std::size_t i = 0; i < port.lanes.size(); ++i) {
+    at = at + 1 == port.lanes.size() ? 0 : at + 1;
+    const PipelineLane& lane = port.lanes[at];
+    if (!lane.running) continue;
+    if (lane.step == 0 || lane.step + 1 >= lane.steps || lane.step >= lane.eventful_step())
+      return false;
+  }
+  return true;
+}
+
+/// Where contexts take long instructions together, a period is there from when the last of them has
+/// begun its next one; for that a few rounds are waited.
+bool IssuePeriod::begins(const Port& port) {
+  constexpr std::uint64_t kRounds = 8;
+  if (!long_ || (port.lanes[port.last].step != 0 && all_within(port))) return true;
+  long_ = issues_ < kRounds * port.lanes.size();
+  return !long_;
+}
+
 bool IssuePeriod::pays(const Port& port) {
   const std::uint64_t price = kPrice * port.lanes.size();
   if (credit_ < price) return false;
@@ -29,7 +51,7 @@ bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit)
   ++issues_;
   credit_ = std::min(credit_ + 1, kMostCredit);
   if (seen_.empty() || !port.lanes[watched_].running) {
-    if (!pays(port)) return false;
+    if (!begins(port) || !pays(port)) return false;
     watched_ = port.last;
     renew_ = 1;
     keep(port, now);
@@ -43,9 +65,11 @@ bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit)
     const std::uint64_t cycles = now - then_;
     const std::uint64_t fit = limit > now ? (limit - 1 - now) / cycles : 0;
     const std::uint64_t times = std::min(periods(port), fit);
+    long_ = counted_[watched_].times == lane.trace.front().times;
     if (times > 0) advance(port, times, cycles);
     credit_ = std::min(credit_ + std::min(times, kMostCredit) * issues_, kMostCredit);
     seen_.clear();
+    issues_ = 0;
     return times > 0;
   }
   if ((here.stretch != place_.stretch || ++since_ >= renew_) && pays(port)) {

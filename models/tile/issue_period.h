@@ -37,6 +37,10 @@ class IssuePeriod {
     std::uint32_t eventful = 0;
     bool operator==(const Place&) const = default;
   };
+  /// Whether every context is in the middle of an instruction of many slots.
+  [[nodiscard]] static bool all_within(const Port& port);
+  /// Whether what is to be seen next may be seen now.
+  bool begins(const Port& port);
   /// Whether a look at all contexts is paid for: a few of their issues each. So code without
   /// periods, or with short ones, costs little more than without looking.
   bool pays(const Port& port);
@@ -58,7 +62,8 @@ class IssuePeriod {
   std::uint64_t then_ = 0;
   std::uint64_t since_ = 0,
                 renew_ = 1;     ///< looks since then; what is seen is renewed after so many
-  std::uint64_t issues_ = 0;    ///< since then
+  std::uint64_t issues_ = 0;    ///< since then, or since a skip
+  bool long_ = false;           ///< slots of long instructions were skipped last
   std::uint64_t credit_ = 256;  ///< issues that have not paid for a look yet
 };
 
