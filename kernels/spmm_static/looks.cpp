@@ -27,6 +27,7 @@ void Looks::look(Partition partition, const Cuts& cuts, bool anyway) {
     return;
   }
   const Prediction prediction = cost_.predict(partition);
+  fitting_.emplace_back(prediction.cycles, cuts);
   const auto after = std::upper_bound(
       plans_.begin(), plans_.end(), prediction.cycles,
       [](std::uint64_t cycles, const Plan& plan) { return cycles < plan.prediction.cycles; });
@@ -52,8 +53,8 @@ std::size_t Looks::most_plans(const Partition& partition) const {
   return copies <= kMostCopies ? kMost : 1;
 }
 
-/// Of the best by estimate the best with scheduled exchanges, or the first if none fits so.
-Plan& Looks::scheduled() {
+/// Of the best by estimate the best with scheduled exchanges; null if none fits so.
+Plan* Looks::scheduled() {
   Plan* best = nullptr;
   for (Plan& plan : plans_) {
     if (most_plans(plan.partition) == 1) continue;
@@ -64,14 +65,46 @@ Plan& Looks::scheduled() {
       continue;  // estimates of memory leave out how a schedule cuts its streams
     }
   }
-  return best == nullptr ? plans_.front() : *best;
+  return best;
+}
+
+/// Whether the estimate leaves so much room that a schedule's lists go in whatever it cuts.
+bool Looks::roomy(const Partition& partition) const {
+  constexpr double kSure = 0.85;
+  return static_cast<double>(program::total(tile_memory(partition))) <=
+         kSure * static_cast<double>(room());
+}
+
+/// The first by estimate of all that were looked at that fits with scheduled exchanges; nothing if
+/// none does.
+std::optional<Plan> Looks::first_scheduled() {
+  std::stable_sort(fitting_.begin(), fitting_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [cycles, cuts] : fitting_) {
+    Plan plan{pinned_.algorithm, cuts.dealing, cuts.sums, partition(cuts), {}};
+    plan.prediction = cost_.predict(plan.partition);
+    try {
+      const Prediction exact = around_.scheduled(plan.partition, plan.prediction);
+      if (most_plans(plan.partition) > 1) plan.prediction = exact;
+      return plan;
+    } catch (const UserError&) {
+      continue;
+    }
+  }
+  return std::nullopt;
+}
+
+Plan Looks::chosen() {
+  Plan& first = plans_.front();
+  const bool few = most_plans(first.partition) > 1;
+  const bool sure = fitting_.size() == 1 || roomy(first.partition);
+  if (!around_.scheduled || (!few && sure)) return std::move(first);
+  if (Plan* const best = few ? scheduled() : nullptr) return std::move(*best);
+  return first_scheduled().value_or(first);
 }
 
 Plan Looks::take(std::uint64_t budget, const char* whose) {
-  if (!plans_.empty()) {
-    const bool few = most_plans(plans_.front().partition) > 1;
-    return std::move(few ? scheduled() : plans_.front());
-  }
+  if (!plans_.empty()) return chosen();
   std::string what =
       fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel, w_.rows,
                   w_.columns, counted(w_.blocks(), "block"), w_.block, counted(n_, "column"),

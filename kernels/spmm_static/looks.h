@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/sparse/published/policy.h"
@@ -44,7 +45,10 @@ class Looks {
 
  private:
   [[nodiscard]] std::size_t most_plans(const Partition& partition) const;
-  [[nodiscard]] Plan& scheduled();
+  [[nodiscard]] bool roomy(const Partition& partition) const;
+  [[nodiscard]] Plan* scheduled();
+  [[nodiscard]] std::optional<Plan> first_scheduled();
+  [[nodiscard]] Plan chosen();
 
   const sparse::BlockMatrix& w_;
   std::uint32_t n_;
@@ -54,6 +58,7 @@ class Looks {
   sparse::published::Policy policy_;
   Problem problem_;
   std::vector<Plan> plans_;  ///< of which the best is chosen, by predicted cycles
+  std::vector<std::pair<std::uint64_t, Cuts>> fitting_;  ///< all, by estimate, and its cycles
   std::optional<Cuts> best_cuts_;
   std::optional<Cuts> closest_;  ///< what needs least, while nothing fits
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
