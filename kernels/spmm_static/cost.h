@@ -32,7 +32,7 @@ class Cost {
   [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
   /// Of the codelet that multiplies blocks.
   [[nodiscard]] std::uint64_t code_bytes() const {
-    return shape_.in_blocks() ? code_.sparse["blocks_" + shape_.name()].code.size() : 0;
+    return shape_.in_blocks() ? code_.sparse.bytes("blocks_" + shape_.name()) : 0;
   }
 
  private:

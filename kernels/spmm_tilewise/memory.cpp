@@ -28,10 +28,10 @@ std::uint64_t Cost::code_bytes(const Plan& plan) const {
     overlay = overlay || !group.overlay.empty();
   }
   std::uint64_t bytes = 0;
-  if (product) bytes += code_.gemm["gemm_" + problem_.block.name()].code.size();
-  if (product && converts()) bytes += code_.gemm["gemm_pack"].code.size();
+  if (product) bytes += code_.gemm.bytes("gemm_" + problem_.block.name());
+  if (product && converts()) bytes += code_.gemm.bytes("gemm_pack");
   for (const bool adds : {false, true})
-    if (overlay) bytes += code_.sparse[overlay_codelet(problem_, adds)].code.size();
+    if (overlay) bytes += code_.sparse.bytes(overlay_codelet(problem_, adds));
   return bytes;
 }
 

@@ -99,29 +99,44 @@ class Function {
   std::span<const std::byte> bytes_;
 };
 
+void require_linked(const Program& file) {
+  if (file.relocations) throw UserError(file.name + ": has relocations left; link it fully");
+}
+
+bool is_codelet(const Symbol& symbol) { return symbol.function && symbol.global; }
+
+Program embedded_file(std::string_view kernel) {
+  const std::string name = fmt::format("kernels/{}/codelets.elf", kernel);
+  const std::span<const std::byte> bytes = embedded::find(name);
+  check(!bytes.empty(), "elf: {} is not embedded", name);
+  Program file = read(bytes, name);
+  require_linked(file);
+  return file;
+}
+
 }  // namespace
 
 std::vector<program::Codelet> codelets(const Program& file) {
-  if (file.relocations) throw UserError(file.name + ": has relocations left; link it fully");
+  require_linked(file);
   std::vector<program::Codelet> made;
   for (const Symbol& symbol : file.symbols) {
-    if (symbol.function && symbol.global) made.push_back(Function(file, symbol).codelet());
+    if (is_codelet(symbol)) made.push_back(Function(file, symbol).codelet());
   }
   return made;
 }
 
-KernelCode::KernelCode(std::string_view kernel)
-    : file_(fmt::format("kernels/{}/codelets.elf", kernel)) {
-  const std::span<const std::byte> bytes = embedded::find(file_);
-  check(!bytes.empty(), "elf: {} is not embedded", file_);
-  codelets_ = codelets(read(bytes, file_));
+KernelCode::KernelCode(std::string_view kernel) : file_(embedded_file(kernel)) {}
+
+const Symbol& KernelCode::symbol(std::string_view name) const {
+  const auto found =
+      std::find_if(file_.symbols.begin(), file_.symbols.end(),
+                   [&](const Symbol& one) { return is_codelet(one) && one.name == name; });
+  check(found != file_.symbols.end(), "elf: {} has no codelet {}", file_.name, name);
+  return *found;
 }
 
-const program::Codelet& KernelCode::operator[](std::string_view name) const {
-  const auto found = std::find_if(codelets_.begin(), codelets_.end(),
-                                  [&](const auto& one) { return one.name == name; });
-  check(found != codelets_.end(), "elf: {} has no codelet {}", file_, name);
-  return *found;
+program::Codelet KernelCode::operator[](std::string_view name) const {
+  return Function(file_, symbol(name)).codelet();
 }
 
 program::Codelet embedded_codelet(std::string_view kernel, std::string_view name) {

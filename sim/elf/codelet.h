@@ -21,12 +21,15 @@ std::vector<program::Codelet> codelets(const Program& file);
 class KernelCode {
  public:
   explicit KernelCode(std::string_view kernel);
-  /// A Defect if it is not there.
-  [[nodiscard]] const program::Codelet& operator[](std::string_view name) const;
+  /// A Defect if it is not there, UserError as of codelets().
+  [[nodiscard]] program::Codelet operator[](std::string_view name) const;
+  /// Of its code, likewise.
+  [[nodiscard]] std::uint32_t bytes(std::string_view name) const { return symbol(name).size; }
 
  private:
-  std::string file_;
-  std::vector<program::Codelet> codelets_;
+  [[nodiscard]] const Symbol& symbol(std::string_view name) const;
+
+  Program file_;
 };
 
 /// One of them.
