@@ -8,6 +8,7 @@
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/data/element.h"
 
 namespace tessera::pixelfly {
 
@@ -32,9 +33,23 @@ data::DenseOperand operand(const Options& options, const Layer& layer) {
           options.weights.seed, forward ? sparse::kDenseStream : sparse::kGradientStream};
 }
 
+/// Throws KeyError if U and V alone are more than all tiles hold, before anything is made of them.
+void require_room(const Options& options, std::uint64_t rows, const MachineConfig& machine) {
+  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such ones the planner tells more
+  if (rows * options.rank <= kCheap) return;
+  const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
+  const std::uint64_t most = bytes / data::element_bytes(options.weights.dtype) / rows;
+  if (options.rank <= most) return;
+  throw KeyError(
+      "workload.rank",
+      fmt::format("found {}, allowed 0 to {}: the {} elements of U and V are more than "
+                  "{} tiles of {} KiB hold",
+                  options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib));
+}
+
 }  // namespace
 
-Layer make_layer(const Options& options) {
+Layer make_layer(const Options& options, const MachineConfig& machine) {
   sparse::BlockMatrix s = sparse::make_weights(options.weights);
   const std::uint32_t side = std::min(s.rows, s.columns);
   if (options.weights.block > side)
@@ -43,6 +58,7 @@ Layer make_layer(const Options& options) {
   if (options.rank > side)
     throw KeyError("workload.rank", fmt::format("found {}, allowed 0 to {}: W is {} x {}",
                                                 options.rank, side, s.rows, s.columns));
+  require_room(options, std::uint64_t{s.rows} + s.columns, machine);
   if (s.blocks() == 0)
     throw KeyError(options.weights.matrix.empty() ? "workload.pattern" : "workload.matrix",
                    "found a mask without blocks, allowed one block of S and up");
@@ -80,7 +96,7 @@ void describe(config::Fields& fields, Options& options) {
 Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
     : options_(options),
       contexts_(costs.machine().tile.contexts),
-      layer_(make_layer(options)),
+      layer_(make_layer(options, costs.machine())),
       shape_(shape_of(options, costs.machine())),
       chain_(make_chain(layer_, options.pass, inner_block(shape_))),
       x_(operand(options, layer_)),

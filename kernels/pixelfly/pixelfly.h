@@ -30,8 +30,8 @@ struct Options {
 void describe(config::Fields& fields, Options& options);
 
 /// S, U and V, and how blocks are multiplied. Throws UserError if a file cannot be read, KeyError
-/// for sizes that do not go together or a mask without blocks.
-Layer make_layer(const Options& options);
+/// for sizes that do not go together, a mask without blocks, or U and V that no plan can hold.
+Layer make_layer(const Options& options, const MachineConfig& machine);
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
 /// Workload::problem() of every pass.
 std::string problem_of(const Options& options);

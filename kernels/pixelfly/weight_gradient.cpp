@@ -148,7 +148,7 @@ GradientPlan plan_gradient(const Matrices& of, const sparse::Shape& shape, std::
 WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
     : options_(options),
       contexts_(costs.machine().tile.contexts),
-      layer_(make_layer(options)),
+      layer_(make_layer(options, costs.machine())),
       shape_(shape_of(options, costs.machine())),
       z_(make_chain(layer_, Pass::forward, inner_block(shape_)).inner),
       t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),

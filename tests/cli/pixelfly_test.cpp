@@ -54,6 +54,10 @@ TEST_SUITE("cli") {
     folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n32 48 0\n");
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"rank=33", "workload.rank: found 33, allowed 0 to 32: W is 32 x 48"},
+        {"rank=512 --set workload.m=32768 --set workload.k=32768",
+         "workload.rank: found 512, allowed 0 to 19: the 33554432 elements of U and V are more "
+         "than "
+         "8 tiles of 624 KiB hold"},
         {"m=8 --set workload.block=16", "workload.block: found 16, allowed up to 8: W is 8 x 48"},
         {"butterfly_size=12",
          "workload.butterfly_size: found 12, allowed powers of two from 2 to 16"},
