@@ -18,7 +18,7 @@ struct TileCost {
 
 /// What an exchange asks of the tile that it asks most of, for planners that compare many plans.
 struct ExchangeLoad {
-  std::uint64_t sent = 0;      ///< bytes that it sends, each once whatever the number of listeners
+  std::uint64_t sent = 0;      ///< bytes that it sends, each once whatever the number of receivers
   std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
   std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take
   std::uint32_t tiles = 1;     ///< bytes travel among tiles 0 to this - 1
