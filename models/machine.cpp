@@ -24,7 +24,7 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   settings.max_cycles = Cycle(options.max_cycles);
   settings.seed = options.seed;
   settings.check_races = options.check_races;
-  settings.count_activity = config.has_energy;
+  settings.count_activity = true;
   settings.profile = options.profile;
   return settings;
 }

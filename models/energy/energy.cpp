@@ -136,7 +136,7 @@ EnergyResult account(const MachineConfig& machine, const RunResult& result, Byte
       machine.tiles;
   for (std::size_t i = 0; i < joules.size(); ++i)
     energy.joules.emplace_back(kPartNames[i], joules[i]);
-  for (std::size_t i = 0; i < isa::kActivities; ++i)
+  for (std::size_t i = 0; i < isa::index(Activity::floating_slots); ++i)
     energy.work.emplace_back(isa::name_of(static_cast<Activity>(i)), sum.counts[i]);
   energy.work.emplace_back("exchange_byte_micrometres", sum.byte_micrometres);
   for (std::size_t i = 0; i < result.activity.size(); ++i)

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// What one tile did, as far as energy depends on it: since its last barrier, and in all that was
+/// What one tile did, as far as energy and bounds depend on it: since its last barrier, and in all that was
 /// measured.
 struct ActivityAccount {
   TileActivity open;

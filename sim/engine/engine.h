@@ -61,7 +61,7 @@ enum class Role : std::uint8_t { worker, supervisor };
 class Code;
 class AccessLog;  ///< access_log.h
 struct CodeCounts {
-  bool activity = false;  ///< what instructions do, for Session::count_activity (slower)
+  bool activity = false;  ///< what instructions do, for Session::count_activity
   bool profile = false;   ///< where the slots of workers go, for profile() (slower)
 };
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,

@@ -130,7 +130,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
       slots += frame->timed ? pass_times(*op->edge, positions, *context, *frame)
                             : op->edge->cost.slots * positions;
       work += op->edge->cost.work * positions;
-      frame->done.lanes += op->edge->done.lanes * positions;
+      frame->done.add(op->edge->done, positions);
     }
   }
   TESSERA_TAIL sequence<Fast, M, Move>(op, context, memory, frame, slots, work);

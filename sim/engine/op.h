@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -57,10 +58,26 @@ constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pair
   return instructions | pairs << kPairsAt | flops << kFlopsAt;
 }
 
-/// What instructions did, by isa::index(Activity).
-struct Done {
-  using Lanes [[gnu::vector_size(4 * isa::kActivities)]] = std::uint32_t;
-  Lanes lanes{};
+/// What instructions did, by isa::index(Activity). All but the last are one vector.
+class Done {
+ public:
+  void set(const std::array<std::uint32_t, isa::kActivities>& counts) {
+    for (std::size_t i = 0; i < kLanes; ++i) lanes_[i] = counts[i];
+    last_ = counts.back();
+  }
+  [[nodiscard]] std::uint32_t operator[](std::size_t i) const {
+    return i < kLanes ? lanes_[i] : last_;
+  }
+  void add(const Done& other, std::uint32_t times = 1) {
+    lanes_ += other.lanes_ * times;
+    last_ += other.last_ * times;
+  }
+
+ private:
+  static constexpr std::size_t kLanes = isa::kActivities - 1;
+  using Lanes [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
+  Lanes lanes_{};
+  std::uint32_t last_ = 0;
 };
 
 /// A way out of a block: what was executed since the block (or its last loop) began, and the Op to

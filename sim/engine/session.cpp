@@ -57,7 +57,7 @@ Exit Session::run_recording(const Code& code, Context& context, const TileMemory
 /// Adds what edges have left in the frame, and `last`.
 void Session::count_done(const Done& last) {
   for (std::size_t i = 0; i < isa::kActivities; ++i) {
-    (*activity_)[i] += std::uint64_t{frame_.done.lanes[i]} + last.lanes[i];
+    (*activity_)[i] += std::uint64_t{frame_.done[i]} + last[i];
   }
   frame_.done = {};
 }

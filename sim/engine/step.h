@@ -102,7 +102,7 @@ template <class Mode, isa::Mnemonic M>
 /// What was executed since the block began, for modes that count it.
 template <class Mode>
 [[gnu::always_inline]] inline void count(const Edge& edge, Frame& frame) {
-  if constexpr (Mode::kCounts) frame.done.lanes += edge.done.lanes;
+  if constexpr (Mode::kCounts) frame.done.add(edge.done);
 }
 
 /// Adds what was executed since the block began.

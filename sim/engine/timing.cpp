@@ -31,9 +31,8 @@ bool costs_elsewhere(const Instruction& instruction) {
 }
 
 Done of_one(const Instruction& instruction, std::uint32_t slots) {
-  const auto counts = isa::activity(instruction, slots);
   Done done;
-  for (std::size_t i = 0; i < counts.size(); ++i) done.lanes[i] = counts[i];
+  done.set(isa::activity(instruction, slots));
   return done;
 }
 
@@ -273,7 +272,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   }
   total_.slots += slots;
   total_.work += pack_work(1, paired_ ? 1 : 0, timing_->flops(instruction));
-  done_.lanes += of_one(instruction, alone).lanes;
+  done_.add(of_one(instruction, alone));
   previous_ = instruction;
   has_previous_ = true;
   may_pair_ = !upper_half;

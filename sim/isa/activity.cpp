@@ -7,10 +7,10 @@ namespace tessera::isa {
 namespace {
 
 constexpr std::array<std::string_view, kActivities> kNames = {
-    "integer",    "integer_multiply", "control",      "memory",
-    "floating",   "iterative_slots",  "f32_adds",     "f32_multiplies",
-    "f16_adds",   "f16_multiplies",   "matrix_f16",   "matrix_f16_f32",
-    "matrix_f32", "matrix_i8",        "bytes_loaded", "bytes_stored"};
+    "integer",         "integer_multiply", "control",        "memory",    "floating",
+    "iterative_slots", "f32_adds",         "f32_multiplies", "f16_adds",  "f16_multiplies",
+    "matrix_f16",      "matrix_f16_f32",   "matrix_f32",     "matrix_i8", "bytes_loaded",
+    "bytes_stored",    "floating_slots"};
 
 Activity instruction_class(const InstructionInfo& info) {
   switch (info.issue) {
@@ -70,6 +70,7 @@ std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
   std::array<std::uint32_t, kActivities> counts{};
   const auto at = [&](Activity which) -> std::uint32_t& { return counts[index(which)]; };
   at(instruction_class(known)) = 1;
+  at(Activity::floating_slots) = at(Activity::floating) * slots;
   if (is_iterative(known.cost)) at(Activity::iterative_slots) = slots;
   count_lanes(instruction.mnemonic, counts);
   if (feeds_matrix_unit(instruction)) at(matrix_operation(instruction.mnemonic)) = 1;

@@ -7,7 +7,7 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// What an instruction does, as far as its energy depends on it.
+/// What an instruction does, as far as energy and bounds depend on it.
 namespace tessera::isa {
 
 enum class Activity : std::uint8_t {
@@ -28,9 +28,11 @@ enum class Activity : std::uint8_t {
   matrix_f32,      ///< amp.s
   matrix_i8,       ///< amp.b
   bytes_loaded,
-  bytes_stored
+  bytes_stored,
+  // Time that it needs at least, whatever its energy:
+  floating_slots  ///< of `floating`: more than one each for lanes in turn, routines, divides
 };
-constexpr std::size_t kActivities = 16;
+constexpr std::size_t kActivities = 17;
 constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
 
 constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }

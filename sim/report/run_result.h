@@ -41,7 +41,7 @@ struct TileRecord {
   Bytes sent, received;
 };
 
-/// What one tile did, as far as energy depends on it.
+/// What one tile did, as far as energy and bounds depend on it.
 struct TileActivity {
   isa::ActivityCounts counts{};
   std::uint64_t byte_micrometres = 0;  ///< bytes it sent x the way to their farthest receiver
@@ -108,7 +108,7 @@ struct RunResult {
   TileSteps tile_steps;
   std::vector<Stalls> stalls;                                  ///< by tile
   std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< the same by codelet, by name
-  std::vector<TileActivity> activity;  ///< by tile; empty unless the machine has an energy table
+  std::vector<TileActivity> activity;  ///< by tile
   std::optional<EnergyResult> energy;
   double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last
 };

@@ -48,17 +48,16 @@ std::string prediction_line(const Json& report) {
   return text + "\n";
 }
 
-/// What floating point and exchanges must take; nothing where that is not counted.
+/// What floating point and exchanges must take; nothing where there is neither.
 std::string bound_line(const Json& report) {
   if (!report.contains("bound")) return "";
   const Json& bound = report.at("bound");
   return fmt::format(
-      "  bound     {} cycles, taken {:.2f} times: floating point {}, mean of {} ({:.1f} % of their "
-      "compute; most {}), exchanges {}\n",
+      "  bound     {} cycles, taken {:.2f} times: floating point {} ({:.1f} % of {}' compute), "
+      "exchanges {}\n",
       grouped(count(bound, "cycles")), bound.at("times_bound").get<double>(),
-      grouped(count(bound, "floating_cycles")), counted(count(bound, "tiles"), "tile"),
-      100 * bound.at("floating_share").get<double>(),
-      grouped(count(bound, "busiest_floating_cycles")), grouped(count(bound, "exchange_cycles")));
+      grouped(count(bound, "floating_cycles")), 100 * bound.at("floating_share").get<double>(),
+      counted(count(bound, "tiles"), "tile"), grouped(count(bound, "exchange_cycles")));
 }
 
 std::string rate_line(const Json& report) {

@@ -21,7 +21,7 @@ nlohmann::ordered_json bound_section(const program::Images& images, const RunRes
   std::uint64_t tiles = 0;
   std::uint64_t computing = 0;  // tiles' cycles
   for (std::size_t tile = 0; tile < result.activity.size(); ++tile) {
-    const std::uint64_t own = result.activity[tile].counts[isa::index(isa::Activity::floating)];
+    const std::uint64_t own = result.activity[tile].counts[isa::index(isa::Activity::floating_slots)];
     if (own == 0) continue;
     slots += own;
     busiest = std::max(busiest, own);
@@ -34,7 +34,7 @@ nlohmann::ordered_json bound_section(const program::Images& images, const RunRes
     exchanges += exchange_of(step, images, none).exchange_bound.count();
   const std::uint64_t floating = tiles == 0 ? 0 : (slots + tiles - 1) / tiles;
   const std::uint64_t bound = floating + exchanges;
-  if (result.activity.empty() || bound == 0) return nullptr;
+  if (bound == 0) return nullptr;
   const auto share = [](std::uint64_t part, std::uint64_t of) {
     return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
   };

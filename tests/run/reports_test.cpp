@@ -237,6 +237,16 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("no machine takes less than the bound of its phases") {
+    for (const Files& files : files_of_cases()) {
+      const Json& report = files.report;
+      if (report.at("work").at("flops") > 0) REQUIRE(report.contains("bound"));
+      if (!report.contains("bound")) continue;
+      CHECK(report.at("bound").at("times_bound") >= 1);
+      CHECK(report.at("bound").at("floating_share") <= 1);
+    }
+  }
+
   TEST_CASE("a chip with an energy table reports joules, whose parts and tiles sum to the whole") {
     for (const Files& files : files_of_cases()) {
       const bool table = files.report.at("config").at("machine").contains("energy");
