@@ -46,8 +46,8 @@ std::shared_ptr<const Forecaster::Planned> Forecaster::plan(const config::Config
   if (!first_) costs.note(&asked_);
   std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
-  static_cast<void>(costs.needs(program));  // it fits
   const program::Fingerprint identity = program::fingerprint(program);
+  programs_.require_fit(program, identity, known_to_planners(config.machine));
   return std::make_shared<Planned>(
       Planned{planning_input(config), std::move(workload), std::move(program), identity});
 }

@@ -1,6 +1,8 @@
 #include "models/costs/remembered_programs.h"
 
 #include "models/fabric/fabric.h"
+#include "models/fabric/scheduled_compiler.h"
+#include "sim/base/errors.h"
 #include "sim/config/writers.h"
 
 namespace tessera {
@@ -12,20 +14,79 @@ std::string kind_of(const MachineConfig& machine) {
   return config::resolved(kind).dump();
 }
 
+std::uint64_t capacity_of(const MachineConfig& machine) {
+  return std::uint64_t{machine.tile.sram_kib} * 1024;
+}
+
+/// A compiler of exchanges that needs as much as lists can take.
+class LongestLists final : public program::ExchangeCompiler {
+ public:
+  explicit LongestLists(const FabricConfig& fabric)
+      : fabric_(fabric), own_(fabric::make_exchange_compiler(fabric)) {}
+
+  [[nodiscard]] program::CompiledExchange compile(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
+    return own_->compile(exchange, copies);
+  }
+  [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override {
+    return own_->cycles(copies);
+  }
+  [[nodiscard]] program::ExchangeNeeds needs(
+      std::uint32_t /*exchange*/, std::span<const program::PlacedCopy> copies) const override {
+    return {fabric::longest_lists(fabric_, copies), Cycle(0), Cycle(0)};
+  }
+
+ private:
+  FabricConfig fabric_;
+  std::unique_ptr<program::ExchangeCompiler> own_;
+};
+
+/// Bytes of the fullest tile, at most; none: more than the machine has.
+std::optional<std::uint64_t> most_bytes(const program::Program& program,
+                                        const MachineConfig& machine) {
+  try {
+    return program::needs(program, machine, LongestLists(machine.fabric)).memory.max_bytes;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 program::Needs RememberedPrograms::needs(const program::Program& program,
                                          const MachineConfig& machine) {
-  const std::pair key{program::fingerprint(program), kind_of(machine)};
-  const std::uint64_t capacity = std::uint64_t{machine.tile.sram_kib} * 1024;
+  return needs(program, {program::fingerprint(program), kind_of(machine)}, machine);
+}
+
+void RememberedPrograms::require_fit(const program::Program& program,
+                                     const program::Fingerprint& identity,
+                                     const MachineConfig& machine) {
+  const Key key{identity, kind_of(machine)};
+  const std::uint64_t capacity = capacity_of(machine);
+  const auto is_known = [&] {
+    const std::lock_guard lock(mutex_);
+    const auto exact = known_.find(key);
+    if (exact != known_.end()) return exact->second.memory.max_bytes <= capacity;
+    const auto fits = fits_.find(key);
+    return fits != fits_.end() && fits->second <= capacity;
+  };
+  if (is_known()) return;
+  const std::optional<std::uint64_t> bytes = most_bytes(program, machine);
+  if (!bytes) return static_cast<void>(needs(program, key, machine));
+  const std::lock_guard lock(mutex_);
+  fits_.emplace(key, *bytes);
+}
+
+program::Needs RememberedPrograms::needs(const program::Program& program, const Key& key,
+                                         const MachineConfig& machine) {
+  const std::uint64_t capacity = capacity_of(machine);
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(key);
     // What does not fit is compiled for its message.
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
-  program::Needs made =
-      program::needs(program, machine, *fabric::make_exchange_compiler(machine.fabric));
+  program::Needs made = program::needs(program, machine, *exchanges_.of(machine.fabric));
   const std::lock_guard lock(mutex_);
   return known_.emplace(key, std::move(made)).first->second;
 }

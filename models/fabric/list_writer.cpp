@@ -29,10 +29,17 @@ class ListWriter {
   ListWriter(const Traffic& traffic, const Schedule& schedule)
       : traffic_(traffic), schedule_(schedule), cursors_(traffic.tiles) {}
 
+  std::vector<program::ExchangeNeeds::List> sizes() {
+    count();
+    std::vector<program::ExchangeNeeds::List> sizes;
+    for (std::uint32_t tile = 0; tile < cursors_.size(); ++tile) {
+      const Header& header = cursors_[tile].header;
+      if (header.sends + header.receives > 0) sizes.push_back({TileId(tile), list_bytes(header)});
+    }
+    return sizes;
+  }
+
   std::vector<program::DescriptorList> write(std::uint32_t exchange) {
-    for_each(
-        [&](std::uint32_t tile, const SendDescriptor&) { ++cursors_[tile].header.sends; },
-        [&](std::uint32_t tile, const ReceiveDescriptor&) { ++cursors_[tile].header.receives; });
     std::vector<program::DescriptorList> lists = allocate(exchange);
     for_each(
         [&](std::uint32_t tile, const SendDescriptor& send) { put(cursors_[tile].send, send); },
@@ -43,6 +50,12 @@ class ListWriter {
   }
 
  private:
+  void count() {
+    for_each(
+        [&](std::uint32_t tile, const SendDescriptor&) { ++cursors_[tile].header.sends; },
+        [&](std::uint32_t tile, const ReceiveDescriptor&) { ++cursors_[tile].header.receives; });
+  }
+
   template <class OnSend, class OnReceive>
   void for_each(const OnSend& on_send, const OnReceive& on_receive) {
     for (Cursor& cursor : cursors_) cursor.last = ~std::uint64_t{0};
@@ -72,11 +85,8 @@ class ListWriter {
 
   std::vector<program::DescriptorList> allocate(std::uint32_t exchange) {
     std::vector<program::DescriptorList> lists;
-    for (std::uint32_t tile = 0; tile < cursors_.size(); ++tile) {
-      const Header& header = cursors_[tile].header;
-      if (header.sends + header.receives == 0) continue;
-      lists.push_back({TileId(tile), std::vector<std::byte>(list_bytes(header))});
-    }
+    for (const program::ExchangeNeeds::List& list : sizes())
+      lists.push_back({list.tile, std::vector<std::byte>(list.bytes)});
     for (program::DescriptorList& list : lists) {
       Cursor& cursor = cursors_[index(list.tile)];
       cursor.header.exchange = exchange;
@@ -98,6 +108,11 @@ class ListWriter {
 std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const Traffic& traffic,
                                                  const Schedule& schedule) {
   return ListWriter(traffic, schedule).write(exchange);
+}
+
+std::vector<program::ExchangeNeeds::List> list_sizes(const Traffic& traffic,
+                                                     const Schedule& schedule) {
+  return ListWriter(traffic, schedule).sizes();
 }
 
 }  // namespace tessera::fabric

@@ -6,12 +6,19 @@
 
 namespace tessera::fabric {
 
+/// The most that the lists of an exchange can take on any fabric, however its streams are cut and
+/// sent again: for what fits without a schedule.
+std::vector<program::ExchangeNeeds::List> longest_lists(
+    const FabricConfig& config, std::span<const program::PlacedCopy> copies);
+
 /// Compiles exchanges for the `scheduled` fabric: every send and receive has a fixed start cycle.
 class ScheduledCompiler : public program::ExchangeCompiler {
  public:
   explicit ScheduledCompiler(const FabricConfig& config)
       : ports_(config), pair_sharing_(config.pair_sharing), fixed_(config.fixed_cycles) {}
   [[nodiscard]] program::CompiledExchange compile(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
+  [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   /// That of compile, exactly, for it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;

@@ -34,14 +34,17 @@ struct TileState {
   std::uint64_t lists_begin = 0;
   std::vector<std::byte> control_data;  ///< table of lists, argument blocks
   std::vector<std::byte> lists;
-  std::size_t exchanges = 0;  ///< entries of the table that are filled in
+  std::uint64_t list_bytes = 0;  ///< of `lists`, where they are wanted or not
+  std::size_t exchanges = 0;     ///< entries of the table that are taken
 };
 
 class Compiler {
  public:
-  Compiler(const Program& program, const MachineConfig& machine)
+  /// `sizes_only`: of images the sizes, not the bytes.
+  Compiler(const Program& program, const MachineConfig& machine, bool sizes_only)
       : program_(program),
         machine_(machine),
+        sizes_only_(sizes_only),
         flow_(flatten(program)),
         capacity_(Bytes(std::uint64_t{machine.tile.sram_kib} * 1024)),
         tiles_(program.tiles()) {}
@@ -50,7 +53,7 @@ class Compiler {
     start();
     emit_code();
     place_buffers();
-    write_arguments();
+    if (!sizes_only_) write_arguments();
     compile_exchanges(exchanges);
     finish_tiles();
     if (!fits()) throw UserError(overflow());
@@ -68,12 +71,14 @@ class Compiler {
   [[nodiscard]] Port port(Place place) const;
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
   void add_list(const Exchange& exchange, const DescriptorList& list);
+  TileState& enter_list(const Exchange& exchange, TileId tile, std::uint64_t bytes);
   void finish_tiles();
   [[nodiscard]] bool fits() const;
   [[nodiscard]] std::string overflow() const;
 
   const Program& program_;
   const MachineConfig& machine_;
+  bool sizes_only_;
   Flow flow_;
   Bytes capacity_;
   std::vector<TileState> tiles_;
@@ -227,22 +232,39 @@ void Compiler::compile_exchanges(const ExchangeCompiler& exchanges) {
   for (std::size_t step = 0; step < flow_.steps.size(); ++step) {
     if (flow_.steps[step].exchange == nullptr) continue;
     const Exchange& exchange = *flow_.steps[step].exchange;
+    const auto note = [&](const auto& compiled) {
+      images_.steps[step].exchange_makespan = compiled.makespan;
+      images_.steps[step].exchange_bound = compiled.bound;
+    };
+    if (sizes_only_) {
+      const ExchangeNeeds needs = exchanges.needs(number++, placed(exchange));
+      note(needs);
+      for (const ExchangeNeeds::List& list : needs.lists)
+        enter_list(exchange, list.tile, list.bytes);
+      continue;
+    }
     const CompiledExchange compiled = exchanges.compile(number++, placed(exchange));
-    images_.steps[step].exchange_makespan = compiled.makespan;
-    images_.steps[step].exchange_bound = compiled.bound;
+    note(compiled);
     for (const DescriptorList& list : compiled.lists) add_list(exchange, list);
   }
 }
 
-void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
-  TileState& state = tiles_[index(list.tile)];
+/// Takes the next entry of the tile's table and the bytes of a list.
+TileState& Compiler::enter_list(const Exchange& exchange, TileId tile, std::uint64_t bytes) {
+  TileState& state = tiles_[index(tile)];
   const std::size_t at = state.exchanges++ * sizeof(std::uint32_t);
   check(at < state.group->data.table_bytes, "program: {}: tile {} takes no part but has a list",
-        exchange.name, index(list.tile));
-  write_word(state.control_data, at,
+        exchange.name, index(tile));
+  state.list_bytes += round_up<std::uint64_t>(bytes, kListAlign);
+  return state;
+}
+
+void Compiler::add_list(const Exchange& exchange, const DescriptorList& list) {
+  TileState& state = enter_list(exchange, list.tile, list.bytes.size());
+  write_word(state.control_data, (state.exchanges - 1) * sizeof(std::uint32_t),
              static_cast<std::uint32_t>(state.lists_begin + state.lists.size()));
   state.lists.insert(state.lists.end(), list.bytes.begin(), list.bytes.end());
-  state.lists.resize(round_up<std::size_t>(state.lists.size(), kListAlign));
+  state.lists.resize(state.list_bytes);
 }
 
 void Compiler::finish_tiles() {
@@ -253,7 +275,7 @@ void Compiler::finish_tiles() {
     check(state.exchanges == expected, "program: tile {} has {} descriptor lists of {}", tile,
           state.exchanges, expected);
     TileImage& image = images_.tiles[tile];
-    of(image.memory, Category::exchange) += state.lists.size();
+    of(image.memory, Category::exchange) += state.list_bytes;
     if (!state.control_data.empty()) {
       image.segments.push_back(
           {Address(state.group->code.data_begin), std::move(state.control_data)});
@@ -274,19 +296,33 @@ std::string Compiler::overflow() const {
   return overflow_message("the program does not fit", needs, machine_);
 }
 
-}  // namespace
-
 Images compile(const Program& program, const MachineConfig& machine,
-               const ExchangeCompiler& exchanges) {
+               const ExchangeCompiler& exchanges, bool sizes_only) {
   check(program.tiles() == machine.tiles, "program: for {} tiles on a machine of {}",
         program.tiles(), machine.tiles);
   validate(program);
-  return Compiler(program, machine).compile(exchanges);
+  return Compiler(program, machine, sizes_only).compile(exchanges);
+}
+
+}  // namespace
+
+ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
+                                      std::span<const PlacedCopy> copies) const {
+  const CompiledExchange compiled = compile(exchange, copies);
+  ExchangeNeeds needs{{}, compiled.makespan, compiled.bound};
+  for (const DescriptorList& list : compiled.lists)
+    needs.lists.push_back({list.tile, list.bytes.size()});
+  return needs;
+}
+
+Images compile(const Program& program, const MachineConfig& machine,
+               const ExchangeCompiler& exchanges) {
+  return compile(program, machine, exchanges, false);
 }
 
 Needs needs(const Program& program, const MachineConfig& machine,
             const ExchangeCompiler& exchanges) {
-  Images images = compile(program, compiled_for(machine), exchanges);
+  Images images = compile(program, compiled_for(machine), exchanges, true);
   return {std::move(images.steps), summarise_memory(images)};
 }
 

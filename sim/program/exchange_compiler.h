@@ -34,6 +34,17 @@ struct CompiledExchange {
   Cycle bound;                        ///< what the busiest port needs at least
 };
 
+/// The same without the lists' bytes.
+struct ExchangeNeeds {
+  struct List {
+    TileId tile;
+    std::uint64_t bytes;
+  };
+  std::vector<List> lists;
+  Cycle makespan;
+  Cycle bound;
+};
+
 /// Bytes of a descriptor list in SRAM, for planners: a header, then an entry a fragment that is
 /// sent or received.
 constexpr std::uint64_t kListHeaderBytes = 16;
@@ -47,6 +58,9 @@ class ExchangeCompiler {
   /// header).
   [[nodiscard]] virtual CompiledExchange compile(std::uint32_t exchange,
                                                  std::span<const PlacedCopy> copies) const = 0;
+  /// What `compile` would say, and the same errors.
+  [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
+                                            std::span<const PlacedCopy> copies) const;
   /// What the exchange of these copies takes from its last start on, fixed cost included.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
 };

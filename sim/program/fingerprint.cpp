@@ -119,4 +119,27 @@ Fingerprint fingerprint(const Program& program) {
   return hasher.finish();
 }
 
+Fingerprint fingerprint(std::span<const PlacedCopy> copies) {
+  std::vector<std::uint32_t> lowest;  // address named, by tile
+  const auto see = [&](const Port& port) {
+    const std::size_t tile = index(port.tile);
+    if (tile >= lowest.size()) lowest.resize(tile + 1, UINT32_MAX);
+    lowest[tile] = std::min(lowest[tile], port.address.count());
+  };
+  for (const PlacedCopy& copy : copies) {
+    see(copy.source);
+    for (const Port& port : copy.destinations) see(port);
+  }
+  Hasher hasher;
+  const auto add = [&](const Port& port) {
+    hasher.add(index(port.tile), port.address.count() - lowest[index(port.tile)]);
+  };
+  for (const PlacedCopy& copy : copies) {
+    hasher.add(copy.bytes, static_cast<std::uint32_t>(copy.destinations.size()));
+    add(copy.source);
+    for (const Port& port : copy.destinations) add(port);
+  }
+  return hasher.finish();
+}
+
 }  // namespace tessera::program

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/program/exchange_compiler.h"
 #include "sim/program/program.h"
 
 namespace tessera::program {
@@ -18,5 +19,9 @@ struct Fingerprint {
 };
 
 Fingerprint fingerprint(const Program& program);
+
+/// Of an exchange as fabrics tell them apart: where a tile's addresses are all moved by as much it
+/// is the same.
+Fingerprint fingerprint(std::span<const PlacedCopy> copies);
 
 }  // namespace tessera::program

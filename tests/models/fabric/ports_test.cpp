@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include "models/fabric/descriptor.h"
+#include "models/fabric/scheduled_compiler.h"
 #include "sim/base/errors.h"
+#include "sim/program/fingerprint.h"
 #include "tests/models/fabric/bench.h"
 
 namespace tessera::fabric {
@@ -147,6 +149,52 @@ TEST_SUITE("theory") {
         CHECK(last == exchange.makespan + Cycle(100));
         CHECK(make_exchange_compiler(config)->cycles(copies) == last);
       }
+    }
+  }
+
+  TEST_CASE("lists are as long as is said without them, and no longer than they can be") {
+    for (const auto& [send, receive] : {std::pair{4U, 4U}, {16U, 4U}, {4U, 16U}, {12U, 8U}})
+      for (const bool pair_sharing : {false, true})
+        for (const Copies& copies :
+             {random_multicasts(24, 6, {1, 9}, {1, 300}, 5), gemm_grid(4, 3, 2, 4800, 960),
+              all_to_all(16, 52), gather(9, 12'000), scatter(7, 40)}) {
+          const FabricConfig config = rates(send, receive, pair_sharing);
+          const auto compiler = make_exchange_compiler(config);
+          const program::CompiledExchange made = compiler->compile(0, copies);
+          const program::ExchangeNeeds needs = compiler->needs(0, copies);
+          const auto longest = longest_lists(config, copies);
+          CHECK(needs.makespan == made.makespan);
+          CHECK(needs.bound == made.bound);
+          REQUIRE(needs.lists.size() == made.lists.size());
+          REQUIRE(longest.size() == made.lists.size());
+          for (std::size_t i = 0; i < made.lists.size(); ++i) {
+            CHECK(needs.lists[i].tile == made.lists[i].tile);
+            CHECK(needs.lists[i].bytes == made.lists[i].bytes.size());
+            CHECK(longest[i].tile == made.lists[i].tile);
+            CHECK(longest[i].bytes >= made.lists[i].bytes.size());
+          }
+        }
+  }
+
+  TEST_CASE("an exchange is known again wherever a tile's buffers lie, and no other") {
+    const Copies copies = random_multicasts(24, 6, {1, 9}, {1, 300}, 5);
+    Copies moved = copies;
+    for (program::PlacedCopy& copy : moved) {
+      const auto move = [](program::Port& port) {
+        port.address = port.address + Address(64 + 8 * index(port.tile));
+      };
+      move(copy.source);
+      for (program::Port& port : copy.destinations) move(port);
+    }
+    CHECK(program::fingerprint(moved) == program::fingerprint(copies));
+    for (std::uint32_t what = 0; what < 4; ++what) {
+      Copies other = copies;
+      program::PlacedCopy& copy = other[17];
+      if (what == 0) copy.bytes += 4;
+      if (what == 1) copy.source.tile = TileId{(index(copy.source.tile) + 1) % 24};
+      if (what == 2) copy.destinations.pop_back();
+      if (what == 3) copy.source.address = copy.source.address + Address(4);
+      CHECK(program::fingerprint(other) != program::fingerprint(copies));
     }
   }
 

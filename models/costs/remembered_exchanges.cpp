@@ -1,0 +1,48 @@
+#include "models/costs/remembered_exchanges.h"
+
+#include "models/fabric/fabric.h"
+#include "sim/config/writers.h"
+
+namespace tessera {
+
+/// Asks the fabric's own compiler for what is not known yet.
+class RememberedExchanges::Compiler final : public program::ExchangeCompiler {
+ public:
+  Compiler(RememberedExchanges& store, const FabricConfig& fabric)
+      : store_(store), own_(fabric::make_exchange_compiler(fabric)) {
+    MachineConfig machine;
+    machine.fabric = fabric;
+    fabric_ = config::resolved(machine).dump();
+  }
+
+  [[nodiscard]] program::CompiledExchange compile(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
+    return own_->compile(exchange, copies);
+  }
+  [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override {
+    return own_->cycles(copies);
+  }
+  [[nodiscard]] program::ExchangeNeeds needs(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
+    const Key key{program::fingerprint(copies), fabric_};
+    {
+      const std::lock_guard lock(store_.mutex_);
+      const auto found = store_.known_.find(key);
+      if (found != store_.known_.end()) return found->second;
+    }
+    program::ExchangeNeeds made = own_->needs(exchange, copies);
+    const std::lock_guard lock(store_.mutex_);
+    return store_.known_.emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  RememberedExchanges& store_;
+  std::unique_ptr<program::ExchangeCompiler> own_;
+  std::string fabric_;
+};
+
+std::unique_ptr<program::ExchangeCompiler> RememberedExchanges::of(const FabricConfig& fabric) {
+  return std::make_unique<Compiler>(*this, fabric);
+}
+
+}  // namespace tessera

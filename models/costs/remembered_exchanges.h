@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "sim/machine/machine_config.h"
+#include "sim/program/exchange_compiler.h"
+#include "sim/program/fingerprint.h"
+
+namespace tessera {
+
+/// What exchanges take, for the many programs that are compiled for their needs alone: one that was
+/// met on a fabric is not scheduled again, wherever in SRAM its buffers lie now. For several
+/// threads.
+class RememberedExchanges {
+ public:
+  /// For program::needs; lives as long as this.
+  [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> of(const FabricConfig& fabric);
+
+ private:
+  class Compiler;
+  using Key = std::pair<program::Fingerprint, std::string>;  ///< of the copies; the fabric
+
+  std::mutex mutex_;
+  std::map<Key, program::ExchangeNeeds> known_;
+};
+
+}  // namespace tessera
