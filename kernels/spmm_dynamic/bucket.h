@@ -34,6 +34,8 @@ struct PoolShape {
   std::uint32_t contexts;    ///< worker contexts of a tile
   std::uint32_t units;       ///< room for values
   std::uint32_t meta_words;  ///< room for lists, u16
+  /// What a row takes of a worker beside its units, in units, where workers share rows.
+  double row_units = 0;
 
   [[nodiscard]] std::uint32_t x_step() const;  ///< between places of block columns, in words
   [[nodiscard]] std::uint32_t y_step() const;  ///< between places of block rows

@@ -1,8 +1,11 @@
 #include "kernels/spmm_dynamic/cost.h"
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "kernels/spmm_dynamic/steps.h"
+#include "kernels/spmm_dynamic/worker_parts.h"
 #include "sim/program/any_flag.h"
 
 namespace tessera::spmm_dynamic {
@@ -74,26 +77,68 @@ std::uint64_t Cost::measure_product(const Sizes& sizes) {
   const std::uint64_t row_bytes = std::uint64_t{shape_.block} * grain * shape_.partial_bytes();
   const std::uint64_t most = std::max<std::uint64_t>(kMostPlace * kWord / (rows * row_bytes), 1);
   const std::uint64_t grains = std::min(sizes[3], most);
-  PoolShape pool{shape_, {1, 1, 1, word(grains) * grain}, workers_, rows * word(sizes[2]), 0};
+  PoolShape pool{shape_, {1, 1, 1, word(grains) * grain}, workers_, rows * word(sizes[2]), 0, 0};
   pool.meta_words =
       pool.pool_head_words() + kPoolEndWords + pool.group_head_words() + rows * (2 + blocks);
   const sparse::BlockMatrix w = even_rows(shape_, rows, blocks);
   std::vector<std::uint16_t> lists = pool_lists(w, pool, pack(w, pool), 0, 0);
   for (std::uint64_t idle = sizes[0]; idle < workers_; ++idle)  // no rows
     lists[pool.pool_head_words() + kGroupWords + kWorkerWords * idle] = 0;
+  const std::uint64_t side = std::uint64_t{shape_.block} * pool.grid.columns;
+  const std::uint64_t cycles = measure_lists(pool, Cell{}, std::move(lists), side * shape_.bytes(),
+                                             side * rows * shape_.partial_bytes());
+  return cycles * sizes[3] / grains;
+}
+
+/// The product of a tile whose pool has these lists.
+std::uint64_t Cost::measure_lists(const PoolShape& pool, const Cell& at,
+                                  std::vector<std::uint16_t> lists, std::uint64_t x_bytes,
+                                  std::uint64_t y_bytes) {
   lists.resize(round_up<std::size_t>(lists.size(), kWord / sizeof(lists.front())), 0);
   const std::uint32_t meta = word(lists.size() * sizeof(lists.front()));
   lists.resize(lists.size() + std::size_t{pool.units} * unit_bytes(shape_) / 2 + kWord, 0);
-  const std::uint64_t side = std::uint64_t{shape_.block} * pool.grid.columns;
-  const std::uint64_t cycles = vertex([&](sparse::Assembly& assembly, const auto& buffer) {
-    Cell one{};
+  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
+    Cell one = at;
     one.pool[0] = assembly.list(0, lists, "pool");
     one.flags = buffer(kFlagBytes);
-    one.x_rows = buffer(side * shape_.bytes());
-    one.y_rows = buffer(side * rows * shape_.partial_bytes());
+    one.x_rows = buffer(x_bytes);
+    one.y_rows = buffer(y_bytes);
     return spmm_dynamic::product(assembly, pool, meta, one, 0);
   });
-  return cycles * sizes[3] / grains;
+}
+
+/// The longest product of a tile with its own pool, of those that have most to do. How workers of
+/// unequal work share a tile is the machine's to say.
+std::uint64_t Cost::measure_own(const Problem& problem, const PoolShape& pool,
+                                const sparse::BlockMatrix& w, const Packing& packing) {
+  constexpr std::size_t kAsked = 4;
+  struct Home {
+    std::uint64_t cycles;
+    std::uint32_t x, y;
+  };
+  std::vector<Home> homes;
+  for (std::uint32_t y = 0; y < pool.grid.y; ++y)
+    for (std::uint32_t x = 0; x < pool.grid.x; ++x) {
+      Portion own;
+      for (const SubGroup& group : packing.pools[x + std::size_t{y} * pool.grid.x].groups)
+        if (group.x == x && group.y == y) own += portion_of(pool, group);
+      homes.push_back({product(pool, own), x, y});
+    }
+  const std::size_t asked = std::min(kAsked, homes.size());
+  std::partial_sort(homes.begin(), homes.begin() + static_cast<std::ptrdiff_t>(asked), homes.end(),
+                    [](const Home& a, const Home& b) {
+                      return std::tie(b.cycles, a.y, a.x) < std::tie(a.cycles, b.y, b.x);
+                    });
+  const Buffers bytes(problem, pool);
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < asked; ++i) {
+    Cell at{};
+    at.x = homes[i].x;
+    at.y = homes[i].y;
+    most = std::max(
+        most, measure_lists(pool, at, pool_lists(w, pool, packing, at.x, at.y), bytes.x, bytes.y));
+  }
+  return most;
 }
 
 /// Squares of each run of a worker, runs.
@@ -150,6 +195,12 @@ const Cost::Line& Cost::line(std::uint32_t columns) {
   return lines_.emplace(columns, line).first->second;
 }
 
+double Cost::row_units(std::uint32_t columns) {
+  if (shape_.in_blocks()) return 0;
+  const Line& of = line(columns);
+  return std::max(of.row / of.unit, 0.0);
+}
+
 // --- what follows from it ------------------------------------------------------------------------
 
 /// Cycles if all workers had as much to do as the busiest one: where that is not known, rows are
@@ -198,6 +249,16 @@ std::uint64_t Cost::turning(std::uint64_t words, std::uint32_t depth, std::uint3
 }
 
 Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Load& load) {
+  return predict(problem, pool, load, product(pool, load.own));
+}
+
+Prediction Cost::predict(const Problem& problem, const PoolShape& pool,
+                         const sparse::BlockMatrix& w, const Packing& packing) {
+  return predict(problem, pool, packing.load, measure_own(problem, pool, w, packing));
+}
+
+Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Load& load,
+                         std::uint64_t own_cycles) {
   const Buffers bytes(problem, pool);
   const Grid& grid = pool.grid;
   Prediction sum;
@@ -205,7 +266,7 @@ Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Lo
   if (shape_.natural())
     steps_.add(sum, {ExchangeLoad{slices, slices, 0, grid.tiles()},
                      turning(bytes.x_slice / kWord, shape_.x_depth(), grid.columns)});
-  add_distribution(problem, pool, load, sum);
+  add_distribution(problem, pool, own_cycles, sum);
   if (grid.partitions() > 1) add_propagation(bytes, pool, load, sum);
   add_sums(bytes, grid, sum);
   if (shape_.natural() && !shape_.gradient) {
@@ -219,7 +280,7 @@ Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Lo
   return sum;
 }
 
-void Cost::add_distribution(const Problem& problem, const PoolShape& pool, const Load& load,
+void Cost::add_distribution(const Problem& problem, const PoolShape& pool, std::uint64_t own_cycles,
                             Prediction& sum) {
   const Buffers bytes(problem, pool);
   const Grid& grid = pool.grid;
@@ -234,7 +295,7 @@ void Cost::add_distribution(const Problem& problem, const PoolShape& pool, const
     take(std::uint64_t{bytes.pool_slice} * grid.z, bytes.pool_slice,
          grid.shares_pool() && grid.z % 2 == 0);
   if (shape_.gradient && grid.y > 1) take(bytes.y, bytes.y_slice, false);
-  std::uint64_t vertices = product(pool, load.own);
+  std::uint64_t vertices = own_cycles;
   if (!shape_.gradient) vertices += zeroing_({ceil_div<std::uint64_t>(bytes.y / kWord, workers_)});
   std::optional<ExchangeLoad> exchange;
   if (grid.tiles() > 1) exchange = moved;

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/vertex_costs.h"
 #include "kernels/sparse/code/assembly.h"
+#include "kernels/spmm_dynamic/cells.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/program/fitted_cost.h"
 #include "sim/program/step_costs.h"
@@ -17,8 +18,13 @@ class Cost {
   Cost(const Shape& shape, MachineCosts& costs);
 
   [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+  /// PoolShape::row_units of tiles with so many columns.
+  double row_units(std::uint32_t columns);
   /// Cycles of one run of this load.
   Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
+  /// The same of a pattern: those tiles are asked that have most to do.
+  Prediction predict(const Problem& problem, const PoolShape& pool, const sparse::BlockMatrix& w,
+                     const Packing& packing);
 
  private:
   /// Of the products of a tile with so many columns: a line through what was measured.
@@ -27,6 +33,11 @@ class Cost {
     double pace = 1;  ///< of a worker alone: its cycles over those while all work
   };
   std::uint64_t measure_product(const FittedCost::Sizes& sizes);
+  std::uint64_t measure_lists(const PoolShape& pool, const Cell& at,
+                              std::vector<std::uint16_t> lists, std::uint64_t x_bytes,
+                              std::uint64_t y_bytes);
+  std::uint64_t measure_own(const Problem& problem, const PoolShape& pool,
+                            const sparse::BlockMatrix& w, const Packing& packing);
   std::uint64_t measure_turning(const FittedCost::Sizes& sizes);
   std::uint64_t measure_test(std::uint64_t flags);
   const Line& line(std::uint32_t columns);
@@ -37,7 +48,9 @@ class Cost {
   template <class Make>
   std::uint64_t vertex(const Make& make);
 
-  void add_distribution(const Problem& problem, const PoolShape& pool, const Load& load,
+  Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load,
+                     std::uint64_t own_cycles);
+  void add_distribution(const Problem& problem, const PoolShape& pool, std::uint64_t own_cycles,
                         Prediction& sum);
   void add_test(const Grid& grid, std::uint64_t times, Prediction& sum);
   void add_propagation(const Buffers& bytes, const PoolShape& pool, const Load& load,

@@ -103,7 +103,7 @@ kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
 }
 
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts) {
-  PoolShape pool{problem.shape, grid, contexts, 0, 0};
+  PoolShape pool{problem.shape, grid, contexts, 0, 0, 0};
   const std::uint64_t blocks = blocks_of_pool(problem, grid);
   const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
   // Own rows, and what others spill into the headroom as rows of one block each.

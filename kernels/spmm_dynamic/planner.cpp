@@ -185,6 +185,7 @@ void Search::consider(const Grid& grid, std::uint64_t further_cycles) {
   const MachineConfig& machine = cost_.machine();
   Plan plan{pool_of(problem_, grid, machine.tile.contexts), bucket_blocks(problem_, grid), {}};
   if (!fits(problem_, plan.pool, machine)) return;
+  plan.pool.row_units = cost_.row_units(grid.columns);
   plan.prediction = cost_.predict(problem_, plan.pool, expected(problem_, grid));
   const std::uint64_t cost = plan.prediction.cycles + further_cycles;
   if (best_ && cost >= best_cost_) return;

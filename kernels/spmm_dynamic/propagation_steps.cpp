@@ -10,7 +10,7 @@ namespace {
 class Propagation {
  public:
   Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
-      : grid_(shape.grid), row_work_(row_work(shape)), visits_(grid_.partitions()) {
+      : grid_(shape.grid), row_units_(shape.row_units), visits_(grid_.partitions()) {
     for (std::uint32_t y = 0; y < grid_.y; ++y) {
       for (std::uint32_t x = 0; x < grid_.x; ++x) {
         for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
@@ -77,11 +77,11 @@ class Propagation {
 
   /// In units: what orders tiles.
   [[nodiscard]] double work(const Portion& portion) const {
-    return std::max(portion.blocks, row_work_ * portion.busiest.rows + portion.busiest.units);
+    return std::max(portion.blocks, row_units_ * portion.busiest.rows + portion.busiest.units);
   }
 
   Grid grid_;
-  double row_work_;
+  double row_units_;
   std::vector<Left> left_;
   Visits visits_;
   Load load_;

@@ -178,7 +178,7 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
   plan_ = make_plan(problem_, options.plan, cost, patterns_);
   for (const sparse::BlockMatrix& w : patterns_) {
     packings_.push_back(pack(w, plan_.pool));
-    const Prediction one = cost.predict(problem_, plan_.pool, packings_.back().load);
+    const Prediction one = cost.predict(problem_, plan_.pool, w, packings_.back());
     prediction_.cycles += one.cycles;
     prediction_.compute_cycles += one.compute_cycles;
     prediction_.exchange_cycles += one.exchange_cycles;

@@ -10,8 +10,9 @@ namespace {
 struct Rows {
   std::uint64_t rows, units;
 
-  [[nodiscard]] std::uint64_t work(const PoolShape& shape) const {
-    return row_work(shape) * rows + units;
+  /// In units.
+  [[nodiscard]] double work(const PoolShape& shape) const {
+    return shape.row_units * static_cast<double>(rows) + static_cast<double>(units);
   }
 };
 
@@ -24,12 +25,13 @@ Rows rows_of(const PoolShape& shape, const SubGroup& group, std::size_t begin, s
 /// The first row of each part when the rows are cut after equal work.
 std::vector<std::size_t> cuts(const PoolShape& shape, const SubGroup& group, std::uint32_t parts) {
   std::vector<std::size_t> at{0};
-  std::uint64_t done = 0;
+  const double all = Rows{group.rows.size(), group.units}.work(shape);
+  double done = 0;
   for (std::size_t i = 0; i < group.rows.size(); ++i) {
-    const std::uint64_t units = units_of(shape, group.rows[i]);
-    while (at.size() < parts && (done + units / 2) * parts >= group.units * at.size())
+    const double row = Rows{1, units_of(shape, group.rows[i])}.work(shape);
+    while (at.size() < parts && (done + row / 2) * parts >= all * static_cast<double>(at.size()))
       at.push_back(i);
-    done += units;
+    done += row;
   }
   at.resize(parts + 1, group.rows.size());
   return at;
@@ -54,11 +56,10 @@ std::uint32_t units_of(const PoolShape& shape, const RowPart& row) {
 
 WorkerParts worker_parts(const PoolShape& shape, const SubGroup& group) {
   WorkerParts best;
-  std::uint64_t least = 0;
+  double least = 0;
   for (std::uint32_t parts = 1; parts <= std::clamp(shape.passes(), 1U, shape.contexts); ++parts) {
     std::vector<std::size_t> at = cuts(shape, group, shape.contexts / parts);
-    const std::uint64_t most =
-        busiest(shape, group, at).work(shape) * ceil_div(shape.passes(), parts);
+    const double most = busiest(shape, group, at).work(shape) * ceil_div(shape.passes(), parts);
     if (parts > 1 && most >= least) continue;
     best = {std::move(at), parts};
     least = most;

@@ -9,9 +9,6 @@
 /// rows and passes where there are few rows.
 namespace tessera::spmm_dynamic {
 
-/// Of a row beside its units, in units: next to nothing beside gradients of blocks.
-constexpr std::uint32_t row_work(const PoolShape& shape) { return shape.shape.gradient ? 0 : 4; }
-
 struct WorkerParts {
   std::vector<std::size_t> cuts;  ///< the first row of each part, and the end
   std::uint32_t pass_parts;       ///< of the passes, for each part of the rows

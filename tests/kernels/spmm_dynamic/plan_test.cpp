@@ -106,6 +106,45 @@ TEST_SUITE("run") {
       }
   }
 
+  TEST_CASE("elements of rows of any length are predicted where 24 contexts share a pipeline") {
+    for (const Pass pass : {Pass::forward, Pass::grad_values})
+      for (const program::Type dtype : {program::Type::f16, program::Type::f32}) {
+        CAPTURE(static_cast<int>(pass));
+        CAPTURE(static_cast<int>(dtype));
+        Options options = options_of(1, dtype, pass);
+        options.weights.density = 0.1;
+        options.n = 64;
+        MachineConfig machine = small_machine(16, 256);
+        machine.tile.issue = IssueKind::revolver;
+        machine.tile.reissue_cycles = 11;
+        machine.tile.contexts = 24;
+        machine.tile.slots.float_fma = 244;
+        machine.tile.slots.float_lanes = 1;
+        const std::string text = test::run_workload<SpmmDynamic>(
+            options, machine, [](const RunResult& result, const SpmmDynamic& workload) {
+              const auto predicted = static_cast<double>(workload.prediction().cycles);
+              const auto found = static_cast<double>(result.time.total().count());
+              return fmt::format(", {}", found > 0.95 * predicted && found < 1.05 * predicted
+                                             ? "near"
+                                             : fmt::format("{} of {}", found, predicted));
+            });
+        CHECK(text == "passed, near");
+      }
+  }
+
+  TEST_CASE("what workers take for a row beside its elements is the machine's to say") {
+    const auto row_units = [](std::uint32_t block, const MachineConfig& machine) {
+      const Options options = options_of(block, program::Type::f32, Pass::forward);
+      return test::planned<SpmmDynamic>(options, machine).chosen().pool.row_units;
+    };
+    const MachineConfig machine = small_machine(16);
+    MachineConfig slow = machine;
+    slow.tile.slots.float_fma = 40;
+    CHECK(row_units(16, machine) == 0);
+    CHECK(row_units(1, machine) > 1);
+    CHECK(row_units(1, slow) < row_units(1, machine) / 2);
+  }
+
   TEST_CASE("what is predicted is for the pattern that is given, whoever planned") {
     Options options = options_of(16, program::Type::f16, Pass::forward);
     options.plan = {Algorithm::published, 4, 3, 2};
