@@ -1,5 +1,6 @@
 #include "sim/command/command_line.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +15,16 @@
 
 namespace tessera::command {
 namespace {
+
+/// Which other commands have an option.
+std::string owners_of(const CLI::App& program, const std::string& option) {
+  const std::string name = option.substr(0, option.find('='));
+  std::vector<std::string> owners;
+  for (const CLI::App* each : program.get_subcommands({}))
+    if (each->get_option_no_throw(name) != nullptr) owners.push_back("tessera " + each->get_name());
+  if (owners.empty()) return "";
+  return fmt::format("; {} is an option of {}", name, config::list_of(config::views(owners)));
+}
 
 /// CLI11 keeps what it does not know; this says what it is nearest to.
 void refuse_extras(const CLI::App& app, const std::string& name) {
@@ -30,8 +41,10 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
   }
   const std::vector<std::string_view> names = config::views(known);
   const std::string allowed = names.empty() ? "no further argument" : config::list_of(names);
-  throw UserError(fmt::format("{}: found {}, allowed {}{}", name, extras.front(), allowed,
-                              config::did_you_mean(extras.front(), names)));
+  const std::string owners =
+      option && app.get_parent() != nullptr ? owners_of(*app.get_parent(), extras.front()) : "";
+  throw UserError(fmt::format("{}: found {}, allowed {}{}{}", name, extras.front(), allowed,
+                              config::did_you_mean(extras.front(), names), owners));
 }
 
 void add_option(CLI::App& command, const Option& option) {
@@ -55,6 +68,29 @@ void add_option(CLI::App& command, const Option& option) {
   if (option.most > 0) added->check(CLI::Range(1, option.most));
 }
 
+/// The command line, last word first, as CLI11 wants it. It takes --title= for a missing value: an
+/// empty one stands apart.
+std::vector<std::string> words_of(int argc, const char* const* argv,
+                                  const std::vector<Command>& commands) {
+  const auto takes_value = [&](const std::string& name) {
+    return std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+      return std::any_of(command.options.begin(), command.options.end(), [&](const Option& option) {
+        return name == option.name && option.takes_value();
+      });
+    });
+  };
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    const bool empty = word.ends_with('=') && takes_value(word.substr(0, word.size() - 1));
+    if (empty) word.pop_back();
+    words.push_back(std::move(word));
+    if (empty) words.emplace_back();
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simulator) {
   CLI::App app(fmt::format("Tessera: {}", kProgramHelp), "tessera");
   app.set_version_flag("--version",
@@ -67,7 +103,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
     added->allow_extras();
   }
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv, commands));
   } catch (const CLI::Success& help) {
     app.exit(help);
     return ExitCode::done;

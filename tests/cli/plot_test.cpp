@@ -116,7 +116,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     sweep(folder);
     REQUIRE(
-        folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title '' --name f")
+        folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f")
             .code == 0);
     const std::string pdf = folder.read("s/plots/f.pdf");
     CHECK(pdf.find("/MediaBox [ 0 0 237 144 ]") != std::string::npos);

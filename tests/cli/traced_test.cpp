@@ -29,6 +29,17 @@ TEST_SUITE("cli") {
     CHECK(folder.call("sweep a.json machine.tiles=1,2 --set report.trace=none --out s").code == 0);
   }
 
+  TEST_CASE("an option of runs alone is refused by sweeps, which say whose it is") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "gc200", "tiles": 2},
+      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    check_refused(
+        folder, "sweep a.json machine.tiles=1,2 --save y=y.npy --out s",
+        {"tessera sweep: found --save, allowed --help", "; --save is an option of tessera run"});
+    check_refused(folder, "sweep a.json machine.tiles=1,2 --trace-tiles=0 --out s",
+                  {"; --trace-tiles is an option of tessera run"});
+  }
+
   TEST_CASE("eval refuses a point with a trace and goes on") {
     const CommandFolder folder;
     folder.write("a.json", kTraced);
