@@ -148,7 +148,7 @@ Figure parallel(const Source& source, const Request& given) {
                   colour_map(y.title() + best_note(request), shade, sheet) +
                   "set style textbox opaque noborder margins 0.2,0.1\n" + script +
                   fmt::format(
-                      "unset colorbox\nset bmargin {}\nset xtics ({})\nunset ytics\nset xrange "
+                      "set bmargin {}\nset xtics ({})\nunset ytics\nset xrange "
                       "[-0.4:{}]\nset yrange [-0.04:1.04]\n"
                       "plot data using 1:2:3 with lines lc palette lw 1.2 notitle\n",
                       lines + 1, fmt::join(names, ", "), static_cast<double>(axes.size()) - 0.9);

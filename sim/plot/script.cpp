@@ -91,7 +91,8 @@ Sheet sheet_of(const Request& request, double tall) {
 
 double heading_width(const Sheet& sheet, std::string_view what) {
   if (what == "ylabel") return 0.8 * sheet.height;
-  return (what == "title" ? 0.92 : 0.8) * sheet.width;
+  // Titles stand over the middle of the axes, which on narrow sheets is not that of the sheet.
+  return (what == "title" && !sheet.is_narrow() ? 0.92 : 0.8) * sheet.width;
 }
 
 std::string heading(const Headings& texts, const Request& request, const Sheet& sheet) {

@@ -147,6 +147,62 @@ std::string half(const std::string& title, std::size_t column, double top, doubl
   return text;
 }
 
+/// The metric that is asked for, if it is known there.
+std::string metric_of(const Source& source, const Request& request) {
+  const std::string metric = request.y.empty() ? "time" : request.y.front();
+  constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
+  if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || request.y.size() > 1)
+    throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",
+                                fmt::join(request.y, ", "), config::list_of(kMetrics),
+                                config::did_you_mean(metric, kMetrics)));
+  if (source.sensitivity->at(metric).is_null())
+    throw UserError(fmt::format("{}: tornado: {} is not known there", source.rows.origin, metric));
+  return metric;
+}
+
+std::string csv_of(const std::vector<Bars>& bars) {
+  std::string csv = "key,low_ratio,low_plan,high_ratio,high_plan\n";
+  for (const Bars& each : bars)
+    csv += fmt::format("{},{},{},{},{}\n", each.label, number_or_gap(each.low),
+                       each.low_replanned ? "*" : "", number_or_gap(each.high),
+                       each.high_replanned ? "*" : "");
+  return csv;
+}
+
+/// The names of the keys as marks of the axis, and the sheet as high as they need.
+struct Names {
+  std::vector<std::string> marks;
+  double widest;  ///< inches
+
+  Names(const std::vector<Bars>& bars, Sheet& sheet) {
+    constexpr double kMost = 0.45;  // of the width
+    constexpr double kRest = 7;     // lines around the bars
+    double lines_a_row = 1.5;
+    for (const Bars& each : bars) {
+      marks.push_back(each.label);
+      if (sheet.width_of(each.label) > kMost * sheet.width) lines_a_row = 2.2;
+    }
+    widest = name_rows(marks, sheet, kMost * sheet.width);
+    if (sheet.height == 0)
+      sheet.height = sheet.line() * (kRest + lines_a_row * static_cast<double>(bars.size()));
+  }
+};
+
+/// The axes, and both halves of all bars.
+std::string drawing(const Names& names, double reach, double by, const Sheet& sheet) {
+  return margins(names.widest + 2 * sheet.letter(), sheet) +
+         fmt::format(
+             "set ytics scale 0 ({})\nset yrange [{}:-0.6]\nset logscale x\nset xrange [{}:{}]\n"
+             "set xtics ({})\nset grid x noy lc rgb '#dddddd' lt 1 lw 0.7\n"
+             "set key tmargin right horizontal\n"
+             "set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#444444' lw 1 front\n"
+             "plot \\\n{}, \\\n{}\n",
+             fmt::join(names.marks, ", "), static_cast<double>(names.marks.size()) - 0.4,
+             std::pow(reach, -1.12), std::pow(reach, 1.12), change_marks(reach, sheet),
+             half(fmt::format("key / {:g}", by), 2, -0.38, 0, 0),
+             half(fmt::format("key x {:g}", by), 4, 0, 0.38, 1));
+}
+
 }  // namespace
 
 /// What a metric (time, energy or area) becomes when keys are halved and doubled, those first that
@@ -154,53 +210,20 @@ std::string half(const std::string& title, std::size_t column, double top, doubl
 Figure tornado(const Source& source, const Request& request) {
   check(source.sensitivity != nullptr, "plot: a tornado of no sensitivity");
   const Json& stored = *source.sensitivity;
-  const std::string metric = request.y.empty() ? "time" : request.y.front();
-  constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
-  if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || request.y.size() > 1)
-    throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",
-                                fmt::join(request.y, ", "), config::list_of(kMetrics),
-                                config::did_you_mean(metric, kMetrics)));
-  if (stored.at(metric).is_null())
-    throw UserError(fmt::format("{}: tornado: {} is not known there", source.rows.origin, metric));
+  const std::string metric = metric_of(source, request);
   const std::vector<Bars> bars = bars_of(stored, metric);
   if (bars.empty())
     throw UserError(fmt::format("{}: tornado: no key moves {}", source.rows.origin, metric));
   const double reach = std::max(std::exp(bars.front().reach()), 1.001);
-  const double by = stored.at("by").get<double>();
-  constexpr double kNames = 0.45;  // of the width, at most
-  double lines_a_row = 1.5;
+  const char* const how = stored.at("simulated").get<bool>() ? "simulated" : "predicted";
   Figure figure;
   Sheet& sheet = figure.sheet = request.sheet;
-  figure.csv = "key,low_ratio,low_plan,high_ratio,high_plan\n";
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    const Bars& each = bars[i];
-    figure.csv += fmt::format("{},{},{},{},{}\n", each.label, number_or_gap(each.low),
-                              each.low_replanned ? "*" : "", number_or_gap(each.high),
-                              each.high_replanned ? "*" : "");
-    names.push_back(each.label);
-    if (sheet.width_of(each.label) > kNames * sheet.width) lines_a_row = 2.2;
-  }
-  const double widest = name_rows(names, sheet, kNames * sheet.width);
-  constexpr double kRest = 7;  // lines around the bars
-  if (sheet.height == 0)
-    sheet.height = sheet.line() * (kRest + lines_a_row * static_cast<double>(bars.size()));
-  figure.script =
-      heading({stored.at("heading").get<std::string>(),
-               fmt::format("change of {} ({}; * with another plan)", metric,
-                           stored.at("simulated").get<bool>() ? "simulated" : "predicted")},
-              request, sheet) +
-      margins(widest + 2 * sheet.letter(), sheet) +
-      fmt::format(
-          "set ytics scale 0 ({})\nset yrange [{}:-0.6]\nset logscale x\nset xrange [{}:{}]\n"
-          "set xtics ({})\nset grid x noy lc rgb '#dddddd' lt 1 lw 0.7\n"
-          "set key tmargin right horizontal\n"
-          "set arrow from 1,graph 0 to 1,graph 1 nohead lc rgb '#444444' lw 1 front\n"
-          "plot \\\n{}, \\\n{}\n",
-          fmt::join(names, ", "), static_cast<double>(bars.size()) - 0.4, std::pow(reach, -1.12),
-          std::pow(reach, 1.12), change_marks(reach, sheet),
-          half(fmt::format("key / {:g}", by), 2, -0.38, 0, 0),
-          half(fmt::format("key x {:g}", by), 4, 0, 0.38, 1));
+  const Names names(bars, sheet);
+  figure.csv = csv_of(bars);
+  figure.script = heading({stored.at("heading").get<std::string>(),
+                           fmt::format("change of {} ({}; * with another plan)", metric, how)},
+                          request, sheet) +
+                  drawing(names, reach, stored.at("by").get<double>(), sheet);
   return figure;
 }
 
