@@ -17,7 +17,8 @@ function computingRows(run) {
   if (!ofBytes) {
     add('Executed arithmetic', scaled(rate.flops_per_second, 'FLOP/s'),
         scaled(rate.peak_per_second, 'FLOP/s'), rate.flops_per_second / rate.peak_per_second,
-        '--compute', `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
+        '--compute', work.useful_flops > work.flops ? 'less than the useful arithmetic, which is counted by the usual formula'
+          : `${percent(1 - work.useful_flops / Math.max(1, work.flops))} of it is not useful: padding, additions of partials`);
   }
   const {bound} = run.report;
   if (bound) {

@@ -88,6 +88,14 @@ function pressed(event) {
   else if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') timelineKey(event, theRun());
 }
 
+/** Canvases are drawn anew as wide as on paper, light, and back again. */
+function printed(begins) {
+  document.documentElement.classList.toggle('printing', begins);
+  if (begins) printed.theme = theme();
+  setTheme(begins ? 'light' : printed.theme);
+  drawWaiting();
+}
+
 async function start() {
   const wanted = matchMedia('(prefers-color-scheme: dark)');
   setTheme(wanted.matches ? 'dark' : 'light');
@@ -102,6 +110,8 @@ async function start() {
   document.getElementById(location.hash.slice(1))?.scrollIntoView();
   addEventListener('keydown', pressed);
   addEventListener('resize', () => changed('look'));
+  addEventListener('beforeprint', () => printed(true));
+  addEventListener('afterprint', () => printed(false));
   // Twice: the first frame draws, by the second it is on the screen.
   requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')));
 }
