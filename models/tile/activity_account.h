@@ -4,8 +4,8 @@
 
 namespace tessera {
 
-/// What one tile did, as far as energy and bounds depend on it: since its last barrier, and in all that was
-/// measured.
+/// What one tile did, as far as energy and bounds depend on it: since its last barrier, and in all
+/// that was measured.
 struct ActivityAccount {
   TileActivity open;
   TileActivity measured;

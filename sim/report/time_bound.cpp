@@ -21,7 +21,8 @@ nlohmann::ordered_json bound_section(const program::Images& images, const RunRes
   std::uint64_t tiles = 0;
   std::uint64_t computing = 0;  // tiles' cycles
   for (std::size_t tile = 0; tile < result.activity.size(); ++tile) {
-    const std::uint64_t own = result.activity[tile].counts[isa::index(isa::Activity::floating_slots)];
+    const std::uint64_t own =
+        result.activity[tile].counts[isa::index(isa::Activity::floating_slots)];
     if (own == 0) continue;
     slots += own;
     busiest = std::max(busiest, own);

@@ -6,9 +6,9 @@
 #include "sim/report/run_result.h"
 
 /// What a run's program cannot take less than, phase after phase: the slots that floating-point
-/// instructions of its tile code hold, spread evenly over the tiles that have some, one a cycle, and
-/// in each exchange what the busiest port needs. Leaves out: loads, stores and integer slots beside
-/// them, barriers, the host.
+/// instructions of its tile code hold, spread evenly over the tiles that have some, one a cycle,
+/// and in each exchange what the busiest port needs. Leaves out: loads, stores and integer slots
+/// beside them, barriers, the host.
 namespace tessera::report {
 
 /// The exchange that a superstep begins with: its last step, or the one that its compute set

@@ -115,9 +115,8 @@ TEST_SUITE("cli") {
     if (!has_gnuplot()) return;
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(
-        folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f")
-            .code == 0);
+    REQUIRE(folder.call("plot s --width 3.3in --height 2in --size 8 --font serif --title= --name f")
+                .code == 0);
     const std::string pdf = folder.read("s/plots/f.pdf");
     CHECK(pdf.find("/MediaBox [ 0 0 237 144 ]") != std::string::npos);
     CHECK(folder.read("s/plots/f.svg").find("width=\"317\" height=\"192\"") != std::string::npos);
