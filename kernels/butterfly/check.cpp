@@ -19,8 +19,8 @@ constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
 constexpr std::size_t kDenseChunks = 32;   ///< of columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
-/// Flops up to which products of blocks are compared one by one: they are a dense product's, which
-/// runs a tenth as long as other twiddles' do.
+/// What kMostComparedFlops is for products of blocks: they are a dense product's, which runs a
+/// tenth as long as other twiddles' do.
 constexpr std::uint64_t kMostOfBlocks = 1'000'000'000;
 constexpr std::uint64_t kSegment = 256;      ///< columns whose signed sum is checked
 constexpr std::size_t kMostSuspects = 1024;  ///< columns that are compared for standing out
@@ -143,9 +143,8 @@ std::vector<std::uint32_t> columns_of(std::vector<kernels::Suspect>& suspects, s
 CheckResult Butterfly::check_product(const TensorReader& tensors,
                                      const CheckRequest& request) const {
   const Problem& p = options_.problem;
-  const bool many = p.blocked() && useful_flops() > kMostOfBlocks;
   const bool all =
-      compares_all(request.mode, useful_flops()) && !(many && request.mode == CheckMode::automatic);
+      compares_all(request.mode, useful_flops(), p.blocked() ? kMostOfBlocks : kMostComparedFlops);
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
   std::vector<RealFactor> real;
   real.reserve(matrices.size());

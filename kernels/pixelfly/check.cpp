@@ -145,8 +145,7 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
   const bool forward = options_.pass == Pass::forward;
   const std::uint32_t rows = chain_.outer.rows;
   const std::uint64_t flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
-  const bool all = request.mode == CheckMode::full ||
-                   (request.mode == CheckMode::automatic && flops < kMostDenseFlops);
+  const bool all = compares_all(request.mode, flops, kMostDenseFlops);
   HostThreads threads(request.threads);
   const sparse::Rounding rounding = rounding_of(plan_.outer.partition);
   const Reference reference(

@@ -46,11 +46,13 @@ struct CheckRequest {
   unsigned threads = 1;    ///< of the host; the result does not depend on them
 };
 
-/// Whether results are compared one by one: `automatic` up to 10 GFLOP, above which a plain
-/// reference costs more than the run.
-constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops) {
-  constexpr std::uint64_t kMostFlops = 10'000'000'000;
-  return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < kMostFlops);
+/// From so many on a plain reference costs more than most runs.
+constexpr std::uint64_t kMostComparedFlops = 10'000'000'000;
+
+/// Whether results are compared one by one: `automatic` below `most`.
+constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops,
+                            std::uint64_t most = kMostComparedFlops) {
+  return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < most);
 }
 
 /// One kernel with one set of options on one machine: planned when constructed.
