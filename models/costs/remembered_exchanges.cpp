@@ -6,22 +6,15 @@
 namespace tessera {
 
 /// Asks the fabric's own compiler for what is not known yet.
-class RememberedExchanges::Compiler final : public program::ExchangeCompiler {
+class RememberedExchanges::Sizer final : public program::ExchangeSizer {
  public:
-  Compiler(RememberedExchanges& store, const FabricConfig& fabric)
+  Sizer(RememberedExchanges& store, const FabricConfig& fabric)
       : store_(store), own_(fabric::make_exchange_compiler(fabric)) {
     MachineConfig machine;
     machine.fabric = fabric;
     fabric_ = config::resolved(machine).dump();
   }
 
-  [[nodiscard]] program::CompiledExchange compile(
-      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
-    return own_->compile(exchange, copies);
-  }
-  [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override {
-    return own_->cycles(copies);
-  }
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
     const Key key{program::fingerprint(copies), fabric_};
@@ -41,8 +34,8 @@ class RememberedExchanges::Compiler final : public program::ExchangeCompiler {
   std::string fabric_;
 };
 
-std::unique_ptr<program::ExchangeCompiler> RememberedExchanges::of(const FabricConfig& fabric) {
-  return std::make_unique<Compiler>(*this, fabric);
+std::unique_ptr<program::ExchangeSizer> RememberedExchanges::of(const FabricConfig& fabric) {
+  return std::make_unique<Sizer>(*this, fabric);
 }
 
 }  // namespace tessera

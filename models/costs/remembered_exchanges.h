@@ -18,10 +18,10 @@ namespace tessera {
 class RememberedExchanges {
  public:
   /// For program::needs; lives as long as this.
-  [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> of(const FabricConfig& fabric);
+  [[nodiscard]] std::unique_ptr<program::ExchangeSizer> of(const FabricConfig& fabric);
 
  private:
-  class Compiler;
+  class Sizer;
   using Key = std::pair<program::Fingerprint, std::string>;  ///< of the copies; the fabric
 
   std::mutex mutex_;

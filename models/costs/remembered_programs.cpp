@@ -1,6 +1,5 @@
 #include "models/costs/remembered_programs.h"
 
-#include "models/fabric/fabric.h"
 #include "models/fabric/scheduled_compiler.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -18,27 +17,18 @@ std::uint64_t capacity_of(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
-/// A compiler of exchanges that needs as much as lists can take.
-class LongestLists final : public program::ExchangeCompiler {
+/// As much as lists can take.
+class LongestLists final : public program::ExchangeSizer {
  public:
-  explicit LongestLists(const FabricConfig& fabric)
-      : fabric_(fabric), own_(fabric::make_exchange_compiler(fabric)) {}
+  explicit LongestLists(const FabricConfig& fabric) : fabric_(fabric) {}
 
-  [[nodiscard]] program::CompiledExchange compile(
-      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override {
-    return own_->compile(exchange, copies);
-  }
-  [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override {
-    return own_->cycles(copies);
-  }
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t /*exchange*/, std::span<const program::PlacedCopy> copies) const override {
     return {fabric::longest_lists(fabric_, copies), Cycle(0), Cycle(0)};
   }
 
  private:
-  FabricConfig fabric_;
-  std::unique_ptr<program::ExchangeCompiler> own_;
+  const FabricConfig& fabric_;
 };
 
 /// Bytes of the fullest tile, at most; none: more than the machine has.

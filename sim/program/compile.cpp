@@ -40,21 +40,23 @@ struct TileState {
 
 class Compiler {
  public:
-  /// `sizes_only`: of images the sizes, not the bytes.
-  Compiler(const Program& program, const MachineConfig& machine, bool sizes_only)
+  /// Without `compiler` images have sizes, no bytes.
+  Compiler(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
+           const ExchangeCompiler* compiler)
       : program_(program),
         machine_(machine),
-        sizes_only_(sizes_only),
+        sizer_(sizer),
+        compiler_(compiler),
         flow_(flatten(program)),
         capacity_(Bytes(std::uint64_t{machine.tile.sram_kib} * 1024)),
         tiles_(program.tiles()) {}
 
-  Images compile(const ExchangeCompiler& exchanges) {
+  Images compile() {
     start();
     emit_code();
     place_buffers();
-    if (!sizes_only_) write_arguments();
-    compile_exchanges(exchanges);
+    if (compiler_ != nullptr) write_arguments();
+    compile_exchanges();
     finish_tiles();
     if (!fits()) throw UserError(overflow());
     return std::move(images_);
@@ -67,7 +69,7 @@ class Compiler {
   void note_live(const Layout& layout);
   void write_arguments();
   [[nodiscard]] std::uint32_t word_of(const Argument& argument) const;
-  void compile_exchanges(const ExchangeCompiler& exchanges);
+  void compile_exchanges();
   [[nodiscard]] Port port(Place place) const;
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
   void add_list(const Exchange& exchange, const DescriptorList& list);
@@ -78,7 +80,8 @@ class Compiler {
 
   const Program& program_;
   const MachineConfig& machine_;
-  bool sizes_only_;
+  const ExchangeSizer& sizer_;
+  const ExchangeCompiler* compiler_;  ///< null: nobody wants bytes
   Flow flow_;
   Bytes capacity_;
   std::vector<TileState> tiles_;
@@ -227,7 +230,7 @@ std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
   return copies;
 }
 
-void Compiler::compile_exchanges(const ExchangeCompiler& exchanges) {
+void Compiler::compile_exchanges() {
   std::uint32_t number = 0;
   for (std::size_t step = 0; step < flow_.steps.size(); ++step) {
     if (flow_.steps[step].exchange == nullptr) continue;
@@ -236,14 +239,14 @@ void Compiler::compile_exchanges(const ExchangeCompiler& exchanges) {
       images_.steps[step].exchange_makespan = compiled.makespan;
       images_.steps[step].exchange_bound = compiled.bound;
     };
-    if (sizes_only_) {
-      const ExchangeNeeds needs = exchanges.needs(number++, placed(exchange));
+    if (compiler_ == nullptr) {
+      const ExchangeNeeds needs = sizer_.needs(number++, placed(exchange));
       note(needs);
       for (const ExchangeNeeds::List& list : needs.lists)
         enter_list(exchange, list.tile, list.bytes);
       continue;
     }
-    const CompiledExchange compiled = exchanges.compile(number++, placed(exchange));
+    const CompiledExchange compiled = compiler_->compile(number++, placed(exchange));
     note(compiled);
     for (const DescriptorList& list : compiled.lists) add_list(exchange, list);
   }
@@ -296,12 +299,12 @@ std::string Compiler::overflow() const {
   return overflow_message("the program does not fit", needs, machine_);
 }
 
-Images compile(const Program& program, const MachineConfig& machine,
-               const ExchangeCompiler& exchanges, bool sizes_only) {
+Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
+               const ExchangeCompiler* compiler) {
   check(program.tiles() == machine.tiles, "program: for {} tiles on a machine of {}",
         program.tiles(), machine.tiles);
   validate(program);
-  return Compiler(program, machine, sizes_only).compile(exchanges);
+  return Compiler(program, machine, sizer, compiler).compile();
 }
 
 }  // namespace
@@ -317,12 +320,11 @@ ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
 
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges) {
-  return compile(program, machine, exchanges, false);
+  return compile(program, machine, exchanges, &exchanges);
 }
 
-Needs needs(const Program& program, const MachineConfig& machine,
-            const ExchangeCompiler& exchanges) {
-  Images images = compile(program, compiled_for(machine), exchanges, true);
+Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
+  Images images = compile(program, compiled_for(machine), exchanges, nullptr);
   return {std::move(images.steps), summarise_memory(images)};
 }
 

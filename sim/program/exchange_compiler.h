@@ -51,16 +51,23 @@ constexpr std::uint64_t kListHeaderBytes = 16;
 constexpr std::uint64_t kSendBytes = 12;
 constexpr std::uint64_t kReceiveBytes = 16;
 
-class ExchangeCompiler {
+/// Says what exchanges need without compiling them.
+class ExchangeSizer {
  public:
-  virtual ~ExchangeCompiler() = default;
+  virtual ~ExchangeSizer() = default;
+  /// What ExchangeCompiler::compile would say, and the same errors.
+  [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
+                                            std::span<const PlacedCopy> copies) const = 0;
+};
+
+class ExchangeCompiler : public ExchangeSizer {
+ public:
   /// `exchange` numbers the exchange within its program (it stands in every descriptor list's
   /// header).
   [[nodiscard]] virtual CompiledExchange compile(std::uint32_t exchange,
                                                  std::span<const PlacedCopy> copies) const = 0;
-  /// What `compile` would say, and the same errors.
-  [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
-                                            std::span<const PlacedCopy> copies) const;
+  [[nodiscard]] ExchangeNeeds needs(std::uint32_t exchange,
+                                    std::span<const PlacedCopy> copies) const override;
   /// What the exchange of these copies takes from its last start on, fixed cost included.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
 };

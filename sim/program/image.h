@@ -90,8 +90,7 @@ struct Needs {
   MemorySummary memory;
 };
 /// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
-Needs needs(const Program& program, const MachineConfig& machine,
-            const ExchangeCompiler& exchanges);
+Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
 /// `machine` with the defaults of all that programs are compiled alike for.
 MachineConfig compiled_for(const MachineConfig& machine);
 
