@@ -76,7 +76,6 @@ Json small_run(Choices& choices) {
       std::next(workloads.begin(), static_cast<std::ptrdiff_t>(choices.below(workloads.size())));
   Json config = {{"workload", {{"kernel", kernel.key()}, {"seed", 1 + choices.below(1000)}}},
                  {"run", {{"check", "full"}, {"check_races", true}}}};
-  if (kernel.key() == "fft") config["workload"].erase("seed");
   for (const auto& [key, values] : kernel->items())
     set(config["workload"], key, chosen(values, choices));
   constexpr std::array<const char*, 8> kPresets = {"bow", "bow",         "gc200", "gc2",
