@@ -51,8 +51,7 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
                    return zeroing(assembly, TileId{0}, {buffer(bytes)}, bytes);
                  });
                }),
-      turning_({kMeasured, kMeasured},
-               [this](const Sizes& sizes) { return measure_turning(sizes); }) {}
+      turning_(shape, costs) {}
 
 template <class Make>
 std::uint64_t Cost::vertex(const Make& make) {
@@ -141,22 +140,6 @@ std::uint64_t Cost::measure_own(const Problem& problem, const PoolShape& pool,
   return most;
 }
 
-/// Squares of each run of a worker, runs.
-std::uint64_t Cost::measure_turning(const Sizes& sizes) {
-  const std::uint64_t lanes = shape_.lanes();
-  const std::uint64_t columns = sizes[0] * lanes;
-  const std::uint32_t depth = word(sizes[1] * workers_ * lanes);
-  const sparse::Chunked part{{0, columns * depth}, depth, columns, {}};
-  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {
-    program::ComputeSet set;
-    const Place from{buffer(columns * depth * shape_.bytes())};
-    sparse::add_transposition(assembly, set, shape_, TileId{0}, part, from,
-                              {buffer(columns * depth * shape_.bytes())},
-                              sparse::Direction::to_blocks);
-    return set.vertices.front();
-  });
-}
-
 /// Combining so many flags of which none is set, and branching on it.
 std::uint64_t Cost::measure_test(std::uint64_t flags) {
   program::Program sample(1);
@@ -232,20 +215,7 @@ std::uint64_t Cost::product(const PoolShape& pool, const Portion& portion) {
 }
 
 std::uint64_t Cost::turning(std::uint64_t words, std::uint32_t depth, std::uint32_t columns) {
-  if (depth == 1) return 0;
-  constexpr std::uint64_t kFew = 4, kMany = 12;
-  const std::uint64_t few = turning_({kFew, 1});
-  const double square = static_cast<double>(turning_({kMany, 1}) - few) / (kMany - kFew);
-  const double run = static_cast<double>(turning_({kFew, 2}) - few) - kFew * square;
-  const sparse::Chunked part{{0, words * shape_.lanes()}, depth, columns, {}};
-  double most = 0;
-  for (const auto& runs :
-       sparse::transpositions(part, shape_.bytes(), sparse::Direction::to_blocks, workers_)) {
-    double cycles = static_cast<double>(few) - run - kFew * square;
-    for (const sparse::SquareRun& one : runs) cycles += run + one.squares * square;
-    most = std::max(most, cycles);
-  }
-  return rounded(most);
+  return turning_({{0, words * shape_.lanes()}, depth, columns, {}}, sparse::Direction::to_blocks);
 }
 
 Prediction Cost::predict(const Problem& problem, const PoolShape& pool, const Load& load) {

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/vertex_costs.h"
 #include "kernels/sparse/code/assembly.h"
+#include "kernels/sparse/plan/transposition_cost.h"
 #include "kernels/spmm_dynamic/cells.h"
 #include "kernels/spmm_dynamic/plan.h"
 #include "sim/program/fitted_cost.h"
@@ -38,7 +39,6 @@ class Cost {
                               std::uint64_t y_bytes);
   std::uint64_t measure_own(const Problem& problem, const PoolShape& pool,
                             const sparse::BlockMatrix& w, const Packing& packing);
-  std::uint64_t measure_turning(const FittedCost::Sizes& sizes);
   std::uint64_t measure_test(std::uint64_t flags);
   const Line& line(std::uint32_t columns);
   [[nodiscard]] double even(const Portion& portion, const Line& of) const;
@@ -63,7 +63,8 @@ class Cost {
   gemm::VertexCosts dense_;
   sparse::TileCode code_;
   std::uint32_t workers_;
-  FittedCost products_, zeroing_, turning_;
+  FittedCost products_, zeroing_;
+  sparse::TranspositionCost turning_;
   std::map<std::uint32_t, Line> lines_;           ///< by columns
   std::map<std::uint64_t, std::uint64_t> tests_;  ///< by flags
 };
