@@ -105,9 +105,9 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
                                    {}, beside, on_unit);
   };
   // Weights at rest are turned in whole words.
-  const bool squares = pixelfly::takes_squares(plan.shape) &&
+  const bool squares = plan.shape.on_unit() &&
                        columns % pixelfly::square_columns(plan.shape) == 0 &&
-                       plan.shape.unit.columns % plan.shape.lanes() == 0;
+                       plan.shape.y_depth() % plan.shape.lanes() == 0;
   plan.gradients = squares ? pixelfly::unit_or_vector(gradients) : gradients(false);
   return std::make_shared<const PixelflyPlan>(std::move(plan));
 }

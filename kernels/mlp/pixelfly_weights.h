@@ -17,7 +17,7 @@ class BlockNumbers {
       numbers_.emplace(std::pair{deal.row[e], deal.column[e]}, e);
   }
   explicit BlockNumbers(const pixelfly::Sampled& gradient) {
-    for (std::uint64_t e = 0; e < gradient.partition.deal.blocks(); ++e)
+    for (std::uint64_t e = 0; e < gradient.blocks.size(); ++e)
       numbers_.emplace(std::pair{gradient.row(e), gradient.column(e)}, e);
   }
   [[nodiscard]] std::uint64_t operator()(std::uint64_t row, std::uint64_t column) const {
@@ -43,7 +43,7 @@ struct AtRest {
   [[nodiscard]] bool holds(std::uint64_t row, std::uint64_t column) const {
     return number.contains(row / block, column / block);
   }
-  [[nodiscard]] std::uint64_t blocks() const { return of.partition.deal.blocks(); }
+  [[nodiscard]] std::uint64_t blocks() const { return of.blocks.size(); }
   /// The element's byte.
   [[nodiscard]] std::uint64_t byte(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t e = number(row / block, column / block);

@@ -6,6 +6,7 @@ using program::BufferId;
 using spmm_static::BuffersOfRows;
 
 Prediction GradientPlan::prediction() const {
+  if (scheduled) return *scheduled;
   Prediction sum = dw.prediction;
   add(sum, turning);
   for (const auto* product : {&z, &t})
@@ -63,7 +64,7 @@ void add_products(sparse::Assembly& assembly, const GradientPlan& plan, const Bu
   if (on_unit) {
     std::vector<RowsInBlocks> blocks;
     for (std::size_t i = 0; i < x.size(); ++i) blocks.push_back({plan.squares[i], x[i]});
-    x = add_squares(assembly, plan.dw.partition.shape, blocks);
+    x = add_squares(assembly, plan.dw.partition.shape, blocks, plan.dw.partition.tiles);
   }
   const BuffersOfRows x_rows{x.front()};
   add_sampled(assembly, plan.dw, "dw ", dy, x, dw);

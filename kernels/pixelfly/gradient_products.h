@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 
 #include "kernels/pixelfly/plan.h"
@@ -20,6 +21,8 @@ struct GradientPlan {
   std::optional<Sampled> dv;
   std::vector<kernels::EvenStorage> squares = {};  ///< what is made so: where X and Z lie in blocks
   Prediction turning = {};                         ///< of making them
+  std::optional<Prediction> scheduled =
+      {};  ///< of all, with the exchanges of the program, if known
 
   [[nodiscard]] Prediction prediction() const;
 };
@@ -50,16 +53,22 @@ void add_products(sparse::Assembly& assembly, const GradientPlan& plan,
                   const spmm_static::BuffersOfRows& t, const std::vector<program::BufferId>& dw,
                   const std::vector<program::BufferId>& dv);
 
-/// plan(true), on the unit, or plan(false): what is predicted to take less, or else fits.
+/// plan(true), on the unit, or plan(false): what is predicted to take less, or else fits. Throws
+/// what plan(true) throws if neither does.
 template <class Make>
 GradientPlan unit_or_vector(const Make& plan) {
   std::optional<GradientPlan> unit;
+  std::exception_ptr why;
   try {
     unit = plan(true);
-    GradientPlan vector = plan(false);
-    if (vector.prediction().cycles < unit->prediction().cycles) return vector;
   } catch (const UserError&) {
-    if (!unit) return plan(false);
+    why = std::current_exception();
+  }
+  try {
+    GradientPlan vector = plan(false);
+    if (!unit || vector.prediction().cycles < unit->prediction().cycles) return vector;
+  } catch (const UserError&) {
+    if (!unit) std::rethrow_exception(why);
   }
   return *std::move(unit);
 }

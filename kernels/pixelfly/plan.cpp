@@ -48,10 +48,6 @@ void add(Prediction& sum, const Prediction& more, std::uint64_t times) {
 
 namespace {
 
-/// Parts of a tile's memory between which the estimate of a plan's may be wrong.
-constexpr double kSure = 0.85;
-constexpr double kHopeless = 1.15;
-
 /// Plans of both products for a number of rounds.
 class ChainPlanner {
  public:

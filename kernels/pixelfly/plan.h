@@ -40,6 +40,10 @@ struct ChainPlan {
   [[nodiscard]] std::uint32_t columns() const { return outer.partition.columns; }
 };
 
+/// Parts of a tile's memory between which the estimate of a plan's may be wrong.
+constexpr double kSure = 0.85;
+constexpr double kHopeless = 1.15;
+
 /// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round in the first
 /// buffers, those of every tile of the machine; then the inner ones, which stay where they are
 /// made. All outlive the program.

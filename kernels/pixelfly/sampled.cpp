@@ -131,12 +131,12 @@ class Builder {
 }  // namespace
 
 kernels::EvenStorage Sampled::results() const {
-  const std::uint64_t elements = round_up(partition.deal.blocks() * area(), kChunk);
+  const std::uint64_t elements = round_up(blocks.size() * area(), kChunk);
   return {elements * partition.shape.bytes(), kChunk * partition.shape.bytes(), partition.tiles};
 }
 
 std::uint64_t Sampled::a_bytes(const Part& part, const Share& share) const {
-  return share.rows.size() * std::uint64_t{partition.shape.block} * part.width() *
+  return share.rows.size() * together * std::uint64_t{partition.shape.block} * part.width() *
          partition.shape.bytes();
 }
 
@@ -147,7 +147,12 @@ std::uint64_t Sampled::b_bytes(const Part& part, const Share& share) const {
 }
 
 std::uint64_t Sampled::partial_bytes(const Share& share) const {
-  return round_up(share.blocks() * area() * data::element_bytes(partials()), std::uint64_t{8});
+  const std::uint64_t elements = share.blocks() * together * area();
+  return round_up(elements * data::element_bytes(partials()), std::uint64_t{8});
+}
+
+std::uint64_t Sampled::wanted_bytes(const Share& share) const {
+  return round_up(wanted(share) * area() * data::element_bytes(partials()), std::uint64_t{8});
 }
 
 Sampled::Run Sampled::run(std::uint64_t e, std::uint64_t first) const {
@@ -158,8 +163,8 @@ Sampled::Run Sampled::run(std::uint64_t e, std::uint64_t first) const {
     of_a = first / (side * line()) * line() + first % line();
     of_b = first % (side * line()) / line();
   }
-  of_a += partition.deal.row[e] * side;
-  of_b += partition.deal.column[e] * side;
+  of_a += blocks[e].row * side;
+  of_b += blocks[e].column * side;
   const std::uint64_t count = line() - first % line();
   if (transposed) return {of_b, of_a, count, down()};
   return {of_a, of_b, count, down()};
@@ -212,13 +217,19 @@ void add_sums(Assembly& assembly, const Sampled& plan, const std::string& name,
   assembly.add_step(std::move(set));
 }
 
+sparse::Chunked rows_in_blocks(const sparse::Shape& shape, std::uint32_t width,
+                               std::uint64_t rows) {
+  const std::uint64_t elements = width * rows;
+  return {{0, elements}, shape.x_depth(), width, {0, elements}, 0, width};
+}
+
 void add_turning(Assembly& assembly, program::ComputeSet& set, const Sampled& plan, TileId tile,
                  std::uint32_t width, std::uint64_t bytes, BufferId from, BufferId to) {
   const sparse::Shape& shape = plan.partition.shape;
   const std::uint64_t elements = bytes / shape.bytes();
   sparse::add_transposition(assembly, set, shape, tile,
-                            {{0, elements}, shape.x_depth(), width, {0, elements}, 0, width},
-                            {from}, {to}, sparse::Direction::to_rows);
+                            rows_in_blocks(shape, width, elements / width), {from}, {to},
+                            sparse::Direction::to_rows);
 }
 
 program::Vertex gradient_vertex(Assembly& assembly, const sparse::Shape& shape, TileId tile,

@@ -2,6 +2,7 @@
 
 #include "kernels/pixelfly/plan.h"
 #include "kernels/sparse/plan/traffic.h"
+#include "kernels/sparse/plan/transposition_cost.h"
 #include "kernels/spmm_static/plan.h"
 #include "kernels/spmm_static/product.h"
 #include "sim/program/fitted_cost.h"
@@ -12,7 +13,9 @@
 /// intervals; the tiles of each share the blocks, multiply the rows that these name, and send their
 /// partial blocks to where they are wanted and added up. Vector code turns both operands' rows into
 /// rows of words and multiplies them row by row. For the matrix unit a block row of A is weights,
-/// past which the rows of B of all its blocks go, turned before (squares.h).
+/// past which the rows of B of all its blocks go, turned before (squares.h). Where the unit gives
+/// more sums than a block has rows, some block rows are weights together, past which go the rows of
+/// B that one of them names; of what comes out the blocks that are wanted are taken.
 namespace tessera::pixelfly {
 
 using spmm_static::DenseRows;
@@ -20,13 +23,22 @@ using spmm_static::Part;
 using spmm_static::Partition;
 using spmm_static::Share;
 
+/// A block of A B^T.
+struct SampledBlock {
+  std::uint32_t row, column;
+};
+
 /// Of one sampled product.
 struct Sampled {
-  Partition partition;       ///< of the pattern; x: where B lies
+  Partition partition;  ///< of the pattern, whose rows are `together` block rows; x: where B lies
   std::vector<DenseRows> a;  ///< where A lies
   Prediction prediction = {};
-  bool on_unit = false;     ///< B lies in squares
-  bool transposed = false;  ///< what is wanted are blocks of (A B^T)^T
+  bool on_unit = false;                      ///< B lies in squares
+  bool transposed = false;                   ///< what is wanted are blocks of (A B^T)^T
+  std::uint32_t together = 1;                ///< block rows that are weights together
+  std::uint32_t block_rows = 0;              ///< of A
+  std::vector<SampledBlock> blocks = {};     ///< that are wanted, in the order of the deal
+  std::vector<std::uint64_t> of_dealt = {};  ///< the first of them of each dealt one; one more
 
   [[nodiscard]] std::uint64_t area() const {
     return std::uint64_t{partition.shape.block} * partition.shape.block;
@@ -34,8 +46,8 @@ struct Sampled {
   [[nodiscard]] program::Type partials() const {
     return on_unit ? partition.shape.unit.partial : program::Type::f32;
   }
-  /// Results: all blocks in the order of their deal, each row by row; on the unit [rows that it
-  /// gives at once][row of B][row of A].
+  /// Results: all blocks that are wanted, each row by row; on the unit [rows that it gives at
+  /// once][row of B][row of A].
   [[nodiscard]] kernels::EvenStorage results() const;
   /// Elements of a block that lie side by side, and as what: of one row or one column of the matrix
   /// that is wanted.
@@ -44,25 +56,31 @@ struct Sampled {
     std::uint64_t count;
     bool down;
   };
-  /// Those of block `e` of the deal from its number `first` on.
+  /// Those of block `e` that is wanted from its number `first` on.
   [[nodiscard]] Run run(std::uint64_t e, std::uint64_t first) const;
   /// Where an element of a block of what is wanted stands among its elements.
   [[nodiscard]] std::uint64_t number(std::uint64_t row, std::uint64_t column) const;
   /// Elements side by side: how many, and whether they are of one column.
   [[nodiscard]] std::uint32_t line() const {
-    return on_unit ? partition.shape.unit.columns : partition.shape.block;
+    return on_unit ? partition.shape.y_depth() : partition.shape.block;
   }
   [[nodiscard]] bool down() const { return on_unit != transposed; }
   [[nodiscard]] std::uint32_t row(std::uint64_t e) const {
-    return transposed ? partition.deal.column[e] : partition.deal.row[e];
+    return transposed ? blocks[e].column : blocks[e].row;
   }
   [[nodiscard]] std::uint32_t column(std::uint64_t e) const {
-    return transposed ? partition.deal.row[e] : partition.deal.column[e];
+    return transposed ? blocks[e].row : blocks[e].column;
   }
-  /// Bytes of a tile: rows of A and of B that `share` needs, its partial blocks.
+  /// Bytes of a tile: rows of A and of B that `share` needs, its partial blocks, and of these what
+  /// is wanted.
   [[nodiscard]] std::uint64_t a_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t b_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t partial_bytes(const Share& share) const;
+  [[nodiscard]] std::uint64_t wanted_bytes(const Share& share) const;
+  /// Blocks of a share that are wanted.
+  [[nodiscard]] std::uint64_t wanted(const Share& share) const {
+    return of_dealt[share.last] - of_dealt[share.first];
+  }
   /// Whether vector code must make rows of blocks.
   [[nodiscard]] bool turns() const { return !on_unit && partition.shape.x_depth() > 1; }
   /// Of the fullest tile, about; `beside` of it others hold.
@@ -93,6 +111,8 @@ void add_sampled(sparse::Assembly& assembly, const Sampled& plan, const std::str
 struct SampledTile {
   program::BufferId a_blocks, b_blocks, a_rows, b_rows, partial;
 };
+/// Rows of `width` columns in blocks, as they are turned.
+sparse::Chunked rows_in_blocks(const sparse::Shape& shape, std::uint32_t width, std::uint64_t rows);
 /// Of `bytes` bytes of rows of `width` columns in blocks, to rows of words.
 void add_turning(sparse::Assembly& assembly, program::ComputeSet& set, const Sampled& plan,
                  TileId tile, std::uint32_t width, std::uint64_t bytes, program::BufferId from,

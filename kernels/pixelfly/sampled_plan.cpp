@@ -31,8 +31,7 @@ class SampledCost {
         dense_(costs),
         products_({{1, 1}, {1, 1}, {1, 1}, {1, 2}, kMeasured},
                   [this](const auto& sizes) { return measure_product(sizes); }),
-        turning_({{shape.lanes(), 4}, {1, 1}},
-                 [this](const auto& sizes) { return measure_turning(sizes); }) {}
+        turning_(shape, costs) {}
 
   [[nodiscard]] const MachineCosts& costs() const { return costs_; }
 
@@ -53,7 +52,7 @@ class SampledCost {
       for (const Share& share : partition.layer(part).shares) {
         const std::uint32_t tile = part.first_tile + share.place;
         in.receive(tile, plan.a_bytes(part, share) + plan.b_bytes(part, share));
-        out.send(tile, plan.partial_bytes(share));
+        out.send(tile, plan.wanted_bytes(share));
         if (fresh) most = std::max(most, product(plan, part, share));
       }
     }
@@ -71,9 +70,18 @@ class SampledCost {
       workers.push_back({worker_cycles(worker, words, workers_), worker_cycles(worker, words, 1)});
     std::uint64_t cycles = together(workers);
     if (plan.turns()) {
-      cycles += turning_({part.width(), share.rows.size()});
-      cycles += turning_({part.width(), share.columns.size()});
+      cycles += turning(part, share.rows.size());
+      cycles += turning(part, share.columns.size());
     }
+    return cycles;
+  }
+
+  /// Of so many block rows to rows of words.
+  std::uint64_t turning(const Part& part, std::uint64_t blocks) {
+    std::uint64_t& cycles = turned_[{part.width(), blocks}];
+    if (cycles == 0)
+      cycles = turning_(rows_in_blocks(shape_, part.width(), blocks * shape_.block),
+                        sparse::Direction::to_rows);
     return cycles;
   }
 
@@ -128,19 +136,6 @@ class SampledCost {
     });
   }
 
-  /// Columns, blocks of rows.
-  std::uint64_t measure_turning(const FittedCost::Sizes& sizes) {
-    const std::uint64_t bytes = sizes[0] * sizes[1] * shape_.block * shape_.bytes();
-    Sampled plan;
-    plan.partition.shape = shape_;
-    return vertex([&](Assembly& assembly, const auto& buffer) {
-      program::ComputeSet set;
-      add_turning(assembly, set, plan, TileId{0}, word(sizes[0]), bytes, buffer(bytes),
-                  buffer(bytes));
-      return set.vertices.front();
-    });
-  }
-
   template <class Make>
   std::uint64_t vertex(const Make& make) {
     return steps_.vertex([&](program::Program& program) {
@@ -157,9 +152,38 @@ class SampledCost {
   sparse::TileCode code_;
   std::uint32_t workers_;
   gemm::VertexCosts dense_;
-  FittedCost products_, turning_;
+  FittedCost products_;
+  sparse::TranspositionCost turning_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> turned_;  ///< by width, blocks
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> adding_;
 };
+
+bool has_block(const sparse::BlockMatrix& matrix, std::uint32_t row, std::uint32_t column) {
+  const auto at = [&](std::uint64_t e) {
+    return matrix.column.begin() + static_cast<std::ptrdiff_t>(e);
+  };
+  return std::binary_search(at(matrix.row_begin[row]), at(matrix.row_begin[row + 1]), column);
+}
+
+/// The places of the blocks that one of so many block rows of a pattern has, as a block row.
+sparse::BlockMatrix together(const sparse::BlockMatrix& pattern, std::uint32_t rows) {
+  sparse::BlockMatrix all;
+  all.block = pattern.block;
+  all.columns = pattern.columns;
+  all.rows = ceil_div(pattern.block_rows(), rows) * pattern.block;
+  all.row_begin.push_back(0);
+  for (std::uint32_t first = 0; first < pattern.block_rows(); first += rows) {
+    const std::uint32_t end = std::min(first + rows, pattern.block_rows());
+    std::vector<std::uint32_t> columns(
+        pattern.column.begin() + static_cast<std::ptrdiff_t>(pattern.row_begin[first]),
+        pattern.column.begin() + static_cast<std::ptrdiff_t>(pattern.row_begin[end]));
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    all.column.insert(all.column.end(), columns.begin(), columns.end());
+    all.row_begin.push_back(all.column.size());
+  }
+  return all;
+}
 
 class SampledSearch {
  public:
@@ -171,17 +195,22 @@ class SampledSearch {
         tiles_(costs.machine().tiles),
         room_(std::uint64_t{costs.machine().tile.sram_kib} * 1024),
         operands_(operands),
+        together_(operands.on_unit ? shape.unit.columns / shape.y_depth() : 1),
+        dealt_(together(pattern, together_)),
         cost_(shape, costs) {}
 
   void look(std::uint32_t parts, std::uint32_t bands) {
     const std::uint32_t grain = operands_.on_unit ? square_columns(shape_) : 0;
     spmm_static::Cuts cuts{parts, bands};
     cuts.grain = grain;
-    Sampled plan{make_partition(pattern_, shape_, n_, tiles_, cuts, {}, operands_.b),
+    Sampled plan{make_partition(dealt_, shape_, n_, tiles_, cuts, {}, operands_.b),
                  operands_.a,
                  {},
                  operands_.on_unit,
-                 operands_.transposed};
+                 operands_.transposed,
+                 together_,
+                 pattern_.block_rows()};
+    add_wanted(plan);
     if (plan.partition.parts.empty() || !(plan.on_unit || named(plan))) return;
     const program::CategoryBytes need = plan.memory(operands_.beside);
     if (program::total(need) > room_) {
@@ -214,11 +243,29 @@ class SampledSearch {
     return true;
   }
 
+  /// The blocks of the pattern that each dealt one has.
+  void add_wanted(Sampled& plan) const {
+    const spmm_static::Deal& deal = plan.partition.deal;
+    plan.blocks.reserve(pattern_.blocks());
+    plan.of_dealt.reserve(deal.blocks() + 1);
+    for (std::uint64_t e = 0; e < deal.blocks(); ++e) {
+      plan.of_dealt.push_back(plan.blocks.size());
+      const std::uint32_t first = deal.row[e] * together_;
+      const std::uint32_t end = std::min(first + together_, pattern_.block_rows());
+      for (std::uint32_t row = first; row < end; ++row)
+        if (together_ == 1 || has_block(pattern_, row, deal.column[e]))
+          plan.blocks.push_back({row, deal.column[e]});
+    }
+    plan.of_dealt.push_back(plan.blocks.size());
+  }
+
   const sparse::BlockMatrix& pattern_;
   const sparse::Shape& shape_;
   std::uint32_t n_, tiles_;
   std::uint64_t room_;
   const SampledOperands& operands_;
+  std::uint32_t together_;
+  sparse::BlockMatrix dealt_;  ///< the pattern as it is multiplied
   SampledCost cost_;
   std::optional<Sampled> best_;
   std::optional<program::CategoryBytes> closest_;
@@ -232,12 +279,12 @@ void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t 
 
 program::CategoryBytes Sampled::memory(std::uint64_t beside) const {
   const std::uint64_t size = partition.shape.bytes();
-  const std::uint64_t wanted = results().each();
+  const std::uint64_t made = results().each();
   std::uint64_t given = 0;
   for (const auto* rows : {&a, &partition.x})
     for (const DenseRows& of : *rows) given += of.storage.each();
   std::uint64_t tensors =
-      wanted + wanted / size * data::element_bytes(partials()) * partition.parts.size();
+      made + made / size * data::element_bytes(partials()) * partition.parts.size();
   std::uint64_t lists = 0;
   for (const Part& part : partition.parts) {
     for (const Share& share : partition.layer(part).shares) {
@@ -251,7 +298,7 @@ program::CategoryBytes Sampled::memory(std::uint64_t beside) const {
       std::uint64_t sent = share.blocks();
       if (on_unit) {
         received = share.rows.size() + unit_receives(*this, part, share);
-        sent *= partition.shape.block / partition.shape.unit.columns;
+        sent = wanted(share) * partition.shape.output_runs() * (together > 1 ? line() : 1);
       }
       lists = std::max(lists, kReceiveBytes * received + kSendBytes * sent);
     }
@@ -259,8 +306,10 @@ program::CategoryBytes Sampled::memory(std::uint64_t beside) const {
   program::CategoryBytes memory{};
   memory[static_cast<std::size_t>(program::Category::code)] = kControlBytes;
   memory[static_cast<std::size_t>(program::Category::tensors)] = tensors + beside;
+  // A line of a block comes from one place where its rows have not been weights alone.
+  const std::uint64_t pieces = together > 1 ? ceil_div<std::uint64_t>(made / size, line()) : 1;
   memory[static_cast<std::size_t>(program::Category::exchange)] =
-      lists + kReceiveBytes * partition.parts.size();
+      lists + kReceiveBytes * partition.parts.size() * pieces;
   return memory;
 }
 

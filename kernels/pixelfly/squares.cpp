@@ -35,18 +35,14 @@ void add_turning(Assembly& assembly, program::ComputeSet& set, const sparse::Sha
 
 }  // namespace
 
-bool takes_squares(const sparse::Shape& shape) {
-  return shape.on_unit() && shape.block % shape.unit.columns == 0;
-}
-
 EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows, std::uint32_t columns,
                            std::uint32_t tiles) {
   return {rows * columns * shape.bytes(), grain(shape), tiles};
 }
 
 std::vector<std::vector<BufferId>> add_squares(Assembly& assembly, const sparse::Shape& shape,
-                                               const std::vector<RowsInBlocks>& rows) {
-  const std::uint32_t tiles = assembly.program().tiles();
+                                               const std::vector<RowsInBlocks>& rows,
+                                               std::uint32_t tiles) {
   program::Exchange exchange{"squares", {}};
   program::ComputeSet set{"squares", {}};
   std::vector<std::vector<BufferId>> made;

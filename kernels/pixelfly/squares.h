@@ -12,8 +12,7 @@
 /// stretches on all tiles, once for all tiles that take them.
 namespace tessera::pixelfly {
 
-/// Whether a block goes through the unit in whole outputs; the columns of its squares.
-bool takes_squares(const sparse::Shape& shape);
+/// Columns of a square.
 constexpr std::uint32_t square_columns(const sparse::Shape& shape) { return shape.unit.depth; }
 
 /// So many rows of so many columns in equal stretches of whole squares.
@@ -25,11 +24,12 @@ struct RowsInBlocks {
   kernels::EvenStorage storage;
   std::vector<program::BufferId> buffers;
 };
-/// Adds the steps that make squares of all of them; those that do not lie in whole squares are
-/// brought together first. Their buffers, by tile.
+/// Adds the steps that make squares of all of them on so many tiles; those that do not lie in whole
+/// squares are brought together first. Their buffers, by tile.
 std::vector<std::vector<program::BufferId>> add_squares(sparse::Assembly& assembly,
                                                         const sparse::Shape& shape,
-                                                        const std::vector<RowsInBlocks>& rows);
+                                                        const std::vector<RowsInBlocks>& rows,
+                                                        std::uint32_t tiles);
 
 /// What add_squares() is predicted to take.
 Prediction predict_squares(const sparse::Shape& shape,

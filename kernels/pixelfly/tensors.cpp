@@ -17,7 +17,7 @@ void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
   const kernels::EvenStorage storage = plan.results();
   const std::uint64_t first = storage.begin(tile) / size;
   const std::uint64_t end =
-      std::min(first + storage.bytes_on(tile) / size, plan.partition.deal.blocks() * plan.area());
+      std::min(first + storage.bytes_on(tile) / size, plan.blocks.size() * plan.area());
   for (std::uint64_t at = first; at < end;) {
     const std::uint64_t e = at / plan.area();
     Sampled::Run run = plan.run(e, at % plan.area());

@@ -14,25 +14,29 @@ using spmm_static::RowRun;
 namespace {
 
 /// How rows of A become weights: where the unit gives other outputs at once than it takes inputs
-/// of a block, pieces of a block row are regrouped.
+/// of a block, pieces of the block rows that are weights together are regrouped.
 struct Weights {
   std::uint64_t pieces;  ///< 0: they are as they lie
   Vertices::Chunks chunks;
   bool to_blocks;
 };
-Weights weights_of(const sparse::Shape& shape, const Part& part) {
+Weights weights_of(const Sampled& plan, const Part& part) {
+  const sparse::Shape& shape = plan.partition.shape;
   const std::uint32_t inputs = shape.x_depth();
   const std::uint32_t outputs = shape.unit.columns;
   const std::uint64_t columns = part.width();
   if (inputs == outputs) return {0, {}, false};
   if (inputs > outputs)
     return {shape.block / inputs, {columns, inputs / outputs, outputs * shape.bytes()}, true};
-  return {shape.block / outputs, {columns, outputs / inputs, inputs * shape.bytes()}, false};
+  return {shape.block * plan.together / outputs,
+          {columns, outputs / inputs, inputs * shape.bytes()},
+          false};
 }
 
-/// A block row of A times the rows of B of so many blocks.
-Vertices::Part product_of(const sparse::Shape& shape, const Part& part, std::uint64_t blocks) {
-  return {blocks * shape.block, shape.block / shape.unit.columns,
+/// Block rows of A that are weights together times the rows of B of so many blocks.
+Vertices::Part product_of(const Sampled& plan, const Part& part, std::uint64_t blocks) {
+  const sparse::Shape& shape = plan.partition.shape;
+  return {blocks * shape.block, shape.block * plan.together / shape.unit.columns,
           part.width() / square_columns(shape), false};
 }
 
@@ -72,20 +76,23 @@ class UnitBuilder {
   }
 
  private:
-  /// Elements of a block row's weights; of B's rows of a block.
-  [[nodiscard]] std::uint64_t row_elements(const Part& part) const {
+  /// Elements of B's rows of a block; of a row's weights.
+  [[nodiscard]] std::uint64_t block_elements(const Part& part) const {
     return std::uint64_t{shape_.block} * part.width();
+  }
+  [[nodiscard]] std::uint64_t weight_elements(const Part& part) const {
+    return plan_.together * block_elements(part);
   }
 
   void add_tiles(const Part& part) {
     auto& tiles = tiles_.emplace_back();
-    const bool regroups = weights_of(shape_, part).pieces > 0;
+    const bool regroups = weights_of(plan_, part).pieces > 0;
     for (const Share& share : partition_.layer(part).shares) {
       const std::uint32_t tile = part.first_tile + share.place;
       const std::uint64_t a = plan_.a_bytes(part, share);
       UnitTile one{};
       one.blocks = assembly_.buffer(tile, a, "left needed");
-      one.weights = regroups ? assembly_.buffer(tile, a, "weights") : one.blocks;
+      one.weights = regroups ? assembly_.buffer(tile, a, "left regrouped") : one.blocks;
       one.positions = assembly_.buffer(tile, plan_.b_bytes(part, share), "positions");
       one.partial = assembly_.buffer(tile, plan_.partial_bytes(share), "partial blocks");
       tiles.push_back(one);
@@ -95,10 +102,15 @@ class UnitBuilder {
   void add_weights_in(program::Exchange& exchange, const Part& part,
                       const std::vector<UnitTile>& tiles, const BuffersOfRows& a) const {
     const auto& shares = partition_.layer(part).shares;
-    spmm_static::Takers takers(partition_.block_rows);
-    for (std::uint32_t s = 0; s < shares.size(); ++s)
-      for (std::uint32_t i = 0; i < shares[s].rows.size(); ++i)
-        takers[shares[s].rows[i].row].push_back({tiles[s].blocks, i});
+    spmm_static::Takers takers(plan_.block_rows);
+    const std::uint32_t together = plan_.together;
+    for (std::uint32_t s = 0; s < shares.size(); ++s) {
+      for (std::uint32_t i = 0; i < shares[s].rows.size(); ++i) {
+        const std::uint32_t first = shares[s].rows[i].row * together;
+        for (std::uint32_t j = 0; j < together && first + j < plan_.block_rows; ++j)
+          takers[first + j].push_back({tiles[s].blocks, i * together + j});
+      }
+    }
     add_dense_rows(exchange, partition_, part, plan_.a, a, takers);
   }
 
@@ -114,7 +126,7 @@ class UnitBuilder {
     const std::uint64_t each = std::uint64_t{shape_.block} * square_columns(shape_);
     for (std::uint32_t s = 0; s < shares.size(); ++s) {
       for (const RowRun& run : shares[s].rows) {
-        const std::uint64_t begin = (run.first - shares[s].first) * row_elements(part);
+        const std::uint64_t begin = (run.first - shares[s].first) * block_elements(part);
         for (std::uint64_t e = run.first; e < run.last; ++e)
           takers[partition_.deal.column[e]].push_back(
               {tiles[s].positions, begin + (e - run.first) * each, (run.last - run.first) * each});
@@ -153,45 +165,63 @@ class UnitBuilder {
     const TileId tile{part.first_tile + share.place};
     const std::uint64_t size = shape_.bytes();
     const kernels::BlockShape& unit = shape_.unit;
-    const Weights weights = weights_of(shape_, part);
+    const Weights weights = weights_of(plan_, part);
     const auto pieces = weights.pieces * share.rows.size();
     for (std::uint64_t i = 0; i < pieces; ++i) {
-      const std::uint32_t at = word(i * row_elements(part) / weights.pieces * size);
+      const std::uint32_t at = word(i * weight_elements(part) / weights.pieces * size);
       set.vertices.push_back(dense_.regrouping(tile, weights.chunks, weights.to_blocks,
                                                {one.blocks, at}, {one.weights, at}));
     }
     for (std::uint64_t i = 0; i < share.rows.size(); ++i) {
       const RowRun& run = share.rows[i];
       const std::uint64_t before = run.first - share.first;
-      const Vertices::Part product = product_of(shape_, part, run.last - run.first);
+      const Vertices::Part product = product_of(plan_, part, run.last - run.first);
       set.vertices.push_back(dense_.product(
           tile, unit, product, {product.rows * unit.x_bytes(), product.rows * unit.y_bytes()},
-          {one.weights, word(i * row_elements(part) * size)},
-          {one.positions, word(before * row_elements(part) * size)},
-          {one.partial, word(before * plan_.area() * unit.partial_bytes)}));
+          {one.weights, word(i * weight_elements(part) * size)},
+          {one.positions, word(before * block_elements(part) * size)},
+          {one.partial, word(before * plan_.together * plan_.area() * unit.partial_bytes)}));
     }
   }
 
-  /// Sums lie as [outputs at once][row of B]; in a block's results as [outputs at once][its rows].
+  /// Sums lie as [outputs at once][row of B], in which a block has a line of each row; in its
+  /// results these lie behind each other, as [outputs at once][its rows].
   void add_partials(const Share& share, BufferId partial, std::vector<PartialRun>& into) const {
-    const std::uint64_t outputs = shape_.block / shape_.unit.columns;
-    const std::uint64_t count = plan_.area() / outputs;
+    const std::uint64_t side = shape_.block;
+    const std::uint64_t line = plan_.line();
+    const std::uint64_t at_once = shape_.unit.columns;
     for (const RowRun& run : share.rows) {
-      const std::uint64_t before = (run.first - share.first) * plan_.area();
-      const std::uint64_t blocks = run.last - run.first;
-      if (outputs == 1) {
-        into.push_back({{partial, word(before * shape_.unit.partial_bytes)},
-                        run.first * plan_.area(),
-                        blocks * plan_.area()});
-        continue;
+      const std::uint64_t before = (run.first - share.first) * plan_.together * plan_.area();
+      const std::uint64_t positions = (run.last - run.first) * side;
+      for (std::uint64_t e = run.first; e < run.last; ++e) {
+        for (std::uint64_t b = plan_.of_dealt[e]; b < plan_.of_dealt[e + 1]; ++b) {
+          const std::uint64_t above = plan_.blocks[b].row % plan_.together * side;
+          for (std::uint64_t at = 0; at < side; at += line)
+            for (std::uint64_t row = 0; row < side; ++row) {
+              const std::uint64_t output = above + at;
+              const std::uint64_t sum =
+                  (output / at_once * positions + (e - run.first) * side + row) * at_once +
+                  output % at_once;
+              add_run(into, {{partial, word((before + sum) * shape_.unit.partial_bytes)},
+                             b * plan_.area() + at * side + row * line,
+                             line});
+            }
+        }
       }
-      for (std::uint64_t e = 0; e < blocks; ++e)
-        for (std::uint64_t j = 0; j < outputs; ++j)
-          into.push_back(
-              {{partial, word((before + (j * blocks + e) * count) * shape_.unit.partial_bytes)},
-               (run.first + e) * plan_.area() + j * count,
-               count});
     }
+  }
+  /// As part of the last one, if it goes on there.
+  void add_run(std::vector<PartialRun>& into, const PartialRun& run) const {
+    if (!into.empty()) {
+      PartialRun& last = into.back();
+      const std::uint64_t end = last.from.offset + last.count * shape_.unit.partial_bytes;
+      if (last.from.buffer == run.from.buffer && end == run.from.offset &&
+          last.first + last.count == run.first) {
+        last.count += run.count;
+        return;
+      }
+    }
+    into.push_back(run);
   }
 
   Assembly& assembly_;
@@ -220,10 +250,10 @@ std::uint64_t unit_receives(const Sampled& plan, const Part& part, const Share& 
 std::uint64_t unit_product_cycles(const Sampled& plan, const Part& part, const Share& share,
                                   gemm::VertexCosts& costs) {
   const sparse::Shape& shape = plan.partition.shape;
-  const Weights weights = weights_of(shape, part);
+  const Weights weights = weights_of(plan, part);
   std::uint64_t cycles = 0;
   for (const RowRun& run : share.rows) {
-    cycles += costs.product(shape.unit, product_of(shape, part, run.last - run.first));
+    cycles += costs.product(shape.unit, product_of(plan, part, run.last - run.first));
     if (weights.pieces > 0)
       cycles += weights.pieces * costs.regrouping(weights.chunks, weights.to_blocks);
   }

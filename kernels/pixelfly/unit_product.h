@@ -3,9 +3,9 @@
 #include "kernels/gemm/vertex_costs.h"
 #include "kernels/pixelfly/sampled.h"
 
-/// A sampled product on the matrix unit. On a tile each block row of A is weights, in the order
-/// that the unit takes, and the rows of B of all its blocks lie behind each other as positions:
-/// gemm's product, with the batch as its depth.
+/// A sampled product on the matrix unit. On a tile each block row of A (or those that are weights
+/// together) is weights, in the order that the unit takes, and the rows of B of all its blocks lie
+/// behind each other as positions: gemm's product, with the batch as its depth.
 namespace tessera::pixelfly {
 
 /// As add_sampled(), of a plan on the unit.

@@ -1,6 +1,7 @@
 #include "kernels/pixelfly/weight_gradient.h"
 
 #include <algorithm>
+#include <exception>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/ends.h"
 #include "sim/base/errors.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::pixelfly {
 
@@ -27,16 +29,20 @@ struct Matrices {
   GradientMatrices wanted;
 };
 
+/// What the program of a plan needs; throws UserError if it does not fit.
+using Needs = std::function<program::Needs(const GradientPlan&)>;
+
 class GradientPlanner {
  public:
   GradientPlanner(const Matrices& of, const sparse::Shape& shape, std::uint32_t n,
-                  MachineCosts& costs, const Pinned& pinned, bool on_unit)
+                  MachineCosts& costs, const Pinned& pinned, const Needs& needs, bool on_unit)
       : of_(of),
         shape_(shape),
         on_unit_(on_unit),
         n_(on_unit ? round_up(n, square_columns(shape)) : n),
         costs_(costs),
         pinned_(pinned),
+        needs_(needs),
         capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {
     inner_shape_.layout = kernels::Layout::blocked;
     inner_shape_.block = inner_block(shape);
@@ -48,17 +54,21 @@ class GradientPlanner {
     made_ = rows(inner_shape_, 0, made);
   }
 
-  /// With less and less of a tile for each product, until all lists go in beside it.
+  /// With less and less of a tile for each product, until all lists go in beside it. Throws what
+  /// was in the way at first.
   GradientPlan run() {
     constexpr std::uint64_t kSteps = 4;
-    for (std::uint64_t step = 0;; ++step) {
+    std::exception_ptr why;
+    for (std::uint64_t step = 0; step <= kSteps; ++step) {
       try {
         GradientPlan plan = planned(capacity_ * step / (2 * kSteps));
-        if (fits(plan) || step == kSteps) return plan;
+        take_schedule(plan);
+        return plan;
       } catch (const UserError&) {
-        if (step == kSteps) throw;
+        if (!why) why = std::current_exception();
       }
     }
+    std::rethrow_exception(why);
   }
 
  private:
@@ -95,17 +105,31 @@ class GradientPlanner {
                                     {"pixelfly", "workload.plan.low_rank", {of}, beside + given()});
   }
 
-  /// Whether each sampled product has room beside the lists of the others.
-  [[nodiscard]] bool fits(const GradientPlan& plan) const {
-    if (!plan.z) return true;
+  /// The program itself says whether it fits, and what its exchanges take, where that does not take
+  /// long or the estimate may be wrong. Throws UserError if it does not fit.
+  void take_schedule(GradientPlan& plan) const {
+    const program::CategoryBytes need = needed(plan);
+    const double share = static_cast<double>(program::total(need)) / static_cast<double>(capacity_);
+    if (share > kHopeless)
+      throw UserError(program::overflow_message(
+          fmt::format("pixelfly: the gradients of {} columns do not fit {} tiles", n_,
+                      costs_.machine().tiles),
+          {&need, 1}, costs_.machine()));
+    if (share > kSure || costs_.machine().tiles <= kMostTilesScheduled)
+      plan.scheduled = scheduled(plan.prediction(), needs_(plan), costs_);
+  }
+  /// Memory of a tile, of the sampled product that needs more beside the lists of the others.
+  [[nodiscard]] program::CategoryBytes needed(const GradientPlan& plan) const {
+    if (!plan.z) return plan.dw.memory(0);
     const std::uint64_t lists = spmm_static::resident(plan.z->partition).lists +
                                 spmm_static::resident(plan.t->partition).lists;
     const auto more = [](const Sampled& of) {
       return of.memory(0)[static_cast<std::size_t>(program::Category::exchange)];
     };
     const std::uint64_t made = made_.storage.each();
-    return program::total(plan.dw.memory(lists + more(*plan.dv) + made)) <= capacity_ &&
-           program::total(plan.dv->memory(lists + more(plan.dw) + results(plan))) <= capacity_;
+    const program::CategoryBytes dw = plan.dw.memory(lists + more(*plan.dv) + made);
+    const program::CategoryBytes dv = plan.dv->memory(lists + more(plan.dw) + results(plan));
+    return program::total(dw) < program::total(dv) ? dv : dw;
   }
 
   const Matrices& of_;
@@ -114,6 +138,7 @@ class GradientPlanner {
   std::uint32_t n_;
   MachineCosts& costs_;
   const Pinned& pinned_;
+  const Needs& needs_;
   std::uint64_t capacity_;
   sparse::Shape inner_shape_ = shape_;
   std::uint64_t given_rows_;
@@ -121,24 +146,23 @@ class GradientPlanner {
 };
 
 /// Throws KeyError where the machine has no unit for the products that are wanted on it.
-void require_squares(const sparse::Shape& shape, const MachineConfig& machine) {
+void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& machine) {
   kernels::require_unit(machine, shape.type, shape.partials);
-  if (takes_squares(shape)) return;
+  if (shape.on_unit()) return;
   throw KeyError(
       "workload.plan.products",
-      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}: the "
-                  "unit of machine {} gives {} sums at once",
-                  shape.block, machine.name, shape.unit.columns));
+      fmt::format("found \"matrix_unit\", allowed \"best\" and \"vector\" with blocks of {}",
+                  shape.block));
 }
 
 /// On the unit or row by row, whichever is predicted to take less.
 GradientPlan plan_gradient(const Matrices& of, const sparse::Shape& shape, std::uint32_t n,
-                           MachineCosts& costs, const Pinned& pinned) {
+                           MachineCosts& costs, const Pinned& pinned, const Needs& needs) {
   const auto plan = [&](bool on_unit) {
-    return GradientPlanner(of, shape, n, costs, pinned, on_unit).run();
+    return GradientPlanner(of, shape, n, costs, pinned, needs, on_unit).run();
   };
-  if (pinned.products == Products::matrix_unit) require_squares(shape, costs.machine());
-  if (pinned.products == Products::vector || !takes_squares(shape)) return plan(false);
+  if (pinned.products == Products::matrix_unit) require_blocks_on_unit(shape, costs.machine());
+  if (pinned.products == Products::vector || !shape.on_unit()) return plan(false);
   if (pinned.products == Products::matrix_unit) return plan(true);
   return unit_or_vector(plan);
 }
@@ -158,8 +182,13 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
       x_(layer_.s.columns, options.n, options.weights.dtype, options.weights.seed,
          sparse::kDenseStream),
       dy_(layer_.s.rows, options.n, options.weights.dtype, options.weights.seed,
-          sparse::kGradientStream),
-      plan_(plan_gradient({z_, t_, {dw_, dv_, vt_}}, shape_, options.n, costs, options_.plan)) {}
+          sparse::kGradientStream) {
+  const auto needs = [&](const GradientPlan& plan) {
+    plan_ = plan;
+    return costs.needs(build());
+  };
+  plan_ = plan_gradient({z_, t_, {dw_, dv_, vt_}}, shape_, options.n, costs, options_.plan, needs);
+}
 
 std::uint64_t WeightGradient::useful_flops() const {
   const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();

@@ -55,16 +55,15 @@ class BlockCheck {
 
   void compare(const std::vector<float>& left, const RightRows& right, std::size_t n, bool all,
                std::uint64_t seed, kernels::Comparison& into) {
-    const spmm_static::Deal& deal = plan_.partition.deal;
     const program::Type type = plan_.partition.shape.type;
     const auto rounding = sparse::rounding_of(
         type, plan_.partials(), plan_.on_unit ? plan_.partition.shape.unit.depth : 1,
         static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
     const std::uint64_t step = all ? 1 : kBlockStep;
     std::vector<std::uint64_t> blocks;
-    for (std::uint64_t first = 0; first < deal.blocks(); first += step)
+    for (std::uint64_t first = 0; first < plan_.blocks.size(); first += step)
       blocks.push_back(first + data::random_below(seed, sparse::kSampleStream, first,
-                                                  std::min(step, deal.blocks() - first)));
+                                                  std::min(step, plan_.blocks.size() - first)));
     for (std::size_t first = 0; first < blocks.size(); first += kBatch) {
       const auto batch = std::span(blocks).subspan(first, std::min(kBatch, blocks.size() - first));
       std::vector<kernels::Comparison> pieces(batch.size(), into.fresh());

@@ -73,9 +73,9 @@ TEST_SUITE("cli") {
         {"plan.sparse.parts=99", "workload.plan.sparse.parts: found 99, allowed 0 to"},
         {"pass=grad_weights --set workload.plan.dv.parts=99",
          "workload.plan.dv.parts: found 99, allowed 0 to"},
-        {"pass=grad_weights --set workload.block=4 --set workload.plan.products=matrix_unit",
+        {"pass=grad_weights --set workload.block=1 --set workload.plan.products=matrix_unit",
          "workload.plan.products: found \"matrix_unit\", allowed \"best\" and \"vector\" with "
-         "blocks of 4: the unit of machine bow gives 16 sums at once"},
+         "blocks of 1"},
         {"plan.low_rank.bands=99", "workload.plan.low_rank.bands: found 99, allowed 0 to"},
     };
     for (const auto& [option, message] : mistakes) {

@@ -119,8 +119,9 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("gradients of pixelfly's blocks go past the matrix unit where it gives whole blocks") {
-    // Sums of f32 are 16 at once, a block's side; those of f16 eight, half of it or all.
+  TEST_CASE(
+      "gradients of pixelfly's blocks go past the matrix unit, some rows of blocks together") {
+    // Sums of f32 are 16 at once, of f16 eight: a block's side, half of it, two or four of them.
     const auto gradients = [](program::Type type, std::uint32_t block) {
       Options options = network(
           30, {of_kind(LayerKind::pixelfly, 64, block), of_kind(LayerKind::pixelfly, 40, block)});
@@ -134,7 +135,9 @@ TEST_SUITE("run") {
     CHECK(gradients(program::Type::f32, 16) == "passed f32_8x16 f32_8x16");
     CHECK(gradients(program::Type::f16, 16) == "passed f16_f32_16x8 f16_f32_16x8");
     CHECK(gradients(program::Type::f16, 8) == "passed f16_f32_16x8 f16_f32_16x8");
-    CHECK(gradients(program::Type::f32, 8) == "passed vector vector");
+    CHECK(gradients(program::Type::f32, 8) == "passed f32_8x16 f32_8x16");
+    CHECK(gradients(program::Type::f32, 4) == "passed f32_8x16 f32_8x16");
+    CHECK(gradients(program::Type::f16, 4) == "passed f16_f32_16x8 f16_f32_16x8");
   }
 
   TEST_CASE("layers of all kinds after each other, learnt by Adam, without a matrix unit") {
@@ -237,6 +240,10 @@ TEST_SUITE("run") {
         CHECK(run(options, small_machine(11)) == "passed");
       }
     }
+    Options blocks = network(32, {of_kind(LayerKind::pixelfly, 64, 16)});
+    blocks.dtype = program::Type::f16;
+    blocks.replicas = 2;
+    CHECK(run(blocks, small_machine(24)) == "passed");
     Options options = network(30, {hidden(20, Activation::relu)});
     options.replicas = 6;
     options.feed = Feed::device;

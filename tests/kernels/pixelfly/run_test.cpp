@@ -62,14 +62,12 @@ void check_all(Options options) {
   }
 }
 
-/// The same of grad_weights with what multiplies pinned, where blocks and unit go together.
+/// The same of grad_weights with what multiplies pinned.
 void check_products(Options options, Products products) {
   options.pass = Pass::grad_weights;
   options.plan.products = products;
-  for (const std::uint32_t block : {8U, 16U}) {
+  for (const std::uint32_t block : {4U, 8U, 16U}) {
     for (const Types& types : kTypes) {
-      if (block == 8 && types.input == Type::f16 && types.partial == Type::f16) continue;
-      if (block == 8 && types.input == Type::f32) continue;
       options.weights.block = block;
       options.weights.dtype = types.input;
       options.partials = types.partial;
@@ -122,14 +120,14 @@ TEST_SUITE("run") {
   TEST_CASE("gradients of weights run on units of every shape") {
     for (const Types& types : kTypes) {
       for (const MachineConfig& machine : test::machines_of_every_shape(types, 12)) {
-        Options options = layer(96, 64, 20, 40);
-        options.pass = Pass::grad_weights;
-        options.weights.block = 16;
-        options.weights.dtype = types.input;
-        options.partials = types.partial;
         MachineConfig of_it = machine;
         const MatrixShape unit = test::shape_of(of_it, types);
-        if (unit.exists() && unit.outputs <= 16) options.plan.products = Products::matrix_unit;
+        Options options = layer(96, 64, 20, 40);
+        options.pass = Pass::grad_weights;
+        options.weights.block = unit.outputs > 16 ? 4 : 16;
+        options.weights.dtype = types.input;
+        options.partials = types.partial;
+        if (unit.exists()) options.plan.products = Products::matrix_unit;
         CAPTURE(unit.inputs);
         CAPTURE(unit.outputs);
         CAPTURE(static_cast<int>(types.input));
