@@ -119,6 +119,29 @@ bool judge_fit(const ValidationSet& set, const std::vector<Row>& rows) {
   return passed;
 }
 
+/// Speed-ups along a number, in its order.
+using Curve = std::vector<std::pair<double, double>>;
+
+/// Where it first rises above or falls below that; NaN: nowhere.
+double passes(const Curve& curve, double speedup) {
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    const auto [x, before] = curve[i - 1];
+    const auto [next_x, after] = curve[i];
+    if ((before < speedup) == (after < speedup)) continue;
+    return x * std::pow(next_x / x, std::log(speedup / before) / std::log(after / before));
+  }
+  return NAN;
+}
+
+bool judge_crossings(const ValidationSet& set, const std::vector<Row>& rows) {
+  bool passed = true;
+  for (const Passed& one : crossings(set, rows))
+    passed &= gate(fmt::format("{} (allowed {:g} to {:g})", text_of(set.crossing, one),
+                               set.crossing.least, set.crossing.most),
+                   one.at >= set.crossing.least && one.at <= set.crossing.most);
+  return passed;
+}
+
 bool judge_line(const Line& line, const std::vector<Row>& rows) {
   std::vector<double> x;
   std::vector<double> y;
@@ -140,6 +163,49 @@ bool judge_line(const Line& line, const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& rows) {
+  const std::string& over = set.crossing.over;
+  if (over.empty()) return {};
+  struct Group {
+    double published;
+    Curve curve;
+  };
+  std::map<std::string, Group> groups;
+  std::vector<std::string> names;  // as they come
+  for (const Row& row : rows) {
+    const ValidationPoint& point = *row.point;
+    const bool known = point.context.contains(over) && point.context.at(over).is_number();
+    if (!known || !row.error.empty() || point.published_speedup == 0) continue;
+    std::string name;
+    for (const std::string& axis : set.axes) {
+      const config::Json value = value_of(set, point, axis);
+      name +=
+          (name.empty() ? "" : " ") + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    const auto [at, is_new] = groups.try_emplace(name, Group{point.published_speedup, {}});
+    if (is_new) names.push_back(name);
+    at->second.curve.emplace_back(point.context.at(over).get<double>(), row.speedup());
+  }
+  std::vector<Passed> found;
+  for (const std::string& name : names) {
+    Group& group = groups.at(name);
+    std::stable_sort(group.curve.begin(), group.curve.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    found.push_back(
+        {name, group.published, passes(group.curve, 1), passes(group.curve, group.published)});
+  }
+  return found;
+}
+
+std::string text_of(const Crossing& crossing, const Passed& passed) {
+  const auto at = [](double number) {
+    if (std::isnan(number)) return std::string("none of these points");
+    return number < 100 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+  };
+  return fmt::format("{}: {:g} (published) passed at {} = {}, 1 at {}", passed.group,
+                     passed.published, crossing.over, at(passed.at), at(passed.break_even));
+}
 
 bool point_passes(const Row& row) {
   const ValidationPoint& point = *row.point;
@@ -168,6 +234,7 @@ bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   if (quick) return passed;
   passed &= judge_ranks(set, rows);
   passed &= judge_fit(set, rows);
+  passed &= judge_crossings(set, rows);
   for (const Line& line : set.lines) passed &= judge_line(line, rows);
   return passed;
 }

@@ -36,6 +36,17 @@ struct Row {
 /// Whether a row has a number within its own gates, or none where none is published.
 bool point_passes(const Row& row);
 
+/// Where a group of rows passes its published speed-up along the set's number.
+struct Passed {
+  std::string group;  ///< the values of the axes that its rows share
+  double published;   ///< the speed-up
+  double break_even;  ///< where 1 is passed; NaN: not between two rows
+  double at;          ///< where the published one is; NaN likewise
+};
+std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& rows);
+/// "butterfly f16: 1.3 (published) passed at N = 372, 1 at 281"
+std::string text_of(const Crossing& crossing, const Passed& passed);
+
 /// Prints a line for each gate of the set; true if all hold. Of a part of the points (`quick`) the
 /// gates that compare points with each other are left out.
 bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick);

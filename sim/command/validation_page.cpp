@@ -45,10 +45,12 @@ Json set_json(const ValidatedSet& validated) {
   const ValidationSet& set = *validated.set;
   Json points = Json::array();
   for (const Row& row : validated.rows) points.push_back(point_json(set, row));
-  return {{"name", set.name},           {"title", set.title},
-          {"citation", set.citation},   {"why", set.why},
-          {"axes", set.axes},           {"gates", gates_json(set.gates)},
-          {"passed", validated.passed}, {"points", points}};
+  Json passed = Json::array();
+  for (const Passed& one : crossings(set, validated.rows))
+    passed.push_back(text_of(set.crossing, one));
+  return {{"name", set.name},    {"title", set.title},         {"citation", set.citation},
+          {"why", set.why},      {"axes", set.axes},           {"gates", gates_json(set.gates)},
+          {"crossings", passed}, {"passed", validated.passed}, {"points", points}};
 }
 
 /// The comment of a header's that says what is left out, its lines joined; empty if none does.

@@ -55,6 +55,12 @@ void describe(Fields& fields, Line& line) {
   fields.field({"r2_least", "least R2 of the straight line"}, line.r2_least);
 }
 
+void describe(Fields& fields, Crossing& crossing) {
+  fields.field({"over", "number in the points' context along which speed-ups grow"}, crossing.over);
+  fields.field({"least", "least such number at which the published one is passed"}, crossing.least);
+  fields.field({"most", "largest such number"}, crossing.most);
+}
+
 void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"name", "what the table calls the point", "", true}, point.name);
   fields.field({"quick", "part of --quick"}, point.quick);
@@ -85,6 +91,7 @@ void describe(Fields& fields, ValidationSet& set) {
   fields.field({"why", "what makes ours faster or slower"}, set.why);
   fields.group({"metric", "what is compared"}, set.metric);
   fields.group({"gates", "what fails the command"}, set.gates);
+  fields.group({"crossing", "where published speed-ups are passed"}, set.crossing);
 }
 
 namespace {
@@ -189,6 +196,18 @@ Line read_line(const Layers& layers, const Json& value, const std::string& path,
   return line;
 }
 
+/// Some points must have the number.
+void require_known(const Layers& layers, const ValidationSet& set) {
+  const std::string& over = set.crossing.over;
+  if (over.empty()) return;
+  const auto has = [&](const ValidationPoint& point) {
+    return point.context.contains(over) && point.context.at(over).is_number();
+  };
+  if (std::any_of(set.points.begin(), set.points.end(), has)) return;
+  throw ConfigError(layers.origin("crossing"), "crossing.over",
+                    fmt::format("found {}, allowed the name of a number in points' context", over));
+}
+
 config::Config finished(Layers layers, const std::string& name, const Catalogue& catalogue,
                         config::Presets machines) {
   config::machine_name_to_extends(layers);
@@ -234,6 +253,7 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
   const Json lines = whole.list("lines");
   for (std::size_t i = 0; i < lines.size(); ++i)
     set.lines.push_back(read_line(layers, lines[i], config::join("lines", i), set.points));
+  require_known(layers, set);
   return set;
 }
 

@@ -85,6 +85,14 @@ struct Line {
   double r2_least = 0;     ///< of the straight line
 };
 
+/// Where the speed-ups of points that have the same axes pass one, and the published one: between
+/// neighbours along a number of theirs, as a straight line of logarithms.
+struct Crossing {
+  std::string over;  ///< name of that number in the points' context; empty: not looked for
+  double least = 0;  ///< allowed number at which the published one is passed
+  double most = 0;
+};
+
 /// What points are compared with: the same problem solved otherwise.
 struct Baseline {                 // NOLINT(bugprone-exception-escape): the moves of Json
   config::Json config;            ///< null: none
@@ -101,6 +109,7 @@ struct ValidationSet {
   Gates gates;
   PowerLaw fit;
   std::vector<Line> lines;
+  Crossing crossing;
   Baseline baseline;
   std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
   /// Keys of report.json that are columns of it too, of the baseline's reports as well.
@@ -115,6 +124,7 @@ void describe(config::Fields& fields, PowerLaw::Exponent& exponent);
 void describe(config::Fields& fields, PowerLaw& fit);
 void describe(config::Fields& fields, BestOf& best);
 void describe(config::Fields& fields, Line& line);
+void describe(config::Fields& fields, Crossing& crossing);
 void describe(config::Fields& fields, ValidationPoint& point);
 void describe(config::Fields& fields, ValidationSet& set);
 

@@ -108,6 +108,8 @@ TEST_SUITE("cli") {
         {head + base + R"(, "points": [{"name": "p"}], "lines": [{"name": "l", "published": 1,
                               "points": ["p"], "at": [1]}]})",
          "a.json: lines[0].at: found 1 numbers for 1 points, allowed one each, 3 or more"},
+        {head + base + R"(, "points": [{"name": "p"}], "crossing": {"over": "N"}})",
+         "a.json: crossing.over: found N, allowed the name of a number in points' context"},
         {head + base + R"(, "points": [{"name": "p", "published": 0}]})",
          "a.json: points[0].published: found 0, allowed another number"}};
     const CommandFolder folder;
@@ -143,6 +145,36 @@ TEST_SUITE("cli") {
     CHECK(good.code == 0);
     CHECK(good.out.find("pass: copies: slope 3 ") != std::string::npos);
     CHECK(judged(4).code == 1);
+  }
+
+  TEST_CASE("speed-ups along a number are said to pass the published one") {
+    const CommandFolder folder;
+    const auto point = [](int n) {
+      return fmt::format(R"({{"name": "p{0}", "set": {{"workload.elements_per_worker": {0}}},
+          "published_speedup": 3, "context": {{"elements": {0}}}}})",
+                         n);
+    };
+    // Time grows with the elements: a third of the baseline's has a third of its time.
+    const std::string points =
+        fmt::format("{}, {}, {}, {}", point(8000), point(1000), point(400), point(2000));
+    const auto judged = [&](int least) {
+      folder.write("a.json", fmt::format(R"({{"title": "x", "citation": "y",
+          "base": {{"machine": {{"extends": "bow", "tiles": 1}}, "workload": {{"kernel": "stream"}}}},
+          "baseline": {{"config": {{"machine": {{"extends": "bow", "tiles": 1}},
+             "workload": {{"kernel": "stream", "elements_per_worker": 4000}}}}}},
+          "axes": ["workload.kernel"], "points": [{}],
+          "crossing": {{"over": "elements", "least": {}, "most": 1500}}}})",
+                                         points, least));
+      return folder.call("validate a.json --html");
+    };
+    const Answer good = judged(1200);
+    CAPTURE(good.out);
+    CHECK(good.code == 0);
+    const std::string said = "stream: 3 (published) passed at elements = 12";
+    CHECK(good.out.find("pass: " + said) != std::string::npos);
+    CHECK(good.out.find(", 1 at 39") != std::string::npos);
+    CHECK(folder.read("runs/validation.html").find(said) != std::string::npos);
+    CHECK(judged(1400).code == 1);
   }
 
   TEST_CASE("validate fails where a gate does not hold") {

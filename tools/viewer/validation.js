@@ -165,7 +165,8 @@ function setView(set) {
     csvButton(set.name + '.csv', csv)],
     element('p', {class: 'note', style: {margin: '0 0 10px'}}, 'Source: ' + set.citation),
     element('div', {class: 'columns'}, ...canvases, ...residuals),
-    set.why ? element('p', {style: {margin: '8px 0'}}, set.why) : null, pointTable(set));
+    set.why ? element('p', {style: {margin: '8px 0'}}, set.why) : null,
+    ...set.crossings.map(text => element('p', {style: {margin: '2px 0'}}, text)), pointTable(set));
 }
 
 /** One row a set: how many points, their median and worst ratio. */
