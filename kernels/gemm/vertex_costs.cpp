@@ -14,9 +14,6 @@ namespace {
 
 constexpr TileId kTile{0};  // of samples
 
-// A worker's loops run as they do for long from so many elements on.
-constexpr std::uint64_t kSettled = 4;
-
 BufferId add_buffer(Program& program, std::uint64_t bytes) {
   return program.add_buffer({kTile,
                              static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes, 16)),
@@ -57,7 +54,7 @@ std::uint64_t VertexCosts::product(const BlockShape& block, const Vertices::Part
     const BufferId y = add_buffer(sample, rows * columns * block.y_bytes());
     return vertices.product(kTile, block, {rows, columns, depth, adds}, w, x, y);
   };
-  return fitted(name, {{contexts, kSettled * contexts}, {1, 1}, {1, 2}},
+  return fitted(name, {FittedCost::Axis::shared(contexts), {1, 1}, {1, 2}},
                 make)({part.rows, part.columns, part.depth});
 }
 
@@ -71,7 +68,7 @@ std::uint64_t VertexCosts::adding(Type type, std::uint64_t bytes, std::uint32_t 
     return vertices.adding(kTile, type, each, count, {first}, {further}, {first});
   };
   return fitted(type == Type::f32 ? "adding f32" : "adding f16",
-                {{pairs, kSettled * pairs}, {1, 1}}, make)({bytes / Vertices::kPair, arrays});
+                {FittedCost::Axis::shared(pairs), {1, 1}}, make)({bytes / Vertices::kPair, arrays});
 }
 
 std::uint64_t VertexCosts::packing(std::uint64_t bytes) {
@@ -80,7 +77,7 @@ std::uint64_t VertexCosts::packing(std::uint64_t bytes) {
     const std::uint64_t each = sizes[0] * Vertices::kPair;
     return vertices.packing(kTile, each, {add_buffer(sample, each)}, {add_buffer(sample, each)});
   };
-  return fitted("packing", {{pairs, kSettled * pairs}}, make)({bytes / Vertices::kPair});
+  return fitted("packing", {FittedCost::Axis::shared(pairs)}, make)({bytes / Vertices::kPair});
 }
 
 std::uint64_t VertexCosts::regrouping(const Vertices::Chunks& chunks, bool to_blocks) {
@@ -92,7 +89,7 @@ std::uint64_t VertexCosts::regrouping(const Vertices::Chunks& chunks, bool to_bl
                                {add_buffer(sample, all)}, {add_buffer(sample, all)});
   };
   return fitted(fmt::format("regrouping {} {}", chunks.bytes, to_blocks),
-                {{rows, kSettled * rows}, {1, 1}}, make)({chunks.rows, chunks.chunks});
+                {FittedCost::Axis::shared(rows), {1, 1}}, make)({chunks.rows, chunks.chunks});
 }
 
 }  // namespace tessera::gemm

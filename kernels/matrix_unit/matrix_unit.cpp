@@ -44,27 +44,24 @@ nlohmann::ordered_json MatrixUnit::plan() const {
 
 /// All tiles do the same.
 Prediction MatrixUnit::predict(MachineCosts& costs) const {
-  constexpr std::uint64_t kSettled =
-      4;  // positions of a worker from which on its loop only repeats
   const StepCosts steps(costs);
-  FittedCost product_cycles({{machine_.tile.contexts, kSettled * machine_.tile.contexts}},
-                            [&](const FittedCost::Sizes& sizes) {
-                              return steps.vertex([&](program::Program& sample) {
-                                const auto positions = static_cast<std::uint32_t>(sizes[0]);
-                                const auto add = [&](std::uint64_t bytes) {
-                                  return sample.add_buffer({TileId{0},
-                                                            static_cast<std::uint32_t>(bytes),
-                                                            8,
-                                                            false,
-                                                            program::Category::tensors,
-                                                            {},
-                                                            "sample"});
-                                };
-                                return product(sample, TileId{0}, positions, add(block_.w_bytes()),
-                                               add(sizes[0] * block_.x_bytes()),
-                                               add(sizes[0] * block_.y_bytes()));
-                              });
-                            });
+  FittedCost product_cycles(
+      {FittedCost::Axis::shared(machine_.tile.contexts)}, [&](const FittedCost::Sizes& sizes) {
+        return steps.vertex([&](program::Program& sample) {
+          const auto positions = static_cast<std::uint32_t>(sizes[0]);
+          const auto add = [&](std::uint64_t bytes) {
+            return sample.add_buffer({TileId{0},
+                                      static_cast<std::uint32_t>(bytes),
+                                      8,
+                                      false,
+                                      program::Category::tensors,
+                                      {},
+                                      "sample"});
+          };
+          return product(sample, TileId{0}, positions, add(block_.w_bytes()),
+                         add(sizes[0] * block_.x_bytes()), add(sizes[0] * block_.y_bytes()));
+        });
+      });
   Prediction prediction;
   steps.add(prediction, {{}, product_cycles({options_.n})});
   return prediction;

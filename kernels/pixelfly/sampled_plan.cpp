@@ -90,8 +90,14 @@ class SampledCost {
                               std::uint64_t busy) {
     if (worker.rows == 0 || worker.passes == 0) return 0;
     const std::uint64_t rows = worker.rows;
-    return products_({rows, std::max<std::uint64_t>(ceil_div<std::uint64_t>(worker.own, rows), 1),
-                      worker.passes, words, busy});
+    const auto cycles = [&](std::uint64_t blocks) {
+      return products_({rows, blocks, worker.passes, words, busy});
+    };
+    // Rows have blocks in different numbers: of those more than the least, each takes as long.
+    const std::uint64_t blocks = worker.own / rows;
+    const std::uint64_t more = worker.own % rows;
+    if (more == 0) return cycles(blocks);
+    return cycles(blocks) + (cycles(blocks + 1) - cycles(blocks)) * more / rows;
   }
 
   std::uint64_t adding(const Sampled& plan) {

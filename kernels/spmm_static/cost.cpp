@@ -128,13 +128,15 @@ Prediction Cost::predict(const Partition& partition) {
   };
   if (turns) add_rows_in(sum, partition, partition.x_storage());
   if (blocks) add(inputs_moved(partition), products(partition));
-  const std::uint64_t added = reduction.direct() ? 0 : additions(partition, reduction);
+  const EvenStorage y = partition.y_storage();
+  const std::uint64_t turned = turns ? turning(partition, y, Direction::to_rows) : 0;
+  const std::uint64_t added = reduction.direct() ? turned : additions(partition, reduction);
   if (blocks) add(partials_moved(partition, reduction), added);
   if (!blocks) steps_.add(sum, {std::nullopt, added});
-  if (reduction.spreads()) add(sums_moved(partition, reduction), 0);
+  if (reduction.spreads()) add(sums_moved(partition, reduction), turned);
   if (turns) {
-    const EvenStorage y = partition.y_storage();
-    steps_.add(sum, {std::nullopt, turning(partition, y, Direction::to_rows)});
+    // Behind an exchange rows are turned in its superstep, behind sums in one of their own.
+    if (!reduction.direct() && !reduction.spreads()) steps_.add(sum, {std::nullopt, turned});
     add(rows_moved(partition, y), 0);
   }
   return sum;

@@ -21,6 +21,10 @@ class FittedCost {
   struct Axis {
     std::uint64_t period = 1;  ///< sizes of one class are so far apart (contexts, an unrolled loop)
     std::uint64_t first = 1;   ///< smaller ones belong to no box
+
+    /// Of what all workers share, so much in a round: from some rounds on their loops run as they
+    /// do for long, and wait for each other as they do then.
+    static constexpr Axis shared(std::uint64_t round) { return {round, 4 * round}; }
   };
 
   FittedCost(std::vector<Axis> axes, Measure measure);
