@@ -8,8 +8,12 @@
 
 #include "kernels/check/comparison.h"
 #include "sim/data/element.h"
+#include "sim/program/program_cost.h"
 
 namespace tessera::fft {
+
+// The exchanges of more take seconds to schedule.
+constexpr std::uint64_t kMostPointsScheduled = 1U << 16;
 
 namespace {
 
@@ -68,7 +72,11 @@ Fft::Fft(const Options& options, MachineCosts& costs)
       chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
                              : choose_plan(options.problem, costs)),
       digits_(options.problem, chosen_.plan),
-      x_(operand(options)) {}
+      x_(operand(options)) {
+  // What little a tile sends is near or far: estimates of more points miss by some percent.
+  if (machine_.tiles <= kMostTilesScheduled && options.problem.total() <= kMostPointsScheduled)
+    chosen_.prediction = scheduled(chosen_.prediction, costs.needs(build()), costs);
+}
 
 std::string Fft::problem() const {
   const Problem& p = options_.problem;
