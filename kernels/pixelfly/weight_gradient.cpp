@@ -15,7 +15,6 @@
 
 namespace tessera::pixelfly {
 
-using kernels::EvenStorage;
 using program::BufferId;
 using sparse::BlockMatrix;
 using spmm_static::DenseEnd;

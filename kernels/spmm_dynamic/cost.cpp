@@ -39,11 +39,11 @@ Cost::Cost(const Shape& shape, MachineCosts& costs)
       steps_(costs),
       dense_(costs),
       workers_(costs.machine().tile.contexts),
-      products_(
-          {kMeasured, kMeasured, kMeasured,
-           shape.in_blocks() ? FittedCost::Axis::shared(workers_ * shape.unit.positions_at_once())
-                             : FittedCost::Axis{1, kSettled}},
-          [this](const Sizes& sizes) { return measure_product(sizes); }),
+      products_({kMeasured, kMeasured, kMeasured,
+                 shape.in_blocks() ? FittedCost::Axis::shared(std::uint64_t{workers_} *
+                                                              shape.unit.positions_at_once())
+                                   : FittedCost::Axis{1, kSettled}},
+                [this](const Sizes& sizes) { return measure_product(sizes); }),
       zeroing_({{1, kSettled}},
                [this](const Sizes& sizes) {
                  return vertex([&](sparse::Assembly& assembly, const auto& buffer) {

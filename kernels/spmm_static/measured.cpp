@@ -20,7 +20,7 @@ Cost::Cost(const sparse::Shape& shape, std::uint64_t most_in_row, MachineCosts& 
       steps_(costs),
       workers_(costs.machine().tile.contexts),
       blocks_({kMeasured, kMeasured,
-               FittedCost::Axis::shared(workers_ * shape.unit.positions_at_once())},
+               FittedCost::Axis::shared(std::uint64_t{workers_} * shape.unit.positions_at_once())},
               [this](const auto& sizes) { return measure_blocks(sizes); }),
       rows_({kMeasured, kMeasured, {2, kUnrolled}, kMeasured, kMeasured},
             [this](const auto& sizes) { return measure_elements(sizes); }),
