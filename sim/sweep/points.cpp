@@ -53,6 +53,14 @@ bool excluded_unread(const Spec& spec, const Layers& layers) {
   }
 }
 
+/// Points would differ in nothing.
+void refuse_report(const std::string& path, const std::string& origin) {
+  if (path != "report" && !path.starts_with("report.")) return;
+  throw ConfigError(origin, path,
+                    "found an axis, allowed keys of machine, workload and run: tessera run alone "
+                    "writes the files that it is about");
+}
+
 /// "workload.m=4 workload.n=8"
 std::string described(const std::vector<std::string>& paths, const std::vector<Json>& values) {
   std::string text;
@@ -80,6 +88,7 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
   for (Spec& spec : take_specs(base_, file == "-" ? "standard input" : file, arguments)) {
     std::vector<std::string> paths = spec.paths();
     std::vector<std::string> origins = spec.origins();
+    for (std::size_t i = 0; i < paths.size(); ++i) refuse_report(paths[i], origins[i]);
     for (const std::string& path : paths) {
       if (std::find(axes_.begin(), axes_.end(), path) == axes_.end()) axes_.push_back(path);
     }

@@ -154,6 +154,9 @@ TEST_SUITE("cli") {
         {sweep + "machine.tiels=1,2 --out s", "did you mean tiles? (the point machine.tiels=1)"},
         {sweep + "machine.tiles=1,x --out s", "found \"x\", allowed an integer"},
         {sweep + "machine.tiles=1,0 --out s", "found 0, allowed an integer from 1"},
+        {sweep + "report.tile_steps=0,100 --out s",
+         "report.tile_steps: found an axis, allowed keys of machine, workload and run: tessera run "
+         "alone writes the files that it is about"},
         {sweep + "machine.tiles=4..1 --out s", "machine.tiles: 4..1: the end is below"},
         {sweep + "machine.tiles=1,,2 --out s", "machine.tiles: found an empty value"},
         {sweep + "machine=bow,gc100 --out s", "machine.extends: found \"gc100\""},
