@@ -1,6 +1,7 @@
 #include "sim/plot/pivot.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -175,7 +176,10 @@ std::string Pivot::csv() const {
   return out;
 }
 
-Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request) {
+Pivot pivot(const Rows& rows, std::span<const Sample> all, const Request& request) {
+  std::vector<Sample> samples;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(samples),
+               [&](const Sample& sample) { return !text(*sample.row, request.x).empty(); });
   const std::vector<const Row*> infeasible = placed(rows, request);
   Pivot made = empty_pivot(samples, infeasible, request);
   for (const Sample& sample : samples) {

@@ -43,7 +43,7 @@ struct Pivot {
 
 /// Samples by the request's x, and by what tells its series apart. Throws UserError if two fall on
 /// one place, naming what else varies. Points that cannot run have places too, if both axes and
-/// series are axes of the sweep.
+/// series are axes of the sweep. Rows of a table without x have none.
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
 
 /// The axes that have more than one value among the rows, those that cannot run included.

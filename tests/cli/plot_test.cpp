@@ -6,12 +6,16 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/command/validation_table.h"
+#include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::stream_config;
+
+using namespace tessera;
 
 /// `tessera plot` of sweeps and runs. What draws is skipped where gnuplot is not installed.
 namespace {
@@ -26,9 +30,54 @@ void sweep(const CommandFolder& folder) {
               .code == 0);
 }
 
+/// What the head of a paper's set says to plot, behind "tessera "; empty: nothing.
+std::string plot_in(const std::string& text) {
+  const std::size_t first = text.find("tessera plot ");
+  if (first == std::string::npos) return "";
+  const std::size_t begin = text.find(' ', first) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// A set's table as though each point took longer than the one before.
+std::string table_of(const command::ValidationSet& set) {
+  std::vector<command::Row> rows;
+  for (const command::ValidationPoint& point : set.points) {
+    command::Row& row = rows.emplace_back();
+    row.point = &point;
+    row.seconds = row.simulated = static_cast<double>(rows.size());
+    row.baseline_seconds = 10;
+    if (!point.fits) row.error = "does not fit";
+  }
+  return table_csv(set, rows);
+}
+
 }  // namespace
 
 TEST_SUITE("cli") {
+  TEST_CASE("the figure that a paper's set names is drawn from its table") {
+    if (!has_gnuplot()) {
+      MESSAGE("skipped: gnuplot is not installed");
+      return;
+    }
+    std::size_t drawn = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TESSERA_SOURCE) + "/configs/papers")) {
+      const std::string name = entry.path().stem().string();
+      const std::string text = config::read_text(entry.path().string());
+      std::string plot = plot_in(text);
+      if (plot.empty()) continue;
+      plot.replace(plot.find("runs/"), 5, "");
+      const CommandFolder folder;
+      folder.write(name + ".csv", table_of(command::read_validation_set({name, text})));
+      const Answer answer = folder.call(plot);
+      CAPTURE(plot);
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+      ++drawn;
+    }
+    CHECK(drawn > 0);
+  }
+
   TEST_CASE("every kind of figure is drawn in every format, its table and script beside it") {
     if (!has_gnuplot()) {
       MESSAGE("skipped: gnuplot is not installed");
