@@ -10,7 +10,7 @@
 namespace tessera::report {
 
 /// The files of one finished run, read back.
-struct RunFolder {
+struct RunFolder {  // NOLINT(bugprone-exception-escape): the moves of Json
   std::string folder;
   nlohmann::ordered_json report;
   Table steps;

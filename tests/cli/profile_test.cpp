@@ -78,7 +78,7 @@ TEST_SUITE("cli") {
     REQUIRE_MESSAGE(answer.code == 0, answer.err);
     std::istringstream lines(answer.out);
     std::string line, cell;
-    while (std::getline(lines, line) && line.find("%") == std::string::npos) {
+    while (std::getline(lines, line) && line.find('%') == std::string::npos) {
     }
     std::getline(lines, line);
     std::istringstream cells(line);

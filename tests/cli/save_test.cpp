@@ -198,9 +198,10 @@ TEST_SUITE("cli") {
         for (std::uint64_t k = 0; k < rows * points; ++k) {
           std::complex<double> sum;
           for (std::uint64_t i = 0; i < rows * points; ++i) {
-            const double turns =
-                static_cast<double>((k / points) * (i / points)) / static_cast<double>(rows) +
-                static_cast<double>((k % points) * (i % points)) / static_cast<double>(points);
+            const std::uint64_t down = (k / points) * (i / points);
+            const std::uint64_t across = (k % points) * (i % points);
+            const double turns = static_cast<double>(down) / static_cast<double>(rows) +
+                                 static_cast<double>(across) / static_cast<double>(points);
             sum += std::complex(x.values[2 * i], x.values[2 * i + 1]) *
                    std::polar(1.0, -2 * std::numbers::pi * turns);
           }

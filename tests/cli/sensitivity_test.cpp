@@ -2,6 +2,7 @@
 #include <map>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 
@@ -67,11 +68,12 @@ TEST_SUITE("run") {
     const CommandFolder folder;
     folder.write("gemm.json", kSmallGemm);
     for (const std::string jobs : {"1", "3"})
-      REQUIRE(folder
-                  .call("sensitivity gemm.json --quiet --key machine.tile.latency "
-                        "--key machine.tiles --key machine.energy.area --jobs " +
-                        jobs + " --out j" + jobs)
-                  .code == 0);
+      REQUIRE(
+          folder
+              .call(fmt::format("sensitivity gemm.json --quiet --key machine.tile.latency --key "
+                                "machine.tiles --key machine.energy.area --jobs {0} --out j{0}",
+                                jobs))
+              .code == 0);
     CHECK(folder.read("j1/sensitivity.json") == folder.read("j3/sensitivity.json"));
     CHECK(folder.read("j1/sensitivity.csv") == folder.read("j3/sensitivity.csv"));
   }

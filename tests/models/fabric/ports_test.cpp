@@ -222,7 +222,7 @@ TEST_SUITE("theory") {
       const Copies grid = gemm_grid(8, 16, 1, 64000, 24000);
       near(predicted({4000 + 3000, 24000, 64000, 128}), compiler->cycles(grid).count());
       const Copies all = all_to_all(40, 256);
-      near(predicted({39 * 256, 39 * 256, 0, 40}), compiler->cycles(all).count());
+      near(predicted({39UL * 256, 39UL * 256, 0, 40}), compiler->cycles(all).count());
     }
   }
 }

@@ -39,7 +39,7 @@ bool valid_object(const Json& value, const Json& schema) {
       continue;
     }
     const bool note = schema.contains("patternProperties") && key.starts_with("//");
-    if (!note && schema.value("additionalProperties", true) == false) return false;
+    if (!note && !schema.value("additionalProperties", true)) return false;
   }
   return true;
 }

@@ -30,7 +30,7 @@ NirNode linear(std::uint64_t rows, std::uint64_t columns, double first) {
     weight.values.push_back(first + static_cast<double>(i));
   return {"Linear", {{"weight", weight}}};
 }
-NirNode input(std::vector<double> shape) {
+NirNode input(const std::vector<double>& shape) {
   return {"Input", {{"shape", numbers({shape.size()}, shape)}}};
 }
 
@@ -141,8 +141,9 @@ TEST_SUITE("unit") {
     const long columns = (5 + 2 * padding - dilation - 1) / stride + 1;
     REQUIRE(made.map.shape ==
             Shape{6, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns)});
-    std::vector<double> pixels;
-    for (int i = 0; i < 4 * 6 * 5; ++i) pixels.push_back(std::cos(3 * i));
+    std::vector<double> pixels(std::size_t{4} * 6 * 5);
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = std::cos(3 * static_cast<double>(i));
     std::size_t at = 0;
     for (std::size_t filter = 0; filter < 6; ++filter) {
       for (long y = 0; y < rows; ++y) {

@@ -25,6 +25,7 @@ void write_texts(hid_t group, const std::string& name, const std::vector<std::ui
   H5Tset_size(type, H5T_VARIABLE);
   H5Tset_cset(type, H5T_CSET_UTF8);
   std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   write_dataset(group, name, shape, type, pointers.data());
   H5Tclose(type);

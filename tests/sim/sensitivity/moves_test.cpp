@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "kernels/catalogue.h"
 #include "sim/config/json_text.h"
@@ -43,7 +44,8 @@ TEST_SUITE("unit") {
         [&](const config::Json& json, const std::string& path) {
           if (json.is_number()) expected.push_back(path);
           if (json.is_object())
-            for (const auto& [key, value] : json.items()) walk(value, path + "." + key);
+            for (const auto& [key, value] : json.items())
+              walk(value, fmt::format("{}.{}", path, key));
           if (json.is_array())
             for (std::size_t i = 0; i < json.size(); ++i)
               walk(json[i], path + "[" + std::to_string(i) + "]");

@@ -47,7 +47,7 @@ TEST_SUITE("unit") {
   TEST_CASE("cells are the report's numbers by dotted path, plan and prediction last") {
     std::string text;
     for (const auto& [name, cell] : sweep::cells_of(report(R"({"split": [2, 3], "kind": "a"})"))) {
-      text += name + "=" + cell + " ";
+      text += fmt::format("{}={} ", name, cell);
     }
     CHECK(text ==
           "time.cycles=10 time.seconds=0.1 energy.joules= plan.split=[2,3] plan.kind=a "
