@@ -132,9 +132,9 @@ function pointTable(set) {
   const rows = set.points.map(point => {
     const known = comparable(point);
     const gate = allowed(point);
-    return [element('span', {title: point.why}, point.name), point.fits ? shortNumber(point.published) : 'too large',
-      point.simulated === null ? element('span', {class: 'soft', title: point.error}, point.error.split('\n')[0].slice(0, 60)) : shortNumber(point.simulated),
-      element('span', {class: 'soft'}, point.unit), known ? deviation(point) : '', known && gate ? `\u00b1${Number((100 * gate).toPrecision(2))} %` : '',
+    return [element('span', {title: point.why, style: {whiteSpace: point.name.length < 40 ? 'nowrap' : 'normal'}}, point.name), point.fits ? shortNumber(point.published) : 'too large',
+      point.simulated === null ? element('span', {class: 'soft', title: point.error}, point.error.split('\n')[0].slice(0, 40) + '\u2026') : shortNumber(point.simulated),
+      element('span', {class: 'soft'}, point.simulated === null ? '' : point.unit), known ? deviation(point) : '', known && gate ? `\u00b1${Number((100 * gate).toPrecision(2))} %` : '',
       ...(speedups ? [point.speedup?.published ? shortNumber(point.speedup.published) : '', point.speedup ? shortNumber(point.speedup.simulated) : ''] : []),
       point.simulated === null ? '' : stackedBar(['compute', 'exchange', 'sync'].map((part, i) => ({value: point.parts[i], colour: '--' + part,
         title: `${part}: ${percent(point.parts[i])}`})), 1, 'thin'),
