@@ -12,10 +12,10 @@
 
 namespace tessera::fft {
 
+namespace {
+
 // The exchanges of more take seconds to schedule.
 constexpr std::uint64_t kMostPointsScheduled = 1U << 16;
-
-namespace {
 
 constexpr std::uint64_t kRealBytes = 4;
 

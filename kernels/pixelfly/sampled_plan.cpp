@@ -3,6 +3,7 @@
 
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/pixelfly/squares.h"
+#include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/unit_product.h"
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/work_list.h"
@@ -165,10 +166,8 @@ class SampledCost {
 };
 
 bool has_block(const sparse::BlockMatrix& matrix, std::uint32_t row, std::uint32_t column) {
-  const auto at = [&](std::uint64_t e) {
-    return matrix.column.begin() + static_cast<std::ptrdiff_t>(e);
-  };
-  return std::binary_search(at(matrix.row_begin[row]), at(matrix.row_begin[row + 1]), column);
+  const std::uint64_t e = block_index(matrix, row, column);
+  return e < matrix.row_begin[row + 1] && matrix.column[e] == column;
 }
 
 /// The places of the blocks that one of so many block rows of a pattern has, as a block row.

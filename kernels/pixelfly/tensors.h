@@ -11,7 +11,7 @@ namespace tessera::pixelfly {
 /// S in blocks, U and V, which the host gives; the layer outlives the program.
 void add_layer(program::Program& program, const Layer& layer, program::Type type);
 
-/// Block (row, column) of `matrix`, among its blocks.
+/// Block (row, column) of `matrix`, among its blocks; if it has none, the next one's place.
 std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
                           std::uint32_t column);
 

@@ -175,8 +175,8 @@ std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& 
   std::vector<std::string> names;  // as they come
   for (const Row& row : rows) {
     const ValidationPoint& point = *row.point;
-    const bool known = point.context.contains(over) && point.context.at(over).is_number();
-    if (!known || !row.error.empty() || point.published_speedup == 0) continue;
+    const std::optional<double> along = context_number(point, over);
+    if (!along || !row.error.empty() || point.published_speedup == 0) continue;
     std::string name;
     for (const std::string& axis : set.axes) {
       const config::Json value = value_of(set, point, axis);
@@ -185,7 +185,7 @@ std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& 
     }
     const auto [at, is_new] = groups.try_emplace(name, Group{point.published_speedup, {}});
     if (is_new) names.push_back(name);
-    at->second.curve.emplace_back(point.context.at(over).get<double>(), row.speedup());
+    at->second.curve.emplace_back(*along, row.speedup());
   }
   std::vector<Passed> found;
   for (const std::string& name : names) {

@@ -201,7 +201,7 @@ void require_known(const Layers& layers, const ValidationSet& set) {
   const std::string& over = set.crossing.over;
   if (over.empty()) return;
   const auto has = [&](const ValidationPoint& point) {
-    return point.context.contains(over) && point.context.at(over).is_number();
+    return context_number(point, over).has_value();
   };
   if (std::any_of(set.points.begin(), set.points.end(), has)) return;
   throw ConfigError(layers.origin("crossing"), "crossing.over",
@@ -287,6 +287,12 @@ Json value_of(const ValidationSet& set, const ValidationPoint& point, const std:
   if (point.set.contains(key)) return point.set.at(key);
   const Json* const at = find_at(set.base, key);
   return at == nullptr ? nullptr : *at;
+}
+
+std::optional<double> context_number(const ValidationPoint& point, const std::string& name) {
+  const auto found = point.context.find(name);
+  if (found == point.context.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
 }
 
 const Json* find_at(const Json& root, const std::string& path) {

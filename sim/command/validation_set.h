@@ -145,6 +145,9 @@ config::Config baseline_config(const ValidationSet& set, const config::Json& bas
 config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
                       const std::string& key);
 
+/// A further published number of a point's; nothing if it has none of that name.
+std::optional<double> context_number(const ValidationPoint& point, const std::string& name);
+
 /// What stands at a key path; null if nothing.
 const config::Json* find_at(const config::Json& root, const std::string& path);
 
