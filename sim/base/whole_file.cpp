@@ -18,12 +18,31 @@ namespace fs = std::filesystem;
   throw_host_error(error, fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
 }
 
+/// A device, pipe or socket.
+bool is_special(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+/// Follows symbolic links, also to a file that does not exist yet.
+fs::path followed(fs::path path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::error_code failed;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, failed); ++i)
+    path = path.parent_path() / fs::read_symlink(path, failed);
+  return path;
+}
+
 }  // namespace
 
-WholeFile::WholeFile(std::string path) : path_(std::move(path)) {
-  temporary_.emplace(temporary_name(path_));
+WholeFile::WholeFile(std::string path) : path_(std::move(path)), target_(path_) {
+  if (!is_special(path_)) {
+    target_ = followed(path_).string();
+    temporary_.emplace(temporary_name(target_));
+  }
   errno = 0;
-  out_.open(temporary_->path(), std::ios::binary);
+  out_.open(temporary_ ? temporary_->path() : target_, std::ios::binary);
   if (!out_) cannot_be_written(path_, errno);
 }
 
@@ -47,8 +66,9 @@ void WholeFile::finish() {
 
 void WholeFile::commit() {
   finish();
+  if (!temporary_) return;
   std::error_code failed;
-  fs::rename(temporary_->path(), path_, failed);
+  fs::rename(temporary_->path(), target_, failed);
   if (failed) cannot_be_written(path_, failed.value());
   temporary_.reset();
 }

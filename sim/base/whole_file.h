@@ -9,7 +9,9 @@
 namespace tessera {
 
 /// A file that appears whole or not at all: written under a temporary name beside its own, renamed
-/// by commit(). What is not committed leaves nothing, also if a signal ends the process.
+/// by commit(). What is not committed leaves nothing, also if a signal ends the process. A symbolic
+/// link stays one: the file that it names is replaced. Devices and pipes, which cannot be replaced,
+/// are written as they are.
 class WholeFile {
  public:
   /// Throws UserError or HostLimit, naming the file and the reason, as finish() and commit() do.
@@ -24,8 +26,9 @@ class WholeFile {
   void commit();
 
  private:
-  std::string path_;
-  std::optional<Unfinished> temporary_;  ///< nothing once it is committed
+  std::string path_;                     ///< as given
+  std::string target_;                   ///< what commit() replaces
+  std::optional<Unfinished> temporary_;  ///< nothing once it is committed, and for a device or pipe
   std::ofstream out_;
 };
 

@@ -1,7 +1,10 @@
 #include "sim/base/whole_file.h"
 
+#include <array>
+#include <fcntl.h>
 #include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <doctest/doctest.h>
@@ -59,5 +62,34 @@ TEST_SUITE("unit") {
         UserError);
     write_whole(folder.file(), "text");
     CHECK_THROWS_AS(create_folder(folder.file() + "/b"), UserError);
+  }
+
+  TEST_CASE("a symbolic link stays one, and the file that it names is replaced") {
+    const FileFolder folder;
+    fs::create_directory(folder.path + "/b");
+    fs::create_symlink("../b/file", folder.file());
+    for (const char* text : {"new", "newer"}) {  // the link leads nowhere at first
+      write_whole(folder.file(), text);
+      CHECK(fs::is_symlink(folder.file()));
+      CHECK(read(folder.path + "/b/file") == text);
+    }
+    CHECK(folder.count() == 1);
+  }
+
+  TEST_CASE("a pipe or device is written, not replaced") {
+    const FileFolder folder;
+    REQUIRE(::mkfifo(folder.file().c_str(), 0600) == 0);
+    const int reader = ::open(folder.file().c_str(), O_RDONLY | O_NONBLOCK);
+    write_whole(folder.file(), "text");
+    std::array<char, 8> got{};
+    CHECK(::read(reader, got.data(), got.size()) == 4);
+    ::close(reader);
+    CHECK(std::string(got.data()) == "text");
+    CHECK(fs::is_fifo(folder.file()));
+    fs::remove(folder.file());
+    fs::create_symlink("/dev/null", folder.file());
+    write_whole(folder.file(), "text");
+    CHECK(fs::read_symlink(folder.file()) == "/dev/null");
+    CHECK(folder.count() == 1);
   }
 }
