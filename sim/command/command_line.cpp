@@ -10,6 +10,7 @@
 
 #include "sim/base/host_limit.h"
 #include "sim/command/commands.h"
+#include "sim/command/progress.h"
 #include "sim/config/nearest.h"
 #include "sim/report/version.h"
 
@@ -119,18 +120,19 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
     refuse_extras(*app.get_subcommand(command.name), fmt::format("tessera {}", command.name));
     return command.carry_out();
   }
-  fmt::print(stderr, "{}", app.help());
+  tell(app.help());
   return ExitCode::user_error;
 }
 
-/// What was printed must arrive: standard output may be a file on a full disk.
+/// What was printed must arrive: standard output that is closed, or a file on a full disk, is the
+/// host's limit.
 ExitCode after_printing(ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   const int error = errno;  // none if an earlier write failed
   const std::string reason = error == 0 ? "" : std::string(": ") + std::strerror(error);
-  fmt::print(stderr, "standard output: cannot be written{}\n", reason);
-  return error == 0 || is_host_limit(error) ? ExitCode::host_limit : ExitCode::user_error;
+  tell(fmt::format("standard output: cannot be written{}\n", reason));
+  return ExitCode::host_limit;
 }
 
 }  // namespace
@@ -146,13 +148,14 @@ std::vector<Command> all_commands(const Simulator& simulator) {
 }
 
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {
+  occupy_standard_streams();
   try {
     return after_printing(parse_and_run(argc, argv, simulator));
   } catch (const std::exception&) {
     const Failure failure = current_failure();
     if (std::ferror(stdout) != 0) return after_printing(failure.code);
     const bool ours = failure.code == ExitCode::defect;
-    fmt::print(stderr, "{}{}\n", ours ? "tessera: a bug of ours: " : "", failure.message);
+    tell(fmt::format("{}{}\n", ours ? "tessera: a bug of ours: " : "", failure.message));
     return failure.code;
   }
 }

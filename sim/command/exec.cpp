@@ -8,6 +8,7 @@
 #include "sim/base/counted.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
+#include "sim/command/progress.h"
 #include "sim/config/reader.h"
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/bare_program.h"
@@ -46,9 +47,9 @@ engine::ExecResult execute(const elf::Program& program, const ExecRequest& reque
 ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
   const elf::Program program = elf::read_file(request.file);
   const engine::ExecResult result = execute(program, request, false, simulator);
-  fmt::print(stderr, "{}: the program's own exit code {}, {}, {}, {}\n", request.file,
-             result.exit_code, counted(result.cycles, "cycle"), counted(result.slots, "slot"),
-             counted(result.instructions, "instruction"));
+  tell(fmt::format("{}: the program's own exit code {}, {}, {}, {}\n", request.file,
+                   result.exit_code, counted(result.cycles, "cycle"), counted(result.slots, "slot"),
+                   counted(result.instructions, "instruction")));
   return static_cast<ExitCode>(result.exit_code & 0xff);
 }
 

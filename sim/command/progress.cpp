@@ -1,18 +1,29 @@
 #include "sim/command/progress.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 namespace tessera::command {
+
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one. The wrong direction keeps calls failing with EBADF.
+    static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+void tell(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
 
 Progress::Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::show(const std::string& text) {
-  if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K{}", text);
-  std::fflush(stderr);
+  if (shown_) tell("\r\x1b[K" + text);
 }
 
 void Progress::clear() { show(""); }

@@ -4,6 +4,13 @@
 
 namespace tessera::command {
 
+/// Opens those of standard input, output and error that the caller has closed, so that no file of
+/// ours takes their place. Reading and writing them still fails.
+void occupy_standard_streams();
+
+/// Writes to standard error; a message that cannot be written is lost.
+void tell(const std::string& text);
+
 /// What is going on, on one line of stderr; only where that is a terminal.
 class Progress {
  public:
