@@ -218,7 +218,10 @@ Command plot_command() {
            {"--name", &request->name,
             "of the figure's files (default: the kind and what was asked of it)"},
            {"--format", &request->formats, "svg, pdf, png (default: all)", !kRequired, 0, ','}},
-          [request] { return plot(*request); }};
+          [request] {
+            return config::use_stored(fmt::format("{}", fmt::join(request->folders, ", ")),
+                                      [&] { return plot(*request); });
+          }};
 }
 
 }  // namespace tessera::command

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
@@ -77,7 +78,10 @@ Command report_command() {
             kRequired},
            {"--out", &request->out, "the page (default: report.html in the run's folder)"},
            {"--top", &request->top, "print where the time went; write no page"}},
-          [request] { return report(*request); }};
+          [request] {
+            return config::use_stored(fmt::format("{}", fmt::join(request->runs, ", ")),
+                                      [&] { return report(*request); });
+          }};
 }
 
 }  // namespace tessera::command

@@ -13,6 +13,7 @@
 #include "sim/command/progress.h"
 #include "sim/command/run_watch.h"
 #include "sim/command/saved_tensors.h"
+#include "sim/sweep/folder_lock.h"
 #include "sim/trace/run_trace.h"
 
 namespace tessera::command {
@@ -134,6 +135,8 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   const std::string folder = report::output_folder(config);
   report::require_writable(folder);
+  const NewFolder made(folder);
+  const sweep::FolderLock lock(folder, {"run", config.name});
   remove_leftovers(folder);
   const trace::Settings settings = trace_settings(config);
   const Ran ran = run_watched(config, settings, folder, request, simulator);
@@ -150,7 +153,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
                ran.trace ? ran.trace->summary() : "", tensors, folder);
   }
   if (report.passed()) return ExitCode::done;
-  fmt::print(stderr, "{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem);
+  tell(fmt::format("{}: the result is wrong: {}\n", request.file, ran.outcome.check.problem));
   return ExitCode::check_failed;
 }
 

@@ -145,9 +145,9 @@ bool simulate(const Config& base, sensitivity::Result& result, const std::string
                                                         simulator.machines);
                            }});
   sweep::PointIds ids(sweep::program_identity());
+  const sweep::FolderLock lock(folder, {"sweep", base.name}, ids.of(base));
   const sweep::Store store(folder);
   store.open();
-  const sweep::FolderLock lock(folder, base.name, ids.of(base), false);
   store.remove_leftovers();
   std::vector<std::string> names;
   std::vector<PointTask> tasks;
@@ -201,7 +201,7 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
   if (!request.simulate) {
     predict(base, result, jobs, request.quiet, simulator);
   } else if (!simulate(base, result, folder, jobs, request.quiet, simulator)) {
-    fmt::print(stderr, "tessera sensitivity: interrupted; the same command goes on from here\n");
+    tell("tessera sensitivity: interrupted; the same command goes on from here\n");
     return ExitCode::interrupted;
   }
   if (!result.base.error.empty()) throw UserError(result.base.error);

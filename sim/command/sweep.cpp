@@ -65,9 +65,9 @@ void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
   for (const Point* point : wanted) {
     const std::string damage = store.damage(point->id);
     if (damage.empty()) continue;
-    if (++damaged <= kMost) fmt::print(stderr, "{}; the point runs again\n", damage);
+    if (++damaged <= kMost) tell(damage + "; the point runs again\n");
   }
-  if (damaged > kMost) fmt::print(stderr, "and {} files more\n", damaged - kMost);
+  if (damaged > kMost) tell(fmt::format("and {} files more\n", damaged - kMost));
 }
 
 /// Says how far it is, ten times a second at most.
@@ -123,11 +123,12 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   sweep::PointIds ids(sweep::program_identity());
   const std::vector<Point> points = points_of(sweep, ids, request.quiet);
   report::require_writable(request.out);
+  const bool is_whole = request.shard.empty();
+  const NewFolder folder(request.out);
+  const sweep::FolderLock lock(request.out, {"sweep", sweep.name()}, sweep::identity_of(points),
+                               request.slurm || !is_whole);
   const Store store(request.out);
   store.open();
-  const bool is_whole = request.shard.empty();
-  const sweep::FolderLock lock(request.out, sweep.name(), sweep::identity_of(points),
-                               request.slurm || !is_whole);
   store.remove_leftovers();
   if (!request.replace) sweep::refuse_replacing(request.out, sweep, points);
   sweep::write_points(request.out, sweep, points);
@@ -151,7 +152,7 @@ ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
   const SweepSummary summary = summary_of(sweep, points, shard, store);
   if (!request.quiet) print_summary(summary, request, sweep.name(), progress.counted());
   if (completed) return summary.exit_code(request.strict);
-  fmt::print(stderr, "tessera sweep: interrupted; the same command goes on from here\n");
+  tell("tessera sweep: interrupted; the same command goes on from here\n");
   return ExitCode::interrupted;
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/errors.h"
+
 /// JSON text to values: comments allowed; duplicate keys, trailing text, integers beyond 64 bits
 /// and nesting deeper than 64 levels are errors.
 namespace tessera::config {
@@ -24,6 +26,17 @@ std::string shown(const Json& value);
 
 /// "an object", "a string", ... of the value's type.
 std::string_view type_name(const Json& value);
+
+/// Returns `use()`, which works on JSON that a command of ours has stored. Throws UserError that
+/// names `where` if a value there has another type, or is missing.
+template <class Use>
+auto use_stored(const std::string& where, const Use& use) {
+  try {
+    return use();
+  } catch (const Json::exception& error) {
+    throw UserError(fmt::format("{}: is not as tessera wrote it: {}", where, error.what()));
+  }
+}
 
 /// The whole file; "-" is standard input. Throws UserError if it cannot be read.
 std::string read_text(const std::string& file);

@@ -32,11 +32,11 @@ Json owner_in(int descriptor) {
   return owner.is_object() ? owner : Json::object();
 }
 
-std::string this_process(const std::string& name, const std::string& points) {
+std::string this_process(const FolderLock::Work& work, const std::string& points) {
   std::array<char, 256> host{};
   static_cast<void>(::gethostname(host.data(), host.size() - 1));
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  const Json owner = {{"sweep", name},
+  const Json owner = {{work.kind, work.name},
                       {"host", host.data()},
                       {"process", ::getpid()},
                       {"since", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now))},
@@ -46,10 +46,12 @@ std::string this_process(const std::string& name, const std::string& points) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder, const std::string& name,
-                       const std::string& points, bool is_shard)
-    : file_(folder + "/sweep.lock"), is_shard_(is_shard) {
-  const std::string owner = this_process(name, points);
+FolderLock::FolderLock(const std::string& folder, Work work, const std::string& points,
+                       bool is_shard)
+    : work_(std::move(work)),
+      file_(fmt::format("{}/{}.lock", folder, work_.kind)),
+      is_shard_(is_shard) {
+  const std::string owner = this_process(work_, points);
   constexpr int kTries = 40;  // within two seconds a shard has said who it is
   for (int i = 0; i < kTries; ++i) {
     open();
@@ -108,21 +110,24 @@ bool FolderLock::is_in_place() const {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-void FolderLock::write(const std::string& owner) const {
+void FolderLock::write(const std::string& owner) {
   const bool written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, owner.data(), owner.size(), 0) == static_cast<ssize_t>(owner.size());
   if (written) return;
-  throw_host_error(errno, fmt::format("{}: cannot be written: {}", file_, std::strerror(errno)));
+  const int reason = errno;
+  ::unlink(file_.c_str());
+  close();
+  throw_host_error(reason, fmt::format("{}: cannot be written: {}", file_, std::strerror(reason)));
 }
 
 void FolderLock::refuse(const std::string& folder) const {
   const Json owner = owner_in(descriptor_);
   const Json process = owner.value("process", Json());
   throw UserError(fmt::format(
-      "{}: another sweep is at work there: {}, process {} on {}, since {}; wait for it, or give "
+      "{}: another {} is at work there: {}, process {} on {}, since {}; wait for it, or give "
       "another folder",
-      folder, owner.value("sweep", "one that does not say which"), process.dump(),
+      folder, work_.kind, owner.value(work_.kind, "one that does not say which"), process.dump(),
       owner.value("host", "?"), owner.value("since", "?")));
 }
 

@@ -7,15 +7,22 @@
 
 namespace tessera::sweep {
 
-/// The right to write a sweep into a folder, for as long as this lives or its process does: by
-/// OUT/sweep.lock, which says who has it, and a lock of the operating system on it (fcntl). Shards
-/// of one sweep share it. On a file system without locks everybody has it.
+/// The right to write a sweep or a run into a folder, for as long as this lives or its process
+/// does: by OUT/sweep.lock or OUT/run.lock, which says who has it, and a lock of the operating
+/// system on it (fcntl). Shards of one sweep share it. On a file system without locks everybody has
+/// it.
 class FolderLock {
  public:
-  /// `name`: the sweep's, for people; `points`: what only the same sweep has. Throws UserError
-  /// saying who has it and since when.
-  FolderLock(const std::string& folder, const std::string& name, const std::string& points,
-             bool is_shard);
+  /// What is written: "sweep" or "run", and its name, for people.
+  struct Work {
+    std::string kind;
+    std::string name;
+  };
+
+  /// `points`: what only the same sweep has. Throws UserError saying who has it and since when;
+  /// HostLimit if the file cannot be written, of which nothing remains.
+  FolderLock(const std::string& folder, Work work, const std::string& points = "",
+             bool is_shard = false);
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
   ~FolderLock();
@@ -27,9 +34,10 @@ class FolderLock {
   /// Takes the lock, or changes its kind: F_WRLCK or F_RDLCK. False if another process has it.
   [[nodiscard]] bool lock(short kind) const;
   [[nodiscard]] bool is_in_place() const;
-  void write(const std::string& owner) const;
+  void write(const std::string& owner);
   [[noreturn]] void refuse(const std::string& folder) const;
 
+  Work work_;
   std::string file_;
   bool is_shard_;
   int descriptor_ = -1;

@@ -1,13 +1,13 @@
 #include "sim/sweep/store.h"
 
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/data/read_file.h"
 #include "sim/sweep/sha256.h"
 
 namespace tessera::sweep {
@@ -57,10 +57,8 @@ void Store::open() const { create_folder(folder_); }
 std::string Store::file_of(const std::string& id) const { return folder_ + "/" + id + ".json"; }
 
 Store::Stored Store::read(const std::string& id) const {
-  std::ifstream in(file_of(id), std::ios::binary);
-  if (!in) return {};
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::string object = without_sum(text);
+  if (!std::filesystem::exists(file_of(id))) return {};
+  const std::string object = without_sum(data::read_file(file_of(id)));
   if (object.empty()) return {std::nullopt, "its checksum does not agree"};
   const Json json = Json::parse(object);
   const auto whose = json.at("id").get<std::string>();

@@ -33,7 +33,8 @@ class Store {
 
   /// Creates the folder. Throws UserError.
   void open() const;
-  /// Nothing if there is none that is whole, of this point, and final.
+  /// Nothing if there is none that is whole, of this point, and final. This and the next two throw
+  /// UserError where something else than a file has its name.
   [[nodiscard]] std::optional<Result> find(const std::string& id) const;
   /// Also one that is to be tried again.
   [[nodiscard]] std::optional<Result> find_any(const std::string& id) const;

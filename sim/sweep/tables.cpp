@@ -163,6 +163,14 @@ std::vector<std::string> cells_of_line(const std::string& line) {
   return cells;
 }
 
+namespace {
+
+bool is_text(const Json& object, const char* key) {
+  return object.contains(key) && object.at(key).is_string();
+}
+
+}  // namespace
+
 void refuse_replacing(const std::string& folder, const Sweep& sweep,
                       std::span<const Point> points) {
   const std::string known = folder + "/points.jsonl";
@@ -170,14 +178,23 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep,
   std::set<std::string> kept;
   for (const Point& point : points) kept.insert({point.id, point.config});
   std::istringstream lines(data::read_file(known));
+  std::size_t number = 1;
   std::size_t lost = 0;
   std::string first;
   for (std::string line; std::getline(lines, line);) {
-    const Json old = config::parse_json(line, known);
-    if (!old.is_object() || kept.contains(old.value("config", "")) ||
-        kept.contains(old.value("id", "")))
+    const Json old = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const bool whole =
+        old.is_object() && old.contains("axes") && is_text(old, "config") && is_text(old, "id");
+    if (!whole)
+      throw UserError(fmt::format(
+          "{}: line {} is no point of tessera sweep; --replace writes the file again, results of "
+          "points stay",
+          known, number));
+    ++number;
+    if (kept.contains(old.at("config").get<std::string>()) ||
+        kept.contains(old.at("id").get<std::string>()))
       continue;
-    if (lost++ == 0) first = old.value("axes", Json::object()).dump();
+    if (lost++ == 0) first = old.at("axes").dump();
   }
   if (lost == 0) return;
   throw UserError(fmt::format(

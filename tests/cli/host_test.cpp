@@ -87,6 +87,42 @@ TEST_SUITE("cli") {
                   {"cannot be written: File too large"}, kHostLimit);
   }
 
+  TEST_CASE("a sweep that cannot write its lock leaves nothing") {
+    const CommandFolder folder;
+    folder.write("stream.json", kWholeStream);
+    // Through a pipe: the message's own file could not be written either.
+    const Answer answer =
+        folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep stream.json "
+                                "machine.tiles=1,2 --out s) 2>&1 | cat)",
+                                TESSERA_PROGRAM));
+    CHECK(answer.out.find("s/sweep.lock: cannot be written: File too large") != std::string::npos);
+    CHECK(!folder.has("s"));
+  }
+
+  TEST_CASE("closed or full standard streams never end a command otherwise than told") {
+    const CommandFolder folder;
+    folder.write("stream.json", kWholeStream);
+    const std::string run = "run stream.json --set machine.tiles=2 --out r";
+    // In parentheses: the test's own redirections come after.
+    const auto code = [&](const std::string& command, const std::string& closed) {
+      return folder
+          .call(fmt::format("--version >.version && ({} {} {})", TESSERA_PROGRAM, command, closed))
+          .code;
+    };
+    for (const char* closed : {">&-", ">/dev/full"}) {
+      CAPTURE(closed);
+      CHECK(code(run, closed) == kHostLimit);
+      CHECK(code("list machines", closed) == kHostLimit);
+      CHECK(code("list machines", std::string(closed) + " 2>&- <&-") == kHostLimit);
+      CHECK(folder.json("r/report.json").contains("time"));  // no stream's number was the file's
+    }
+    for (const char* closed : {"2>&-", "2>/dev/full"}) {
+      CAPTURE(closed);
+      CHECK(code("run none.json", closed) == 2);
+      CHECK(code(run, closed) == 0);
+    }
+  }
+
   /// (UBSan reads files itself when it looks at a class.)
   TEST_CASE("a host without open files is told" * doctest::skip(kSanitized)) {
     const CommandFolder folder;

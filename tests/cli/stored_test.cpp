@@ -1,6 +1,7 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <sys/stat.h>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -112,11 +113,81 @@ TEST_SUITE("cli") {
     folder.write("stream.json", stream_config(2));
     const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
     const auto writes = [&] {
-      return folder.has("r") && files_in(folder.path() / "r").size() == 2;
+      return folder.has("r") && files_in(folder.path() / "r").size() == 3;  // its lock too
     };
     CHECK(folder.interrupt({"run", gemm, "--trace", "tiles", "--out", "r"}, SIGKILL, writes) == -1);
-    CHECK(files_in(folder.path() / "r").size() == 2);
+    CHECK(files_in(folder.path() / "r").size() == 3);
     CHECK(folder.call("run stream.json --out r --quiet").code == 0);
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
+  }
+
+  TEST_CASE("a second run into a folder where one is at work is refused, and says who is") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+    const auto refused = [&] {
+      if (!folder.has("r/run.lock") || folder.read("r/run.lock").empty()) return false;
+      const Answer answer = folder.call("run stream.json --out r");
+      CHECK(answer.code == 2);
+      CHECK(answer.out.empty());
+      CHECK(answer.err.starts_with("r: another run is at work there: gemm, process "));
+      return true;
+    };
+    CHECK(folder.interrupt({"run", gemm, "--out", "r"}, SIGINT, refused) == 130);
+    CHECK(!folder.has("r"));
+    CHECK(folder.call("run stream.json --out r").code == 0);
+    CHECK(!folder.has("r/run.lock"));
+  }
+
+  TEST_CASE("what stands where a point's file belongs and is none is named, not read or replaced") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    CHECK(folder.call(kSweep).code == 0);
+    const fs::path file = files_in(folder.path() / "s/points").front();
+    const std::string name = file.lexically_relative(folder.path());
+    const auto refused = [&](const std::string& found) {
+      const Answer answer = folder.call(kSweep);
+      CHECK(answer.code == 2);
+      CHECK(answer.err == fmt::format("{}: found {}, expected a file\n", name, found));
+      fs::remove(file);
+    };
+    fs::remove(file);
+    fs::create_directory(file);
+    refused("a directory");
+    REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+    refused("a pipe");
+    fs::create_symlink("/dev/zero", file);
+    refused("a device");
+    CHECK(folder.call(kSweep).out.starts_with("stream: 4 points, 1 run now: 4 done\n"));
+  }
+
+  TEST_CASE("a list of points that was cut off is refused, and the message says what to do") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    CHECK(folder.call(kSweep).code == 0);
+    const std::string whole = folder.read("s/points.jsonl");
+    for (const std::string& text : {whole.substr(0, whole.size() - 20), std::string("[]\n"),
+                                    std::string(R"({"id": 7, "config": "", "axes": {}})")}) {
+      folder.write("s/points.jsonl", text);
+      const Answer answer = folder.call(kSweep);
+      CHECK(answer.code == 2);
+      CHECK(answer.err.find(" is no point of tessera sweep; --replace writes the file again") !=
+            std::string::npos);
+    }
+    CHECK(folder.call(kSweep + " --replace").out.starts_with("stream: 4 points, 0 run now: 4"));
+    CHECK(folder.read("s/points.jsonl") == whole);
+  }
+
+  TEST_CASE("values of another type in a stored report are the file's fault") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    CHECK(folder.call("run stream.json --out r").code == 0);
+    std::string report = folder.read("r/report.json");
+    const std::string key = "\"columns\": ";
+    const std::size_t at = report.find(key) + key.size();
+    folder.write("r/report.json", report.replace(at, report.find_first_of(",\n", at) - at, "true"));
+    const Answer answer = folder.call("plot r --kind tiles");
+    CHECK(answer.code == 2);
+    CHECK(answer.err.starts_with("r: is not as tessera wrote it: "));
   }
 }
