@@ -5,14 +5,11 @@
 #include <numeric>
 
 #include "kernels/sparse/operand/pattern.h"
+#include "sim/base/types.h"
 
 namespace tessera::spmm_tilewise {
 
 namespace {
-
-std::vector<bool> largest_share(const std::vector<double>& scores, double density) {
-  return sparse::largest(scores, sparse::share_of(scores.size(), density));
-}
 
 double square(float value) { return static_cast<double>(value) * static_cast<double>(value); }
 
@@ -23,7 +20,7 @@ std::vector<std::uint32_t> kept_columns(const DenseWeights& w, double density) {
     for (std::uint32_t n = 0; n < w.columns; ++n) scores[n] += square(w.at(k, n));
   }
   for (double& score : scores) score = std::sqrt(score) / w.rows;
-  const std::vector<bool> kept = largest_share(scores, density);
+  const std::vector<bool> kept = sparse::largest(scores, sparse::share_of(scores.size(), density));
   std::vector<std::uint32_t> columns;
   for (std::uint32_t n = 0; n < w.columns; ++n) {
     if (kept[n]) columns.push_back(n);
@@ -47,33 +44,52 @@ std::vector<double> row_scores(const DenseWeights& w, const ColumnTile& tile) {
   std::vector<double> scores(w.rows);
   for (std::uint32_t k = 0; k < w.rows; ++k) {
     for (const std::uint32_t n : tile.columns) scores[k] += square(w.at(k, n));
-    scores[k] = std::sqrt(scores[k]) / static_cast<double>(tile.columns.size());
+    scores[k] = std::sqrt(scores[k] / static_cast<double>(tile.columns.size()));
   }
   return scores;
 }
 
-void keep_rows(const DenseWeights& w, double density, Ranking ranking,
-               std::vector<ColumnTile>& tiles) {
-  std::vector<double> scores;
-  std::vector<bool> kept;
-  for (const ColumnTile& tile : tiles) {
-    const std::vector<double> own = row_scores(w, tile);
-    scores.insert(scores.end(), own.begin(), own.end());
-    if (ranking == Ranking::global) continue;
-    const std::vector<bool> stay = largest_share(own, density);
-    kept.insert(kept.end(), stay.begin(), stay.end());
-  }
-  if (ranking == Ranking::global) kept = largest_share(scores, density);
-  for (std::size_t t = 0; t < tiles.size(); ++t) {
+/// Keeps as many rows in every tile, those of the largest scores, as hold `elements` together.
+void keep_rows_of_each(const DenseWeights& w, std::uint64_t elements,
+                       std::vector<ColumnTile>& tiles) {
+  std::uint64_t columns = 0;
+  for (const ColumnTile& tile : tiles) columns += tile.columns.size();
+  for (ColumnTile& tile : tiles) {
+    const std::vector<bool> kept =
+        sparse::largest(row_scores(w, tile), ceil_div(elements, columns));
     for (std::uint32_t k = 0; k < w.rows; ++k) {
-      if (kept[t * w.rows + k]) tiles[t].rows.push_back(k);
+      if (kept[k]) tile.rows.push_back(k);
     }
   }
 }
 
+/// Keeps the rows of the largest scores over all tiles until they hold `elements`.
+void keep_rows_of_all(const DenseWeights& w, std::uint64_t elements,
+                      std::vector<ColumnTile>& tiles) {
+  struct Row {
+    double score;
+    std::size_t tile;
+    std::uint32_t row;
+  };
+  std::vector<Row> rows;
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    const std::vector<double> scores = row_scores(w, tiles[t]);
+    for (std::uint32_t k = 0; k < w.rows; ++k) rows.push_back({scores[k], t, k});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.score > b.score; });
+  std::uint64_t kept = 0;
+  for (const Row& row : rows) {
+    if (kept >= elements) break;
+    kept += tiles[row.tile].columns.size();
+    tiles[row.tile].rows.push_back(row.row);
+  }
+  for (ColumnTile& tile : tiles) std::sort(tile.rows.begin(), tile.rows.end());
+}
+
 /// The largest elements among those that the tiles do not keep.
 std::vector<Single> overlay(const DenseWeights& w, const std::vector<ColumnTile>& tiles,
-                            double share) {
+                            std::uint64_t wanted) {
   std::vector<double> scores(w.value.size());  // by column, then row
   for (std::uint64_t n = 0; n < w.columns; ++n) {
     for (std::uint64_t k = 0; k < w.rows; ++k) {
@@ -87,8 +103,7 @@ std::vector<Single> overlay(const DenseWeights& w, const std::vector<ColumnTile>
     }
     pruned -= tile.columns.size() * tile.rows.size();
   }
-  const std::vector<bool> kept =
-      sparse::largest(scores, std::min(pruned, sparse::share_of(scores.size(), share)));
+  const std::vector<bool> kept = sparse::largest(scores, std::min(pruned, wanted));
   std::vector<Single> singles;
   for (std::uint64_t i = 0; i < kept.size(); ++i) {
     if (!kept[i]) continue;
@@ -131,17 +146,26 @@ std::uint64_t TilePattern::kept() const {
 
 TilePattern prune(const DenseWeights& w, const Pruning& pruning) {
   const bool single = pruning.method == Method::tew;
-  const double density = std::max(0.0, 1 - pruning.sparsity - (single ? pruning.overlay : 0));
-  const bool columns_too = pruning.method != Method::tw_1d;
-  const double each = columns_too ? std::sqrt(density) : density;  // a dimension
+  const double kept_share = 1 - pruning.sparsity;
+  const double given_back = single ? std::min(pruning.overlay, kept_share) : 0;
+  const std::uint64_t all = sparse::share_of(w.value.size(), kept_share);
+  const std::uint64_t singles = std::min(all, sparse::share_of(w.value.size(), given_back));
 
   std::vector<std::uint32_t> columns(w.columns);
   std::iota(columns.begin(), columns.end(), 0U);
-  if (columns_too) columns = kept_columns(w, each);
+  if (pruning.method != Method::tw_1d)
+    columns = kept_columns(w, std::sqrt(std::max(0.0, kept_share - given_back)));
   TilePattern pattern{tiles_of(columns, pruning.granularity), 0, {}};
-  keep_rows(w, each, pruning.ranking, pattern.tiles);
+  if (pruning.ranking == Ranking::tile) {
+    keep_rows_of_each(w, all - singles, pattern.tiles);
+  } else {
+    keep_rows_of_all(w, all - singles, pattern.tiles);
+  }
+  pattern.rounding = std::max<std::size_t>(columns.size(), 1);
+  if (pruning.ranking == Ranking::global)
+    pattern.rounding = std::min<std::uint64_t>(pattern.rounding, pruning.granularity);
   if (single) {
-    pattern.overlay = overlay(w, pattern.tiles, pruning.overlay);
+    pattern.overlay = overlay(w, pattern.tiles, singles);
     add_overlay_tiles(pattern, w.columns, pruning.granularity);
   }
   return pattern;

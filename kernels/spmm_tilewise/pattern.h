@@ -26,10 +26,11 @@ enum class Ranking : std::uint8_t { global, tile };
 
 struct Pruning {
   Method method = Method::tw_1d;
-  double sparsity = 0.75;           ///< share of W that is pruned
+  double sparsity = 0.75;           ///< share of the elements of W that is pruned
   std::uint32_t granularity = 128;  ///< G
   Ranking ranking = Ranking::global;
-  double overlay = 0.025;  ///< of tew: share of W given back as single elements
+  double overlay = 0.025;  ///< of tew: share of W given back as single elements, at most what is
+                           ///< kept
 };
 
 /// Up to G columns, and the rows of W that are kept in them, dense across all of them.
@@ -48,14 +49,17 @@ struct TilePattern {
   std::vector<ColumnTile> tiles;
   std::size_t overlay_tiles = 0;  ///< the last ones: pruned columns that have single elements
   std::vector<Single> overlay;    ///< by column, then row
+  std::uint64_t rounding = 0;     ///< elements that are kept or pruned together, at most
 
   [[nodiscard]] bool is_single(std::uint32_t row, std::uint32_t column) const;
   /// Elements that are kept.
   [[nodiscard]] std::uint64_t kept() const;
 };
 
-/// The rows (columns, elements) of the largest score stay: the L2 norm over the width, as the
-/// authors' code has it, or the magnitude; of equal ones the first.
+/// The rows (columns, elements) of the largest score stay: the root mean square, or the magnitude;
+/// of equal ones the first. Rows stay until all that is kept is 1 - sparsity of the elements of W
+/// or more, by less than `rounding` elements. The authors' code divides the L2 norm of a row by the
+/// width, which ranks rows of equal width alike, but keeps all rows of a narrow last tile.
 TilePattern prune(const DenseWeights& w, const Pruning& pruning);
 
 }  // namespace tessera::spmm_tilewise

@@ -76,7 +76,12 @@ nlohmann::ordered_json SpmmTilewise::facts() const {
     return {{"mean", imbalance.mean}, {"max", imbalance.max}, {"max_over_mean", imbalance.ratio()}};
   };
   const auto elements = static_cast<double>(w_.value.size());
-  return {{"kept_share", static_cast<double>(pattern_.kept()) / elements},
+  const double kept = static_cast<double>(pattern_.kept()) / elements;
+  return {{"kept_share", kept},
+          {"pruned",
+           {{"asked", options_.weights.pruning.sparsity},
+            {"reached", 1 - kept},
+            {"rounding", static_cast<double>(pattern_.rounding) / elements}}},
           {"column_tiles", pattern_.tiles.size()},
           {"kept_rows", spread(kept_rows(pattern_))},
           {"product_cycles", spread(plan_.cycles)}};

@@ -16,6 +16,8 @@ constexpr config::Names<Ranking, 2> kRankings{
     {{"global", Ranking::global}, {"tile", Ranking::tile}}};
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // a gigabyte of values on the host
 
+constexpr double kWhole = 1 + 1e-9;  // the sum of two shares that are 1 but for their rounding
+
 void describe_pruning(config::Fields& fields, Pruning& pruning) {
   fields.field({"method",
                 "tw_1d: rows of tiles of columns are pruned; tw_2d: "
@@ -23,18 +25,26 @@ void describe_pruning(config::Fields& fields, Pruning& pruning) {
                 "tiles of those left; tew: tw_2d of more, then "
                 "single elements are given back"},
                pruning.method, kMethods);
-  fields.field({"sparsity", "share of W that is pruned"}, pruning.sparsity, {0.0, 1.0});
+  fields.field({"sparsity",
+                "share of the elements of W that is pruned, as near as whole rows of tiles allow: "
+                "workload.pruned in the report says what was reached"},
+               pruning.sparsity, {0.0, 1.0});
   fields.field({"granularity", "columns of a tile; the last may have fewer"}, pruning.granularity,
                {1, 1u << 24});
-  fields.field({"ranking",
-                "rows of tiles are ranked over all tiles (global), "
-                "or in each (tile), which then "
-                "keep as many"},
-               pruning.ranking, kRankings);
-  fields.field({"overlay", "tew: share of W that is given back as single elements"},
-               pruning.overlay, {0.0, 1.0});
+  fields.field(
+      {"ranking",
+       "rows of tiles are ranked over all tiles (global: sparsity is rounded to a row of "
+       "a tile), or in each (tile: all keep as many, sparsity is rounded to a row of all)"},
+      pruning.ranking, kRankings);
+  fields.field(
+      {"overlay", "tew: share of W that is given back as single elements; at most 1 - sparsity"},
+      pruning.overlay, {0.0, 1.0});
   fields.require(!fields.given("overlay") || pruning.method == Method::tew, "overlay",
                  "is used by method tew only");
+  fields.require(!fields.given("overlay") || pruning.overlay + pruning.sparsity <= kWhole,
+                 "overlay",
+                 fmt::format("found {}, allowed up to {:.6g}: 1 - sparsity", pruning.overlay,
+                             1 - pruning.sparsity));
 }
 
 void take_file_size(config::Fields& fields, WeightOptions& weights) {

@@ -52,6 +52,20 @@ TEST_SUITE("cli") {
     CHECK(answer.out.find("kept_share 0.5") != std::string::npos);
   }
 
+  TEST_CASE("the report says what share of W was pruned beside what was asked") {
+    const CommandFolder folder;
+    folder.write("a.json", kTilewise);
+    const Answer answer = folder.call(
+        "run a.json --out result --set workload.k=10 --set workload.n=30 "
+        "--set workload.sparsity=0.6 --set workload.granularity=16");
+    REQUIRE(answer.code == 0);
+    const auto pruned = folder.json("result/report.json").at("workload").at("pruned");
+    CHECK(pruned.at("asked") == 0.6);
+    CHECK(pruned.at("reached") == doctest::Approx(0.6).epsilon(0.05));
+    CHECK(pruned.at("rounding") == doctest::Approx(16.0 / 300));
+    CHECK(answer.out.find("pruned {\"asked\":0.6") != std::string::npos);
+  }
+
   TEST_CASE("mistakes about a tile-wise product are refused") {
     const CommandFolder folder;
     folder.write("a.json", kTilewise);
@@ -63,6 +77,8 @@ TEST_SUITE("cli") {
         {"granularity=0", "workload.granularity: found 0, allowed an integer from 1"},
         {"sparsity=75", "workload.sparsity: found 75, allowed a number from 0 to 1"},
         {"overlay=0.1", "workload.overlay: is used by method tew only"},
+        {"method=tew --set workload.overlay=0.6",
+         "workload.overlay: found 0.6, allowed up to 0.5: 1 - sparsity"},
         {"matrix=w.npy --set workload.k=21", "workload.k: found 21, allowed 20 (or no k)"},
         {"matrix=w.npy --set workload.n=8", "workload.n: found 8, allowed 16 (or no n)"},
         {"a=a.npy", "workload.a: found a.npy of shape [20, 16], allowed [40, 768]"},
