@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/rounded.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 #include "sim/program/program_cost.h"
@@ -20,8 +21,7 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
                            std::uint64_t stream) {
   const Problem& p = options.problem;
   const std::uint64_t columns = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1);
-  if (file.empty()) return {p.features, columns, p.type(), options.seed, stream};
-  return {p.features, columns, p.type(), file, std::string(key), p.is_complex()};
+  return {p.features, columns, p.type(), {file, key, options.seed, stream, p.is_complex()}};
 }
 
 Options for_machine(Options options, const MachineConfig& machine) {
@@ -58,10 +58,14 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"n", "columns of X and Y"}, problem.n, {1, 1U << 24});
   fields.field({"dtype", "type of X, Y and free twiddles"}, problem.dtype, kNumbers);
   fields.field({"parameters",
-                "what a 2x2 twiddle is made of: its four elements, or an angle, whose cosine and "
-                "sine tiles hold"},
+                "what a 2x2 twiddle [[a, b], [c, d]] is made of: its four elements (free), or an "
+                "angle t in radians (rotation), whose cosine and sine tiles hold: [[cos t, -sin "
+                "t], [sin t, cos t]]. It takes feature p and the one a stride behind it, q, to a p "
+                "+ b q and c p + d q"},
                problem.parameters, kParameters);
-  fields.field({"order", "from factor to factor the stride doubles (increasing) or halves"},
+  fields.field({"order",
+                "from factor to factor the stride, of blocks of features, doubles from 1 "
+                "(increasing) or halves from half of them (decreasing)"},
                problem.order, kOrders);
   fields.field({"pass",
                 "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: of every twiddle, "
@@ -82,7 +86,8 @@ void describe(config::Fields& fields, Options& options) {
                  "found f32, allowed f16 with block 1: its factors have no sums apart");
   fields.file({"x",
                "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
-               "[features, 2 n]; seeded values if not given"},
+               "of complex64 or shape [features, 2 n], rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
               options.x);
   fields.file({"gradient", "Yg of pass grad_twiddles, as x"}, options.gradient);
   fields.require(options.gradient.empty() || problem.pass == Pass::grad_twiddles, "gradient",
@@ -91,7 +96,8 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"twiddles",
                "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
                "2, 2, 2], of blocks [stages, features / (2 block), 2, 2, block, block], of angles "
-               "[stages, features / 2]; seeded values if not given"},
+               "(f32) [stages, features / 2]; stage 0 is applied first, pairs in order of their "
+               "first feature. Rounded as x; seeded values if not given"},
               options.twiddles);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
@@ -119,7 +125,12 @@ nlohmann::ordered_json Butterfly::facts() const {
   const std::uint64_t parameters = std::uint64_t{p.stages()} * p.pairs() * p.twiddle_parameters();
   const auto dense =
       static_cast<double>(std::uint64_t{p.features} * p.features * (p.is_complex() ? 2 : 1));
-  return {{"parameters", parameters}, {"compression", 1 - static_cast<double>(parameters) / dense}};
+  nlohmann::ordered_json facts{{"parameters", parameters},
+                               {"compression", 1 - static_cast<double>(parameters) / dense}};
+  kernels::add_rounded(facts, {{"x", operands_.x.rounded()},
+                               {"gradient", operands_.gradient.rounded()},
+                               {"twiddles", operands_.twiddles.rounded()}});
+  return facts;
 }
 
 /// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The

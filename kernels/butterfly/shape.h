@@ -118,6 +118,10 @@ struct Problem {
     if (parameters == Parameters::rotation) return 2;
     return is_complex() ? 8 : 4 * block * block;
   }
+  /// Of twiddles in files: angles are f32 whatever dtype is.
+  [[nodiscard]] program::Type twiddle_type() const {
+    return parameters == Parameters::rotation ? program::Type::f32 : type();
+  }
   /// Numbers that a twiddle has in files and counts as parameters.
   [[nodiscard]] std::uint32_t twiddle_parameters() const {
     return parameters == Parameters::rotation ? 1 : twiddle_numbers();

@@ -53,7 +53,8 @@ Twiddles::Twiddles(const Problem& problem, const std::string& file) : problem_(p
                    fmt::format("found {} of shape [{}], allowed [{}]", file,
                                fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
   }
-  data::require_finite(array, problem.type(), file);
+  data::require_finite(array, problem.twiddle_type(), file);
+  rounded_ = data::round_all(problem.twiddle_type(), array.values);
   values_ = std::move(array.values);
 }
 
@@ -65,11 +66,16 @@ double Twiddles::parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_
       data::random_signed(seed_, kStream, place, data::seeded_bits(problem_.type())));
 }
 
+double Twiddles::angle(std::uint32_t stage, std::uint32_t pair) const {
+  const double value = parameter(stage, pair, 0);
+  return values_.empty() ? data::rounded(problem_.twiddle_type(), value * std::numbers::pi) : value;
+}
+
 double Twiddles::number(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const {
   if (problem_.parameters == Parameters::free)
     return data::rounded(problem_.type(), parameter(stage, pair, at));
-  const double angle = parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
-  return data::rounded(problem_.type(), at == 0 ? std::cos(angle) : std::sin(angle));
+  const double turned = angle(stage, pair);
+  return data::rounded(problem_.type(), at == 0 ? std::cos(turned) : std::sin(turned));
 }
 
 double Twiddles::file_value(std::uint64_t place) const {
@@ -77,8 +83,7 @@ double Twiddles::file_value(std::uint64_t place) const {
   const auto stage = static_cast<std::uint32_t>(place / numbers / problem_.pairs());
   const auto pair = static_cast<std::uint32_t>(place / numbers % problem_.pairs());
   const auto at = static_cast<std::uint32_t>(place % numbers);
-  if (problem_.parameters == Parameters::rotation)
-    return parameter(stage, pair, 0) * (values_.empty() ? std::numbers::pi : 1.0);
+  if (problem_.parameters == Parameters::rotation) return angle(stage, pair);
   if (!problem_.blocked()) return number(stage, pair, at);
   const std::uint32_t block = problem_.block;
   const std::uint32_t quarter = at / (block * block);

@@ -15,7 +15,8 @@ class Twiddles {
   Twiddles(const Problem& problem, std::uint64_t seed);
   /// A .npy file of shape [stages, features / 2, 2, 2] (of complex numbers [..., 2, 2, 2], of
   /// blocks [stages, features / (2 block), 2, 2, block, block]), of angles [stages, features / 2].
-  /// Throws KeyError naming workload.twiddles for another shape, UserError for what is no number.
+  /// Rounded to Problem::twiddle_type(). Throws KeyError naming workload.twiddles for another
+  /// shape, UserError for what is no number.
   Twiddles(const Problem& problem, const std::string& file);
 
   /// Number `at` of those that a tile holds of a twiddle, as rounded to its type: rows of a 2x2
@@ -26,7 +27,9 @@ class Twiddles {
   [[nodiscard]] double element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
                                std::uint32_t column) const;
 
-  /// Number `place` of the file that would say the same; angles as f32.
+  /// Values of the file that rounding changed.
+  [[nodiscard]] std::uint64_t rounded() const { return rounded_; }
+  /// Number `place` of the file that would say the same.
   [[nodiscard]] double file_value(std::uint64_t place) const;
 
   /// The numbers of some groups of a pass on a part of the features; `adjoint`: of F^H.
@@ -35,12 +38,15 @@ class Twiddles {
 
  private:
   [[nodiscard]] double parameter(std::uint32_t stage, std::uint32_t pair, std::uint32_t at) const;
+  /// In radians, exact in f32.
+  [[nodiscard]] double angle(std::uint32_t stage, std::uint32_t pair) const;
   [[nodiscard]] double adjoint_number(std::uint32_t stage, std::uint32_t pair,
                                       std::uint32_t at) const;
 
   Problem problem_;
   std::uint64_t seed_ = 0;
   std::vector<double> values_;  ///< empty for seeded ones
+  std::uint64_t rounded_ = 0;
 };
 
 /// Of such a file.

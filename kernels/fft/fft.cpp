@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
+#include "kernels/rounded.h"
 #include "sim/data/element.h"
 #include "sim/program/program_cost.h"
 
@@ -27,8 +28,7 @@ void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
 
 data::DenseOperand operand(const Options& options) {
   const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
-  if (options.x.empty()) return {options.problem.rows, columns, kType, options.seed, 0};
-  return {options.problem.rows, columns, kType, options.x, std::string("x"), true};
+  return {options.problem.rows, columns, kType, {options.x, "x", options.seed, 0, true}};
 }
 
 }  // namespace
@@ -58,8 +58,9 @@ void describe(config::Fields& fields, Options& options) {
                 "tiles, or as the plan has them"},
                problem.layout, kernels::kLayouts);
   fields.file({"x",
-               "the points from a .npy file of shape [rows, 2 points]: real part, imaginary part; "
-               "seeded values if not given"},
+               "the points from a .npy file of shape [rows, points] of complex64 or [rows, 2 "
+               "points]: real part, imaginary part; rounded to f32 (workload.rounded in the "
+               "report); seeded values if not given"},
               options.x);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
@@ -90,8 +91,11 @@ nlohmann::ordered_json Fft::facts() const {
   std::uint64_t held = 0;
   for (std::uint32_t phase = 0; phase < digits_.phases(); ++phase) held += digits_.held(0, phase);
   const double mean = static_cast<double>(options_.problem.total()) / machine_.tiles;
-  return {{"tiles", digits_.tiles()},
-          {"fullest_over_mean", static_cast<double>(held) / digits_.phases() / mean}};
+  nlohmann::ordered_json facts{
+      {"tiles", digits_.tiles()},
+      {"fullest_over_mean", static_cast<double>(held) / digits_.phases() / mean}};
+  kernels::add_rounded(facts, {{"x", x_.rounded()}});
+  return facts;
 }
 
 std::uint64_t Fft::useful_flops() const {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/program.h"
+#include "kernels/rounded.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 #include "sim/data/read_file.h"
@@ -40,8 +41,7 @@ Operand operand(const Options& options, const std::string& file, const char* key
   const Product& p = options.product;
   const std::uint64_t rows = stream == 0 ? p.m : p.k;
   const std::uint64_t columns = stream == 0 ? p.k : p.n;
-  if (file.empty()) return {rows, columns, options.dtype, options.seed, stream};
-  return {rows, columns, options.dtype, file, std::string(key)};
+  return {rows, columns, options.dtype, {file, key, options.seed, stream}};
 }
 
 }  // namespace
@@ -56,8 +56,11 @@ void describe(config::Fields& fields, Options& options) {
                kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
                options.layout, kernels::kLayouts);
-  fields.file({"a", "A from a .npy file of shape [m, k]; seeded values if not given"}, options.a);
-  fields.file({"b", "B from a .npy file of shape [k, n]; seeded values if not given"}, options.b);
+  fields.file({"a",
+               "A from a .npy file of shape [m, k], rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
+              options.a);
+  fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
                         options.pinned, options.plan);
@@ -81,6 +84,12 @@ std::string Gemm::problem() const {
 }
 
 nlohmann::ordered_json Gemm::plan() const { return to_json(chosen_.plan); }
+
+nlohmann::ordered_json Gemm::facts() const {
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+  kernels::add_rounded(facts, {{"a", a_.rounded()}, {"b", b_.rounded()}});
+  return facts;
+}
 
 program::Program Gemm::build() const { return build_program(geometry_, machine_, a_, b_); }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
+#include "kernels/rounded.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
@@ -23,14 +24,7 @@ constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
 data::DenseOperand factor(const Options& options, std::uint32_t rows, const std::string& file,
                           const char* key, std::uint64_t stream) {
   const sparse::WeightOptions& weights = options.weights;
-  if (file.empty()) return {rows, options.rank, weights.dtype, weights.seed, stream};
-  return {rows, options.rank, weights.dtype, file, key};
-}
-
-data::DenseOperand operand(const Options& options, const Layer& layer) {
-  const bool forward = options.pass == Pass::forward;
-  return {forward ? layer.s.columns : layer.s.rows, options.n, options.weights.dtype,
-          options.weights.seed, forward ? sparse::kDenseStream : sparse::kGradientStream};
+  return {rows, options.rank, weights.dtype, {file, key, weights.seed, stream}};
 }
 
 /// Throws KeyError if U and V alone are more than all tiles hold, before anything is made of them.
@@ -48,6 +42,15 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
 }
 
 }  // namespace
+
+data::DenseOperand operand_x(const Options& options, const Layer& layer) {
+  const bool back = options.pass == Pass::grad_input;
+  return {back ? layer.s.rows : layer.s.columns,
+          options.n,
+          options.weights.dtype,
+          {options.x, "x", options.weights.seed,
+           back ? sparse::kGradientStream : sparse::kDenseStream}};
+}
 
 Layer make_layer(const Options& options, const MachineConfig& machine) {
   sparse::BlockMatrix s = sparse::make_weights(options.weights);
@@ -79,13 +82,23 @@ sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
-  fields.file({"u", "U[m, rank] from a .npy file instead of a seed"}, options.u);
-  fields.file({"v", "V[k, rank] from a .npy file instead of a seed"}, options.v);
+  fields.file({"u",
+               "U from a .npy file of shape [m, rank], rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
+              options.u);
+  fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
   fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
   fields.field(
       {"pass",
        "forward: Y = (S + U V^T) X; grad_input: dX = (S + U V^T)^T dY; grad_weights: dS, dU, dV"},
       options.pass, kPasses);
+  fields.file({"x", "X from a .npy file of shape [k, n] (for grad_input dY, [m, n]), as u"},
+              options.x);
+  fields.file({"gradient", "dY of pass grad_weights from a .npy file of shape [m, n], as u"},
+              options.gradient);
+  fields.require(options.gradient.empty() || options.pass == Pass::grad_weights, "gradient",
+                 fmt::format("is used by pass grad_weights only, found {}",
+                             config::name_of(kPasses, options.pass)));
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
@@ -99,7 +112,7 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
       layer_(make_layer(options, costs.machine())),
       shape_(shape_of(options, costs.machine())),
       chain_(make_chain(layer_, options.pass, inner_block(shape_))),
-      x_(operand(options, layer_)),
+      x_(operand_x(options, layer_)),
       plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {}
 
 nlohmann::ordered_json Pixelfly::plan() const {
@@ -117,7 +130,8 @@ program::Program Pixelfly::build() const {
   return program;
 }
 
-nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
+                                const data::DenseOperand& x, std::uint64_t gradient) {
   const double dense = static_cast<double>(layer.s.rows) * layer.s.columns;
   nlohmann::ordered_json facts;
   if (options.weights.matrix.empty() && options.weights.pattern == sparse::Pattern::butterfly) {
@@ -128,6 +142,11 @@ nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
   facts["blocks"] = layer.s.blocks();
   facts["parameters"] = layer.parameters();
   facts["compression"] = 1 - static_cast<double>(layer.parameters()) / dense;
+  kernels::add_rounded(facts, {{"matrix", layer.s.rounded},
+                               {"u", layer.u.rounded()},
+                               {"v", layer.v.rounded()},
+                               {"x", x.rounded()},
+                               {"gradient", gradient}});
   return facts;
 }
 

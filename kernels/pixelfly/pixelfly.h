@@ -18,7 +18,9 @@ namespace tessera::pixelfly {
 struct Options {
   sparse::WeightOptions weights;  ///< S, and the type and seed of all
   std::uint32_t rank = 32;
-  std::string u, v;  ///< .npy files; empty: seeded
+  std::string u, v;      ///< .npy files; empty: seeded
+  std::string x;         ///< the same, of X (in pass grad_input dY)
+  std::string gradient;  ///< the same, of dY in pass grad_weights
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
@@ -35,8 +37,12 @@ Layer make_layer(const Options& options, const MachineConfig& machine);
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
 /// Workload::problem() of every pass.
 std::string problem_of(const Options& options);
-/// Blocks of S, parameters and what they are over those of a dense layer.
-nlohmann::ordered_json facts_of(const Options& options, const Layer& layer);
+/// X, or in pass grad_input dY.
+data::DenseOperand operand_x(const Options& options, const Layer& layer);
+/// Blocks of S, parameters, what they are over those of a dense layer, and values of files that
+/// were rounded; `gradient`: of dY in pass grad_weights.
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
+                                const data::DenseOperand& x, std::uint64_t gradient = 0);
 
 /// The workload of the pass: a Pixelfly or a WeightGradient.
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs);
@@ -50,7 +56,9 @@ class Pixelfly : public Workload {
 
   [[nodiscard]] std::string problem() const override { return problem_of(options_); }
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
+  [[nodiscard]] nlohmann::ordered_json facts() const override {
+    return facts_of(options_, layer_, x_);
+  }
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;

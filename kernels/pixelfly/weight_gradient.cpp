@@ -178,10 +178,9 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
       dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
       dv_(all_blocks(layer_.v, shape_.block)),
       vt_(transposed_blocks(layer_.v, shape_.block, z_.rows)),
-      x_(layer_.s.columns, options.n, options.weights.dtype, options.weights.seed,
-         sparse::kDenseStream),
-      dy_(layer_.s.rows, options.n, options.weights.dtype, options.weights.seed,
-          sparse::kGradientStream) {
+      x_(operand_x(options, layer_)),
+      dy_(layer_.s.rows, options.n, options.weights.dtype,
+          {options.gradient, "gradient", options.weights.seed, sparse::kGradientStream}) {
   const auto needs = [&](const GradientPlan& plan) {
     plan_ = plan;
     return costs.needs(build());

@@ -14,7 +14,9 @@ class WeightGradient : public Workload {
 
   [[nodiscard]] std::string problem() const override { return problem_of(options_); }
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override { return facts_of(options_, layer_); }
+  [[nodiscard]] nlohmann::ordered_json facts() const override {
+    return facts_of(options_, layer_, x_, dy_.rounded());
+  }
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/rounded.h"
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
@@ -120,6 +121,15 @@ void describe(config::Fields& fields, Options& options) {
                 "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T where W has "
                 "blocks"},
                options.pass, kPasses);
+  fields.file({"x",
+               "X from a .npy file of shape [k, n] (for grad_input Yg, [m, n]), rounded to dtype "
+               "(workload.rounded in the report); seeded values if not given"},
+              options.x);
+  fields.file({"gradient", "Yg of pass grad_values from a .npy file of shape [m, n], as x"},
+              options.gradient);
+  fields.require(options.gradient.empty() || options.pass == Pass::grad_values, "gradient",
+                 fmt::format("is used by pass grad_values only, found {}",
+                             config::name_of(kPasses, options.pass)));
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
   fields.require(options.partials == program::Type::f32 ||
@@ -167,10 +177,10 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
     : options_(options),
       tiles_(costs.machine().tiles),
       patterns_(oriented(options.pass, std::move(patterns))),
-      x_(patterns_.front().columns, options.n, options.weights.dtype, options.weights.seed,
-         sparse::kDenseStream),
-      yg_(patterns_.front().rows, options.n, options.weights.dtype, options.weights.seed,
-          sparse::kGradientStream),
+      x_(patterns_.front().columns, options.n, options.weights.dtype,
+         {options.x, "x", options.weights.seed, sparse::kDenseStream}),
+      yg_(patterns_.front().rows, options.n, options.weights.dtype,
+          {options.gradient, "gradient", options.weights.seed, sparse::kGradientStream}),
       problem_(problem_of(options, patterns_, costs.machine())) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
@@ -218,6 +228,14 @@ nlohmann::ordered_json SpmmDynamic::plan() const {
           {"pool_bytes", bytes.pool}};
 }
 
+nlohmann::ordered_json SpmmDynamic::facts() const {
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+  kernels::add_rounded(
+      facts,
+      {{"matrix", patterns_.front().rounded}, {"x", x_.rounded()}, {"gradient", yg_.rounded()}});
+  return facts;
+}
+
 nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {
   const Packing& packing = packings_[run];
   const Grid& grid = plan_.pool.grid;
@@ -227,6 +245,7 @@ nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {
   std::uint32_t units = 0;
   for (const Pool& pool : packing.pools) units = std::max(units, pool.units);
   return {{"nonzeros", patterns_[run].nonzeros},
+          {"kept_share", patterns_[run].kept_share()},
           {"imbalance", part(packing.most_blocks * grid.partitions(), packing.blocks)},
           {"fullest_pool", part(units, plan_.pool.units)},
           {"spilled", part(packing.spilled_blocks, packing.blocks)},

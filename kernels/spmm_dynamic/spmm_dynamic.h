@@ -24,6 +24,8 @@ enum class Region : std::uint8_t {
 struct Options {
   sparse::WeightOptions weights;
   std::uint32_t n = 256;
+  std::string x;         ///< .npy file; empty: seeded
+  std::string gradient;  ///< the same, of Yg
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
   sparse::Layout layout = sparse::Layout::blocked;
@@ -52,6 +54,8 @@ class SpmmDynamic : public Workload {
 
   [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
+  /// Values of files that were rounded.
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
   /// Of all runs, for the very patterns.
   [[nodiscard]] Prediction prediction() const override { return prediction_; }
   [[nodiscard]] std::uint64_t useful_flops() const override;

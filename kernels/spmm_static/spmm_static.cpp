@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/rounded.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
@@ -29,6 +30,10 @@ sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
+  fields.file({"x",
+               "X from a .npy file of shape [k, n], rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
+              options.x);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials, kTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
                kernels::kLayouts);
@@ -43,8 +48,8 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       contexts_(costs.machine().tile.contexts),
       w_(sparse::make_weights(sparse::fitting(options_.weights, costs.machine()))),
-      x_(w_.columns, options_.n, options_.weights.dtype, options_.weights.seed,
-         sparse::kDenseStream),
+      x_(w_.columns, options_.n, options_.weights.dtype,
+         {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
       plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,
                         surroundings(costs))) {}
 
@@ -60,6 +65,12 @@ Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
 }
 
 nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
+
+nlohmann::ordered_json SpmmStatic::facts() const {
+  nlohmann::ordered_json facts{{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}};
+  kernels::add_rounded(facts, {{"matrix", w_.rounded}, {"x", x_.rounded()}});
+  return facts;
+}
 
 std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.nonzeros * options_.n; }
 

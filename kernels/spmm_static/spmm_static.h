@@ -17,6 +17,7 @@ namespace tessera::spmm_static {
 struct Options {
   sparse::WeightOptions weights;  ///< and the type and seed of X
   std::uint32_t n = 64;
+  std::string x;  ///< .npy file; empty: seeded
   Type partials = Type::f32;
   kernels::Layout layout = kernels::Layout::blocked;
   Region region = Region::all;
@@ -32,6 +33,8 @@ class SpmmStatic : public Workload {
 
   [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
+  /// How much of W is kept, and values of files that were rounded.
+  [[nodiscard]] nlohmann::ordered_json facts() const override;
   [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
   [[nodiscard]] std::uint64_t useful_flops() const override;
   [[nodiscard]] std::string peak_type() const override;

@@ -12,6 +12,7 @@ struct DenseWeights {
   std::uint32_t rows = 0;     ///< k
   std::uint32_t columns = 0;  ///< n
   std::vector<float> value;
+  std::uint64_t rounded = 0;  ///< values of a file that the dtype does not have
 
   [[nodiscard]] float at(std::uint64_t row, std::uint64_t column) const {
     return value[row * columns + column];

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernels/rounded.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 
@@ -26,9 +27,10 @@ Problem problem_of(const Options& options, const DenseWeights& w, const MachineC
 }
 
 data::DenseOperand operand_a(const Options& options, const Problem& problem) {
-  const Type dtype = options.weights.dtype;
-  if (!options.a.empty()) return {problem.m, problem.k, dtype, options.a, std::string("a")};
-  return {problem.m, problem.k, dtype, options.weights.seed, sparse::kDenseStream};
+  return {problem.m,
+          problem.k,
+          options.weights.dtype,
+          {options.a, "a", options.weights.seed, sparse::kDenseStream}};
 }
 
 EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::uint32_t tiles) {
@@ -51,7 +53,10 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
   describe(fields, options.weights);
   fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials, kPartials);
-  fields.file({"a", "A from a .npy file of shape [m, k]; seeded values if not given"}, options.a);
+  fields.file({"a",
+               "A from a .npy file of shape [m, k], rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
+              options.a);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 
@@ -77,14 +82,16 @@ nlohmann::ordered_json SpmmTilewise::facts() const {
   };
   const auto elements = static_cast<double>(w_.value.size());
   const double kept = static_cast<double>(pattern_.kept()) / elements;
-  return {{"kept_share", kept},
-          {"pruned",
-           {{"asked", options_.weights.pruning.sparsity},
-            {"reached", 1 - kept},
-            {"rounding", static_cast<double>(pattern_.rounding) / elements}}},
-          {"column_tiles", pattern_.tiles.size()},
-          {"kept_rows", spread(kept_rows(pattern_))},
-          {"product_cycles", spread(plan_.cycles)}};
+  nlohmann::ordered_json facts{{"kept_share", kept},
+                               {"pruned",
+                                {{"asked", options_.weights.pruning.sparsity},
+                                 {"reached", 1 - kept},
+                                 {"rounding", static_cast<double>(pattern_.rounding) / elements}}},
+                               {"column_tiles", pattern_.tiles.size()},
+                               {"kept_rows", spread(kept_rows(pattern_))},
+                               {"product_cycles", spread(plan_.cycles)}};
+  kernels::add_rounded(facts, {{"a", a_.rounded()}, {"matrix", w_.rounded}});
+  return facts;
 }
 
 std::uint64_t SpmmTilewise::useful_flops() const { return 2 * pattern_.kept() * problem_.m; }

@@ -65,7 +65,7 @@ DenseWeights from_file(const WeightOptions& weights) {
   file.dtype = weights.dtype;
   file.seed = weights.seed;
   const data::SparseMatrix given = sparse::read_matrix_file(file);
-  DenseWeights w{given.rows, given.columns, {}};
+  DenseWeights w{given.rows, given.columns, {}, given.rounded};
   w.value.resize(std::size_t{w.rows} * w.columns);
   for (std::uint32_t row = 0; row < w.rows; ++row) {
     for (std::uint64_t e = given.row_begin[row]; e < given.row_begin[row + 1]; ++e) {
@@ -99,8 +99,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
   fields.file({"matrix",
                "the dense W[k, n] that is pruned, from a .npy file "
-               "(.mtx and .smtx: zeros filled "
-               "in); seeded values if not given"},
+               "(.mtx and .smtx: zeros filled in), rounded to dtype (workload.rounded in the "
+               "report); seeded values if not given"},
               weights.matrix);
   fields.field({"spread",
                 "column j of a seeded W is scaled by 1 + spread j / "

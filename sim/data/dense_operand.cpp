@@ -14,22 +14,26 @@ DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::T
     : rows_(rows), columns_(columns), seed_(seed), stream_(stream), bits_(seeded_bits(type)) {}
 
 DenseOperand::DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
-                           const std::string& file, const std::string& key, bool pairs)
-    : rows_(rows), columns_(columns) {
-  const NumpyArray array = read_numpy(file);
-  if (!pairs && array.dtype.starts_with("<c"))
-    throw KeyError("workload." + key, fmt::format("found {} of complex numbers ({}), allowed real",
-                                                  file, array.dtype));
-  const bool paired = pairs && array.shape == std::vector<std::uint64_t>{rows, columns / 2, 2};
-  if (!paired && array.shape != std::vector<std::uint64_t>{rows, columns}) {
-    throw KeyError("workload." + key, fmt::format("found {} of shape [{}], allowed [{}, {}]", file,
-                                                  fmt::join(array.shape, ", "), rows, columns));
+                           const Source& source)
+    : DenseOperand(rows, columns, type, source.seed, source.stream) {
+  if (!source.file.empty()) read_file(type, source);
+}
+
+void DenseOperand::read_file(program::Type type, const Source& source) {
+  const std::string key = "workload." + source.key;
+  NumpyArray array = read_numpy(source.file);
+  if (!source.pairs && array.dtype.starts_with("<c"))
+    throw KeyError(key, fmt::format("found {} of complex numbers ({}), allowed real", source.file,
+                                    array.dtype));
+  const bool paired =
+      source.pairs && array.shape == std::vector<std::uint64_t>{rows_, columns_ / 2, 2};
+  if (!paired && array.shape != std::vector<std::uint64_t>{rows_, columns_}) {
+    throw KeyError(key, fmt::format("found {} of shape [{}], allowed [{}, {}]", source.file,
+                                    fmt::join(array.shape, ", "), rows_, columns_));
   }
-  require_finite(array, type, file);
-  values_.reserve(array.values.size());
-  for (const double value : array.values) {
-    values_.push_back(static_cast<float>(rounded(type, value)));
-  }
+  require_finite(array, type, source.file);
+  rounded_ = round_all(type, array.values);
+  values_.assign(array.values.begin(), array.values.end());
 }
 
 double DenseOperand::element(std::uint64_t row, std::uint64_t column) const {

@@ -15,16 +15,26 @@ class DenseOperand {
   /// Uniform in [-1, 1), exact in `type`; `stream` tells operands of one seed apart.
   DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type, std::uint64_t seed,
                std::uint64_t stream);
-  /// A .npy file of this shape, rounded to `type`; with `pairs` of half as many columns of complex
-  /// numbers too, whose parts lie side by side. Throws KeyError naming workload.`key` for another
-  /// shape or complex numbers where none belong, UserError for values beyond `type`.
-  DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type,
-               const std::string& file, const std::string& key, bool pairs = false);
+  /// Where elements come from: a .npy file, which workload.`key` names, or a seed if `file` is
+  /// empty. With `pairs` the file may hold half as many columns of complex numbers, whose parts lie
+  /// side by side.
+  struct Source {
+    std::string file;
+    std::string key;
+    std::uint64_t seed;
+    std::uint64_t stream;
+    bool pairs = false;
+  };
+  /// Rounded to `type`. Throws KeyError naming the key for a file of another shape or of complex
+  /// numbers where none belong, UserError for values beyond `type`.
+  DenseOperand(std::uint64_t rows, std::uint64_t columns, program::Type type, const Source& source);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
   /// Whether its elements are random and independent.
   [[nodiscard]] bool seeded() const { return values_.empty(); }
+  /// Values of the file that are none of `type`.
+  [[nodiscard]] std::uint64_t rounded() const { return rounded_; }
   /// Exact in float; zero outside the matrix: padding.
   [[nodiscard]] double element(std::uint64_t row, std::uint64_t column) const;
   /// Elements from number `first` on, row after row.
@@ -36,6 +46,7 @@ class DenseOperand {
   }
 
  private:
+  void read_file(program::Type type, const Source& source);
   void read(std::uint64_t first, std::uint64_t step, std::span<float> into) const;
 
   std::uint64_t rows_;
@@ -44,6 +55,7 @@ class DenseOperand {
   std::uint64_t stream_ = 0;
   unsigned bits_ = 0;
   std::vector<float> values_;  ///< empty for seeded data
+  std::uint64_t rounded_ = 0;
 };
 
 /// The operand as a tensor of the host's, rounded to `type`; `complex`: columns are pairs of real

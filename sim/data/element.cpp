@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "sim/isa/float/fast.h"
 
@@ -22,6 +23,15 @@ double half_value(std::uint16_t bits) {
 double rounded(program::Type type, double value) {
   if (type == program::Type::f16) return half_value(fp::f16_from_f32(float_bits(value)));
   return static_cast<double>(static_cast<float>(value));
+}
+
+std::uint64_t round_all(program::Type type, std::span<double> values) {
+  std::uint64_t changed = 0;
+  for (double& value : values) {
+    const double before = std::exchange(value, rounded(type, value));
+    if (value != before) ++changed;
+  }
+  return changed;
 }
 
 void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value) {

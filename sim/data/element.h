@@ -39,6 +39,9 @@ constexpr double largest_finite(program::Type type) {
 /// `value` rounded to f16 (through f32) or f32: what a tile holds of it.
 double rounded(program::Type type, double value);
 
+/// Rounds `values` to `type`; returns how many of them that changed.
+std::uint64_t round_all(program::Type type, std::span<double> values);
+
 /// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32 only.
 void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value);
 

@@ -311,8 +311,68 @@ TEST_SUITE("cli") {
     for (const std::string more : {R"("dtype": "complex_f32")", R"("dtype": "f16", "block": 4)"})
       twice(R"("kernel": "butterfly", "features": 16, "n": 6, )" + more, "Y",
             "--set workload.x=given/X.npy --set workload.twiddles=given/twiddles.npy");
+    for (const std::string type : {"f16", "f32", "complex_f32"})
+      twice(
+          R"("kernel": "butterfly", "features": 16, "n": 6, "parameters": "rotation", "dtype": ")" +
+              type + "\"",
+          "Y", "--set workload.x=given/X.npy --set workload.twiddles=given/twiddles.npy");
     twice(R"("kernel": "spmm_tilewise", "m": 40, "k": 64, "n": 48, "granularity": 16)", "C",
-          "--set workload.a=given/A.npy");
+          "--set workload.a=given/A.npy --set workload.matrix=given/W.npy");
+    const std::string sparse = R"("m": 36, "k": 28, "n": 10, "block": 4, "density": 0.3)";
+    for (const std::string type : {"f16", "f32"}) {
+      const std::string keys = fmt::format(R"({}, "dtype": "{}")", sparse, type);
+      twice(R"("kernel": "spmm_static", )" + keys, "Y", "--set workload.x=given/X.npy");
+      twice(R"("kernel": "spmm_dynamic", )" + keys, "Y", "--set workload.x=given/X.npy");
+      twice(R"("kernel": "spmm_dynamic", "pass": "grad_input", )" + keys, "Xg",
+            "--set workload.x=given/Yg.npy");
+      twice(R"("kernel": "spmm_dynamic", "pass": "grad_values", )" + keys, "Wg.data",
+            "--set workload.x=given/X.npy --set workload.gradient=given/Yg.npy");
+    }
+    const std::string pixelfly =
+        R"("kernel": "pixelfly", "m": 32, "k": 48, "n": 12, "block": 4, "rank": 8, "pass": )";
+    const std::string factors = "--set workload.u=given/U.npy --set workload.v=given/V.npy ";
+    twice(pixelfly + R"("forward")", "Y", factors + "--set workload.x=given/X.npy");
+    twice(pixelfly + R"("grad_input")", "dX", factors + "--set workload.x=given/dY.npy");
+    twice(pixelfly + R"("grad_weights")", "dV",
+          factors + "--set workload.x=given/X.npy --set workload.gradient=given/dY.npy");
+  }
+
+  TEST_CASE("given values that the type does not have are rounded, and counted in the report") {
+    const CommandFolder folder;
+    const auto counts = [&](const std::string& workload, const std::string& set) {
+      const Answer answer = folder.call("run a.json --out result " + set);
+      CAPTURE(workload);
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+      const auto facts = folder.json("result/report.json").at("workload");
+      CHECK((answer.out.find("rounded {") != std::string::npos) == facts.contains("rounded"));
+      return facts.value("rounded", test::Json::object());
+    };
+    const std::vector<std::tuple<std::string, std::string, std::string>> products{
+        {R"("kernel": "gemm", "m": 16, "k": 16, "n": 16)", "A", "a"},
+        {R"("kernel": "gemm", "m": 16, "k": 16, "n": 16)", "B", "b"},
+        {R"("kernel": "spmm_tilewise", "m": 16, "k": 16, "n": 16, "granularity": 4)", "A", "a"},
+        {R"("kernel": "spmm_tilewise", "m": 16, "k": 16, "n": 16, "granularity": 4)", "A",
+         "matrix"},
+        {R"("kernel": "spmm_static", "m": 16, "k": 16, "n": 16, "block": 4, "density": 0.5)", "X",
+         "x"},
+        {R"("kernel": "spmm_dynamic", "m": 16, "k": 16, "n": 16, "block": 4, "density": 0.5)", "X",
+         "x"},
+        {R"("kernel": "spmm_static", "m": 16, "k": 16, "n": 16, "block": 4)", "X", "matrix"},
+        {R"("kernel": "pixelfly", "m": 16, "k": 16, "n": 16, "block": 4, "rank": 16)", "X", "x"},
+        {R"("kernel": "pixelfly", "m": 16, "k": 16, "n": 16, "block": 4, "rank": 16)", "X", "u"},
+        {R"("kernel": "butterfly", "features": 16, "n": 16)", "X", "x"}};
+    for (const auto& [workload, tensor, key] : products) {
+      run_saving(folder, config_of(workload + R"(, "dtype": "f32")"));
+      std::filesystem::remove_all(folder.path() / "given");
+      std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
+      const std::string set = fmt::format("--set workload.{}=given/{}.npy", key, tensor);
+      CHECK(counts(workload, set).empty());
+      const auto rounded = counts(workload, set + " --set workload.dtype=f16");
+      CHECK(rounded.size() == 1);
+      CHECK(rounded.at(key) > 200);  // of 256
+      CHECK(rounded.at(key) <= 256);
+    }
   }
 
   TEST_CASE("one, two and three threads save the same bytes") {

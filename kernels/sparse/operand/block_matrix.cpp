@@ -45,7 +45,7 @@ std::vector<std::uint32_t> filled_rows(const BlockMatrix& w) {
 }
 
 BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
-  BlockMatrix blocks{w.rows, w.columns, block, {0}, {}, {}, w.entries()};
+  BlockMatrix blocks{w.rows, w.columns, block, {0}, {}, {}, w.entries(), w.rounded};
   for (std::uint32_t first = 0; first < w.rows; first += block) {
     const std::uint32_t last = std::min(first + block, w.rows);
     const std::vector<std::uint32_t> columns = columns_of(w, first, last, block);
@@ -66,7 +66,7 @@ BlockMatrix to_blocks(const data::SparseMatrix& w, std::uint32_t block) {
 }
 
 BlockMatrix transposed(const BlockMatrix& w) {
-  BlockMatrix t{w.columns, w.rows, w.block, {}, {}, {}, w.nonzeros};
+  BlockMatrix t{w.columns, w.rows, w.block, {}, {}, {}, w.nonzeros, w.rounded};
   t.row_begin.assign(t.block_rows() + std::size_t{1}, 0);
   for (const std::uint32_t column : w.column) ++t.row_begin[column + std::size_t{1}];
   for (std::size_t i = 1; i < t.row_begin.size(); ++i) t.row_begin[i] += t.row_begin[i - 1];

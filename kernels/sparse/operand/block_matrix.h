@@ -20,10 +20,15 @@ struct BlockMatrix {
   /// Elements that count as useful: those given (a pattern's blocks whole, a file's own entries),
   /// never padding.
   std::uint64_t nonzeros = 0;
+  std::uint64_t rounded = 0;  ///< values of a file that the type does not have
 
   [[nodiscard]] std::uint32_t block_rows() const { return ceil_div(rows, block); }
   [[nodiscard]] std::uint32_t block_columns() const { return ceil_div(columns, block); }
   [[nodiscard]] std::uint64_t blocks() const { return column.size(); }
+  /// Blocks over all places where one may be.
+  [[nodiscard]] double kept_share() const {
+    return static_cast<double>(blocks()) / (static_cast<double>(block_rows()) * block_columns());
+  }
   /// Values of block `e`, row after row.
   [[nodiscard]] std::span<const float> values(std::uint64_t e) const {
     return std::span(value).subspan(e * block * block, std::size_t{block} * block);

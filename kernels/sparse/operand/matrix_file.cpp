@@ -94,13 +94,13 @@ data::SparseMatrix read_matrix_file(const WeightOptions& weights) {
   matrix_file_size(weights.matrix);
   data::SparseMatrix w = read(weights);
   const double largest = data::largest_finite(weights.dtype);
-  for (double& value : w.value) {
+  for (const double value : w.value) {
     if (!(std::abs(value) <= largest)) {
       throw UserError(fmt::format("{}: the value {} is outside workload.dtype, allowed up to {}",
                                   weights.matrix, value, largest));
     }
-    value = data::rounded(weights.dtype, value);
   }
+  w.rounded = data::round_all(weights.dtype, w.value);
   return w;
 }
 

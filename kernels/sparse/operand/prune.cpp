@@ -25,7 +25,7 @@ BlockMatrix pruned_to_blocks(const BlockMatrix& w, double density) {
   const std::uint64_t wanted = share_of(places, density);
   if (wanted >= w.blocks()) return w;
   const std::vector<bool> kept = largest_blocks(w, wanted);
-  BlockMatrix pruned{w.rows, w.columns, w.block, {0}, {}, {}, 0};
+  BlockMatrix pruned{w.rows, w.columns, w.block, {0}, {}, {}, 0, w.rounded};
   for (std::uint32_t row = 0; row < w.block_rows(); ++row) {
     for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e) {
       if (!kept[e]) continue;
