@@ -66,6 +66,22 @@ TEST_SUITE("cli") {
                   {"workload.k: found 4096, allowed 9 (or no k): the columns of a.mtx"});
   }
 
+  TEST_CASE("a file without entries gives a Y of zeros; the report says that nothing is kept") {
+    const CommandFolder folder;
+    folder.write("a.json", kFile);
+    folder.write("none.mtx", "%%MatrixMarket matrix coordinate real general\n12 9 0\n");
+    for (const std::string kernel : {"spmm_static", "spmm_dynamic"})
+      for (const int block : {1, 4}) {
+        const Json report = report_of(
+            folder, fmt::format("--set workload.matrix=none.mtx --set workload.kernel={} --set "
+                                "workload.block={}",
+                                kernel, block));
+        CHECK(report.at("check").at("passed"));
+        CHECK(report.at("work").at("useful_flops") == 0);
+        if (kernel == "spmm_static") CHECK(report.at("workload").at("kept_share") == 0);
+      }
+  }
+
   TEST_CASE("a pruned .npy counts the elements of the blocks that are left") {
     const CommandFolder folder;
     folder.write("a.json", kFile);
@@ -102,7 +118,11 @@ TEST_SUITE("cli") {
     const std::vector<std::pair<const char*, const char*>> mistakes{
         {"pattern=unifrom", "did you mean uniform?"},
         {"block=2", "workload.block: found 2, allowed 1, 4, 8, 16"},
-        {"density=1.5", "workload.density: found 1.5, allowed a number from 0 to 1"},
+        {"density=1.5", "workload.density: found 1.5, allowed a number from 1e-15 to 1"},
+        {"density=0", "workload.density: found 0, allowed a number from 1e-15 to 1"},
+        {"pattern=rmat --set workload.density=0", "workload.density: found 0, allowed a number"},
+        {"kernel=spmm_dynamic --set workload.density=0", "workload.density: found 0, allowed"},
+        {"pattern=n_of_m --set workload.keep=0", "workload.keep: found 0, allowed an integer"},
         {"skew=2", "workload.skew: is used by pattern row_skewed only, found pattern uniform"},
         {"group=2", "workload.group: is used by pattern n_of_m only"},
         {"bandwidth=2", "workload.bandwidth: is used by pattern banded only"},
@@ -121,7 +141,7 @@ TEST_SUITE("cli") {
          "workload.factors: found 3, allowed 0 (all) to 2: log2 of butterfly_size 4"},
         {"pattern=butterfly --set workload.k=20 --set workload.block=16",
          "workload.block: found 16, allowed up to 12: W is 12 x 20"},
-        {"pattern=n_of_m --set workload.keep=5", "workload.keep: found 5, allowed 0 to 4 (group)"},
+        {"pattern=n_of_m --set workload.keep=5", "workload.keep: found 5, allowed 1 to 4 (group)"},
     };
     for (const auto& [option, message] : mistakes) {
       check_refused(folder, std::string("run a.json --set workload.") + option, {message});

@@ -123,7 +123,7 @@ std::vector<Case> cases() {
           sparse(8, "f16", "0.3", "blocked"),
           sparse(16, "f32", "0.3", "natural"),
           sparse(1, "f32", "1", "blocked"),
-          sparse(16, "f32", "0", "blocked"),
+          sparse(16, "f32", "1e-9", "blocked"),
           tilewise("tw_1d", "f16"),
           tilewise("tw_2d", "f32"),
           dynamic(1, "f16", "forward", "uniform"),

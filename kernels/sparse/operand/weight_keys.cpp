@@ -22,6 +22,7 @@ constexpr config::Names<Pattern, 9> kPatterns{{{"uniform", Pattern::uniform},
                                                {"poisson_3d", Pattern::poisson_3d},
                                                {"rmat", Pattern::rmat}}};
 constexpr std::array<std::uint32_t, 4> kBlocks{1, 4, 8, 16};
+constexpr double kLeastDensity = 1e-15;  // below that of one element in the largest W
 
 /// The keys that one pattern only uses.
 constexpr config::Names<Pattern, 8> kParameters{{{"skew", Pattern::row_skewed},
@@ -77,7 +78,7 @@ void require_use(config::Fields& fields, const WeightOptions& weights) {
                                          : fmt::format("pattern {}", name_of(weights.pattern))));
   }
   fields.require(weights.keep <= weights.group, "keep",
-                 fmt::format("found {}, allowed 0 to {} (group)", weights.keep, weights.group));
+                 fmt::format("found {}, allowed 1 to {} (group)", weights.keep, weights.group));
   fields.require(weights.prune == Prune::none || from_file, "prune",
                  "found blocks, allowed none without a matrix file");
 }
@@ -90,13 +91,14 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
   fields.field(
       {"density",
        "blocks of W that are kept, over all its blocks: of pattern uniform, row_skewed, tile_wise, "
-       "and when pruning. rmat: edges drawn over m m. Not used otherwise"},
-      weights.density, {0.0, 1.0});
+       "and when pruning. rmat: edges drawn over m m. Above 0; so many blocks are rounded up: "
+       "workload.kept_share in the report. Not used otherwise"},
+      weights.density, {kLeastDensity, 1.0});
   fields.field(
       {"skew", "row_skewed: the row of rank r holds blocks in proportion to r^-skew, from rank 1"},
       weights.skew, {0.0, 8.0});
   fields.field({"keep", "n_of_m: blocks kept of every group of neighbours along k"}, weights.keep,
-               {0, 1u << 24});
+               {1, 1u << 24});
   fields.field({"group", "n_of_m: neighbours along k that share what is kept", "blocks"},
                weights.group, {1, 1u << 24});
   fields.field(
@@ -131,10 +133,12 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   fields.require(std::find(kBlocks.begin(), kBlocks.end(), weights.block) != kBlocks.end(), "block",
                  fmt::format("found {}, allowed 1, 4, 8, 16", weights.block));
   describe_pattern(fields, weights);
-  fields.file({"matrix",
-               "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
-               "Deep Learning Matrix Collection; seeded values) or .npy (what is not zero)"},
-              weights.matrix);
+  fields.file(
+      {"matrix",
+       "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
+       "Deep Learning Matrix Collection; seeded values) or .npy (what is not zero); rounded to "
+       "dtype, workload.rounded in the report counts the values that this changed"},
+      weights.matrix);
   fields.field(
       {"prune",
        "blocks: of the file's matrix, keep the blocks of the largest L2 norm, `density` of "
