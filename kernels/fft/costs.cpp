@@ -98,11 +98,11 @@ std::uint64_t Costs::estimate(const Digits& digits) {
     const std::uint64_t bytes = points * kPointBytes;
     sum += machine_costs_.barrier() + machine_costs_.exchange({bytes, bytes, 0, tiles});
   };
-  for (std::uint32_t phase = 0; phase + 1 < digits.phases(); ++phase)
+  for (std::uint32_t phase = digits.first_phase(); phase + 1 < digits.phases(); ++phase)
     if (digits.plan().parts[phase] > 1)
       exchange(std::max(digits.held(0, phase), digits.held(0, phase + 1)), digits.tiles());
   if (digits.problem().layout == Layout::natural) {
-    exchange(digits.held(0, 0), steps_.machine().tiles);
+    exchange(digits.held(0, digits.first_phase()), steps_.machine().tiles);
     exchange(digits.held(0, digits.phases() - 1), steps_.machine().tiles);
   }
   return sum;

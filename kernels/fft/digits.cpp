@@ -16,8 +16,9 @@ Interval pairs_of(std::uint32_t length, std::uint32_t parts, std::uint32_t part)
 }  // namespace
 
 Digits::Digits(const Problem& problem, const Plan& plan) : problem_(problem), plan_(plan) {
+  row_end_ = first_phase();
   std::uint64_t rows = 1;
-  while (rows < problem.rows) rows *= plan.lengths[row_digits_++];
+  while (rows < problem.rows) rows *= plan.lengths[row_end_++];
 }
 
 std::uint32_t Digits::tiles() const {
@@ -65,13 +66,15 @@ std::uint64_t Digits::columns(std::uint32_t tile, std::uint32_t phase) const {
 
 std::uint64_t Digits::most_held(std::uint32_t tile) const {
   std::uint64_t most = 0;
-  for (std::uint32_t phase = 0; phase < phases(); ++phase) most = std::max(most, held(tile, phase));
+  for (std::uint32_t phase = first_phase(); phase < phases(); ++phase)
+    most = std::max(most, held(tile, phase));
   return most;
 }
 
 Interval Digits::dimension(std::uint32_t digit) const {
-  if (digit < row_digits_) return {0, row_digits_};
-  return {row_digits_, phases()};
+  if (digit < first_phase()) return {0, first_phase()};
+  if (digit < row_end_) return {first_phase(), row_end_};
+  return {row_end_, phases()};
 }
 
 bool Digits::turns_after(std::uint32_t phase) const { return phase + 1 < dimension(phase).end; }
@@ -99,12 +102,14 @@ std::uint64_t Digits::input(std::span<const std::uint32_t> values) const {
 /// The digits of each dimension turned round.
 std::uint64_t Digits::output(std::span<const std::uint32_t> values) const {
   std::uint64_t number = 0;
-  for (const Interval dimension : {Interval{0, row_digits_}, Interval{row_digits_, phases()}})
-    for (std::uint64_t d = dimension.end; d-- > dimension.begin;)
-      number = number * plan_.lengths[d] + values[d];
+  for (std::uint32_t first = 0; first < phases();) {
+    const Interval of = dimension(first);
+    for (std::uint64_t d = of.end; d-- > of.begin;) number = number * plan_.lengths[d] + values[d];
+    first = static_cast<std::uint32_t>(of.end);
+  }
   return number;
 }
 
-std::uint32_t Digits::fastest_output() const { return row_digits_; }
+std::uint32_t Digits::fastest_output() const { return row_end_; }
 
 }  // namespace tessera::fft

@@ -14,7 +14,8 @@ namespace tessera::fft {
 /// Digit d of lengths[d] values, the first weighing most in a point's number. In phase p a tile has
 /// all values of digit p and parts of the others: [p][p + 1]...[last][0]...[p - 1], the last of
 /// these by pairs. Between phases p and p + 1 tiles whose numbers differ in coordinate p alone
-/// exchange parts of digit p for parts of digit p + 1.
+/// exchange parts of digit p for parts of digit p + 1. The arrays of a batch are digit 0: the
+/// transform begins with phase 1, as if phase 0 had been.
 class Digits {
  public:
   Digits(const Problem& problem, const Plan& plan);
@@ -24,6 +25,7 @@ class Digits {
   [[nodiscard]] std::uint32_t phases() const {
     return static_cast<std::uint32_t>(plan_.lengths.size());
   }
+  [[nodiscard]] std::uint32_t first_phase() const { return problem_.first_phase(); }
   [[nodiscard]] std::uint32_t length(std::uint32_t digit) const { return plan_.lengths[digit]; }
   /// Tiles that the plan uses.
   [[nodiscard]] std::uint32_t tiles() const;
@@ -72,7 +74,7 @@ class Digits {
 
   Problem problem_;
   Plan plan_;
-  std::uint32_t row_digits_ = 0;  ///< those of the first of two dimensions
+  std::uint32_t row_end_ = 0;  ///< one past the digits of the first of two dimensions
 };
 
 template <class Take>

@@ -8,9 +8,10 @@
 #include "sim/data/dense_operand.h"
 
 /// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
-/// dimensions. In layout natural points are given and wanted in their order, in equal stretches on
-/// all tiles (two real parts, then their imaginary parts), and bringing them to where they are
-/// transformed and back is part of the measured region.
+/// dimensions, or of a batch of such arrays, one below the other. In layout natural points are
+/// given and wanted in their order, in equal stretches on all tiles (two real parts, then their
+/// imaginary parts), and bringing them to where they are transformed and back is part of the
+/// measured region.
 namespace tessera::fft {
 
 struct Options {

@@ -29,12 +29,12 @@ Around around(const Digits& digits, std::uint32_t tile, std::uint32_t digit) {
   return sizes;
 }
 
-/// Runs along `fastest` of the points of `tile` during `phase`, numbered by `number`, whose digits
-/// lie in `order` after all others.
+/// Runs along `fastest` of the points of `tile` during `phase`, numbered by `number`: that digit
+/// lies behind all others, which lie in the order `others`.
 template <class Number>
 std::vector<ResultRun> runs(const Digits& digits, std::uint32_t tile, std::uint32_t phase,
-                            std::uint32_t fastest, const Number& number) {
-  std::vector<std::uint32_t> others = digits.order(phase);
+                            std::vector<std::uint32_t> others, std::uint32_t fastest,
+                            const Number& number) {
   others.erase(std::find(others.begin(), others.end(), fastest));
   const Interval run = digits.values(tile, phase, fastest);
   std::vector<Interval> ranges;
@@ -64,9 +64,9 @@ std::string Pass::codelet() const {
   return fmt::format("fft_radix{}{}", radix, first() ? "_first" : "");
 }
 
-std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase) {
+std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase, std::uint32_t first) {
   std::size_t at = 0;
-  for (std::uint32_t p = 0;; ++p) {
+  for (std::uint32_t p = first;; ++p) {
     std::vector<Pass> passes;
     for (std::uint32_t left = plan.lengths[p]; left > 1; ++at) {
       left /= plan.radices[at];
@@ -87,6 +87,15 @@ RowPairs pairs_for_swap(const Digits& digits, std::uint32_t tile, std::uint32_t 
   return pairs;
 }
 
+RowPairs pairs_for_batch(const Digits& digits, std::uint32_t tile) {
+  const std::uint32_t phase = digits.first_phase();
+  const std::uint64_t arrays = digits.values(tile, phase, 0).size();
+  RowPairs pairs{{}, digits.held(tile, phase) / arrays};
+  for (std::uint64_t array = 0; array < arrays; array += kUnitPoints)
+    pairs.entries.push_back({word(array * kPointBytes), word(arrays * kPointBytes)});
+  return pairs;
+}
+
 RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile) {
   const std::uint32_t fastest = digits.fastest_output();
   const Around sizes = around(digits, tile, fastest);
@@ -101,12 +110,13 @@ RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile) {
 }
 
 std::vector<ResultRun> result_runs(const Digits& digits, std::uint32_t tile) {
-  return runs(digits, tile, digits.phases() - 1, digits.fastest_output(),
+  const std::uint32_t phase = digits.phases() - 1;
+  return runs(digits, tile, phase, digits.order(phase), digits.fastest_output(),
               [&](const auto& values) { return digits.output(values); });
 }
 
 std::vector<ResultRun> input_runs(const Digits& digits, std::uint32_t tile) {
-  return runs(digits, tile, 0, digits.phases() - 1,
+  return runs(digits, tile, digits.first_phase(), digits.order(0), digits.phases() - 1,
               [&](const auto& values) { return digits.input(values); });
 }
 

@@ -21,8 +21,8 @@ struct Pass {
   [[nodiscard]] std::string codelet() const;
 };
 
-/// The passes of a phase.
-std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase);
+/// The passes of a phase; `first`: the first phase, with which radices begin.
+std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase, std::uint32_t first = 0);
 
 /// Transpositions between phases: pairs of rows become units, whose columns go where a list says.
 struct RowPairs {
@@ -36,6 +36,8 @@ struct RowPairs {
 
 /// After a phase: for each taker its part of the digit, [columns][part].
 RowPairs pairs_for_swap(const Digits& digits, std::uint32_t tile, std::uint32_t phase);
+/// Before the first phase: arrays of a batch, which lie behind each other, become columns.
+RowPairs pairs_for_batch(const Digits& digits, std::uint32_t tile);
 /// After the last phase: rows of the result's fastest digit become columns. No entries where they
 /// lie so already.
 RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile);
@@ -47,7 +49,7 @@ struct ResultRun {
   std::uint64_t points;
 };
 std::vector<ResultRun> result_runs(const Digits& digits, std::uint32_t tile);
-/// Runs of input points that lie together during phase 0.
+/// Runs of input points that lie together, digit after digit, on a tile of the first phase.
 std::vector<ResultRun> input_runs(const Digits& digits, std::uint32_t tile);
 
 }  // namespace tessera::fft

@@ -47,8 +47,10 @@ std::uint32_t bits_of(std::uint32_t length) {
   return static_cast<std::uint32_t>(std::countr_zero(length));
 }
 
-/// The tiles that an axis may have: as many as the digits on both of its sides have parts.
-std::uint32_t most_parts(const Numbers& lengths, std::size_t axis) {
+/// The tiles that an axis may have: as many as the digits on both of its sides have parts. A batch
+/// is dealt and stays.
+std::uint32_t most_parts(const Numbers& lengths, std::size_t axis, const Problem& problem) {
+  if (axis < problem.first_phase()) return lengths[axis] / kUnitPoints;
   const bool to_last = axis + 2 == lengths.size();
   return std::min(lengths[axis] / kUnitPoints, lengths[axis + 1] / (to_last ? kUnitPoints : 1));
 }
@@ -76,6 +78,7 @@ class Search {
     const bool flat = problem_.rows == 1;
     const std::uint32_t most = flat ? kMostDigits : kMostDigitsOf2;
     Numbers rows;
+    if (problem_.batch > 1) rows.push_back(problem_.batch);
     for_digits(bits_of(problem_.rows), most, rows, [&] {
       Numbers lengths = rows;
       for_digits(bits_of(problem_.points), most, lengths, [&] { try_lengths(lengths); });
@@ -94,10 +97,12 @@ class Search {
   /// are left.
   void try_parts(const Numbers& lengths, Numbers& parts, std::uint32_t tiles) {
     if (parts.size() + 1 >= lengths.size()) return try_plan({lengths, parts, {}});
-    const std::uint32_t most = std::min(most_parts(lengths, parts.size()), tiles);
+    const std::uint32_t most = std::min(most_parts(lengths, parts.size(), problem_), tiles);
     const bool last = parts.size() + 2 == lengths.size();
     for (std::uint32_t p = last ? most : 1; p <= most; ++p) {
-      const std::uint32_t all = std::max(lengths[parts.size()], lengths[parts.size() + 1]);
+      const std::uint32_t all = parts.size() < problem_.first_phase()
+                                    ? lengths[0] / kUnitPoints
+                                    : std::max(lengths[parts.size()], lengths[parts.size() + 1]);
       if (!last && p > 1 && ceil_div(all, p) == ceil_div(all, p - 1)) continue;
       parts.push_back(p);
       try_parts(lengths, parts, tiles / p);
@@ -109,7 +114,7 @@ class Search {
   /// the least is not worth asking for its cost.
   [[nodiscard]] bool take(const Digits& digits) {
     std::uint64_t work = 0;
-    for (std::uint32_t phase = 0; phase < digits.phases(); ++phase)
+    for (std::uint32_t phase = digits.first_phase(); phase < digits.phases(); ++phase)
       work += digits.held(0, phase) * (bits_of(digits.length(phase)) + 1);
     if (work > least_work_ + least_work_ / 4) return false;
     least_work_ = std::min(least_work_, work);
@@ -118,7 +123,7 @@ class Search {
 
   void try_plan(Plan plan) {
     if (!take(Digits(problem_, plan))) return;
-    for (std::uint32_t phase = 0; phase < plan.lengths.size(); ++phase) {
+    for (std::uint32_t phase = problem_.first_phase(); phase < plan.lengths.size(); ++phase) {
       const Numbers& radices = best_radices(plan, phase);
       plan.radices.insert(plan.radices.end(), radices.begin(), radices.end());
     }
@@ -183,7 +188,8 @@ class Search {
 
   [[noreturn]] void fail() const {
     throw UserError(program::overflow_message(
-        fmt::format("no plan of fft for rows={} points={} fits {}; of the closest, {}",
+        fmt::format("no plan of fft for {}rows={} points={} fits {}; of the closest, {}",
+                    problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "",
                     problem_.rows, problem_.points, counted(machine_.tiles, "tile"),
                     to_json(*closest_).dump()),
         {&closest_need_, 1}, machine_));
@@ -210,22 +216,25 @@ void require(bool holds, const char* key, const Found& found, const std::string&
                  fmt::format("found {}, allowed {}", found, allowed));
 }
 
-/// Whether the first of `lengths` are a dimension of this many points, and the others the other.
+/// Whether the first of `lengths` are the batch, if there is one, the next a dimension of this many
+/// points, and the others the other.
 bool divides(const Numbers& lengths, const Problem& problem) {
   std::uint64_t rows = 1;
-  std::size_t at = 0;
+  std::size_t at = problem.first_phase();
+  if (at > 0 && lengths[0] != problem.batch) return false;
   while (at < lengths.size() && rows < problem.rows) rows *= lengths[at++];
   return rows == problem.rows && product(lengths) == problem.total();
 }
 
-void check_radices(const Plan& plan) {
+void check_radices(const Plan& plan, std::uint32_t first) {
+  const std::span lengths = std::span(plan.lengths).subspan(first);
   const auto check = [&](bool holds) {
-    require(holds, "radices", plan.radices,
-            fmt::format("2 and 4, and 8 as a phase's first, whose products are {} in turn",
-                        plan.lengths));
+    require(
+        holds, "radices", plan.radices,
+        fmt::format("2 and 4, and 8 as a phase's first, whose products are {} in turn", lengths));
   };
   std::size_t at = 0;
-  for (const std::uint32_t length : plan.lengths) {
+  for (const std::uint32_t length : lengths) {
     std::uint64_t done = 1;
     while (done < length && at < plan.radices.size()) {
       const std::uint32_t radix = plan.radices[at++];
@@ -240,10 +249,14 @@ void check_radices(const Plan& plan) {
 }  // namespace
 
 void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"lengths", "of the transforms of each phase, powers of two"}, plan.lengths,
-               {2, 1U << 24});
-  fields.field({"parts", "tiles along each of the exchanges between phases"}, plan.parts,
-               {1, 1U << 24});
+  fields.field({"lengths",
+                "of the transforms of each phase, powers of two; the number of arrays of a batch "
+                "before them"},
+               plan.lengths, {2, 1U << 24});
+  fields.field({"parts",
+                "tiles along each of the exchanges between phases; those among which the arrays of "
+                "a batch are dealt before them"},
+               plan.parts, {1, 1U << 24});
   fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
                plan.radices, {2, 8});
 }
@@ -258,22 +271,24 @@ Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
   const MachineConfig& machine = costs.machine();
-  const bool powers = std::all_of(plan.lengths.begin(), plan.lengths.end(),
+  const std::uint32_t first = problem.first_phase();
+  const bool powers = plan.lengths.size() > first &&
+                      std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
                                   [](std::uint32_t n) { return std::has_single_bit(n); });
-  require(powers && !plan.lengths.empty() && divides(plan.lengths, problem), "lengths",
-          plan.lengths,
-          fmt::format("powers of two, the product of the first of them {} (workload.rows), of all "
-                      "others {} (workload.points)",
+  require(powers && divides(plan.lengths, problem), "lengths", plan.lengths,
+          fmt::format("{}powers of two, the product of the first of them {} (workload.rows), of "
+                      "all others {} (workload.points)",
+                      first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
                       problem.rows, problem.points));
   require(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
           counted(plan.lengths.size() - 1, "number"));
   for (std::size_t axis = 0; axis < plan.parts.size(); ++axis)
-    require(plan.parts[axis] <= most_parts(plan.lengths, axis), "parts", plan.parts,
+    require(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
             fmt::format("1 to {} in place {} (pairs of values of the digits)",
-                        most_parts(plan.lengths, axis), axis));
+                        most_parts(plan.lengths, axis, problem), axis));
   require(product(plan.parts) <= machine.tiles, "parts", plan.parts,
           fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
-  check_radices(plan);
+  check_radices(plan, first);
   const Digits digits(problem, plan);
   Costs measured(costs);
   const Numbers unit_parts = measured.unit_parts(digits);

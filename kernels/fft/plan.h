@@ -13,8 +13,10 @@ namespace tessera::fft {
 
 /// How a transform is cut: into phases of shorter ones, over tiles, and a phase into passes.
 struct Plan {
-  std::vector<std::uint32_t> lengths;  ///< of each phase; their product is the points
-  std::vector<std::uint32_t> parts;    ///< tiles along each exchange between phases
+  /// Of each phase, the arrays of a batch before them; their product is the points of all.
+  std::vector<std::uint32_t> lengths;
+  /// Tiles along each exchange between phases, those among which a batch is dealt before them.
+  std::vector<std::uint32_t> parts;
   std::vector<std::uint32_t> radices;  ///< of all passes, phase after phase
 };
 void describe(config::Fields& fields, Plan& plan);

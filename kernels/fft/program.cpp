@@ -38,8 +38,9 @@ class Builder {
   program::Program build() {
     add_buffers();
     if (natural_) add_inputs();
-    for (std::uint32_t phase = 0; phase < digits_->phases(); ++phase) {
-      for (const Pass& pass : passes_of(digits_->plan(), phase)) add_pass(phase, pass);
+    const std::uint32_t first = digits_->first_phase();
+    for (std::uint32_t phase = first; phase < digits_->phases(); ++phase) {
+      for (const Pass& pass : passes_of(digits_->plan(), phase, first)) add_pass(phase, pass);
       if (phase + 1 < digits_->phases()) add_swap(phase);
     }
     if (natural_) add_results();
@@ -88,7 +89,8 @@ class Builder {
   [[nodiscard]] std::uint32_t moves() const {
     const Plan& plan = digits_->plan();
     auto count = static_cast<std::uint32_t>(plan.radices.size());
-    for (const std::uint32_t parts : plan.parts) count += parts == 1 ? 1 : 2;
+    for (std::size_t axis = digits_->first_phase(); axis < plan.parts.size(); ++axis)
+      count += plan.parts[axis] == 1 ? 1 : 2;
     return count;
   }
 
@@ -96,7 +98,7 @@ class Builder {
     return [digits = digits_, points = points_, tile](std::span<std::byte> into) {
       std::fill(into.begin(), into.end(), std::byte{});
       std::uint64_t at = 0;
-      digits->for_points(tile, 0, [&](std::span<const std::uint32_t> values) {
+      digits->for_points(tile, digits->first_phase(), [&](std::span<const std::uint32_t> values) {
         const auto [real, imaginary] = points(digits->input(values));
         store_point(into, point_offset(*digits, at++), static_cast<double>(real),
                     static_cast<double>(imaginary));
@@ -196,7 +198,7 @@ class Builder {
     add_exchange(std::move(exchange));
   }
 
-  /// Points come from where they lie in their order to where phase 0 takes them.
+  /// Points come from where they lie in their order to where the first phase takes them.
   void add_inputs() {
     std::vector<BufferId> given;
     for (std::uint32_t t = 0; t < all_; ++t) {
@@ -221,6 +223,9 @@ class Builder {
       }
     }
     add_exchange(std::move(exchange));
+    if (digits_->first_phase() > 0)
+      add_transposition([&](std::uint32_t tile) { return pairs_for_batch(*digits_, tile); },
+                        nullptr);
     if (digits_->phases() > 1) return;
     // One column: points of neighbouring rows were neighbours.
     add_transposition(
@@ -302,9 +307,14 @@ std::vector<VertexSize> vertex_sizes(const Digits& digits) {
     sizes.push_back({codelet, pairs, columns / kUnitPoints});
   };
   if (natural && digits.phases() == 1) transposition("fft_transpose", 1, digits.length(0));
-  for (std::uint32_t phase = 0; phase < digits.phases(); ++phase) {
+  const std::uint32_t first = digits.first_phase();
+  if (natural && first > 0) {
+    const RowPairs arrays = pairs_for_batch(digits, 0);
+    transposition("fft_transpose", arrays.entries.size(), arrays.columns);
+  }
+  for (std::uint32_t phase = first; phase < digits.phases(); ++phase) {
     const std::uint64_t columns = digits.columns(0, phase);
-    for (const Pass& pass : passes_of(digits.plan(), phase))
+    for (const Pass& pass : passes_of(digits.plan(), phase, first))
       sizes.push_back(size_of(pass, columns));
     if (phase + 1 < digits.phases())
       transposition(digits.turns_after(phase) ? "fft_turn" : "fft_transpose",

@@ -44,10 +44,11 @@ std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x) {
   const std::uint64_t columns = problem.points;
   const std::vector<Complex> along_row = roots(columns, problem.sign());
   const std::vector<Complex> along_column = roots(problem.rows, problem.sign());
-  for (std::uint64_t row = 0; row < problem.rows; ++row)
+  for (std::uint64_t row = 0; row < problem.all_rows(); ++row)
     transform(&x[row * columns], columns, 1, along_row);
-  for (std::uint64_t column = 0; column < columns; ++column)
-    transform(&x[column], problem.rows, columns, along_column);
+  for (std::uint64_t array = 0; array < problem.total(); array += problem.each())
+    for (std::uint64_t column = 0; column < columns; ++column)
+      transform(&x[array + column], problem.rows, columns, along_column);
   return x;
 }
 
@@ -58,10 +59,12 @@ std::vector<Complex> definition(const Problem& problem, const std::vector<Comple
   };
   const std::uint64_t columns = problem.points;
   std::vector<Complex> result(x.size());
-  for (std::uint64_t k = 0; k < x.size(); ++k)
-    for (std::uint64_t i = 0; i < x.size(); ++i)
-      result[k] += x[i] * std::polar(1.0, turn((k / columns) * (i / columns), problem.rows) +
-                                              turn((k % columns) * (i % columns), columns));
+  for (std::uint64_t array = 0; array < x.size(); array += problem.each())
+    for (std::uint64_t k = 0; k < problem.each(); ++k)
+      for (std::uint64_t i = 0; i < problem.each(); ++i)
+        result[array + k] +=
+            x[array + i] * std::polar(1.0, turn((k / columns) * (i / columns), problem.rows) +
+                                               turn((k % columns) * (i % columns), columns));
   return result;
 }
 

@@ -10,8 +10,8 @@ namespace tessera::fft {
 
 using Complex = std::complex<double>;
 
-/// The transform of x, row after row, by decimation in time with bits reversed: another algorithm
-/// than the tiles'.
+/// The transform of x, array after array and row after row, by decimation in time with bits
+/// reversed: another algorithm than the tiles'.
 std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x);
 
 /// By the definition, N^2 terms.

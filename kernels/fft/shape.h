@@ -8,7 +8,8 @@
 #include "sim/program/program.h"
 
 /// The discrete Fourier transform of complex f32 points in one or two dimensions, lengths powers of
-/// two: X[k] = sum of x[i] exp(-+2 pi i k / N), the inverse one not divided by N.
+/// two, or of a batch of such arrays: X[k] = sum of x[i] exp(-+2 pi i k / N), the inverse one not
+/// divided by N.
 namespace tessera::fft {
 
 using kernels::EvenSplit;
@@ -33,12 +34,19 @@ struct Problem {
   std::uint32_t rows = 1;           ///< along the first of two; 1: there is one
   Direction direction = Direction::forward;
   Layout layout = Layout::natural;
+  std::uint32_t batch = 1;  ///< arrays, each transformed alone: 1 or an even number
 
-  [[nodiscard]] std::uint64_t total() const { return std::uint64_t{points} * rows; }
-  /// Bits of a point's number.
+  /// Points of an array, and of all.
+  [[nodiscard]] std::uint64_t each() const { return std::uint64_t{points} * rows; }
+  [[nodiscard]] std::uint64_t total() const { return each() * batch; }
+  /// Of all arrays, one below the other.
+  [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * batch; }
+  /// Bits of a point's number in its array.
   [[nodiscard]] std::uint32_t bits() const {
-    return static_cast<std::uint32_t>(std::countr_zero(total()));
+    return static_cast<std::uint32_t>(std::countr_zero(each()));
   }
+  /// The first digit that is transformed: a batch is a digit before it, which no phase transforms.
+  [[nodiscard]] std::uint32_t first_phase() const { return batch > 1 ? 1 : 0; }
   [[nodiscard]] double sign() const { return direction == Direction::forward ? -1 : 1; }
 };
 

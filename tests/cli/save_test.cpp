@@ -212,6 +212,29 @@ TEST_SUITE("cli") {
       }
   }
 
+  TEST_CASE("each array of a batch has a Fourier transform of its own") {
+    const CommandFolder folder;
+    for (const std::string layout : {"blocked", "natural"}) {
+      run_saving(folder,
+                 config_of(fmt::format(
+                     R"("kernel": "fft", "points": 16, "batch": 10, "layout": "{}")", layout)));
+      const std::vector<double> x = test::saved(folder, "x").values;
+      const data::NumpyArray found = test::saved(folder, "X");
+      CHECK(found.shape == std::vector<std::uint64_t>{10, 16, 2});
+      double worst = 0;
+      for (std::size_t row = 0; row < 160; row += 16)
+        for (std::size_t k = 0; k < 16; ++k) {
+          std::complex<double> sum;
+          for (std::size_t i = 0; i < 16; ++i)
+            sum += std::complex(x[2 * (row + i)], x[2 * (row + i) + 1]) *
+                   std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(i * k) / 16);
+          worst = std::max(worst, std::abs(sum - std::complex(found.values[2 * (row + k)],
+                                                              found.values[2 * (row + k) + 1])));
+        }
+      CHECK(worst < 1e-5);
+    }
+  }
+
   TEST_CASE("a network's loss follows from its images, labels and weights") {
     const CommandFolder folder;
     run_saving(folder,
@@ -307,7 +330,8 @@ TEST_SUITE("cli") {
       CHECK(folder.read("result/tensors/" + result + ".npy") == found);
     };
     twice(kGemmKeys, "C", "--set workload.a=given/A.npy --set workload.b=given/B.npy");
-    twice(R"("kernel": "fft", "points": 64)", "X", "--set workload.x=given/x.npy");
+    for (const std::string more : {"", R"(, "batch": 6)", R"(, "rows": 4, "batch": 2)"})
+      twice(R"("kernel": "fft", "points": 64)" + more, "X", "--set workload.x=given/x.npy");
     for (const std::string more : {R"("dtype": "complex_f32")", R"("dtype": "f16", "block": 4)"})
       twice(R"("kernel": "butterfly", "features": 16, "n": 6, )" + more, "Y",
             "--set workload.x=given/X.npy --set workload.twiddles=given/twiddles.npy");

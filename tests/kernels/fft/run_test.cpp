@@ -1,9 +1,11 @@
+#include <array>
 #include <cmath>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/fft/fft.h"
+#include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
@@ -66,10 +68,42 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("the arrays of a batch are transformed each alone, on few tiles and on many") {
+    for (const std::uint32_t batch : {2U, 6U, 64U}) {
+      for (const std::uint64_t size : {0U, 1U, 2U, 3U, 4U}) {
+        const std::uint32_t rows = size == 4 ? 4 : 1;
+        const std::uint32_t points = std::array{2U, 4U, 256U, 1024U, 16U}[size];
+        for (const std::uint32_t tiles : {1U, 5U, 48U}) {
+          for (const Layout layout : {Layout::natural, Layout::blocked}) {
+            Options options = options_of(rows, points);
+            options.problem.batch = batch;
+            options.problem.layout = layout;
+            CAPTURE(batch);
+            CAPTURE(rows);
+            CAPTURE(points);
+            CAPTURE(tiles);
+            CAPTURE(config::name_of(kernels::kLayouts, layout));
+            CHECK(run(options, small_machine(tiles, 2048)) == "passed");
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a batch is dealt to tiles: nothing moves between phases of short arrays") {
+    Options options = options_of(1, 64);
+    options.problem.batch = 96;
+    const auto fft = test::planned<Fft>(options, small_machine(48));
+    CHECK(fft.plan().at("lengths").front() == 96);
+    CHECK(fft.plan().at("parts").front() == 48);
+    CHECK(fft.useful_flops() == 5 * 96 * 64 * 6);
+  }
+
   TEST_CASE("every plan gives the same transform") {
     struct Cut {
       std::uint32_t rows, points;
       Plan plan;
+      std::uint32_t batch = 1;
     };
     const std::vector<Cut> cuts = {{1, 256, {{256}, {}, {4, 4, 4, 4}}},
                                    {1, 256, {{16, 16}, {3}, {2, 2, 2, 2, 4, 4}}},
@@ -84,9 +118,13 @@ TEST_SUITE("run") {
                                    {1, 256, {{256}, {}, {8, 4, 2, 4}}},
                                    {1, 512, {{8, 8, 8}, {2, 4}, {8, 8, 8}}},
                                    {32, 64, {{32, 64}, {6}, {8, 2, 2, 8, 2, 4}}},
-                                   {4, 64, {{4, 4, 4, 4}, {2, 2, 2}, {4, 4, 4, 4}}}};
+                                   {4, 64, {{4, 4, 4, 4}, {2, 2, 2}, {4, 4, 4, 4}}},
+                                   {1, 64, {{6, 8, 8}, {3, 3}, {8, 8}}, 6},
+                                   {1, 64, {{6, 4, 4, 4}, {1, 2, 2}, {4, 4, 4}}, 6},
+                                   {4, 16, {{10, 4, 4, 4}, {2, 2, 2}, {4, 4, 4}}, 10}};
     for (const Cut& cut : cuts) {
       Options options = options_of(cut.rows, cut.points);
+      options.problem.batch = cut.batch;
       options.pinned = true;
       options.plan = cut.plan;
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
@@ -98,9 +136,9 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("the reference is the transform by its definition") {
-    for (const std::uint32_t rows : {1U, 8U}) {
+    for (const auto& [rows, batch] : {std::pair{1U, 1U}, {8U, 1U}, {1U, 6U}, {2U, 4U}}) {
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
-        const Problem problem{32, rows, direction, Layout::natural};
+        const Problem problem{32, rows, direction, Layout::natural, batch};
         std::vector<fft::Complex> x(problem.total());
         for (std::size_t i = 0; i < x.size(); ++i)
           x[i] = {std::sin(static_cast<double>(i * i)), std::cos(static_cast<double>(3 * i))};
