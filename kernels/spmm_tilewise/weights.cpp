@@ -100,7 +100,7 @@ void describe(config::Fields& fields, WeightOptions& weights) {
   fields.file({"matrix",
                "the dense W[k, n] that is pruned, from a .npy file "
                "(.mtx and .smtx: zeros filled in), rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
+               "report); seeded values if not given. Saved as W after pruning, with zeros"},
               weights.matrix);
   fields.field({"spread",
                 "column j of a seeded W is scaled by 1 + spread j / "

@@ -184,6 +184,33 @@ TEST_SUITE("cli") {
       }
   }
 
+  TEST_CASE("rotations turn features by their angles, pairs numbered as the README says") {
+    const CommandFolder folder;
+    for (const std::string order : {"increasing", "decreasing"}) {
+      run_saving(folder, config_of(fmt::format(R"("kernel": "butterfly", "features": 16, "n": 3,
+                                     "parameters": "rotation", "order": "{}")",
+                                               order)));
+      Matrix y = matrix(folder, "X");
+      const Matrix angles = matrix(folder, "twiddles");
+      for (std::uint64_t stage = 0; stage < 4; ++stage) {
+        const std::uint64_t stride = order == "increasing" ? 1U << stage : 8U >> stage;
+        for (std::uint64_t i = 0; i < 8; ++i) {
+          const std::uint64_t p = i / stride * 2 * stride + i % stride;
+          const double t = angles.at(stage, i);
+          for (std::uint64_t c = 0; c < 3; ++c) {
+            const double first = y.at(p, c);
+            const double second = y.at(p + stride, c);
+            y.at(p, c) = std::cos(t) * first - std::sin(t) * second;
+            y.at(p + stride, c) = std::sin(t) * first + std::cos(t) * second;
+          }
+        }
+      }
+      const Matrix found = matrix(folder, "Y");
+      for (std::size_t i = 0; i < y.values.size(); ++i)
+        CHECK(found.values[i] == doctest::Approx(y.values[i]).epsilon(1e-5));
+    }
+  }
+
   TEST_CASE("a Fourier transform's X is that of x, in one dimension and two") {
     const CommandFolder folder;
     for (const std::string sizes : {R"("points": 64)", R"("points": 16, "rows": 8)"})

@@ -137,7 +137,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
       {"matrix",
        "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
        "Deep Learning Matrix Collection; seeded values) or .npy (what is not zero); rounded to "
-       "dtype, workload.rounded in the report counts the values that this changed"},
+       "dtype, workload.rounded in the report counts the values that this changed. Saved as "
+       "W.data, W.indices and W.indptr, as scipy.sparse.bsr_matrix takes them"},
       weights.matrix);
   fields.field(
       {"prune",
