@@ -140,6 +140,7 @@ nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
     facts["factors"] = mask.factors;
   }
   facts["blocks"] = layer.s.blocks();
+  facts["kept_share"] = layer.s.kept_share();
   facts["parameters"] = layer.parameters();
   facts["compression"] = 1 - static_cast<double>(layer.parameters()) / dense;
   kernels::add_rounded(facts, {{"matrix", layer.s.rounded},

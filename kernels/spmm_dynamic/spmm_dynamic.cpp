@@ -229,10 +229,10 @@ nlohmann::ordered_json SpmmDynamic::plan() const {
 }
 
 nlohmann::ordered_json SpmmDynamic::facts() const {
-  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
-  kernels::add_rounded(
-      facts,
-      {{"matrix", patterns_.front().rounded}, {"x", x_.rounded()}, {"gradient", yg_.rounded()}});
+  const sparse::BlockMatrix& w = patterns_.front();
+  nlohmann::ordered_json facts{{"blocks", w.blocks()}, {"kept_share", w.kept_share()}};
+  kernels::add_rounded(facts,
+                       {{"matrix", w.rounded}, {"x", x_.rounded()}, {"gradient", yg_.rounded()}});
   return facts;
 }
 
@@ -245,7 +245,6 @@ nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {
   std::uint32_t units = 0;
   for (const Pool& pool : packing.pools) units = std::max(units, pool.units);
   return {{"nonzeros", patterns_[run].nonzeros},
-          {"kept_share", patterns_[run].kept_share()},
           {"imbalance", part(packing.most_blocks * grid.partitions(), packing.blocks)},
           {"fullest_pool", part(units, plan_.pool.units)},
           {"spilled", part(packing.spilled_blocks, packing.blocks)},

@@ -54,7 +54,7 @@ class SpmmDynamic : public Workload {
 
   [[nodiscard]] std::string problem() const override;
   [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// Values of files that were rounded.
+  /// How much of W, the first one of several, is kept, and values of files that were rounded.
   [[nodiscard]] nlohmann::ordered_json facts() const override;
   /// Of all runs, for the very patterns.
   [[nodiscard]] Prediction prediction() const override { return prediction_; }

@@ -107,6 +107,8 @@ void describe(config::Fields& fields, WeightOptions& weights) {
                 "n, so that a global ranking "
                 "keeps more rows in later tiles"},
                weights.spread, {0.0, 1000.0});
+  fields.require(!fields.given("spread") || weights.matrix.empty(), "spread",
+                 fmt::format("found {}, which nothing reads with a matrix file", weights.spread));
   describe_pruning(fields, weights.pruning);
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the values"}, weights.seed);

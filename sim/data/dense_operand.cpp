@@ -28,8 +28,10 @@ void DenseOperand::read_file(program::Type type, const Source& source) {
   const bool paired =
       source.pairs && array.shape == std::vector<std::uint64_t>{rows_, columns_ / 2, 2};
   if (!paired && array.shape != std::vector<std::uint64_t>{rows_, columns_}) {
-    throw KeyError(key, fmt::format("found {} of shape [{}], allowed [{}, {}]", source.file,
-                                    fmt::join(array.shape, ", "), rows_, columns_));
+    const std::string pairs =
+        source.pairs ? fmt::format(", or [{}, {}] of complex numbers", rows_, columns_ / 2) : "";
+    throw KeyError(key, fmt::format("found {} of shape [{}], allowed [{}, {}]{}", source.file,
+                                    fmt::join(array.shape, ", "), rows_, columns_, pairs));
   }
   require_finite(array, type, source.file);
   rounded_ = round_all(type, array.values);

@@ -79,6 +79,8 @@ TEST_SUITE("cli") {
         {"overlay=0.1", "workload.overlay: is used by method tew only"},
         {"method=tew --set workload.overlay=0.6",
          "workload.overlay: found 0.6, allowed up to 0.5: 1 - sparsity"},
+        {"matrix=w.npy --set workload.spread=2",
+         "workload.spread: found 2, which nothing reads with a matrix file"},
         {"matrix=w.npy --set workload.k=21", "workload.k: found 21, allowed 20 (or no k)"},
         {"matrix=w.npy --set workload.n=8", "workload.n: found 8, allowed 16 (or no n)"},
         {"a=a.npy", "workload.a: found a.npy of shape [20, 16], allowed [40, 768]"},

@@ -78,8 +78,21 @@ TEST_SUITE("cli") {
                                 kernel, block));
         CHECK(report.at("check").at("passed"));
         CHECK(report.at("work").at("useful_flops") == 0);
-        if (kernel == "spmm_static") CHECK(report.at("workload").at("kept_share") == 0);
+        CHECK(report.at("workload").at("kept_share") == 0);
       }
+  }
+
+  TEST_CASE("the report says what share of W's blocks a rounded density keeps") {
+    const CommandFolder folder;
+    folder.write("a.json", kSeeded);
+    for (const std::string kernel : {"spmm_static", "spmm_dynamic"}) {
+      const Json report = report_of(folder,
+                                    "--set workload.block=4 --set workload.density=0.15 "
+                                    "--set workload.kernel=" +
+                                        kernel);
+      CHECK(report.at("workload").at("blocks") == 2);  // of 3 x 3, from 1.35
+      CHECK(report.at("workload").at("kept_share") == doctest::Approx(2.0 / 9));
+    }
   }
 
   TEST_CASE("a pruned .npy counts the elements of the blocks that are left") {
