@@ -89,12 +89,6 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
                 "elements, of which the blocks that hold any are then kept. Not used with a file"},
                weights.pattern, kPatterns);
   fields.field(
-      {"density",
-       "blocks of W that are kept, over all its blocks: of pattern uniform, row_skewed, tile_wise, "
-       "and when pruning. rmat: edges drawn over m m. Above 0; so many blocks are rounded up: "
-       "workload.kept_share in the report. Not used otherwise"},
-      weights.density, {kLeastDensity, 1.0});
-  fields.field(
       {"skew", "row_skewed: the row of rank r holds blocks in proportion to r^-skew, from rank 1"},
       weights.skew, {0.0, 8.0});
   fields.field({"keep", "n_of_m: blocks kept of every group of neighbours along k"}, weights.keep,
@@ -121,6 +115,24 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
       weights.global, {0, 1u << 24});
 }
 
+/// Whether W has as many blocks as its density says.
+bool has_density(const WeightOptions& weights) {
+  if (!weights.matrix.empty()) return weights.prune == Prune::blocks;
+  return weights.pattern == Pattern::uniform || weights.pattern == Pattern::row_skewed ||
+         weights.pattern == Pattern::tile_wise || weights.pattern == Pattern::rmat;
+}
+
+void describe_density(config::Fields& fields, WeightOptions& weights) {
+  const char* const other = weights.matrix.empty() ? "pattern" : "matrix";
+  fields.field(
+      {"density",
+       "blocks of W that are kept, over all its blocks: of pattern uniform, row_skewed, tile_wise, "
+       "and when pruning a matrix file. rmat: edges drawn over m m. Above 0; so many blocks are "
+       "rounded up: workload.kept_share in the report",
+       "", false, has_density(weights) ? "" : other},
+      weights.density, {kLeastDensity, 1.0});
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, WeightOptions& weights) {
@@ -145,6 +157,7 @@ void describe(config::Fields& fields, WeightOptions& weights) {
        "blocks: of the file's matrix, keep the blocks of the largest L2 norm, `density` of "
        "all blocks"},
       weights.prune, kPrunes);
+  describe_density(fields, weights);
   fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
   fields.field({"seed", "of the pattern and the values"}, weights.seed);
   require_use(fields, weights);
@@ -157,10 +170,7 @@ std::string problem_of(const WeightOptions& weights) {
   std::string text = fmt::format(
       "{}x{} {}", weights.m, weights.k,
       file ? data::file_name(weights.matrix) : config::name_of(kPatterns, weights.pattern));
-  const bool drawn =
-      !file && (weights.pattern == Pattern::uniform || weights.pattern == Pattern::row_skewed ||
-                weights.pattern == Pattern::tile_wise || weights.pattern == Pattern::rmat);
-  if (drawn || weights.prune == Prune::blocks) text += fmt::format(" {:g}", weights.density);
+  if (has_density(weights)) text += fmt::format(" {:g}", weights.density);
   text += fmt::format(" {}", config::name_of(data::kFloatTypes, weights.dtype));
   return weights.block == 1 ? text : fmt::format("{}, blocks of {}", text, weights.block);
 }
