@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/fabric/ports.h"
 #include "sim/base/types.h"
 
 namespace tessera::energy {
@@ -42,12 +41,14 @@ double memory_ports_um2(const MachineConfig& machine) {
          machine.energy.area.crosspoint_um2_per_byte;
 }
 
-/// Of one tile: each of its lanes in listens to any lane out.
+/// Of one tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide
+/// as its rates each, however its streams share them. So a byte of a bus crosses a byte of a
+/// multiplexer at every tile: half of a crosspoint is the bus's wire and driver, half the switch.
 double exchange_um2(const MachineConfig& machine) {
   if (machine.fabric.kind == "ideal") return 0;  // no machine has one
-  const fabric::Ports ports(machine.fabric);
-  return static_cast<double>(ports.out) * machine.tiles * ports.in * ports.lane_bytes *
-         machine.energy.area.crosspoint_um2_per_byte;
+  const double bytes =
+      (machine.fabric.send_bytes_per_cycle + machine.fabric.receive_bytes_per_cycle) / 2.0;
+  return machine.tiles * bytes * machine.energy.area.crosspoint_um2_per_byte;
 }
 
 }  // namespace

@@ -204,8 +204,8 @@ TEST_SUITE("unit") {
         {{{"memory_ports", -32 * 8 * 2}}, [](M& c) { c.tile.load_bytes_per_slot = 8; }},
         {{{"memory_ports", 32 * 8 * 2}}, [](M& c) { c.tile.store_bytes_per_slot = 16; }},
         {{{"memory_ports", 32 * 24 * 2}}, [](M& c) { c.energy.sram_bank_kib = 16; }},
-        {{{"exchange", 2 * 4 * 2}}, [](M& c) { c.fabric.receive_bytes_per_cycle = 8; }},
-        {{{"exchange", 2 * 4 * 2}}, [](M& c) { c.fabric.send_bytes_per_cycle = 8; }},
+        {{{"exchange", 2 * 4 / 2 * 2}}, [](M& c) { c.fabric.receive_bytes_per_cycle = 8; }},
+        {{{"exchange", 2 * 1 / 2.0 * 2}}, [](M& c) { c.fabric.send_bytes_per_cycle = 5; }},
         {{{"exchange", -2 * 4 * 2}}, [](M& c) { c.fabric.kind = "ideal"; }}};
     const EnergyResult::Parts before = chip_area(machine());
     for (const Growth& growth : growths) {
@@ -222,6 +222,22 @@ TEST_SUITE("unit") {
     MachineConfig twice = machine();
     twice.tiles = 4;  // and of the exchange four times, since all tiles choose among all
     CHECK(total(chip_area(twice)) == near(2 * (total(before) + part_of(before, "exchange"))));
+  }
+
+  TEST_CASE("the exchange's area grows with each rate, whatever divides the two") {
+    const auto area = [](std::uint32_t send, std::uint32_t receive) {
+      MachineConfig config = machine();
+      config.fabric.send_bytes_per_cycle = send;
+      config.fabric.receive_bytes_per_cycle = receive;
+      return part_of(chip_area(config), "exchange");
+    };
+    for (std::uint32_t send = 1; send <= 20; ++send) {
+      CHECK(area(send, send) == near(2 * 2 * 2e-6 * send));
+      for (std::uint32_t receive = 1; receive <= 20; ++receive) {
+        CHECK(area(send + 1, receive) > area(send, receive));
+        CHECK(area(send, receive + 1) > area(send, receive));
+      }
+    }
   }
 
   TEST_CASE("every number of the table moves what it stands for, in proportion") {
