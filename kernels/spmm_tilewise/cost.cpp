@@ -69,8 +69,9 @@ GroupCost Cost::group(const Group& group) {
   const std::uint64_t two = multiply(group, 2, 1, 0) + overlay(group, 2);
   const std::uint64_t bytes =
       (group.rows.size() + group.overlay.rows.size()) * problem_.vector_bytes();
-  const std::uint64_t loaded =
-      costs_.exchange({0, bytes, 0, machine().tiles}) - costs_.exchange({0, 0, 0, machine().tiles});
+  // As if each tile sent as much: the groups' tiles do not depend on the faster of two rates.
+  const std::uint64_t loaded = costs_.exchange({bytes, bytes, 0, machine().tiles}) -
+                               costs_.exchange({0, 0, 0, machine().tiles});
   const std::uint64_t panel = two - one + loaded;
   return {one > panel ? one - panel : 0, panel};
 }

@@ -113,6 +113,26 @@ TEST_SUITE("run") {
         UserError);
   }
 
+  TEST_CASE("a pinned plan is dealt to the same tiles whichever rate is faster") {
+    Options pinned = options(448, 256, 96, 0.5);
+    pinned.weights.dtype = program::Type::f32;
+    pinned.weights.pruning.method = Method::tw_2d;
+    pinned.weights.pruning.granularity = 64;
+    pinned.plan = {.parts = 1, .cuts = 1};
+    const auto jobs = [&](std::uint32_t send, std::uint32_t receive) {
+      MachineConfig machine = planned_machine(12, 624);
+      machine.fabric.send_bytes_per_cycle = send;
+      machine.fabric.receive_bytes_per_cycle = receive;
+      const auto workload = test::planned<SpmmTilewise>(pinned, machine);
+      std::string found;
+      for (const Job& job : workload.chosen_plan().jobs)
+        found += fmt::format("{}: {} from {}, ", job.machine, job.group, job.panels.begin);
+      return found;
+    };
+    CHECK(jobs(1, 37) == jobs(1, 1));
+    CHECK(jobs(37, 1) == jobs(1, 1));
+  }
+
   TEST_CASE("rows of many single elements are multiplied whole, the others walked") {
     Options tew = options(50, 61, 77, 0.6);
     tew.weights.pruning.method = Method::tew;
