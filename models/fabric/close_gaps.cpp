@@ -1,7 +1,7 @@
 #include "models/fabric/close_gaps.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "sim/base/errors.h"
 

@@ -15,8 +15,10 @@
 namespace tessera::fabric {
 
 struct Header {
-  std::uint32_t exchange;      ///< number of the exchange within its program
-  std::uint32_t participants;  ///< tiles that hold a list of this exchange
+  std::uint32_t exchange;           ///< number of the exchange within its program
+  std::uint32_t participants : 22;  ///< tiles that hold a list of this exchange
+  /// Ports::sharing, less 1: with the fabric's rates it tells that of the streams.
+  std::uint32_t sharing_less_one : 10 = 0;
   std::uint32_t sends;
   std::uint32_t receives;
 };
@@ -31,8 +33,8 @@ struct ReceiveDescriptor {
   std::uint32_t start;  ///< that of the send it listens to
   std::uint32_t length;
   std::uint32_t address;
-  /// Source tile; which of its sends of that start (others go out beside it where a tile sends on
-  /// several lanes); the top bit is the input port of the pair that is used.
+  /// Source tile; which of its sends of that start (a tile that sends faster than others receive
+  /// has several at once); the top bit is the input port of the pair that is used.
   std::uint32_t mux;
 };
 
@@ -51,6 +53,10 @@ static_assert(sizeof(SendDescriptor) == program::kSendBytes &&
               std::is_trivially_copyable_v<SendDescriptor>);
 static_assert(sizeof(ReceiveDescriptor) == program::kReceiveBytes &&
               std::is_trivially_copyable_v<ReceiveDescriptor>);
+
+constexpr std::uint32_t kMostParticipants = (1U << 22) - 1;
+constexpr std::uint32_t kMostSharing = 1U << 10;
+constexpr std::uint32_t sharing_of(const Header& header) { return header.sharing_less_one + 1; }
 
 constexpr std::uint64_t list_bytes(const Header& header) {
   return sizeof(Header) + sizeof(SendDescriptor) * std::uint64_t{header.sends} +

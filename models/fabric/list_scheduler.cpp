@@ -15,13 +15,17 @@ constexpr std::uint64_t kMostSlots = 2048;
 
 }  // namespace
 
-ListScheduler::ListScheduler(const Traffic& traffic, const Ports& ports)
+ListScheduler::ListScheduler(const Traffic& traffic, const Ports& ports,
+                             std::optional<std::vector<std::uint32_t>> again)
     : traffic_(traffic),
       ports_(ports),
       sender_busy_(traffic.tiles, BusySlots(ports.out)),
       port_busy_(traffic.tiles, BusySlots(ports.in)),
       send_load_(traffic.tiles),
-      port_load_(traffic.tiles) {}
+      port_load_(traffic.tiles),
+      again_(std::move(again)) {
+  schedule_.sharing = ports.sharing;
+}
 
 std::uint64_t ListScheduler::cycles(const Stream& stream) const {
   return ports_.cycles(stream.bytes);
@@ -184,8 +188,17 @@ bool ListScheduler::place_whole(std::uint32_t stream) {
   return true;
 }
 
-/// Sends to as many of the waiting sinks at a time as can be. Every further send of the same bytes
-/// must fit into the sender's own time. Sinks that found no slot stay in waiting_.
+/// Whether a sender has time to send a stream once more, and may.
+bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
+  if (send_load_[source] + length > horizon_ * ports_.out) return false;
+  if (again_ && (*again_)[source] == 0) return false;
+  if (again_) --(*again_)[source];
+  send_load_[source] += length;
+  return true;
+}
+
+/// Sends to as many of the waiting sinks at a time as can be, as long as the sender may send the
+/// same bytes again. Sinks that found no slot stay in waiting_.
 bool ListScheduler::place_parts(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   const std::uint32_t length = slots(in_hand);
@@ -202,10 +215,7 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       if (takes(i)) takers.push_back(waiting_[i]);
     }
-    if (takers.size() < waiting_.size()) {
-      if (send_load_[in_hand.source] + length > horizon_ * ports_.out) return false;
-      send_load_[in_hand.source] += length;
-    }
+    if (takers.size() < waiting_.size() && !take_again(in_hand.source, length)) return false;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       if (takes(i)) {
         counter_.subtract(row(rows[i]));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "models/fabric/ports.h"
@@ -31,11 +32,14 @@ struct Schedule {
   std::vector<Send> sends;  ///< by start
   std::vector<Reception> receptions;
   std::uint64_t makespan = 0;  ///< cycles, to the last arrival
+  std::uint32_t sharing = 1;   ///< of its ports
 };
 
 class ListScheduler {
  public:
-  ListScheduler(const Traffic& traffic, const Ports& ports);
+  /// `again`: how often each tile may send bytes that it has sent, if not as often as it has time.
+  ListScheduler(const Traffic& traffic, const Ports& ports,
+                std::optional<std::vector<std::uint32_t>> again = {});
   Schedule run();
 
  private:
@@ -56,6 +60,7 @@ class ListScheduler {
   void place(std::uint32_t stream);
   bool place_whole(std::uint32_t stream);
   bool place_parts(std::uint32_t stream);
+  bool take_again(std::uint32_t source, std::uint32_t length);
   void find_free(const Stream& stream);
   void free_slots_of(const Sink& sink, const Arrival& arrival, std::span<std::uint64_t> out);
   void free_starts(std::uint32_t port, const Arrival& arrival, std::span<std::uint64_t> out);
@@ -74,8 +79,9 @@ class ListScheduler {
   std::vector<BusySlots> sender_busy_, port_busy_;
   std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
-  std::vector<std::uint32_t> waiting_;    ///< sinks of the stream in hand
-  Slots rows_;                            ///< where each waiting sink is free
+  std::optional<std::vector<std::uint32_t>> again_;  ///< left of each tile
+  std::vector<std::uint32_t> waiting_;               ///< sinks of the stream in hand
+  Slots rows_;                                       ///< where each waiting sink is free
   Slots sender_free_, other_port_, shifted_, together_;
   SlotCounter counter_;
   Schedule schedule_;

@@ -85,12 +85,14 @@ class ListWriter {
 
   std::vector<program::DescriptorList> allocate(std::uint32_t exchange) {
     std::vector<program::DescriptorList> lists;
+    check(schedule_.sharing <= kMostSharing, "fabric: {} streams share a port", schedule_.sharing);
     for (const program::ExchangeNeeds::List& list : sizes())
       lists.push_back({list.tile, std::vector<std::byte>(list.bytes)});
     for (program::DescriptorList& list : lists) {
       Cursor& cursor = cursors_[index(list.tile)];
       cursor.header.exchange = exchange;
-      cursor.header.participants = static_cast<std::uint32_t>(lists.size());
+      cursor.header.participants = static_cast<std::uint32_t>(lists.size()) & kMostParticipants;
+      cursor.header.sharing_less_one = (schedule_.sharing - 1) & (kMostSharing - 1);
       cursor.send = list.bytes.data();
       put(cursor.send, cursor.header);
       cursor.receive = cursor.send + sizeof(SendDescriptor) * cursor.header.sends;

@@ -78,6 +78,11 @@ void Mover::check_headers() const {
                                   index(participants_[i].tile), header.exchange,
                                   index(participants_[0].tile), lists_[0].header().exchange));
     }
+    if (header.sharing_less_one != lists_[0].header().sharing_less_one) {
+      throw UserError(
+          fmt::format("fabric: tile {}: exchange {} runs at another rate than tile {}'s",
+                      index(participants_[i].tile), header.exchange, index(participants_[0].tile)));
+    }
     if (header.participants != lists_.size()) {
       throw UserError(fmt::format("fabric: tile {}: exchange {} joins {} tiles, {} started it",
                                   index(participants_[i].tile), header.exchange,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <vector>
 
 #include "models/fabric/floorplan.h"
 #include "sim/base/types.h"
@@ -10,28 +10,33 @@
 
 namespace tessera::fabric {
 
-/// The ports of tiles and the ways between them. Bytes move in lanes, as wide as what divides both
-/// rates: a tile sends on `out` lanes and receives on `in`, of which any is as good as another. A
-/// stream takes one lane at both ends; to move faster it is dealt to `stream_lanes()` of them. So
-/// equal rates are one lane, and a tile that receives four times as fast as others send takes
-/// four streams at once.
+/// The ports of tiles and the ways between them. All streams of one exchange move at one rate: that
+/// of the slower port, or less where `sharing` streams need less each to fill the faster port. A
+/// port takes as many streams at once as fit into its rate: it has that many lanes, of which any is
+/// as good as another. So equal rates are one lane each, and a tile that receives four times as
+/// fast as others send takes four streams at once.
 struct Ports {
-  explicit Ports(const FabricConfig& config)
-      : lane_bytes(std::gcd(config.send_bytes_per_cycle, config.receive_bytes_per_cycle)),
-        out(config.send_bytes_per_cycle / lane_bytes),
-        in(config.receive_bytes_per_cycle / lane_bytes),
-        cycles_per_hop(config.cycles_per_hop),
-        floorplan{.columns = std::max(config.columns, 1U)} {}
+  explicit Ports(const FabricConfig& config, std::uint32_t sharing = 1)
+      : cycles_per_hop(config.cycles_per_hop),
+        floorplan{.columns = std::max(config.columns, 1U)},
+        sharing(sharing) {
+    const auto [slower, faster] =
+        std::minmax({config.send_bytes_per_cycle, config.receive_bytes_per_cycle});
+    const bool at_slower = std::uint64_t{slower} * sharing <= faster;
+    bytes = at_slower ? slower : faster;
+    period = at_slower ? 1 : sharing;
+    out = config.send_bytes_per_cycle * period / bytes;
+    in = config.receive_bytes_per_cycle * period / bytes;
+  }
 
-  [[nodiscard]] std::uint32_t stream_lanes() const { return std::min(out, in); }
-  /// Of a stream on its lane.
-  [[nodiscard]] std::uint64_t cycles(std::uint64_t bytes) const {
-    return ceil_div(bytes, std::uint64_t{lane_bytes});
+  /// Of a stream.
+  [[nodiscard]] std::uint64_t cycles(std::uint64_t stream_bytes) const {
+    return ceil_div(stream_bytes * period, std::uint64_t{bytes});
   }
   /// That one tile needs at least to send and another to receive so many bytes.
   [[nodiscard]] std::uint64_t least_cycles(std::uint64_t sent, std::uint64_t received) const {
-    return std::max(ceil_div(sent, std::uint64_t{lane_bytes} * out),
-                    ceil_div(received, std::uint64_t{lane_bytes} * in));
+    return std::max(ceil_div(sent * period, std::uint64_t{bytes} * out),
+                    ceil_div(received * period, std::uint64_t{bytes} * in));
   }
   /// By which a tile receives later than another sends.
   [[nodiscard]] std::uint64_t way_cycles(std::uint32_t from, std::uint32_t to) const {
@@ -44,11 +49,35 @@ struct Ports {
     return std::uint64_t{cycles_per_hop} * (std::min(pairs, floorplan.columns) - 1 + rows - 1);
   }
 
-  std::uint32_t lane_bytes;  ///< a cycle
-  std::uint32_t out;
-  std::uint32_t in;
   std::uint32_t cycles_per_hop;
   Floorplan floorplan;
+  std::uint32_t sharing;
+  std::uint32_t bytes;   ///< of a stream in `period` cycles
+  std::uint32_t period;  ///< cycles
+  std::uint32_t out;     ///< lanes
+  std::uint32_t in;
 };
+
+/// The ports that an exchange may choose from. With the first, streams move at the slower port's
+/// rate; with the others 1, 2, ... streams fit the slower port and just fill the faster one.
+inline std::vector<Ports> port_choices(const FabricConfig& config) {
+  constexpr std::uint32_t kMostOnSlower = 4;
+  const auto [slower, faster] =
+      std::minmax({config.send_bytes_per_cycle, config.receive_bytes_per_cycle});
+  std::vector<Ports> choices{Ports(config)};
+  bool both_filled = faster % slower == 0;
+  for (std::uint32_t on_slower = 1; on_slower <= kMostOnSlower && !both_filled; ++on_slower) {
+    choices.emplace_back(config, ceil_div(on_slower * faster, slower));
+    both_filled = on_slower * faster % slower == 0;
+  }
+  return choices;
+}
+
+/// The same fabric with the smaller of its rates both ways.
+inline FabricConfig at_slower_rate(FabricConfig config) {
+  config.send_bytes_per_cycle = config.receive_bytes_per_cycle =
+      std::min(config.send_bytes_per_cycle, config.receive_bytes_per_cycle);
+  return config;
+}
 
 }  // namespace tessera::fabric

@@ -17,28 +17,85 @@ constexpr bool has_gaps(std::uint64_t makespan, std::uint64_t bound) {
   return makespan > bound + bound / 50;
 }
 
+/// How often each tile sends bytes that it has sent.
+std::vector<std::uint32_t> sent_again(const Traffic& traffic, const Schedule& schedule) {
+  std::vector<std::uint32_t> again(traffic.tiles);
+  for (const Send& send : schedule.sends) ++again[traffic.streams[send.stream].source];
+  for (const Stream& stream : traffic.streams) --again[stream.source];
+  return again;
+}
+
+/// When each tile has all that it receives.
+std::vector<std::uint64_t> last_arrivals(const Traffic& traffic, const Ports& ports,
+                                         const Schedule& schedule) {
+  std::vector<std::uint64_t> arrivals(traffic.tiles);
+  for (const Send& send : schedule.sends) {
+    const Stream& stream = traffic.streams[send.stream];
+    const std::uint64_t end = send.start + ports.cycles(stream.bytes);
+    for (std::uint32_t i = 0; i < send.receptions; ++i) {
+      const Sink& sink = traffic.sinks[schedule.receptions[send.first_reception + i].sink];
+      for (std::uint32_t k = 0; k < (sink.shared ? 2U : 1U); ++k) {
+        const std::uint32_t tile = traffic.receivers[sink.receiver + k].tile;
+        arrivals[tile] = std::max(arrivals[tile], end + ports.way_cycles(stream.source, tile));
+      }
+    }
+  }
+  return arrivals;
+}
+
+/// The most by which a tile has what it receives later than before.
+std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
+                            const std::vector<std::uint64_t>& after) {
+  std::uint64_t longest = 0;
+  for (std::size_t tile = 0; tile < before.size(); ++tile)
+    longest = std::max(longest, std::max(after[tile], before[tile]) - before[tile]);
+  return longest;
+}
+
 }  // namespace
 
 ScheduledCompiler::Plan ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  Plan plan;
-  plan.traffic = gather_traffic(exchange, copies, pair_sharing_);
-  if (ports_.stream_lanes() > 1) plan.traffic = deal_to_lanes(plan.traffic, ports_);
-  plan.bound = traffic_bound(plan.traffic, ports_).count();
-  plan.schedule = ListScheduler(plan.traffic, ports_).run();
-  const Traffic whole = plan.traffic;
+  const Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
+  const Ports ports(at_slower_rate(config_));
+  const std::uint64_t bound = traffic_bound(whole, ports).count();
+  Plan plan{whole, ListScheduler(whole, ports).run(), traffic_bound(whole, config_).count()};
   for (const std::uint64_t pieces : kPieces) {
-    if (!has_gaps(plan.schedule.makespan, plan.bound) || whole.sinks.size() > kMostSinksToRetry)
-      break;
-    const std::uint64_t piece = ceil_div(plan.bound, pieces) * ports_.lane_bytes;
+    if (!has_gaps(plan.schedule.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
+    const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
     Traffic cut = cut_streams(whole, static_cast<std::uint32_t>(piece));
     if (cut.streams.size() == whole.streams.size()) continue;
-    Schedule better = ListScheduler(cut, ports_).run();
+    Schedule better = ListScheduler(cut, ports).run();
     if (better.makespan >= plan.schedule.makespan) continue;
     plan.traffic = std::move(cut);
     plan.schedule = std::move(better);
   }
+  if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
+    choose_ports(plan.traffic, plan.schedule);
   return plan;
+}
+
+void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule) const {
+  struct Choice {
+    Ports ports;
+    std::uint64_t bound;
+  };
+  std::vector<Choice> choices;
+  for (const Ports& ports : port_choices(config_))
+    choices.push_back({ports, traffic_bound(traffic, ports).count()});
+  std::ranges::stable_sort(choices, {}, &Choice::bound);
+  if (traffic.sinks.size() > kMostSinksToRetry) choices.resize(1, choices.front());
+  const std::vector<std::uint32_t> again = sent_again(traffic, schedule);
+  const std::uint64_t makespan = schedule.makespan;
+  const auto arrivals = last_arrivals(traffic, Ports(at_slower_rate(config_)), schedule);
+  for (const Choice& choice : choices) {
+    if (choice.bound >= schedule.makespan) break;
+    Schedule other = ListScheduler(traffic, choice.ports, again).run();
+    if (other.makespan >= schedule.makespan) continue;
+    const std::uint64_t delay =
+        longest_delay(arrivals, last_arrivals(traffic, choice.ports, other));
+    if (delay <= makespan - other.makespan) schedule = std::move(other);
+  }
 }
 
 program::CompiledExchange ScheduledCompiler::compile(
@@ -56,7 +113,7 @@ program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
 }
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
-  return fixed_ + Cycle(schedule(0, copies).schedule.makespan);
+  return Cycle(config_.fixed_cycles) + Cycle(schedule(0, copies).schedule.makespan);
 }
 
 std::vector<program::ExchangeNeeds::List> longest_lists(
@@ -64,7 +121,7 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
   struct Ends {
     std::uint64_t received = 0, sends = 0, receives = 0;  ///< bytes; entries of the list
   };
-  const Ports ports(config);
+  const Ports ports(at_slower_rate(config));
   std::vector<Ends> tiles;
   const auto at = [&](TileId tile) -> Ends& {
     if (index(tile) >= tiles.size()) tiles.resize(index(tile) + std::size_t{1});
@@ -77,9 +134,9 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
   // A pair may take the same bytes together: the bound is half of that at least.
   const std::uint64_t bound = ports.least_cycles(0, most / 2);
   const std::uint64_t piece =
-      std::max(ceil_div(bound, std::ranges::max(kPieces)) * ports.lane_bytes, std::uint64_t{4});
+      std::max(ceil_div(bound, std::ranges::max(kPieces)) * ports.bytes, std::uint64_t{4});
   for (const program::PlacedCopy& copy : copies) {
-    const std::uint64_t pieces = ports.stream_lanes() * ceil_div<std::uint64_t>(copy.bytes, piece);
+    const std::uint64_t pieces = ceil_div<std::uint64_t>(copy.bytes, piece);
     at(copy.source.tile).sends += pieces * copy.destinations.size();
     for (const program::Port& port : copy.destinations) at(port.tile).receives += pieces;
   }

@@ -12,10 +12,11 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
     const FabricConfig& config, std::span<const program::PlacedCopy> copies);
 
 /// Compiles exchanges for the `scheduled` fabric: every send and receive has a fixed start cycle.
+/// With unequal rates no exchange takes longer lists or more time than with the smaller of them
+/// both ways.
 class ScheduledCompiler : public program::ExchangeCompiler {
  public:
-  explicit ScheduledCompiler(const FabricConfig& config)
-      : ports_(config), pair_sharing_(config.pair_sharing), fixed_(config.fixed_cycles) {}
+  explicit ScheduledCompiler(const FabricConfig& config) : config_(config) {}
   [[nodiscard]] program::CompiledExchange compile(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   [[nodiscard]] program::ExchangeNeeds needs(
@@ -31,10 +32,12 @@ class ScheduledCompiler : public program::ExchangeCompiler {
   };
   [[nodiscard]] Plan schedule(std::uint32_t exchange,
                               std::span<const program::PlacedCopy> copies) const;
+  /// Replaces a schedule of ports at the slower rate by one of ports at their own rates if that
+  /// ends earlier, no tile waits longer by more than that for what it receives, and no list is
+  /// longer.
+  void choose_ports(const Traffic& traffic, Schedule& schedule) const;
 
-  Ports ports_;
-  bool pair_sharing_;
-  Cycle fixed_;
+  FabricConfig config_;
 };
 
 }  // namespace tessera::fabric

@@ -24,8 +24,7 @@ class ScheduledFabric : public Fabric {
   /// Cycles from the begin of the exchange's data to the end of one participant's.
   [[nodiscard]] std::uint64_t duration(const Participant& participant) const;
 
-  Ports ports_;
-  Cycle fixed_;
+  FabricConfig config_;
   Mover mover_;
 };
 

@@ -1,7 +1,6 @@
 #include "models/fabric/traffic.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "models/fabric/overlap.h"
@@ -107,21 +106,32 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
 
 namespace {
 
-/// `piece_of` a stream's bytes: the most that a part of it has.
-template <class PieceOf>
-Traffic cut(const Traffic& traffic, const PieceOf& piece_of) {
-  Traffic parts{traffic.tiles, {}, traffic.sinks, traffic.receivers};
+/// Bytes that the busiest sender sends, each once, and that the busiest port takes.
+struct Busiest {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+
+Busiest busiest_ports(const Traffic& traffic) {
+  std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
   for (const Stream& stream : traffic.streams) {
-    const std::uint32_t piece = piece_of(stream.bytes);
-    for (std::uint32_t at = 0; at < stream.bytes; at += piece) {
-      Stream part = stream;
-      part.address += at;
-      part.offset += at;
-      part.bytes = std::min(piece, stream.bytes - at);
-      parts.streams.push_back(part);
+    sent[stream.source] += stream.bytes;
+    for (std::uint32_t i = 0; i < stream.sinks; ++i) {
+      const Sink sink = traffic.sinks[stream.first_sink + i];
+      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
+      (sink.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
     }
   }
-  return parts;
+  Busiest busiest;
+  for (std::uint32_t tile = 0; tile < traffic.tiles; tile += 2) {
+    const std::uint64_t pair = alone[tile] + alone[tile + 1] + shared[tile / 2];
+    busiest.sent = std::max({busiest.sent, sent[tile], sent[tile + 1]});
+    busiest.received = std::max({busiest.received, alone[tile], alone[tile + 1]});
+    // Two ports a pair: a shared stream takes either of them.
+    if (shared[tile / 2] > 0)
+      busiest.received = std::max(busiest.received, ceil_div(pair, std::uint64_t{2}));
+  }
+  return busiest;
 }
 
 /// The longest way to a receiver and the stream's own time.
@@ -140,38 +150,32 @@ std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
 }  // namespace
 
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes) {
-  return cut(traffic, [&](std::uint32_t whole) {
-    return round_up(ceil_div(whole, ceil_div(whole, std::max(bytes, 4U))), 4U);
-  });
+  Traffic parts{traffic.tiles, {}, traffic.sinks, traffic.receivers};
+  for (const Stream& stream : traffic.streams) {
+    const std::uint32_t pieces = ceil_div(stream.bytes, std::max(bytes, 4U));
+    const std::uint32_t piece = round_up(ceil_div(stream.bytes, pieces), 4U);
+    for (std::uint32_t at = 0; at < stream.bytes; at += piece) {
+      Stream part = stream;
+      part.address += at;
+      part.offset += at;
+      part.bytes = std::min(piece, stream.bytes - at);
+      parts.streams.push_back(part);
+    }
+  }
+  return parts;
 }
 
-Traffic deal_to_lanes(const Traffic& traffic, const Ports& ports) {
-  return cut(traffic, [&](std::uint32_t whole) {
-    return round_up(ceil_div(whole, ports.stream_lanes()), ports.lane_bytes);
-  });
+Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config) {
+  const Busiest busiest = busiest_ports(traffic);
+  return Cycle(std::max({ceil_div(busiest.sent, std::uint64_t{config.send_bytes_per_cycle}),
+                         ceil_div(busiest.received, std::uint64_t{config.receive_bytes_per_cycle}),
+                         last_delivery(traffic, Ports(config))}));
 }
 
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports) {
-  std::vector<std::uint64_t> sent(traffic.tiles), alone(traffic.tiles), shared(traffic.tiles / 2);
-  for (const Stream& stream : traffic.streams) {
-    sent[stream.source] += stream.bytes;
-    for (std::uint32_t i = 0; i < stream.sinks; ++i) {
-      const Sink sink = traffic.sinks[stream.first_sink + i];
-      const std::uint32_t tile = traffic.receivers[sink.receiver].tile;
-      (sink.shared ? shared[tile / 2] : alone[tile]) += stream.bytes;
-    }
-  }
-  std::uint64_t out = 0;
-  std::uint64_t in = 0;
-  for (std::uint32_t tile = 0; tile < traffic.tiles; tile += 2) {
-    const std::uint64_t pair = alone[tile] + alone[tile + 1] + shared[tile / 2];
-    out = std::max({out, sent[tile], sent[tile + 1]});
-    in = std::max({in, alone[tile], alone[tile + 1]});
-    // Two ports a pair: a shared stream takes either of them.
-    if (shared[tile / 2] > 0) in = std::max(in, ceil_div(pair, std::uint64_t{2}));
-  }
-  const std::uint64_t ends = ports.least_cycles(out, in);
-  return Cycle(ports.cycles_per_hop == 0 ? ends : std::max(ends, last_delivery(traffic, ports)));
+  const Busiest busiest = busiest_ports(traffic);
+  return Cycle(
+      std::max(ports.least_cycles(busiest.sent, busiest.received), last_delivery(traffic, ports)));
 }
 
 }  // namespace tessera::fabric

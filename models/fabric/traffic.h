@@ -48,12 +48,11 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
 /// The same traffic with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);
 
-/// The same traffic with every stream dealt in equal parts to as many streams as one may have
-/// lanes.
-Traffic deal_to_lanes(const Traffic& traffic, const Ports& ports);
-
 /// What the busiest sender (each byte sent once), the busiest port or the last delivery to end
-/// needs at least.
+/// needs at least, whatever the schedule.
+Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config);
+
+/// The same where streams move at the rate of `ports`, on their lanes.
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports);
 
 }  // namespace tessera::fabric

@@ -52,12 +52,18 @@ void verify_uses(const char* what, std::uint32_t tile, std::uint32_t lanes,
 }  // namespace
 
 void verify_ports(std::span<const program::DescriptorList> lists, const FabricConfig& config) {
-  const Ports ports(config);
+  if (lists.empty()) return;
+  const auto view_of = [](const program::DescriptorList& list) {
+    return ListView(list.tile, list.bytes, Address(0));
+  };
+  const Ports ports(config, sharing_of(view_of(lists[0]).header()));
   UsesByTile senders;
   UsesByTile inputs;
   for (const program::DescriptorList& list : lists) {
     const std::uint32_t tile = index(list.tile);
-    const ListView view(list.tile, list.bytes, Address(0));
+    const ListView view = view_of(list);
+    check(sharing_of(view.header()) == ports.sharing, "fabric: tile {}: runs at another rate",
+          tile);
     for (std::uint32_t i = 0; i < view.header().sends; ++i) {
       const SendDescriptor send = view.send(i);
       senders[tile].push_back({send.start, send.start + ports.cycles(send.length), tile, i, tile});

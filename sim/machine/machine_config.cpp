@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -19,10 +18,6 @@ constexpr Range<std::uint32_t> kSlotRange{1, 1000};
 constexpr Range<std::uint32_t> kSoftwareRange{1, 4000};  // slots of a routine
 constexpr Range<std::uint32_t> kCycleRange{0, 1'000'000};
 constexpr Range<std::uint32_t> kWidthRange{1, 1024};
-/// Lanes that one stream may be cut into, and those of a tile's port: what schedules stay quick
-/// with.
-constexpr std::uint32_t kStreamLanes = 8;
-constexpr std::uint32_t kPortLanes = 64;
 
 }  // namespace
 
@@ -182,24 +177,14 @@ namespace {
 void describe_rates(Fields& fields, FabricConfig& fabric, std::string_view unused_with) {
   fields.field(
       {"send_bytes_per_cycle",
-       "what a tile sends; one that sends faster than others receive feeds several at once",
+       "what a tile sends; where it is more than tiles receive, a tile feeds several at once",
        "bytes a cycle", false, unused_with},
       fabric.send_bytes_per_cycle, kWidthRange);
   fields.field(
       {"receive_bytes_per_cycle",
-       "what a tile receives; one that receives faster than others send listens to several "
-       "at once",
+       "what a tile receives; where it is more than tiles send, a tile listens to several at once",
        "bytes a cycle", false, unused_with},
       fabric.receive_bytes_per_cycle, kWidthRange);
-  const auto [slower, faster] =
-      std::minmax(fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle);
-  const std::uint32_t lane = std::gcd(slower, faster);
-  fields.require(slower <= kStreamLanes * lane && faster <= kPortLanes * lane,
-                 "receive_bytes_per_cycle",
-                 fmt::format("found {} beside send_bytes_per_cycle {}, allowed at most {} times "
-                             "what divides both for the slower and {} times for the faster",
-                             fabric.receive_bytes_per_cycle, fabric.send_bytes_per_cycle,
-                             kStreamLanes, kPortLanes));
   fields.field(
       {"pair_sharing", "an even pair of tiles that takes identical data receives at twice the rate",
        "", false, unused_with},

@@ -66,6 +66,20 @@ TEST_SUITE("cli") {
     CHECK(answer.out.find("pruned {\"asked\":0.6") != std::string::npos);
   }
 
+  TEST_CASE("a port that receives faster needs no more memory for descriptors") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 23,
+        "tile": {"sram_kib": 320}, "fabric": {"pair_sharing": false}},
+      "workload": {"kernel": "spmm_tilewise", "m": 512, "k": 200, "n": 160, "granularity": 16,
+        "dtype": "f32", "method": "tew"}})");
+    for (const int rate : {4, 6, 7}) {
+      const Answer answer = folder.call(
+          fmt::format("check a.json --set machine.fabric.receive_bytes_per_cycle={}", rate));
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+    }
+  }
+
   TEST_CASE("mistakes about a tile-wise product are refused") {
     const CommandFolder folder;
     folder.write("a.json", kTilewise);

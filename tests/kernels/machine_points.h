@@ -70,8 +70,8 @@ class MachinePoints {
   void fabric(FabricConfig& fabric) {
     fabric.kind = one_of<const char*>({"scheduled", "scheduled", "scheduled", "ideal"});
     fabric.fixed_cycles = one_of({0U, 100U});
-    fabric.send_bytes_per_cycle = one_of({2U, 4U, 8U, 16U});
-    fabric.receive_bytes_per_cycle = one_of({2U, 4U, 8U, 16U});
+    fabric.send_bytes_per_cycle = one_of({2U, 4U, 9U, 16U});
+    fabric.receive_bytes_per_cycle = one_of({3U, 4U, 8U, 17U});
     fabric.pair_sharing = one_of({true, false});
     fabric.cycles_per_hop = one_of({0U, 0U, 1U});
   }

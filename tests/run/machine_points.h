@@ -69,7 +69,7 @@ inline const std::vector<Factor>& machine_factors() {
       {"store width", {"8", "4"}},
       {"matrix unit", {"shipped", "none", "smaller", "larger"}},
       {"fabric", {"scheduled", "ideal"}},
-      {"rates", {"4 4", "2 2", "8 8", "4 16", "16 4"}},
+      {"rates", {"4 4", "2 2", "8 8", "4 16", "9 7"}},
       {"latencies", {"6", "1", "11"}},
       {"slots", {"1", "2"}}};
   return kFactors;

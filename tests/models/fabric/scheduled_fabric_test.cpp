@@ -121,6 +121,8 @@ TEST_SUITE("timing") {
     CHECK(spoil(0, 6, 0x7ffffff0U).find("tile 0: send 0") != std::string::npos);
     CHECK(spoil(1, 2, 1000).find("runs past") != std::string::npos);
     CHECK(spoil(1, 0, 8).find("starts exchange 8 while tile 0 starts 7") != std::string::npos);
+    CHECK(spoil(1, 1, 3 | 1U << 22).find("runs at another rate than tile 0's") !=
+          std::string::npos);
     CHECK(spoil(1, 1, 4).find("joins 4 tiles, 3 started it") != std::string::npos);
   }
 
