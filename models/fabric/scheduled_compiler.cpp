@@ -56,10 +56,10 @@ std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
 
 ScheduledCompiler::Plan ScheduledCompiler::schedule(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
-  const Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
+  Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
   const Ports ports(at_slower_rate(config_));
   const std::uint64_t bound = traffic_bound(whole, ports).count();
-  Plan plan{whole, ListScheduler(whole, ports).run(), traffic_bound(whole, config_).count()};
+  Plan plan{{}, ListScheduler(whole, ports).run(), traffic_bound(whole, config_).count()};
   for (const std::uint64_t pieces : kPieces) {
     if (!has_gaps(plan.schedule.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
     const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
@@ -70,6 +70,7 @@ ScheduledCompiler::Plan ScheduledCompiler::schedule(
     plan.traffic = std::move(cut);
     plan.schedule = std::move(better);
   }
+  if (plan.traffic.streams.empty()) plan.traffic = std::move(whole);
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
     choose_ports(plan.traffic, plan.schedule);
   return plan;
