@@ -127,7 +127,19 @@ class Projection {
                 ? Step{program::Exchange{exchange->name, {{{words_}, 4, {{words_, 4}}}}},
                        step.measured}
                 : Step{program::ComputeSet{exchange->name, {}}, step.measured});
+      } else if (const auto* transfer = std::get_if<program::HostTransfer>(&step.action)) {
+        own.steps.push_back({of(*transfer), step.measured});
       }
+    }
+    return own;
+  }
+
+  program::HostTransfer of(const program::HostTransfer& transfer) {
+    program::HostTransfer own{transfer.name, transfer.direction, {}};
+    for (const program::HostPiece& piece : transfer.pieces) {
+      if (program_.buffer(piece.place.buffer).tile != tile_) continue;
+      own.pieces.push_back(piece);
+      own.pieces.back().place.buffer = own_of(piece.place.buffer);
     }
     return own;
   }
@@ -146,11 +158,15 @@ class Projection {
     return own;
   }
 
+  /// Shares its bytes with no other buffer: what other tiles would send is zeros here, never what
+  /// another buffer left, which code could take for an index.
   program::BufferId own_of(program::BufferId buffer) {
     const auto [known, is_new] = buffers_.try_emplace(buffer);
     if (is_new) {
       program::Buffer copy = program_.buffer(buffer);
       copy.tile = TileId{0};
+      copy.keep = true;
+      if (!copy.initialised()) copy.contents = [](std::span<std::byte> /*zeros*/) {};
       known->second = sample.add_buffer(std::move(copy));
     }
     return known->second;

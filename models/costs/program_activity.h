@@ -18,9 +18,10 @@ namespace tessera {
 /// What the tiles of programs do, as far as energy depends on it, found without running a machine:
 /// of each kind of tile one runs its vertices alone, exchanges are counted from their copies.
 /// Tiles are of a kind if their vertices have the same arguments; of many kinds some are run and
-/// speak for their neighbours. Leaves out: code whose way depends on bytes that an exchange brings
-/// or that tiles of a kind hold apart; bytes that a schedule sends twice; transfers with the host
-/// while the program runs. For several threads.
+/// speak for their neighbours. What the host gives is there; what an exchange would bring is zeros.
+/// Leaves out: code whose way depends on bytes that an exchange brings or that tiles of a kind hold
+/// apart; bytes that a schedule sends twice; bytes of transfers with the host while the program
+/// runs. For several threads.
 class ProgramActivity {
  public:
   /// What exchanges move of one tile's bytes.

@@ -66,7 +66,7 @@ TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const
   program::Images images = program::compile(sample, machine_, NoExchanges());
   program::TileImage& image = images.tiles.front();
   Prepared prepared{
-      std::move(image.code), std::move(image.segments), {}, program::total(image.memory)};
+      std::move(image.code), std::move(image.segments), {}, {}, program::total(image.memory)};
   for (const program::BufferId id : image.initialised) {
     const program::Buffer& buffer = sample.buffer(id);
     std::vector<std::byte> bytes(buffer.bytes);
@@ -74,7 +74,16 @@ TileSampler::Prepared TileSampler::prepare(const program::Program& sample) const
     prepared.segments.push_back(
         {images.buffer_address[static_cast<std::size_t>(id)], std::move(bytes)});
   }
-  for (const program::StepInfo& step : images.steps) prepared.measured.push_back(step.measured);
+  for (const program::StepInfo& step : images.steps) {
+    prepared.measured.push_back(step.measured);
+    std::vector<Given>& given = prepared.given.emplace_back();
+    if (step.transfer == nullptr) continue;
+    for (const program::HostPiece& piece : step.transfer->pieces) {
+      if (!piece.contents) continue;
+      const Address base = images.buffer_address[static_cast<std::size_t>(piece.place.buffer)];
+      given.push_back({base + Address(piece.place.offset), piece.bytes, piece.contents});
+    }
+  }
   return prepared;
 }
 
@@ -87,12 +96,20 @@ void TileSampler::load(const Prepared& sample) {
     std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
 }
 
+/// For the time of that number.
+void TileSampler::give(const std::vector<Given>& given, std::uint64_t number) {
+  const std::span<std::byte> sram = sram_->tile(TileId{0});
+  for (const Given& each : given)
+    each.contents(sram.subspan(each.address.count(), each.bytes), number);
+}
+
 TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
   load(sample);
   Tile tile(settings_, decoded(sample.code), TileId{0}, sram_->tile(TileId{0}).data());
   if (account != nullptr) tile.record(account);
   engine::Session session;
   TileCost cost;
+  std::vector<std::uint64_t> times(sample.given.size());  // that the host has given a step's bytes
   for (;;) {
     const Arrival& arrival = tile.run(session);
     check(arrival.kind != Standing::Kind::limit, "costs: a sample ran past cycle {}",
@@ -102,8 +119,10 @@ TileCost TileSampler::run(const Prepared& sample, ActivityAccount* account) {
       tile.complete_exchange(arrival.at, arrival.at, Bytes(0), Bytes(0));
       continue;
     }
-    const bool measured = arrival.step < sample.measured.size() && sample.measured[arrival.step];
+    const bool known = arrival.step < sample.measured.size();
+    const bool measured = known && sample.measured[arrival.step];
     if (measured) ++cost.supersteps;
+    if (known) give(sample.given[arrival.step], times[arrival.step]++);
     tile.pass_barrier(arrival.at, measured);
   }
   cost.compute_cycles = tile.statistics().compute.count();

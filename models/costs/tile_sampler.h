@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,18 +14,26 @@
 namespace tessera {
 
 /// Runs programs of one tile on a tile of its own, without a machine around it.
-/// Leaves out: the time and the bytes of exchanges, waiting at barriers.
+/// The sample's transfers from the host bring their bytes. Leaves out: the time and the bytes of
+/// exchanges, the time of transfers, waiting at barriers.
 /// Timing: that of Tile, from the release of each barrier to the arrival at the next.
 class TileSampler {
  public:
   /// Of `machine` only the tile counts; its SRAM is as large as any sample needs.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
+  /// Bytes that the host gives where a step ends.
+  struct Given {
+    Address address;
+    std::uint32_t bytes;
+    std::function<void(std::span<std::byte>, std::uint64_t number)> contents;
+  };
   /// A sample as it is loaded, for any machine that compiles it alike (program::compiled_for).
   struct Prepared {
     std::shared_ptr<const program::CodeImage> code;
     std::vector<program::Segment> segments;  ///< inputs too
     std::vector<bool> measured;              ///< by step
+    std::vector<std::vector<Given>> given;   ///< by step
     std::uint64_t needed = 0;                ///< bytes of SRAM
     [[nodiscard]] std::uint64_t bytes() const;
   };
@@ -37,6 +46,7 @@ class TileSampler {
  private:
   const TileProgram& decoded(const std::shared_ptr<const program::CodeImage>& image);
   void load(const Prepared& sample);
+  void give(const std::vector<Given>& given, std::uint64_t number);
 
   MachineConfig machine_;  ///< of one tile
   TileSettings settings_;
