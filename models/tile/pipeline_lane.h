@@ -21,9 +21,9 @@ struct PipelineLane {
   std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
   Stalls stalls;
   // Of what comes next:
-  std::span<const engine::Demand> group;
-  std::uint32_t step = 0, steps = 1;  ///< of the group, which takes so many slots
-  engine::Scoreboard::Ready ready;    ///< but for units
+  std::span<const engine::Demand> group;  ///< a pair until it issues, together or apart
+  std::uint32_t step = 0, steps = 1;      ///< of the group that issues, which takes so many slots
+  engine::Scoreboard::Ready ready;        ///< of its first instruction, but for units
 
   /// The step of the group at which something next happens but that a slot passes.
   [[nodiscard]] std::uint32_t eventful_step() const {

@@ -61,8 +61,7 @@ Stalls SharedPipeline::take_stalls(Context context) {
 }
 
 std::uint64_t SharedPipeline::eligible(const Next& next) const {
-  const auto free = [this](engine::Unit unit) { return units_[static_cast<std::size_t>(unit)]; };
-  return std::max({next.at, port_free_, free(next.units[0]), free(next.units[1])});
+  return std::max({next.at, port_free_, units_[static_cast<std::size_t>(next.unit)]});
 }
 
 /// Who issues next, and when. Somebody must be running.
@@ -86,7 +85,11 @@ SharedPipeline::Pick SharedPipeline::pick() const {
 void SharedPipeline::issue(const Pick& pick, const More& more) {
   PipelineLane& lane = lanes_[pick.context];
   const bool waits = lane.step == 0 && pick.at > lane.ready.at;
-  const auto ready = waits ? lane.board.ready(lane.group, units_) : lane.ready;
+  const auto ready = waits ? lane.board.ready(lane.group.first(1), units_) : lane.ready;
+  if (lane.step == 0) {
+    lane.group = lane.board.together(lane.group, pick.at, units_);
+    lane.steps = engine::issues_of(lane.group);
+  }
   const std::uint64_t slot = lane.board.slot();
   lane.board.issue(lane.group, lane.step, pick.at, units_);
   const std::uint64_t slots = lane.board.end() - pick.at;
@@ -102,7 +105,7 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   if (slots > 0) last_ = pick.context;
   if (++lane.step < lane.steps) {
     lane.ready = {lane.board.slot(), 0, engine::Cause::branch};
-    next_[pick.context] = {lane.ready.at, {}};
+    next_[pick.context] = {lane.ready.at};
     return;
   }
   lane.issued += lane.group.size();
@@ -147,8 +150,8 @@ void SharedPipeline::look(Context context, const More& more) {
   lane.group = engine::front_group(rest());
   lane.step = 0;
   lane.steps = engine::issues_of(lane.group);
-  lane.ready = lane.board.ready(lane.group);
-  next_[context] = {lane.ready.at, {lane.group.front().unit, lane.group.back().unit}};
+  lane.ready = lane.board.ready(lane.group.first(1));
+  next_[context] = {lane.ready.at, lane.group.front().unit};
 }
 
 }  // namespace tessera

@@ -15,13 +15,14 @@ namespace tessera {
 /// when (workers share no data until `join`), so each has run ahead and left a trace of what it
 /// executed; here the traces are merged in the order of issue, no further than somebody needs.
 /// Leaves out: bank contention, instruction fetch.
-/// Timing: a cycle issues one instruction or pair, or one step of an instruction of several slots:
-/// its next step waits for the context's turn as the next instruction would. `revolver`: the first
-/// ready context after the one that issued last, round by round; a context is ready again
-/// reissue_cycles after its last issue. `interleaved`: the context that has been ready longest, of
-/// equals the one of least number. The supervisor comes after the workers. Units with an initiation
-/// interval are the tile's. Source: cores.md 2 (UPMEM: 11 cycles from an issue of a tasklet to its
-/// next).
+/// Timing: a cycle issues one instruction or pair (engine/pipeline.h), or one step of an
+/// instruction of several slots: its next step waits for the context's turn as the next instruction
+/// would. `revolver`: the first ready context after the one that issued last, round by round; a
+/// context is ready again reissue_cycles after its last issue. `interleaved`: the context that has
+/// been ready longest, of equals the one of least number. The supervisor comes after the workers.
+/// Units with an initiation interval are the tile's; turns pass by who waits for one, so that
+/// revolvers may form convoys (README). Source: cores.md 2 (UPMEM: 11 cycles from an issue of a
+/// tasklet to its next).
 class SharedPipeline {
  public:
   using Context = std::uint32_t;  ///< a worker's number; the supervisor's is that of the workers
@@ -49,10 +50,10 @@ class SharedPipeline {
   Stalls take_stalls(Context context);
 
  private:
-  /// When a context that runs is ready, and the units that its next issue takes.
+  /// When a context that runs is ready, and the unit that its next issue needs.
   struct Next {
     std::uint64_t at = kNever;
-    std::array<engine::Unit, 2> units{};
+    engine::Unit unit = engine::Unit::none;
   };
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Pick {

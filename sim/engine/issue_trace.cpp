@@ -16,6 +16,7 @@ std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
   std::int64_t slots = 0;
   const auto take = [&](const Passing& found, std::uint64_t count) {
     slots += found.slots * static_cast<std::int64_t>(count);
+    context.pairs -= found.apart * count;
     if (frame.profiled) found.times.fetch_add(count, std::memory_order_relaxed);
     for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i] * count;
   };

@@ -60,6 +60,7 @@ inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame)
   if (frame.profiled) [[unlikely]]
     found.times.fetch_add(1, std::memory_order_relaxed);
   context.signature = found.to;
+  context.pairs -= found.apart;
   for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i];
   return found.slots;
 }

@@ -50,8 +50,9 @@ const Passing& Passings::find(const Edge& edge, const Signature* from) {
 void Passings::pass(const Edge& edge, Scoreboard& board, UnitTimes& units,
                     const Visit& visit) const {
   for (std::span<const Demand> left = edge.demands(); !left.empty();) {
-    const auto group = front_group(left);
-    const Scoreboard::Ready ready = board.ready(group, units);
+    const auto pair = front_group(left);
+    const Scoreboard::Ready ready = board.ready(pair.first(1), units);
+    const auto group = board.together(pair, ready.at, units);
     visit(group, ready);
     board.issue(group, ready.at, units);
     left = left.subspan(group.size());
@@ -73,7 +74,8 @@ const Passing& Passings::compute(const Edge& edge, const Signature* from) {
   enter(from, board, units);
   auto& made = passings_.emplace_back(std::make_unique<Passing>());
   Passing& passing = *made;
-  pass(edge, board, units, [&](std::span<const Demand>, const Scoreboard::Ready& ready) {
+  pass(edge, board, units, [&](std::span<const Demand> group, const Scoreboard::Ready& ready) {
+    if (group.front().paired) ++passing.apart;
     passing.waits[static_cast<std::size_t>(ready.cause)] +=
         static_cast<std::uint32_t>(ready.waited);
     passing.last_issue = static_cast<std::int64_t>(ready.at);

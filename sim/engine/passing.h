@@ -35,6 +35,7 @@ struct Passing {
   std::int64_t slots;       ///< until the next instruction's, waits included
   std::int64_t last_issue;  ///< of the stretch's last instruction
   std::array<std::uint32_t, kCauses> waits;
+  std::uint32_t apart;                          ///< pairs whose halves issue one after the other
   const Passing* next;                          ///< of the same edge
   mutable std::atomic<std::uint64_t> times{0};  ///< of profiled codes: that it was met
 };

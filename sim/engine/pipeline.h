@@ -12,10 +12,13 @@
 /// Leaves out: bank contention, instruction fetch, results that come early (every result takes the
 /// whole latency of its class), write ports.
 /// Timing: an instruction issues when its slot has come, every register that it reads or writes has
-/// its result, and its unit takes operands again; a pair issues together. One of several slots (an
-/// access wider than its port, a multiply in steps, arithmetic in software) issues so many times, a
-/// turn of the context each; an iterative unit that takes one issue has an interval instead. Times
-/// are slots of the context under a barrel, else cycles.
+/// its result, and its unit takes operands again. A pair issues together if its second half is
+/// ready when its first half issues; else each half issues alone, as without dual issue. So a
+/// context that has its slots to itself issues no instruction later than without dual issue;
+/// contexts that compete for slots may (an earlier issue changes whose turn it is). One of several
+/// slots (an access wider than its port, a multiply in steps, arithmetic in software) issues so
+/// many times, a turn of the context each; an iterative unit that takes one issue has an interval
+/// instead. Times are slots of the context under a barrel, else cycles.
 namespace tessera::engine {
 
 /// What an instruction may wait for.
@@ -47,7 +50,7 @@ struct Demand {
   std::uint32_t interval = 1;
   Unit unit = Unit::none;
   Cause cause = Cause::arithmetic;  ///< of waits for what it makes
-  bool paired = false;              ///< issues with the instruction before it
+  bool paired = false;              ///< may issue with the instruction before it
 };
 
 /// When each unit takes operands again.
@@ -67,10 +70,16 @@ class Scoreboard {
     Time waited;  ///< of that beyond the slot
     Cause cause;  ///< of what came last, if it waited
   };
-  /// For a group of one or two that issue together.
+  /// For instructions that are to issue together.
   [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;
   /// The same, whatever the units do.
   [[nodiscard]] Ready ready(std::span<const Demand> group) const;
+  /// What issues when the first of `group` does, at `at`: all of it, or the first half of a pair
+  /// whose second half is not ready.
+  [[nodiscard]] std::span<const Demand> together(std::span<const Demand> group, Time at,
+                                                 const UnitTimes& units) const {
+    return group.size() > 1 && ready(group.last(1), units).at > at ? group.first(1) : group;
+  }
   /// It issues at `at`, not before it is ready, then as often as it must, each time when the
   /// context's next slot has come.
   void issue(std::span<const Demand> group, Time at, UnitTimes& units);
@@ -128,7 +137,7 @@ inline std::uint32_t issues_of(std::span<const Demand> group) {
   return std::max(1U, issued_slots(group));
 }
 
-/// The instruction or pair at the front of `demands`.
+/// The instruction or pair at the front of `demands`, which follow what has been issued.
 inline std::span<const Demand> front_group(std::span<const Demand> demands) {
   return demands.first(demands.size() > 1 && demands[1].paired ? 2 : 1);
 }

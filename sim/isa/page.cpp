@@ -29,7 +29,8 @@ register that the text does not show.
 **Pair rule** (machines with `dual_issue`). An 8-byte-aligned pair of one integer, memory or branch
 instruction and one floating instruction, in either order, takes one slot. Read-after-write and
 write-after-write inside the pair forbid it, write-after-read does not. Control instructions never
-pair.
+pair. Where the second instruction has to wait for a result or a unit when the first issues, the two
+issue one after the other.
 
 **Memory slots.** The larger of ceil(bytes loaded / load width) and ceil(bytes stored / store width).
 

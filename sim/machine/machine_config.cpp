@@ -119,7 +119,8 @@ void describe_issue(Fields& fields, TileConfig& tile) {
   fields.field(
       {"reissue_cycles",
        "revolver: cycles from an issue of a context to its next at the earliest; other kinds "
-       "have none",
+       "have none. Fewer may be slower: turns can leave a unit with an interval idle "
+       "(models/tile/README.md)",
        "cycles"},
       tile.reissue_cycles, {0, 1000});
   const bool revolver = tile.issue == IssueKind::revolver;
@@ -154,7 +155,7 @@ void describe(Fields& fields, TileConfig& tile) {
   describe_issue(fields, tile);
   fields.field({"dual_issue",
                 "an aligned pair of a memory, integer or branch and a floating-point "
-                "instruction takes one slot"},
+                "instruction takes one slot if the second is ready with the first, else one each"},
                tile.dual_issue);
   fields.field({"load_bytes_per_slot", "load width", "bytes"}, tile.load_bytes_per_slot,
                kWidthRange);

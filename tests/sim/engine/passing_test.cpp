@@ -113,6 +113,49 @@ TEST_SUITE("timing") {
     }
   }
 
+  TEST_CASE("a pair whose second half waits issues apart") {
+    TileConfig tile = single();
+    tile.latency.load = 10;
+    tile.latency.f32_add = 7;
+    tile.interval.float_divide = 9;
+    const Instruction load = i_type(lw, 5, kBase, 0);
+    const Instruction sum = r_type(fadd_s, 1, 2, 3);
+    const Instruction again = r_type(fadd_s, 4, 1, 1);
+    // Two loads, one beside the sum that waits for the sum before.
+    CHECK(slots_of({sum, nop(), load, again, r_type(add, 6, 5, 5), nop()}, tile) == 1 + 10 + 1 + 1);
+    CHECK(slots_of({sum, nop(), again, load}, tile) == 7 + 1);  // first half waits: both at 7
+    CHECK(slots_of({nop(), r_type(fdiv_s, 1, 2, 3), nop(), r_type(fdiv_s, 4, 2, 3)}, tile) ==
+          9 + 1);
+    tile.latency.f32_add = 1;
+    CHECK(slots_of({sum, nop(), load, again, r_type(add, 6, 5, 5), nop()}, tile) == 1 + 10 + 1 + 1);
+  }
+
+  TEST_CASE("dual issue takes no more slots than single issue") {
+    std::size_t fewer = 0;
+    for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+      CAPTURE(seed);
+      TileConfig tile = random_pipeline(seed);
+      tile.contexts = 1 + seed % 7;
+      if (seed % 3 == 0) {
+        tile.issue = IssueKind::single;
+        tile.contexts = 1;
+      }
+      const RandomPath random = PathMaker(seed).make(60);
+      const auto slots = [&](bool dual_issue) {
+        tile.dual_issue = dual_issue;
+        Assembled program(random.code, Role::worker, tile);
+        program.context.x[kBase] = kData;
+        CHECK(program.run().stop == Stop::end_worker);
+        return program.context.slots;
+      };
+      const std::uint64_t apart = slots(false);
+      const std::uint64_t together = slots(true);
+      CHECK(together <= apart);
+      fewer += together < apart ? 1 : 0;
+    }
+    CHECK(fewer > 500);
+  }
+
   TEST_CASE("waits, issues and pairs make up all slots") {
     for (std::uint32_t seed = 0; seed < 50; ++seed) {
       TileConfig tile = random_pipeline(seed);

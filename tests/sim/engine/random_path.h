@@ -130,26 +130,17 @@ class PlainContext {
   [[nodiscard]] std::uint64_t ready() const {
     std::uint64_t time = slot_;
     if (taken_ > 0) return time;
-    for (std::size_t i = at_; i < at_ + group(); ++i) {
-      const isa::RegisterSets sets = isa::registers(path_[i].instruction);
-      for (int r = 0; r < 32; ++r) {
-        if (((sets.reads_x | sets.writes_x) >> r & 1U) != 0) time = std::max(time, x_[r]);
-        if (((sets.reads_f | sets.writes_f) >> r & 1U) != 0) time = std::max(time, f_[r]);
-      }
-    }
-    return time;
+    return std::max(time, operands(path_[at_]));
   }
   /// The same with them.
   [[nodiscard]] std::uint64_t ready(const std::vector<std::uint64_t>& units) const {
-    std::uint64_t time = ready();
-    if (taken_ > 0) return time;
-    for (std::size_t i = at_; i < at_ + group(); ++i)
-      time = std::max(time, units[static_cast<std::size_t>(unit(path_[i]))]);
-    return time;
+    const std::uint64_t time = ready();
+    return taken_ > 0 ? time : std::max(time, units[static_cast<std::size_t>(unit(path_[at_]))]);
   }
   /// Issues at `now`: one slot; none if the instruction takes none.
   std::uint64_t issue(std::uint64_t now, std::vector<std::uint64_t>& units) {
-    const std::size_t count = group();
+    if (taken_ == 0) count_ = group(now, units);
+    const std::size_t count = count_;
     std::uint64_t slots = 0;
     bool branched = false;
     for (std::size_t i = at_; i < at_ + count; ++i) {
@@ -183,12 +174,26 @@ class PlainContext {
       if ((sets.writes_f >> r & 1U) != 0) f_[r] = ready;
     }
   }
-  [[nodiscard]] std::size_t group() const {
+  [[nodiscard]] std::uint64_t operands(const Executed& next) const {
+    std::uint64_t time = 0;
+    const isa::RegisterSets sets = isa::registers(next.instruction);
+    for (int r = 0; r < 32; ++r) {
+      if (((sets.reads_x | sets.writes_x) >> r & 1U) != 0) time = std::max(time, x_[r]);
+      if (((sets.reads_f | sets.writes_f) >> r & 1U) != 0) time = std::max(time, f_[r]);
+    }
+    return time;
+  }
+  /// How many issue at `now`.
+  [[nodiscard]] std::size_t group(std::uint64_t now,
+                                  const std::vector<std::uint64_t>& units) const {
     if (!tile_.dual_issue || at_ + 1 >= path_.size()) return 1;
     const Executed& first = path_[at_];
     const Executed& second = path_[at_ + 1];
     const bool neighbours = second.falls_through && first.pc % 8 == 0 && second.pc == first.pc + 4;
-    return neighbours && isa::may_pair(first.instruction, second.instruction) ? 2 : 1;
+    if (!neighbours || !isa::may_pair(first.instruction, second.instruction)) return 1;
+    const bool waits =
+        operands(second) > now || units[static_cast<std::size_t>(unit(second))] > now;
+    return waits ? 1 : 2;
   }
   [[nodiscard]] std::uint64_t paced(std::uint64_t cycles) const {
     return (cycles + pace_ - 1) / pace_;
@@ -263,6 +268,7 @@ class PlainContext {
   TileConfig tile_;
   std::uint64_t pace_;
   std::size_t at_ = 0;
+  std::size_t count_ = 0;    ///< that issue together
   std::uint64_t taken_ = 0;  ///< slots of the next instruction or pair
   std::uint64_t slot_ = 0;
   std::uint64_t end_ = 0;
