@@ -205,6 +205,47 @@ TEST_SUITE("timing") {
     CHECK(multiplies(IssueKind::interleaved, 4) == 20 * 29 * 4);
   }
 
+  TEST_CASE("a revolver's turns leave a unit idle, within what its parts take one by one") {
+    using namespace engine::test;
+    constexpr std::uint32_t kPasses = 200, kContexts = 16, kInterval = 6, kLoadSlots = 4;
+    TileConfig tile;
+    tile.sram_kib = 16;
+    tile.contexts = kContexts;
+    tile.dual_issue = false;
+    tile.latency.f32_add = 20;
+    tile.interval.floating = kInterval;
+    tile.load_bytes_per_slot = 8 / kLoadSlots;
+    const auto cycles = [&](IssueKind kind, std::uint32_t reissue) {
+      tile.issue = kind;
+      tile.reissue_cycles = reissue;
+      LoneTile lone;
+      lone.config() = tile;
+      const std::uint32_t entry =
+          lone.worker({i_type(addi, 5, 0, kPasses), branch_to(rpt, 5, 0, 12),
+                       r_type(fadd_s, 1, 1, 2), i_type(fld, 3, 10, 0), end()});
+      lone.supervisor();
+      lone.code().load_immediate(program::Reg::a0, kData);
+      lone.run(entry, kAll);
+      lone.join();
+      lone.end();
+      return lone.cycles();
+    };
+    const std::uint64_t unit = std::uint64_t{kPasses} * kContexts * kInterval;
+    const std::uint64_t port = std::uint64_t{kPasses} * kContexts * (1 + kLoadSlots);
+    const std::uint64_t other = 500;  // the supervisor, beginnings and ends
+    CHECK(cycles(IssueKind::interleaved, 0) <= unit + other);
+    std::uint64_t most = 0;
+    for (std::uint32_t reissue = 1; reissue <= 16; ++reissue) {
+      const std::uint64_t found = cycles(IssueKind::revolver, reissue);
+      const std::uint64_t own = std::uint64_t{kPasses} * ((1 + kLoadSlots) * reissue + 20);
+      CHECK(found >= unit);
+      CHECK(found <= unit + port + own + other);
+      most = std::max(most, found);
+    }
+    CHECK(most > unit + unit / 10);
+    CHECK(cycles(IssueKind::revolver, 16) <= unit + unit / 10);
+  }
+
   TEST_CASE("a steady pattern of issues takes as long as its parts, however long it is") {
     for (const IssueKind kind : {IssueKind::revolver, IssueKind::interleaved})
       for (std::uint32_t seed = 0; seed < 40; ++seed) {
