@@ -72,8 +72,10 @@ class Prices {
     at(parts, Part::integer) = cost(Activity::integer, table_.integer_pj) +
                                cost(Activity::control, table_.integer_pj) +
                                cost(Activity::memory, table_.integer_pj) +
-                               cost(Activity::integer_multiply, table_.integer_multiply_pj);
-    at(parts, Part::floating) = cost(Activity::iterative_slots, table_.iterative_slot_pj) +
+                               cost(Activity::integer_multiply, table_.integer_multiply_pj) +
+                               cost(Activity::integer_divides, table_.integer_divide_pj);
+    at(parts, Part::floating) = cost(Activity::float_divides, table_.float_divide_pj) +
+                                cost(Activity::activations, table_.activation_pj) +
                                 cost(Activity::f32_adds, table_.f32_add_pj) +
                                 cost(Activity::f32_multiplies, table_.f32_multiply_pj) +
                                 cost(Activity::f16_adds, table_.f16_add_pj) +

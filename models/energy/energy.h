@@ -9,7 +9,7 @@ namespace tessera::energy {
 /// Joules and mm2 of a run on a machine with a table (machine.energy), from what its tiles did and
 /// how long it took. Parts:
 ///   instructions  decoding, registers and control of each; its fetch is SRAM
-///   integer, floating, matrix  arithmetic; slots of divides, roots and activations are floating
+///   integer, floating, matrix  arithmetic, whatever time it takes
 ///   sram          bytes read (loads, weights, fetches, sends) and written (stores, receives)
 ///   exchange      bytes sent x the way to the farthest receiver, which the others lie on
 ///   host          bytes of measured transfers

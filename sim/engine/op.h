@@ -58,26 +58,29 @@ constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pair
   return instructions | pairs << kPairsAt | flops << kFlopsAt;
 }
 
-/// What instructions did, by isa::index(Activity). All but the last are one vector.
+/// What instructions did, by isa::index(Activity): two vectors.
 class Done {
  public:
   void set(const std::array<std::uint32_t, isa::kActivities>& counts) {
-    for (std::size_t i = 0; i < kLanes; ++i) lanes_[i] = counts[i];
-    last_ = counts.back();
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      i < kLanes ? lanes_[i] = counts[i] : rest_[i - kLanes] = counts[i];
   }
   [[nodiscard]] std::uint32_t operator[](std::size_t i) const {
-    return i < kLanes ? lanes_[i] : last_;
+    return i < kLanes ? lanes_[i] : rest_[i - kLanes];
   }
   void add(const Done& other, std::uint32_t times = 1) {
     lanes_ += other.lanes_ * times;
-    last_ += other.last_ * times;
+    rest_ += other.rest_ * times;
   }
 
  private:
-  static constexpr std::size_t kLanes = isa::kActivities - 1;
+  static constexpr std::size_t kLanes = 16;
+  static constexpr std::size_t kRest = 4;
+  static_assert(isa::kActivities <= kLanes + kRest);
   using Lanes [[gnu::vector_size(4 * kLanes)]] = std::uint32_t;
+  using Rest [[gnu::vector_size(4 * kRest)]] = std::uint32_t;
   Lanes lanes_{};
-  std::uint32_t last_ = 0;
+  Rest rest_{};
 };
 
 /// A way out of a block: what was executed since the block (or its last loop) began, and the Op to

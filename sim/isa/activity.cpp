@@ -7,10 +7,10 @@ namespace tessera::isa {
 namespace {
 
 constexpr std::array<std::string_view, kActivities> kNames = {
-    "integer",         "integer_multiply", "control",        "memory",    "floating",
-    "iterative_slots", "f32_adds",         "f32_multiplies", "f16_adds",  "f16_multiplies",
-    "matrix_f16",      "matrix_f16_f32",   "matrix_f32",     "matrix_i8", "bytes_loaded",
-    "bytes_stored",    "floating_slots"};
+    "integer",         "integer_multiply", "control",      "memory",         "floating",
+    "integer_divides", "float_divides",    "activations",  "f32_adds",       "f32_multiplies",
+    "f16_adds",        "f16_multiplies",   "matrix_f16",   "matrix_f16_f32", "matrix_f32",
+    "matrix_i8",       "bytes_loaded",     "bytes_stored", "floating_slots"};
 
 Activity instruction_class(const InstructionInfo& info) {
   switch (info.issue) {
@@ -55,11 +55,6 @@ Activity matrix_operation(Mnemonic mnemonic) {
   }
 }
 
-bool is_iterative(CostClass cost) {
-  return cost == CostClass::integer_divide || cost == CostClass::float_divide ||
-         cost == CostClass::activation;
-}
-
 }  // namespace
 
 std::string_view name_of(Activity activity) { return kNames[index(activity)]; }
@@ -71,7 +66,9 @@ std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
   const auto at = [&](Activity which) -> std::uint32_t& { return counts[index(which)]; };
   at(instruction_class(known)) = 1;
   at(Activity::floating_slots) = at(Activity::floating) * slots;
-  if (is_iterative(known.cost)) at(Activity::iterative_slots) = slots;
+  at(Activity::integer_divides) = known.cost == CostClass::integer_divide ? 1 : 0;
+  at(Activity::float_divides) = known.cost == CostClass::float_divide ? 1 : 0;
+  at(Activity::activations) = known.cost == CostClass::activation ? 1 : 0;
   count_lanes(instruction.mnemonic, counts);
   if (feeds_matrix_unit(instruction)) at(matrix_operation(instruction.mnemonic)) = 1;
   at(Activity::bytes_loaded) = known.bytes_loaded;

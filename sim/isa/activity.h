@@ -18,8 +18,10 @@ enum class Activity : std::uint8_t {
   memory,
   floating,  ///< moves, compares and conversions too
   // What it does besides:
-  iterative_slots,  ///< slots of divides, roots and activations
-  f32_adds,         ///< by lanes; a fused multiply-add is one add and one multiply
+  integer_divides,  ///< remainders too
+  float_divides,    ///< square roots too
+  activations,
+  f32_adds,  ///< by lanes; a fused multiply-add is one add and one multiply
   f32_multiplies,
   f16_adds,
   f16_multiplies,
@@ -32,7 +34,7 @@ enum class Activity : std::uint8_t {
   // Time that it needs at least, whatever its energy:
   floating_slots  ///< of `floating`: more than one each for lanes in turn, routines, divides
 };
-constexpr std::size_t kActivities = 17;
+constexpr std::size_t kActivities = 19;
 constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
 
 constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }

@@ -21,8 +21,12 @@ void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
          energy.instruction_pj);
   number("integer_pj", "an integer operation, an address or a branch", energy.integer_pj);
   number("integer_multiply_pj", "an integer multiply", energy.integer_multiply_pj);
-  number("iterative_slot_pj", "a slot of a divide, a root or an activation",
-         energy.iterative_slot_pj);
+  number("integer_divide_pj", "an integer divide or remainder, however many slots it takes",
+         energy.integer_divide_pj);
+  number("float_divide_pj", "a floating-point divide or square root, likewise",
+         energy.float_divide_pj);
+  number("activation_pj", "exp2, log2, tanh, sigmoid, reciprocal square root, likewise",
+         energy.activation_pj);
   number("f32_add_pj", "an f32 add; a fused multiply-add is an add and a multiply",
          energy.f32_add_pj);
   number("f32_multiply_pj", "an f32 multiply", energy.f32_multiply_pj);

@@ -40,7 +40,9 @@ struct EnergyConfig {
   double fetch_bytes = 0;
   double integer_pj = 0;
   double integer_multiply_pj = 0;
-  double iterative_slot_pj = 0;
+  double integer_divide_pj = 0;
+  double float_divide_pj = 0;
+  double activation_pj = 0;
   double f32_add_pj = 0;
   double f32_multiply_pj = 0;
   double f16_add_pj = 0;

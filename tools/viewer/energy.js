@@ -5,7 +5,8 @@ const ENERGY_COLOURS = {instructions: '--sync', integer: '--arguments', floating
   sram: '--host', exchange: '--exchange', host: '--tensors', leakage: '--wait', clock: '--soft'};
 
 const WORK_NAMES = {integer: 'integer instructions', integer_multiply: 'integer multiplies', control: 'control instructions',
-  memory: 'memory instructions', floating: 'floating-point instructions', iterative_slots: 'slots of divides, roots, activations',
+  memory: 'memory instructions', floating: 'floating-point instructions', integer_divides: 'integer divides',
+  float_divides: 'floating-point divides, roots', activations: 'activations',
   matrix_f16: 'matrix instructions, f16', matrix_f16_f32: 'matrix instructions, f16 to f32',
   matrix_f32: 'matrix instructions, f32', matrix_i8: 'matrix instructions, int8',
   exchange_byte_micrometres: 'bytes sent \u00d7 \u00b5m of wire'};

@@ -31,7 +31,9 @@ MachineConfig machine() {
            .fetch_bytes = 4,
            .integer_pj = 5,
            .integer_multiply_pj = 7,
-           .iterative_slot_pj = 11,
+           .integer_divide_pj = 8,
+           .float_divide_pj = 11,
+           .activation_pj = 12,
            .f32_add_pj = 13,
            .f32_multiply_pj = 17,
            .f16_add_pj = 19,
@@ -135,7 +137,9 @@ TEST_SUITE("unit") {
     CHECK(joules(only(integer), "sram") == pj(10 * 4 * kSramByte));
     CHECK(joules(only(integer_multiply), "integer") == pj(70));
     CHECK(joules(only(floating), "integer") == pj(0));
-    CHECK(joules(only(iterative_slots), "floating") == pj(110));
+    CHECK(joules(only(integer_divides), "integer") == pj(80));
+    CHECK(joules(only(float_divides), "floating") == pj(110));
+    CHECK(joules(only(activations), "floating") == pj(120));
     CHECK(joules(only(f32_adds), "floating") == pj(130));
     CHECK(joules(only(f32_multiplies), "floating") == pj(170));
     CHECK(joules(only(f16_adds), "floating") == pj(190));
@@ -256,9 +260,10 @@ TEST_SUITE("unit") {
     doubles(&E::instruction_pj, "instructions", true);
     doubles(&E::host_pj_per_byte, "host", true);
     doubles(&E::clock_watts_per_ghz_mm2, "clock", true);
-    for (const auto key : {&E::integer_pj, &E::integer_multiply_pj}) doubles(key, "integer", false);
-    for (const auto key : {&E::iterative_slot_pj, &E::f32_add_pj, &E::f32_multiply_pj,
-                           &E::f16_add_pj, &E::f16_multiply_pj})
+    for (const auto key : {&E::integer_pj, &E::integer_multiply_pj, &E::integer_divide_pj})
+      doubles(key, "integer", false);
+    for (const auto key : {&E::float_divide_pj, &E::activation_pj, &E::f32_add_pj,
+                           &E::f32_multiply_pj, &E::f16_add_pj, &E::f16_multiply_pj})
       doubles(key, "floating", false);
     for (const auto key :
          {&E::matrix_f16_pj, &E::matrix_f16_f32_pj, &E::matrix_f32_pj, &E::matrix_i8_pj})

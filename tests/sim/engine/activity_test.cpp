@@ -95,7 +95,7 @@ TEST_SUITE("unit") {
       CHECK(counted[Activity::integer] == 20);
       CHECK(counted[Activity::integer_multiply] == 1);
       CHECK(counted[Activity::control] == 12);  // branches, a CSR and the end
-      CHECK(counted[Activity::iterative_slots] == TileConfig{}.slots.float_divide);
+      CHECK(counted[Activity::float_divides] == 1);
       CHECK(classes(counted.counts) == counted.context.instructions);
     }
   }
