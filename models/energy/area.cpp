@@ -16,6 +16,53 @@ double tile_sram_mm2(const MachineConfig& machine) {
   return machine.tile.sram_kib / kKibPerMib * machine.energy.area.sram_mm2_per_mib;
 }
 
+/// um2 at 45 nm (Horowitz, ISSCC 2014): how vector_um2 and integer_um2 are made up.
+constexpr double kF16Add = 1360, kF16Multiply = 1640;
+constexpr double kF32Add = 4184, kF32Multiply = 7700;
+constexpr double kIntegerAdd = 137, kIntegerMultiply = 3495;
+constexpr std::uint32_t kMostF32Lanes = 2;
+
+/// How often a unit takes operands, of slots: one that takes them every n-th has an n-th of the
+/// arrays, as the matrix unit; a routine in software has next to none.
+double rate(std::uint32_t slots, std::uint32_t interval) { return 1.0 / std::max(slots, interval); }
+
+/// Adders and multipliers, as many as lanes are computed together; fused ones use both.
+double vector_um2(const TileConfig& tile, const AreaConfig& area) {
+  const SlotCosts& slots = tile.slots;
+  const std::uint32_t interval = tile.interval.floating;
+  const double adds = rate(std::min(slots.float_add, slots.float_fma), interval);
+  const double multiplies = rate(std::min(slots.float_multiply, slots.float_fma), interval);
+  const auto lanes = [&](std::uint32_t count, double add_rate, double multiply_rate) {
+    return count * (kF16Add * add_rate + kF16Multiply * multiply_rate) +
+           std::min(count, kMostF32Lanes) * (kF32Add * add_rate + kF32Multiply * multiply_rate);
+  };
+  return area.vector_um2 * lanes(slots.float_lanes, adds, multiplies) /
+         lanes(SlotCosts{}.float_lanes, 1, 1);
+}
+
+double integer_um2(const TileConfig& tile, const AreaConfig& area) {
+  const double multiplies = rate(tile.slots.integer_multiply, tile.interval.integer_multiply);
+  return area.integer_um2 * (kIntegerAdd + kIntegerMultiply * multiplies) /
+         (kIntegerAdd + kIntegerMultiply);
+}
+
+/// Divides and roots find a bit of the result a row of an adder (digit recurrence; cores.md 1.2:
+/// bsg_idiv_iterative has a row, 32 steps), so fewer slots take more rows. Activations take a
+/// quadratic between the values of a table, three multiply-adds of f32 (Oberman and Siu, ARITH
+/// 2005), in fewer slots side by side. The tables are left out.
+double iterative_um2(const TileConfig& tile, const AreaConfig& area) {
+  constexpr double kIntegerBits = 32, kFloatBits = 26, kSteps = 3;  // 24 bits and two to round
+  const double bit =                                                // of a row
+      area.integer_um2 * kIntegerAdd / (kIntegerAdd + kIntegerMultiply) / kIntegerBits;
+  const double divides =
+      kIntegerBits * kIntegerBits * rate(tile.slots.integer_divide, tile.interval.integer_divide) +
+      kFloatBits * kFloatBits * rate(tile.slots.float_divide, tile.interval.float_divide);
+  const double multiply_add = area.vector_um2 * (kF32Add + kF32Multiply) /
+                              (4 * (kF16Add + kF16Multiply) + 2 * (kF32Add + kF32Multiply));
+  return divides * bit +
+         kSteps * multiply_add * rate(tile.slots.activation, tile.interval.activation);
+}
+
 /// f16 and f32 have arrays of their own; both kinds of partials of f16 use one.
 double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
   return std::max(unit.f16.macs_per_slot(), unit.f16_f32.macs_per_slot()) * area.f16_mac_um2 +
@@ -37,8 +84,16 @@ double registers_um2(const MachineConfig& machine) {
 double memory_ports_um2(const MachineConfig& machine) {
   const TileConfig& tile = machine.tile;
   const double banks = std::ceil(tile.sram_kib / bank_kib(machine));
-  return banks * (tile.load_bytes_per_slot + tile.store_bytes_per_slot) *
+  const std::uint32_t weights =
+      tile.matrix_unit.weight_words() > 0 ? tile.matrix_unit.weight_load_bytes_per_cycle : 0;
+  return banks * (tile.load_bytes_per_slot + tile.store_bytes_per_slot + weights) *
          machine.energy.area.crosspoint_um2_per_byte;
+}
+
+/// A tile that takes its partner's bytes too chooses among them.
+double pair_sharing_um2(const MachineConfig& machine) {
+  if (machine.fabric.kind == "ideal" || !machine.fabric.pair_sharing) return 0;
+  return machine.fabric.receive_bytes_per_cycle * machine.energy.area.crosspoint_um2_per_byte;
 }
 
 /// Of one tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide
@@ -59,11 +114,12 @@ EnergyResult::Parts chip_area(const MachineConfig& machine) {
   const auto all = [&](double um2) { return machine.tiles * um2 * kMm2PerUm2; };
   return {{"sram", machine.tiles * tile_sram_mm2(machine)},
           {"matrix_unit", all(matrix_um2(tile.matrix_unit, area) + weight_store_um2(machine))},
-          {"arithmetic", all(area.vector_um2 + area.integer_um2)},
+          {"arithmetic",
+           all(vector_um2(tile, area) + integer_um2(tile, area) + iterative_um2(tile, area))},
           {"control", all(area.control_um2 * (tile.dual_issue ? 2 : 1))},
           {"registers", all(registers_um2(machine))},
           {"memory_ports", all(memory_ports_um2(machine))},
-          {"exchange", all(exchange_um2(machine))},
+          {"exchange", all(exchange_um2(machine) + pair_sharing_um2(machine))},
           {"rest", machine.tiles * area.rest_mm2_per_tile}};
 }
 

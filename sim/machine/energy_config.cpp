@@ -35,7 +35,7 @@ void describe_arithmetic(config::Fields& fields, EnergyConfig& energy) {
   number("matrix_f16_pj", "a multiply-add of the matrix unit, amp.h", energy.matrix_f16_pj);
   number("matrix_f16_f32_pj", "the same, amp.hs", energy.matrix_f16_f32_pj);
   number("matrix_f32_pj", "the same, amp.s", energy.matrix_f32_pj);
-  number("matrix_i8_pj", "the same, amp.b", energy.matrix_i8_pj);
+  number("matrix_i8_pj", "the same, amp.b; no workload runs it", energy.matrix_i8_pj);
 }
 
 void describe_movement(config::Fields& fields, EnergyConfig& energy) {
@@ -90,6 +90,20 @@ void describe_voltage(config::Fields& fields, EnergyConfig& energy) {
 
 }  // namespace
 
+bool has_area_model(std::string_view path) {
+  constexpr std::string_view kWithout[] = {"machine.clock_ghz",
+                                           "machine.tile.reissue_cycles",
+                                           "machine.tile.slots.plain",
+                                           "machine.tile.latency.",
+                                           "machine.tile.supervisor.",
+                                           "machine.fabric.fixed_cycles",
+                                           "machine.fabric.cycles_per_hop",
+                                           "machine.sync.",
+                                           "machine.host."};
+  return std::none_of(std::begin(kWithout), std::end(kWithout),
+                      [&](std::string_view each) { return path.starts_with(each); });
+}
+
 void describe(config::Fields& fields, VoltagePoint& point) {
   fields.field({"ghz", "a clock", "GHz", true}, point.ghz, {1e-3, 1e3});
   fields.field({"volts", "the voltage that it needs", "V", true}, point.volts, kVolts);
@@ -105,10 +119,12 @@ void describe(config::Fields& fields, AreaConfig& area) {
   number("f16_mac_um2", "a multiply-add a slot of the matrix unit, f16 (both kinds of partials)",
          area.f16_mac_um2);
   number("f32_mac_um2", "the same, f32", area.f32_mac_um2);
-  number("i8_mac_um2", "the same, int8", area.i8_mac_um2);
-  number("vector_um2", "a tile's vector units: four f16 and two f32 multiply-adds",
+  number("i8_mac_um2", "the same, int8; no workload runs it", area.i8_mac_um2);
+  number("vector_um2",
+         "a tile's vector units: four f16 and two f32 multiply-adds a slot; with fewer lanes or "
+         "less often, in proportion",
          area.vector_um2);
-  number("integer_um2", "a tile's integer unit", area.integer_um2);
+  number("integer_um2", "a tile's integer unit, a multiply a slot", area.integer_um2);
   number("control_um2", "fetch, decoding and control of an instruction a slot; two if dual_issue",
          area.control_um2);
   number("register_bit_um2", "a bit of a register", area.register_bit_um2);

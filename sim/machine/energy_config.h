@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::config {
@@ -67,6 +68,10 @@ struct EnergyConfig {
     return voltage.empty() || (ghz >= voltage.front().ghz && ghz <= voltage.back().ghz);
   }
 };
+
+/// Whether the area of a machine answers to a number of it as hardware would: false for those, such
+/// as "machine.tile.latency.load", whose area no public number gives.
+bool has_area_model(std::string_view path);
 
 void describe(config::Fields& fields, AreaConfig& area);
 void describe(config::Fields& fields, VoltagePoint& point);

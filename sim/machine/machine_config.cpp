@@ -167,7 +167,8 @@ void describe(Fields& fields, TileConfig& tile) {
                tile.supervisor_stack_bytes, {0, 1U << 20});
   fields.group({"matrix_unit", "the matrix unit"}, tile.matrix_unit);
   fields.group({"slots", "issue slots that a worker's instructions occupy"}, tile.slots);
-  fields.group({"latency", "cycles from an instruction to a use of its result"}, tile.latency);
+  fields.group({"latency", "cycles from an instruction to a use of its result; no area model"},
+               tile.latency);
   fields.group({"interval", "initiation intervals of units"}, tile.interval);
   fields.group({"supervisor", "what the supervisor pays"}, tile.supervisor);
   require_own_port(fields, tile);

@@ -91,6 +91,7 @@ std::vector<Key> moved_keys(const Config& base, double by, const Catalogue& cata
   std::vector<Key> keys;
   for (NumberKey& number : config::number_keys(describe_machine, "machine")) {
     Key& key = keys.emplace_back(Key{std::move(number), {}, {}, {}});
+    key.area_model = has_area_model(key.number.path);
     if (key.number.value == 0) {
       key.held = "is 0, of which there is no ratio";
       continue;

@@ -20,7 +20,8 @@ struct End {
 struct Key {
   config::NumberKey number;
   End low, high;
-  std::string held;  ///< why no other value is allowed; empty: one is
+  std::string held;        ///< why no other value is allowed; empty: one is
+  bool area_model = true;  ///< has_area_model
 };
 
 /// The config with that key at that value. Throws UserError where that is not allowed.

@@ -27,6 +27,7 @@ std::optional<double> slope(const Result& result, const Key& key, Metric metric)
   struct Place {
     double key, metric;
   };
+  if (metric == Metric::area && !key.area_model) return std::nullopt;
   std::vector<Place> places;
   const auto add = [&](std::optional<double> at, const Answer& answer) {
     const std::optional<double> value = value_of(answer, metric);
@@ -71,7 +72,7 @@ std::string csv(const Result& result) {
   std::string text = "key,unit,value,time_slope,energy_slope,area_slope";
   for (const char* end : {"low", "high"})
     text += fmt::format(",{0},{0}_seconds,{0}_joules,{0}_mm2,{0}_plan,{0}_error", end);
-  text += ",seconds,joules,mm2,held\n";
+  text += ",seconds,joules,mm2,held,area_model\n";
   const auto cell = [](std::optional<double> value) {
     return value ? fmt::format(",{}", *value) : std::string(",");
   };
@@ -94,7 +95,7 @@ std::string csv(const Result& result) {
                           first_line(end->answer.error));
     }
     for (const Metric metric : kMetrics) text += cell(value_of(result.base, metric));
-    text += fmt::format(",{}\n", first_line(key.held));
+    text += fmt::format(",{},{}\n", first_line(key.held), key.area_model ? "yes" : "no");
   }
   return text;
 }
@@ -128,6 +129,7 @@ Json to_json(const Result& result) {
                  {"acts", acts(result, key)}};
     for (const Metric metric : kMetrics)
       put(json, fmt::format("{}_slope", name_of(metric)), slope(result, key, metric));
+    json["area_model"] = key.area_model;
     json["low"] = to_json(result, key.low);
     json["high"] = to_json(result, key.high);
     if (!key.held.empty()) json["held"] = key.held;

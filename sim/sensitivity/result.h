@@ -28,7 +28,8 @@ struct Result {               // NOLINT(bugprone-exception-escape): json says th
   std::vector<Key> keys;  ///< sort() puts the strongest first
 };
 
-/// d log metric / d log key: over both ends, or from the config's value to the only one.
+/// d log metric / d log key: over both ends, or from the config's value to the only one. None of
+/// area where no model has the key's.
 std::optional<double> slope(const Result& result, const Key& key, Metric metric);
 /// Whether any metric, or whether there is an answer at all, is another at one of the ends.
 bool acts(const Result& result, const Key& key);

@@ -26,6 +26,7 @@ std::string end_cell(const Result& result, const End& end) {
 }
 
 std::string slope_cell(const Result& result, const Key& key, Metric metric) {
+  if (metric == Metric::area && !key.area_model) return "none";
   const std::optional<double> value = slope(result, key, metric);
   if (!value) return "?";
   return std::abs(*value) < 5e-4 ? "0" : fmt::format("{:+.3f}", *value);
@@ -70,6 +71,7 @@ std::string table(const Result& result) {
   std::string held;
   std::string refused;
   bool any_replanned = false;
+  bool any_without = false;
   for (const Key& key : result.keys) {
     const std::string name(short_name(key));
     for (const End* end : {&key.low, &key.high}) {
@@ -87,9 +89,12 @@ std::string table(const Result& result) {
       row(name, fmt::format("{:.4g}", key.number.value), end_cell(result, key.low),
           end_cell(result, key.high), slope_cell(result, key, Metric::time),
           slope_cell(result, key, Metric::energy), slope_cell(result, key, Metric::area));
+      any_without = any_without || !key.area_model;
     }
   }
   if (any_replanned) text += "  * with another plan\n";
+  if (any_without)
+    text += "  none: the area of this key's hardware has no model, as no public number gives it\n";
   const bool unpredicted = !result.simulated && result.base.mm2 && !result.base.joules;
   if (unpredicted)
     text += "  ? energy is not predicted: the data decide how often loops turn; --simulate tells\n";

@@ -40,7 +40,9 @@ function sensitivityView(run) {
   const shown = acting.map(key => [
     element('span', {title: `${key.sentence}${key.unit ? ` [${key.unit}]` : ''}`}, short(key)), moved(key.value),
     ...endCells(stored, key.low, reach), ...endCells(stored, key.high, reach),
-    slopeText(key.time_slope), slopeText(key.energy_slope), slopeText(key.area_slope)]);
+    slopeText(key.time_slope), slopeText(key.energy_slope), key.area_model === false
+      ? element('span', {title: 'the area of this key\u2019s hardware has no model, as no public number gives it'}, 'no model')
+      : slopeText(key.area_slope)]);
   const few = 16;
   const table = tableOf(columns, shown.slice(0, few));
   const more = shown.length <= few ? null : element('details', {},

@@ -84,13 +84,23 @@ TEST_SUITE("unit") {
     CHECK(holds(table(result), "1 key changes neither time nor area of this run"));
   }
 
+  TEST_CASE("a key whose area has no model has no slope of it, and the table says so") {
+    Result result = result_of({key("machine.a", 4, {2, answer(16)}, {8, answer(4)})});
+    CHECK(*slope(result, result.keys[0], Metric::area) == 0);
+    CHECK_FALSE(holds(table(result), "has no model"));
+    result.keys[0].area_model = false;
+    CHECK_FALSE(slope(result, result.keys[0], Metric::area));
+    CHECK(holds(table(result), "none: the area of this key's hardware has no model"));
+    CHECK(to_json(result).at("keys").at(0).at("area_model") == false);
+  }
+
   TEST_CASE("the CSV has what there is and leaves the rest empty") {
     const Result result = result_of(
         {key("machine.a", 4, {2, {"no, \"not\"\nmore"}}, {8, answer(4, 1, "{\"p\":1}")})});
     CHECK(csv(result) ==
           "key,unit,value,time_slope,energy_slope,area_slope,low,low_seconds,low_joules,low_mm2,"
           "low_plan,low_error,high,high_seconds,high_joules,high_mm2,high_plan,high_error,seconds,"
-          "joules,mm2,held\n"
-          "machine.a,,4,-1,0,0,2,,,,,\"no, \"\"not\"\"\",8,4,1,10,changed,,8,1,10,\n");
+          "joules,mm2,held,area_model\n"
+          "machine.a,,4,-1,0,0,2,,,,,\"no, \"\"not\"\"\",8,4,1,10,changed,,8,1,10,,yes\n");
   }
 }
