@@ -32,7 +32,13 @@ template <class Number>
 struct Range {
   Number low = std::numeric_limits<Number>::lowest();
   Number high = std::numeric_limits<Number>::max();
+  std::span<const std::uint64_t> among = {};  ///< of an integer: only these; empty: all between
 };
+/// Only these integers, in rising order; the list outlives the range.
+constexpr Range<std::uint32_t> one_of(std::span<const std::uint64_t> values) {
+  return {static_cast<std::uint32_t>(values.front()), static_cast<std::uint32_t>(values.back()),
+          values};
+}
 
 /// The names of an enumeration's values, as they are spelled in JSON.
 template <class Enum, std::size_t kCount>
@@ -57,7 +63,7 @@ class Fields {
   void field(const Field& info, bool& value) { visit_flag(info, value); }
   void field(const Field& info, std::uint32_t& value, Range<std::uint32_t> range = {}) {
     std::uint64_t wide = value;
-    visit_integer(info, wide, {range.low, range.high});
+    visit_integer(info, wide, {range.low, range.high, range.among});
     value = static_cast<std::uint32_t>(wide);
   }
   void field(const Field& info, std::uint64_t& value, Range<std::uint64_t> range = {}) {

@@ -54,6 +54,7 @@ class MarkdownWriter : public Fields {
  private:
   template <class Number>
   static std::string bounds(Range<Number> range) {
+    if (!range.among.empty()) return fmt::format("{}", fmt::join(range.among, ", "));
     const bool low = range.low > std::numeric_limits<Number>::lowest();
     const bool high = range.high < std::numeric_limits<Number>::max();
     if (low && high) return fmt::format("{} to {}", range.low, range.high);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
@@ -48,6 +49,7 @@ std::string with_unit(std::string text, std::string_view unit) {
 }
 
 std::string allowed_integer(Range<std::uint64_t> range, std::string_view unit) {
+  if (!range.among.empty()) return with_unit(fmt::format("{}", fmt::join(range.among, ", ")), unit);
   if (range.high == std::numeric_limits<std::uint64_t>::max()) {
     return with_unit(fmt::format("an integer from {}", range.low), unit);
   }
@@ -138,7 +140,10 @@ void Reader::wrong(const std::string& path, const Json& found, const std::string
 std::uint64_t Reader::integer(const std::string& path, const Json& value,
                               Range<std::uint64_t> range, std::string_view unit) const {
   const std::optional<std::uint64_t> number = whole(value);
-  if (number && *number >= range.low && *number <= range.high) return *number;
+  const bool listed =
+      range.among.empty() ||
+      (number && std::binary_search(range.among.begin(), range.among.end(), *number));
+  if (number && listed && *number >= range.low && *number <= range.high) return *number;
   const bool inexact = value.is_number_float() && value.get<double>() > kLargestExact;
   wrong(path, value,
         allowed_integer(range, unit) + (inexact ? "; above 2^53 written with all its digits" : ""));

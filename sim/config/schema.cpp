@@ -68,6 +68,9 @@ class SchemaWriter : public Fields {
 
  private:
   static Json integer(Range<std::uint64_t> range) {
+    if (!range.among.empty())
+      return {{"type", "integer"},
+              {"enum", std::vector<std::uint64_t>(range.among.begin(), range.among.end())}};
     Json type = {{"type", "integer"}, {"minimum", range.low}};
     if (range.high < std::numeric_limits<std::uint64_t>::max()) type["maximum"] = range.high;
     return type;

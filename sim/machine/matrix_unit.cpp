@@ -1,6 +1,7 @@
 #include "sim/machine/matrix_unit.h"
 
-#include <bit>
+#include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,10 @@ using config::Fields;
 
 namespace {
 
-constexpr std::uint32_t kFewest = 4;       // inputs, outputs
+constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64};     // outputs; inputs but for 0
+constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64};  // partials of f16
+constexpr std::uint64_t kIntegerInputs[] = {8};
+constexpr std::uint64_t kIntegerOutputs[] = {0, 8};
 constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
 constexpr std::uint32_t kIntegerBlock = 8;
 constexpr std::uint32_t kIntegerBlocks = 8;  // in the weight store
@@ -21,13 +25,10 @@ constexpr std::uint32_t kIntegerSums = 16;   // of the 32 that both banks hold t
 constexpr const char* kAllowedShapes =
     "allowed: outputs 0 (the unit has no such type), or powers of two from 4 to 64 with 16 bytes "
     "of partials and 2 to 32 phases, at most one an input, where phases = max(inputs x input "
-    "bytes, "
-    "outputs x partial bytes) / 8";
-constexpr const char* kAllowedIntegers =
-    "allowed: outputs 0 (the unit has no such type), or 8 inputs and 8 outputs";
+    "bytes, outputs x partial bytes) / 8";
 
 bool is_size(std::uint32_t count) {
-  return std::has_single_bit(count) && count >= kFewest && count <= MatrixShape::kMostOutputs;
+  return count != 0 && std::find(std::begin(kSizes), std::end(kSizes), count) != std::end(kSizes);
 }
 
 }  // namespace
@@ -49,22 +50,39 @@ std::uint32_t MatrixUnitConfig::bank_sums() const {
 }
 
 void describe(Fields& fields, MatrixShape& shape) {
-  fields.field({"inputs", "values of x that a position takes"}, shape.inputs, {1, 1024});
-  fields.field({"outputs", "sums that a position gives; 0: the unit does not have this type"},
-               shape.outputs, {0, 1024});
+  using Sizes = std::span<const std::uint64_t>;
+  const bool integers = shape.partial_bytes == 0;
+  const Sizes outputs = integers                   ? Sizes(kIntegerOutputs)
+                        : shape.partial_bytes == 2 ? Sizes(kHalfOutputs)
+                                                   : Sizes(kSizes);
+  const Sizes inputs = integers ? Sizes(kIntegerInputs) : Sizes(kSizes).subspan(1);
+  fields.field({"outputs",
+                "sums that a position gives; 0: the unit does not have this type. Floating-point "
+                "partials are 16 bytes at least"},
+               shape.outputs, config::one_of(outputs));
+  const std::string_view unused_with = shape.exists() ? "" : "outputs";
+  fields.field({"inputs",
+                "values of x that a position takes; with `outputs` they make 1 to 32 phases, as "
+                "many as the larger of operands and partials has words of 8 bytes: int8 one, the "
+                "other types two at least and no more than inputs",
+                "", false, unused_with},
+               shape.inputs, config::one_of(inputs));
   fields.field({"interval", "from a phase (8 bytes of x, 8 of partials) to the next",
-                "cycles (barrel: slots of the context)"},
+                "cycles (barrel: slots of the context)", false, unused_with},
                shape.interval, {1, 1000});
   fields.require(shape.allowed(), "outputs",
                  fmt::format("found {} inputs and {} outputs, {}", shape.inputs, shape.outputs,
-                             shape.partial_bytes == 0 ? kAllowedIntegers : kAllowedShapes));
+                             kAllowedShapes));
 }
 
 void describe(Fields& fields, MatrixUnitConfig& unit) {
   fields.group({"f16", "f16 with f16 partials, added in f32 (amp.h)"}, unit.f16);
   fields.group({"f16_f32", "f16 with f32 partials (amp.hs)"}, unit.f16_f32);
   fields.group({"f32", "f32 (amp.s)"}, unit.f32);
-  fields.group({"i8", "int8, four positions an instruction (amp.b)"}, unit.i8);
+  fields.group({"i8",
+                "int8, four positions an instruction (amp.b); with tessera exec "
+                "alone: no workload has code for it"},
+               unit.i8);
   fields.field(
       {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
       unit.weight_load_bytes_per_cycle, {1, 1024});

@@ -1,11 +1,27 @@
 #include "sim/machine/matrix_unit.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
+#include "sim/config/reader.h"
+#include "sim/config/writers.h"
 #include "tests/sim/machine/units.h"
 
 namespace tessera {
 namespace {
+
+/// Whether the reader takes a shape of that type.
+bool reads(const std::string& type, const config::Json& shape) {
+  const config::Json unit = {{type, shape}};
+  MatrixUnitConfig into;
+  try {
+    config::Reader(config::Layers(unit, "test"), unit, "unit").read(into);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
 
 MatrixShape f16(std::uint32_t inputs, std::uint32_t outputs, std::uint32_t interval = 1) {
   return {inputs, outputs, interval, 2, 2, 1};
@@ -74,6 +90,30 @@ TEST_SUITE("unit") {
     CHECK(unit.i8.allowed());
     unit.i8.outputs = 16;
     CHECK_FALSE(unit.i8.allowed());
+  }
+
+  TEST_CASE("the schema allows the sizes that the reader takes in some shape, and no others") {
+    const config::Json schema = config::schema(MatrixUnitConfig());
+    for (const std::string type : {"f16", "f16_f32", "f32", "i8"}) {
+      CAPTURE(type);
+      const config::Json& sizes = schema.at("properties").at(type).at("properties");
+      const auto allowed = [&](const char* key, std::uint32_t size) {
+        const config::Json& values = sizes.at(key).at("enum");
+        return std::find(values.begin(), values.end(), size) != values.end();
+      };
+      const auto reads_with = [&](const char* key, std::uint32_t size, const char* other) {
+        for (std::uint32_t each = 4; each <= 64; each *= 2)
+          if (reads(type, {{key, size}, {other, each}})) return true;
+        return size == 0 && reads(type, {{key, size}});
+      };
+      for (std::uint32_t size = 0; size <= 130; ++size) {
+        CAPTURE(size);
+        CHECK(allowed("inputs", size) == reads_with("inputs", size, "outputs"));
+        CHECK(allowed("outputs", size) == reads_with("outputs", size, "inputs"));
+      }
+      CHECK_FALSE(allowed("inputs", 1024));
+      CHECK_FALSE(reads(type, {{"outputs", 0}, {"interval", 2}}));  // nothing reads it
+    }
   }
 }
 
