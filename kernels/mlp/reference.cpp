@@ -143,9 +143,9 @@ void PlainNetwork::update() {
       } else {
         m = learning.beta1 * m + (1 - learning.beta1) * g;
         v = learning.beta2 * v + (1 - learning.beta2) * g * g;
-        const double size = rate * std::sqrt(1 - std::pow(learning.beta2, step_)) /
-                            (1 - std::pow(learning.beta1, step_));
-        map.parameters[j] -= size * m / (std::sqrt(v) + learning.epsilon);
+        const double mean = m / (1 - std::pow(learning.beta1, step_));
+        const double square = v / (1 - std::pow(learning.beta2, step_));
+        map.parameters[j] -= rate * mean / (std::sqrt(square) + learning.epsilon);
       }
     }
     map.refresh();

@@ -196,10 +196,11 @@ void PlainNetwork::update() {
   }
   schedule_.first *= adam ? static_cast<float>(learning.beta1) : 0.0F;
   schedule_.second *= adam ? static_cast<float>(learning.beta2) : 0.0F;
-  const float size = rate * std::sqrt(1.0F - schedule_.second) / (1.0F - schedule_.first);
+  const float root = std::sqrt(1.0F - schedule_.second);
+  const float size = rate * root / (1.0F - schedule_.first);
   const auto keep_first = static_cast<float>(adam ? learning.beta1 : learning.momentum);
   const auto keep_second = static_cast<float>(learning.beta2);
-  const auto epsilon = static_cast<float>(learning.epsilon);
+  const float epsilon = static_cast<float>(learning.epsilon) * root;  // as torch.optim.Adam's
   for (std::size_t l = 0; l < network_.layers.size(); ++l) {
     Layer& layer = network_.layers[l];
     const std::size_t inputs = layer.weights.size();

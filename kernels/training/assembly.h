@@ -61,7 +61,7 @@ void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t 
 const char* schedule_codelet(const Learning& learning);
 std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate);
 /// What that starts from, on each tile, kept from step to step.
-constexpr std::uint32_t kRateBytes = 20;
+constexpr std::uint32_t kRateBytes = 24;
 std::function<void(std::span<std::byte>)> first_rate(const Learning& learning);
 
 class Assembly {

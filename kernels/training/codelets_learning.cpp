@@ -25,7 +25,9 @@ __attribute__((always_inline)) inline void next_step(const Schedule* call) {
   rate->first *= call->first_decay;
   rate->second *= call->second_decay;
   const float one = constant(1.0F);
-  rate->step_size = rate->rate * __builtin_sqrtf(one - rate->second) / (one - rate->first);
+  const float root = __builtin_sqrtf(one - rate->second);
+  rate->root = root;
+  rate->step_size = rate->rate * root / (one - rate->first);
 }
 
 }  // namespace

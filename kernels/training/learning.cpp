@@ -12,7 +12,7 @@ namespace {
 /// As the tile code has it.
 struct Rate {
   std::uint32_t step;
-  float rate, first, second, step_size;
+  float rate, first, second, step_size, root;
 };
 
 constexpr config::Names<Optimiser, 2> kOptimisers{
@@ -70,13 +70,15 @@ void describe(config::Fields& fields, Learning& learning) {
   belongs("momentum", !adam);
   fields.field({"beta1", "of adam: decay of the gradients' mean"}, learning.beta1, {0, 0.999999});
   fields.field({"beta2", "of adam: decay of their mean square"}, learning.beta2, {0, 0.999999});
-  fields.field({"epsilon", "of adam: added to the root of that"}, learning.epsilon, {1e-30, 1});
+  fields.field(
+      {"epsilon", "of adam, as torch.optim.Adam has it: added to the root of that, corrected"},
+      learning.epsilon, {1e-30, 1});
   for (const std::string_view key : {"beta1", "beta2", "epsilon"}) belongs(key, adam);
 }
 
 std::function<void(std::span<std::byte>)> first_rate(const Learning& learning) {
   return [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
-    const Rate first{0, rate, 1, 1, 0};
+    const Rate first{0, rate, 1, 1, 0, 0};
     static_assert(sizeof first == kRateBytes);
     std::memcpy(into.data(), &first, sizeof first);
   };

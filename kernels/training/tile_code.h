@@ -59,6 +59,7 @@ struct Rate {
   float rate;           // of the next step
   float first, second;  // powers of the decays of the moments
   float step_size;      // what the moments are worth in this step
+  float root;           // of 1 - second: what Adam's epsilon is multiplied by in this step
 };
 
 /// What scales the gradients of this step and the next one's: the same on every tile.
@@ -70,7 +71,8 @@ struct Scale {
   unsigned good;  // steps since the scale changed or gradients overflowed
 };
 
-/// Adam (arXiv 1412.6980), its corrections in the step size: the form before its section 3. Two
+/// Adam as torch.optim.Adam has it, m_hat / (sqrt(v_hat) + epsilon): both sides of the quotient are
+/// multiplied by the root of v's correction, so that corrections are two numbers a step. Two
 /// parameters at a time but for their roots and quotients.
 struct Adam {
   double keep_first, keep_second, take_first, take_second;  // in both lanes
@@ -82,7 +84,7 @@ struct Adam {
         take_first(xtile::splat_s(constant(1.0F) - first_decay)),
         take_second(xtile::splat_s(constant(1.0F) - second_decay)),
         rate(of->step_size),
-        epsilon(its_epsilon) {}
+        epsilon(its_epsilon * of->root) {}
 
   /// The next two weights follow a word of gradients.
   __attribute__((always_inline)) void follow(double gradient, double*& first, double*& second,
