@@ -13,12 +13,12 @@ constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates
 }  // namespace
 
 std::optional<Stretch> Stretch::share(std::uint32_t copies, std::uint32_t copy) const {
-  const std::uint64_t at_once = gradients == type && !halves() ? 2 : kMostAtOnce;
-  const kernels::Interval mine = kernels::EvenSplit{ceil_div(count, at_once), copies}.part(copy);
+  const kernels::Interval mine =
+      kernels::EvenSplit{ceil_div(count, kMostAtOnce), copies}.part(copy);
   if (mine.size() == 0) return std::nullopt;
   Stretch part = *this;
-  part.begin = part.kept_from = mine.begin * at_once;
-  part.count = std::min(mine.end * at_once, count) - part.begin;
+  part.begin = part.kept_from = mine.begin * kMostAtOnce;
+  part.count = std::min(mine.end * kMostAtOnce, count) - part.begin;
   return part;
 }
 
