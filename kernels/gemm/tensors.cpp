@@ -30,27 +30,34 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& run
 
 }  // namespace
 
-program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
-  const std::uint32_t size = data::element_bytes(matrix.lies_as.value_or(matrix.type));
+program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts) {
+  const std::uint32_t size = data::element_bytes(matrix.type);
   program::Tensor tensor{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}};
-  for (std::uint32_t t = 0; t < lies.buffers.size(); ++t)
-    tensor.parts.push_back(
-        {{lies.buffers[t]}, lies.stored.bytes_on(t) / size * data::element_bytes(matrix.type)});
-  tensor.runs = [stored = lies.stored, size, rows = matrix.rows, columns = matrix.columns](
-                    std::size_t tile, program::Runs& runs) {
-    const auto t = static_cast<std::uint32_t>(tile);
-    const std::uint64_t pitch = stored.pitch() / size;
-    const std::uint64_t first = stored.begin(t) / size;
-    const std::uint64_t end = std::min(first + stored.bytes_on(t) / size, rows * pitch);
-    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+  for (const RowPart& part : parts)
+    tensor.parts.push_back({part.place, word(part.elements.size() * size)});
+  tensor.runs = [parts = std::move(parts), pitch, rows = matrix.rows, columns = matrix.columns](
+                    std::size_t number, program::Runs& runs) {
+    const kernels::Interval& held = parts[number].elements;
+    const std::uint64_t end = std::min(held.end, rows * pitch);
+    for (std::uint64_t at = held.begin, next = 0; at < end; at = next) {
       next = std::min(end, (at / pitch + 1) * pitch);
       const std::uint64_t column = at % pitch;
       if (column >= columns) continue;
-      const std::uint64_t held = std::min(next - at, columns - column);
-      runs.add({at - first, at / pitch * columns + column, held, 1});
+      const std::uint64_t count = std::min(next - at, columns - column);
+      runs.add({at - held.begin, at / pitch * columns + column, count, 1});
     }
   };
   return tensor;
+}
+
+program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
+  const std::uint32_t size = data::element_bytes(matrix.type);
+  std::vector<RowPart> parts;
+  for (std::uint32_t t = 0; t < lies.buffers.size(); ++t) {
+    const std::uint64_t first = lies.stored.begin(t) / size;
+    parts.push_back({{lies.buffers[t]}, {first, first + lies.stored.bytes_on(t) / size}});
+  }
+  return tensor_of(matrix, lies.stored.pitch() / size, std::move(parts));
 }
 
 program::Tensor tensor_of_blocks(const Geometry& geometry,

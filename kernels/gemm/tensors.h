@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,14 +9,20 @@
 /// Products' matrices as tensors: which element lies where.
 namespace tessera::gemm {
 
-/// Of a matrix by rows: `lies` may have longer rows and more of them, with padding.
+/// A matrix by rows: it may lie in longer rows and more of them, with padding.
 struct ByRows {
   std::string name;
   program::Role role;
   Type type;
   std::uint64_t rows, columns;
-  std::optional<Type> lies_as = {};  ///< what `lies` counts in, where it is of another type
 };
+/// Elements side by side, numbered by rows with their padding.
+struct RowPart {
+  program::Place place;
+  kernels::Interval elements;
+};
+/// Rows are `pitch` elements apart.
+program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts);
 program::Tensor tensor_of(const ByRows& matrix, const Rows& lies);
 
 /// C[m, n] as a plan of layout blocked leaves it, by tile of the geometry.

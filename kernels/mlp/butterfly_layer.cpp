@@ -111,20 +111,20 @@ std::vector<training::Stretch> ButterflyLayer::stretches() const {
 }
 
 void ButterflyLayer::add_tensors(program::Program& program, const std::string& name,
-                                 bool applied) const {
+                                 const training::Replicas& copies) const {
   std::vector<Place> places(context_.linear.parameters());
   for (std::uint32_t s = 0; s < stacks_.size(); ++s)
     for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      enter(stacks_[s].twiddles[t], twiddle_places(s, t), applied, places);
-      enter(stacks_[s].bias[t], bias_places(s, t), applied, places);
+      enter(copies.master_places(stacks_[s].twiddles[t]), twiddle_places(s, t), places);
+      enter(copies.master_places(stacks_[s].bias[t]), bias_places(s, t), places);
     }
   const auto all = std::span<const Place>(places);
   const std::size_t biases = context_.linear.outputs;
   const Stack& stack = stacks_.front();
-  program.add_tensor(training::weights_at(name, stack.twiddles.front().parameter_type(applied),
+  program.add_tensor(training::weights_at(name, stack.twiddles.front().master_type(),
                                           all.first(all.size() - biases)));
-  program.add_tensor(training::weights_at(
-      name + "_bias", stack.bias.front().parameter_type(applied), all.last(biases)));
+  program.add_tensor(
+      training::weights_at(name + "_bias", stack.bias.front().master_type(), all.last(biases)));
 }
 
 program::ComputeSet ButterflyLayer::backward_factors(std::uint32_t stage, bool further) {

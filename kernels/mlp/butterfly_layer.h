@@ -19,7 +19,8 @@ class ButterflyLayer : public Layer {
   [[nodiscard]] std::vector<training::Stretch> stretches() const override;
 
   [[nodiscard]] std::uint32_t tiles() const override { return geometry_.tiles(); }
-  void add_tensors(program::Program& program, const std::string& name, bool applied) const override;
+  void add_tensors(program::Program& program, const std::string& name,
+                   const training::Replicas& copies) const override;
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};  // of no parameter: padding
@@ -75,8 +76,8 @@ class ButterflyLayer : public Layer {
                                                           std::uint32_t tile) const;
   [[nodiscard]] std::vector<std::uint64_t> bias_places(std::uint32_t stack,
                                                        std::uint32_t tile) const;
-  static void enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
-                    bool applied, std::vector<program::Place>& places);
+  static void enter(const std::vector<program::Place>& masters,
+                    const std::vector<std::uint64_t>& from, std::vector<program::Place>& places);
 
   /// Every tile's share to all that apply the same.
   void distribute();

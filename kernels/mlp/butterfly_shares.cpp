@@ -38,10 +38,10 @@ std::vector<std::uint64_t> ButterflyLayer::bias_places(std::uint32_t stack,
   return places;
 }
 
-void ButterflyLayer::enter(const training::Stretch& stretch, const std::vector<std::uint64_t>& from,
-                           bool applied, std::vector<Place>& places) {
+void ButterflyLayer::enter(const std::vector<Place>& masters,
+                           const std::vector<std::uint64_t>& from, std::vector<Place>& places) {
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] != kNone) places[from[i]] = stretch.parameter(i, applied);
+    if (from[i] != kNone) places[from[i]] = masters[i];
 }
 
 void ButterflyLayer::distribute() {

@@ -69,15 +69,17 @@ class DenseLayer : public Layer {
 
   [[nodiscard]] std::uint32_t tiles() const override { return weights_.tiles(); }
   void add_tensors(program::Program& program, const std::string& name,
-                   bool applied) const override {
-    gemm::Rows rows = weights_.lies;
-    program::Type type = weights_.type;
-    for (std::size_t t = 0; t < stretches_.size(); ++t) {
-      rows.buffers[t] = stretches_[t].parameter(0, applied).buffer;
-      type = stretches_[t].parameter_type(applied);
+                   const training::Replicas& copies) const override {
+    std::vector<gemm::RowPart> parts;
+    for (std::uint32_t t = 0; t < weights_.tiles(); ++t) {
+      const std::uint64_t first = weights_.lies.stored.begin(t) / weights_.element_bytes();
+      for (const training::Stretch& part : copies.shares({stretches_[t]}))
+        parts.push_back(
+            {part.kept_place(part.masters), {first + part.begin, first + part.begin + part.count}});
     }
     program.add_tensor(gemm::tensor_of(
-        {name, program::Role::weights, type, weights_.rows, outputs_, weights_.type}, rows));
+        {name, program::Role::weights, stretches_.front().master_type(), weights_.rows, outputs_},
+        weights_.pitch, std::move(parts)));
   }
 
  private:

@@ -7,8 +7,8 @@
 #include "kernels/mlp/network.h"
 #include "kernels/pixelfly/gradient_products.h"
 #include "kernels/spmm_static/plan.h"
-#include "kernels/training/parameters.h"
 #include "kernels/training/products.h"
+#include "kernels/training/replicas.h"
 
 /// The steps of one linear map in a program that trains.
 namespace tessera::mlp {
@@ -77,9 +77,9 @@ class Layer {
   /// Parameters lie on tiles 0 to this - 1.
   [[nodiscard]] virtual std::uint32_t tiles() const = 0;
   /// All parameters, in the order of initial_parameters(): dense ones as a matrix, the biases of
-  /// butterfly apart, as NAME_bias. Masters, where there are some, or `applied` ones.
+  /// butterfly apart, as NAME_bias. Masters, where there are some, of all copies.
   virtual void add_tensors(program::Program& program, const std::string& name,
-                           bool applied) const = 0;
+                           const training::Replicas& copies) const = 0;
 
  protected:
   Layer() = default;

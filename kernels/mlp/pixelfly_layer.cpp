@@ -95,13 +95,14 @@ class PixelflyLayer : public Layer {
   }
 
   void add_tensors(program::Program& program, const std::string& name,
-                   bool applied) const override {
+                   const training::Replicas& copies) const override {
+    const AtRest::Masters w = w_.masters(copies);
+    const AtRest::Masters v = v_.masters(copies);
     std::vector<Place> places;
     for_parameters([&](const AtRest& of, std::uint64_t row, std::uint64_t column) {
-      places.push_back(of.place(row, column, applied));
+      places.push_back(of.place(row, column, &of == &w_ ? w : v));
     });
-    program.add_tensor(
-        training::weights_at(name, w_.stretches.front().parameter_type(applied), places));
+    program.add_tensor(training::weights_at(name, w_.stretches.front().master_type(), places));
   }
 
  private:

@@ -49,10 +49,17 @@ struct AtRest {
     const std::uint64_t e = number(row / block, column / block);
     return (e * of.area() + of.number(row % block, column % block)) * element_bytes;
   }
-  [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column, bool applied) const {
+  using Masters = std::vector<std::vector<program::Place>>;  ///< by tile and parameter
+  [[nodiscard]] Masters masters(const training::Replicas& copies) const {
+    Masters places;
+    for (const training::Stretch& each : stretches) places.push_back(copies.master_places(each));
+    return places;
+  }
+  [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column,
+                                     const Masters& masters) const {
     const std::uint64_t at = byte(row, column);
     const kernels::EvenStorage::Piece piece = storage.pieces(at, at + element_bytes).front();
-    return stretches[piece.tile].parameter(piece.offset / element_bytes, applied);
+    return masters[piece.tile][piece.offset / element_bytes];
   }
   [[nodiscard]] std::vector<BufferId> gradients() const {
     std::vector<BufferId> buffers;

@@ -26,10 +26,10 @@ class ProgramBuilder {
     add_turns(mlp_.steps(), Turn{feeds, options_.train, 0});
     if (mlp_.test_steps() > 0)
       add_turns(mlp_.test_steps(), Turn{true, false, options_.data.samples});
-    finish();
-    const bool spread = options_.replicas > 1;  // each copy has masters of its share alone
+    training::Replicas replicas(program_, mlp_.machine_.tiles, options_.replicas);
+    finish(replicas);
     for (std::size_t i = 0; i < layers_.size(); ++i)
-      layers_[i]->add_tensors(program_, fmt::format("weights_{}", i), spread);
+      layers_[i]->add_tensors(program_, fmt::format("weights_{}", i), replicas);
     mlp_.add_tensors(program_);
     return std::move(program_);
   }
@@ -103,9 +103,8 @@ class ProgramBuilder {
   }
 
   /// Copies of all, and what they tell each other and the host.
-  void finish() {
+  void finish(training::Replicas& replicas) {
     const std::uint32_t copies = options_.replicas;
-    training::Replicas replicas(program_, mlp_.machine_.tiles, copies);
     if (copies > 1) {
       const HostTransfer given = feed({true, false, 0});
       replicas.replicate([&](BufferId first, std::uint32_t copy) {

@@ -7,11 +7,11 @@ namespace tessera::training {
 /// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
 /// words, zeros where there are none.
 struct Stretch {
-  BufferId weights;  ///< what products take, of the assembly's type
+  BufferId weights{};  ///< what products take, of the assembly's type
   BufferId
-      masters;  ///< f32, what gradients change and f16 weights are rounded from; of f32 weights
-  BufferId gradient;       ///< if trained, as all that follows
-  BufferId first, second;  ///< moments; of sgd one
+      masters{};  ///< f32, what gradients change and f16 weights are rounded from; of f32 weights
+  BufferId gradient{};         ///< if trained, as all that follows
+  BufferId first{}, second{};  ///< moments; of sgd one
   std::uint64_t count = 0;
   std::uint64_t begin = 0;      ///< the first of those meant, where it is a part
   std::uint64_t kept_from = 0;  ///< the first of those that moments are of, and masters apart
@@ -26,21 +26,17 @@ struct Stretch {
   [[nodiscard]] Place weights_place() const { return at(weights, type); }
   /// Of masters or moments.
   [[nodiscard]] Place kept_place(BufferId buffer) const {
-    const std::uint64_t from = buffer == weights ? 0 : kept_from;
-    return {buffer, word((begin - from) * kElementBytes)};
+    if (buffer == weights) return weights_place();
+    return {buffer, word((begin - kept_from) * kElementBytes)};
   }
   /// The part that one of several copies of the network updates; none for few parameters.
   [[nodiscard]] std::optional<Stretch> share(std::uint32_t copies, std::uint32_t copy) const;
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }
-  /// Of what training changes; `applied`: of what products take.
-  [[nodiscard]] program::Type parameter_type(bool applied) const {
-    return !applied && masters != weights ? program::Type::f32 : type;
-  }
-  /// Where the i-th parameter lies.
-  [[nodiscard]] Place parameter(std::uint64_t i, bool applied) const {
-    return {applied ? weights : masters, word(i * data::element_bytes(parameter_type(applied)))};
+  /// Of masters.
+  [[nodiscard]] program::Type master_type() const {
+    return masters != weights ? program::Type::f32 : type;
   }
 };
 

@@ -111,6 +111,16 @@ std::function<void(std::span<std::byte>)> Replicas::masters(const std::vector<St
   return nullptr;
 }
 
+std::vector<Place> Replicas::master_places(const Stretch& stretch) const {
+  std::vector<Place> places;
+  for (const Stretch& part : shares({stretch}))
+    for (std::uint64_t i = 0; i < part.count; ++i) {
+      places.push_back(part.kept_place(part.masters));
+      places.back().offset += word(i * data::element_bytes(part.master_type()));
+    }
+  return places;
+}
+
 std::vector<BufferId> Replicas::all(const std::vector<BufferId>& first) const {
   std::vector<BufferId> buffers;
   for (std::uint32_t copy = 0; copy < copies_; ++copy)

@@ -44,6 +44,8 @@ class Replicas {
       const std::vector<Stretch>& stretches, BufferId first, std::uint32_t copy) const;
   /// The share of each stretch that each copy updates.
   [[nodiscard]] std::vector<Stretch> shares(const std::vector<Stretch>& stretches) const;
+  /// Where the masters of a stretch lie, by parameter: with the copies that update them.
+  [[nodiscard]] std::vector<Place> master_places(const Stretch& stretch) const;
   /// Adds steps in which each copy sums the gradients of its shares, its own first and then the
   /// others' in order (reduce-scatter). What a copy's tiles add up among themselves they have done.
   void add_sums(Assembly& assembly, const std::vector<Stretch>& stretches) const;

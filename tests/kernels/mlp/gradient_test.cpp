@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/mlp/reference.h"
 #include "tests/kernels/run_workload.h"
@@ -17,6 +18,7 @@ using test::small_machine;
 namespace {
 
 constexpr double kRelative = 1e-3;
+constexpr double kScale = 64;  // of f16 gradients
 
 LayerOptions of(LayerKind kind, std::uint32_t outputs) {
   LayerOptions layer{kind, outputs, 3, Activation::gelu};
@@ -102,9 +104,8 @@ std::string compared(const std::vector<Vector>& found, const Plain& plain,
   return "equal";
 }
 
-/// What one step with a rate of 1 takes from each parameter.
-std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
-  const test::Finished<Mlp> run(options, machine);
+/// What one step with a rate of 1 took from each parameter.
+std::vector<Vector> gradients_of(const test::Finished<Mlp>& run, const Options& options) {
   HostThreads threads(2);
   const Plain plain(options);
   std::vector<Vector> gradients;
@@ -119,6 +120,9 @@ std::vector<Vector> machine_gradients(const Options& options, const MachineConfi
       taken.push_back(before[j] - static_cast<double>(after.at(j)));
   }
   return gradients;
+}
+std::vector<Vector> machine_gradients(const Options& options, const MachineConfig& machine) {
+  return gradients_of(test::Finished<Mlp>(options, machine), options);
 }
 
 }  // namespace
@@ -161,7 +165,6 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("in f16 they are the same but for roundings, whatever they are scaled by") {
-    constexpr double kScale = 64;
     for (const bool unit : {true, false}) {
       for (const auto& layers : networks()) {
         Options options = options_of(layers);
@@ -179,6 +182,35 @@ TEST_SUITE("run") {
                 return compared(machine_gradients(options, machine), plain, 2 * kRelative);
               }) == "equal");
       }
+    }
+  }
+
+  TEST_CASE("of f16 copies f32 masters are saved, each by the copy that updates it, in one order") {
+    for (const auto& layers : networks()) {
+      Options options = options_of(layers);
+      options.dtype = program::Type::f16;
+      options.scaling.scale = kScale;
+      CAPTURE(static_cast<int>(layers.front().kind));
+      const auto of_copies = [&](std::uint32_t replicas) {
+        options.replicas = replicas;
+        return in_child([&]() -> std::string {
+          Plain plain(options);
+          plain.loss(true);
+          for (const auto& map : plain.network.maps())
+            for (double& each : map->gradients) each /= kScale;
+          const test::Finished<Mlp> run(options, small_machine(13));
+          std::string shapes;
+          for (const program::Tensor& tensor : run.program.tensors())
+            if (tensor.role == program::Role::weights)
+              shapes += fmt::format(" {} {} {}", tensor.name, static_cast<int>(tensor.type),
+                                    fmt::join(tensor.shape, "x"));
+          return compared(gradients_of(run, options), plain, 2 * kRelative) + shapes;
+        });
+      };
+      const std::string of_one = of_copies(1);
+      CHECK(of_one.starts_with("equal weights_0 1"));
+      CHECK(of_copies(3) == of_one);
+      CHECK(of_copies(9) == of_one);
     }
   }
 
