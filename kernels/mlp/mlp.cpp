@@ -223,6 +223,9 @@ nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!tested.empty()) json["test_accuracy"] = training::accuracy(tested, options_.batch);
   if (!trained.empty()) json["training_accuracy"] = training::accuracy(trained, options_.batch);
+  training::add_not_used(json, options_.batch,
+                         {options_.data.samples, options_.feed == Feed::host ? steps() : 1},
+                         {options_.data.test_samples, test_steps()});
   const auto list = [&](const char* name, const auto& value) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (const StepResult& step : trained) values.push_back(value(step));

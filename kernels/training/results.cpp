@@ -4,7 +4,11 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include "sim/data/element.h"
+#include "sim/report/units.h"
 
 namespace tessera::training {
 
@@ -63,6 +67,24 @@ double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
   double right = 0;
   for (const StepResult& step : steps) right += step.right;
   return right / (static_cast<double>(steps.size()) * batch);
+}
+
+void add_not_used(nlohmann::ordered_json& results, std::uint32_t batch, Taken training,
+                  Taken testing) {
+  const auto add = [&](const std::string& key, const char* what, const Taken& of) {
+    const std::uint64_t left = of.samples - std::min(of.samples, of.batches * batch);
+    results[key] = left;
+    if (left == 0) return;
+    const std::string why = left < batch
+                                ? fmt::format("batch {} does not divide", batch)
+                                : fmt::format("{} {} of {}", report::grouped(of.batches),
+                                              of.batches == 1 ? "batch" : "batches", batch);
+    results["dropped"].push_back(fmt::format("{} not used: {} of {} ({})", what,
+                                             report::grouped(left), report::grouped(of.samples),
+                                             why));
+  };
+  add("samples_not_used", "samples", training);
+  add("test_samples_not_used", "test samples", testing);
 }
 
 program::Tensor weights_at(std::string name, program::Type type,

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "sim/program/tensor_reader.h"
 
 /// What a training tells the host, and its parameters, as tensors.
@@ -29,6 +31,14 @@ void add_step_results(program::Program& program, std::uint32_t steps, std::uint3
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 /// Mean share of samples that were right.
 double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch);
+
+/// Samples of a data set, and the batches that were taken of them.
+struct Taken {
+  std::uint64_t samples, batches;
+};
+/// Adds how many samples were in no batch, and for each set that has such a line to `dropped`.
+void add_not_used(nlohmann::ordered_json& results, std::uint32_t batch, Taken training,
+                  Taken testing);
 
 /// Weights of which number i lies at places[i].
 program::Tensor weights_at(std::string name, program::Type type,

@@ -195,6 +195,15 @@ std::string check_line(const Json& report) {
   return line;
 }
 
+/// What the run left out of its data.
+std::string dropped_lines(const Json& report) {
+  std::string text;
+  const Json results = report.value("results", Json::object());
+  for (const Json& line : results.value("dropped", Json::array()))
+    text += fmt::format("  {}\n", line.get<std::string>());
+  return text;
+}
+
 std::string host_line(const Json& report) {
   const Json& host = report.at("host");
   return fmt::format(
@@ -248,7 +257,7 @@ std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
          rate_line(report) + memory_lines(report) + training_line(report) + traffic_line(report) +
          stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
-         check_line(report) + host_line(report);
+         dropped_lines(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

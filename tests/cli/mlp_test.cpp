@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,41 @@ TEST_SUITE("cli") {
     CAPTURE(plot.err);
     if (std::system("command -v gnuplot > /dev/null 2>&1") == 0) CHECK(plot.code == 0);
     CHECK(folder.read("curve/it.csv") == loss);
+  }
+
+  TEST_CASE("samples that are in no batch are counted and said, and only those") {
+    const CommandFolder folder;
+    folder.write("a.json", kMlp);
+    const auto said = [&](const std::string& options) {
+      const Answer answer =
+          folder.call("run a.json --out result --set workload.steps=null " + options);
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      std::vector<std::string> lines;
+      std::istringstream out(answer.out);
+      for (std::string line; std::getline(out, line);)
+        if (line.find("not used") != std::string::npos) lines.push_back(line);
+      const auto results = folder.json("result/report.json").at("results");
+      lines.push_back(results.at("samples_not_used").dump() + " " +
+                      results.at("test_samples_not_used").dump());
+      return lines;
+    };
+    using Lines = std::vector<std::string>;
+    CHECK(said("") == Lines{"0 0"});
+    CHECK(said("--set workload.batch=6") ==
+          Lines{"  samples not used: 2 of 20 (batch 6 does not divide)",
+                "  test samples not used: 4 of 10 (batch 6 does not divide)", "2 4"});
+    CHECK(said("--set workload.batch=6 --set workload.epochs=2") ==
+          Lines{"  test samples not used: 4 of 10 (batch 6 does not divide)", "0 4"});
+    CHECK(said("--set workload.steps=1 --set workload.data.test_samples=0") ==
+          Lines{"  samples not used: 10 of 20 (1 batch of 10)", "10 0"});
+    CHECK(said("--set workload.batch=5 --set workload.feed=device --set workload.replicas=5") ==
+          Lines{"  samples not used: 15 of 20 (1 batch of 5)", "15 0"});
+    REQUIRE(folder.call("sweep a.json workload.batch=5,6 --set workload.steps=null --out s").code ==
+            0);
+    CHECK(folder.read("s/results.csv")
+              .find(",results.samples_not_used,results.test_samples_not_used,") !=
+          std::string::npos);
   }
 
   TEST_CASE("mistakes about training are refused") {

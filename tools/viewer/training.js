@@ -50,6 +50,7 @@ function trainingView(run) {
   const parts = Object.entries(workload?.memory ?? {});
   return section('training', 'Training', told, [csvButton('loss.csv', csv)], element('div', {}, canvas),
     element('div', {class: 'legend'}, key('loss (mean of a batch)', '--compute'), key('accuracy (share of a batch)', '--sync')),
+    results.dropped ? element('p', {}, results.dropped.join('; ')) : null,
     parts.length === 0 ? null : tableOf([{name: 'memory of'}, {name: 'all tiles', n: true}, {name: 'fullest tile', n: true}],
       parts.map(([name, each]) => [spoken(name), kibibytes(each.total_bytes), kibibytes(each.max_tile_bytes)])));
 }
