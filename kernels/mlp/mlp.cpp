@@ -16,14 +16,19 @@ namespace tessera::mlp {
 
 void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSide{1, 4096};
+  constexpr std::uint64_t kMostInputs = 1U << 24;
   constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
   fields.field({"width", "pixels across"}, data.width, kSide);
   fields.field({"height", "pixels down"}, data.height, kSide);
   fields.field({"channels", "values a pixel"}, data.channels, kSide);
   fields.field({"classes", "what images are of"}, data.classes, {2, 4096});
   fields.field({"samples", "images to train on"}, data.samples, kSamples);
-  fields.field({"test_samples", "further ones, looked at after training"}, data.test_samples,
-               {0, 1U << 24});
+  fields.field({"test_samples", "further ones, behind them, looked at after training"},
+               data.test_samples, {0, 1U << 24});
+  const std::uint64_t values = std::uint64_t{data.width} * data.height * data.channels;
+  fields.require(values <= kMostInputs, "width",
+                 fmt::format("found {} x {} x {} values an image, allowed up to {}", data.width,
+                             data.height, data.channels, kMostInputs));
   fields.file({"images",
                "a .npy file of shape [samples + test_samples, ...]; synthetic ones if "
                "not given"},
@@ -42,11 +47,19 @@ void describe(config::Fields& fields, Options& options) {
                 "copies of the network, each on a group of tiles of its own: the batch is divided "
                 "among them and their gradients are added up"},
                options.replicas, {1, 1U << 20});
+  constexpr std::uint32_t kMostSteps = 1U << 24;
   fields.field({"steps", "batches to train on; 0: as many as the epochs have"}, options.steps,
-               {0, 1U << 24});
-  fields.field({"epochs", "times that the samples are gone through", "", false,
-                options.steps == 0 ? "" : "steps"},
+               {0, kMostSteps});
+  fields.field({"epochs",
+                "times that the samples are gone through, each samples / batch steps, rounded down",
+                "", false, options.steps == 0 ? "" : "steps"},
                options.epochs, {1, 1U << 20});
+  fields.require(
+      options.steps > 0 ||
+          std::uint64_t{options.epochs} * (options.data.samples / options.batch) <= kMostSteps,
+      "epochs",
+      fmt::format("found {} of {} samples in batches of {}, allowed up to {} steps", options.epochs,
+                  options.data.samples, options.batch, kMostSteps));
   fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
                options.train);
   fields.field({"feed",
@@ -57,8 +70,11 @@ void describe(config::Fields& fields, Options& options) {
                 "of activations, of weights in products and of gradients; with f16 weights are "
                 "updated in f32, gradients scaled by loss_scale"},
                options.dtype, data::kFloatTypes);
-  training::describe(fields, options.scaling, options.halves());
-  fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
+  const std::string_view untrained = options.train ? "" : "train";
+  training::describe(fields, options.scaling,
+                     options.train && !options.halves() ? "dtype" : untrained);
+  fields.group({"optimiser", "how weights follow their gradients", "", false, untrained},
+               options.learning);
   fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
   const bool chains =
       !options.layers.empty() && options.layers.back().outputs == options.data.classes;

@@ -72,9 +72,22 @@ void describe(config::Fields& fields, LayerOptions& layer) {
     belongs(fields, layer, key, {LayerKind::pixelfly});
 }
 
+namespace {
+
+void require_factors(const Linear& linear, std::size_t layer) {
+  const auto all = static_cast<std::uint32_t>(std::countr_zero(linear.mask_size()));
+  if (linear.layer.factors > all)
+    throw KeyError(fmt::format("workload.layers[{}].factors", layer),
+                   fmt::format("found {}, allowed 0 (all) to {}: log2 of butterfly_size {}",
+                               linear.layer.factors, all, linear.mask_size()));
+}
+
+}  // namespace
+
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs) {
   std::vector<Linear> products;
-  for (const LayerOptions& layer : layers) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerOptions& layer = layers[i];
     LayerOptions dense = layer;
     dense.kind = LayerKind::dense;
     if (layer.kind == LayerKind::low_rank) {
@@ -82,6 +95,7 @@ std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::ui
       products.push_back({layer.rank, layer.outputs, true, layer.activation, dense});
     } else {
       products.push_back({inputs, layer.outputs, true, layer.activation, layer});
+      if (layer.kind == LayerKind::pixelfly) require_factors(products.back(), i);
     }
     inputs = layer.outputs;
   }
@@ -157,7 +171,7 @@ std::uint32_t Linear::padded_outputs() const {
 sparse::BlockMatrix Linear::mask() const {
   const std::uint32_t size = mask_size();
   const auto all = static_cast<std::uint32_t>(std::countr_zero(size));
-  const std::uint32_t count = layer.factors == 0 ? all : std::min(layer.factors, all);
+  const std::uint32_t count = layer.factors == 0 ? all : layer.factors;
   const sparse::BlockPattern pattern =
       sparse::butterfly_pattern(padded_outputs(), padded_inputs(), layer.block, {size, count, 0});
   sparse::BlockMatrix s{padded_outputs(), columns(), layer.block, {0}, {}, {}, 0};

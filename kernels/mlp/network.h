@@ -59,6 +59,7 @@ struct Linear {
 };
 
 /// The linear maps of `layers`: one of each layer, two of low_rank (W = V U, rank columns of V).
+/// Throws KeyError for more factors of pixelfly than its mask has.
 std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::uint32_t inputs);
 
 /// Columns of the i-th product's result: those that the next one takes.

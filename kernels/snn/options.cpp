@@ -117,7 +117,8 @@ void describe(config::Fields& fields, Options& options) {
                 "device: one batch, which lies on the machine from the beginning; host: the "
                 "next batch comes from the host each step"},
                options.feed, training::kFeeds);
-  fields.group({"optimiser", "how weights follow their gradients"}, options.learning);
+  fields.group({"optimiser", "how weights follow their gradients", "", false, untrained},
+               options.learning);
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");

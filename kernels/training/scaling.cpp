@@ -18,14 +18,13 @@ struct Scale {
 }  // namespace
 
 // 2^16 at first and 2,000 steps are apex's, and of torch.cuda.amp.GradScaler.
-void describe(config::Fields& fields, LossScaling& scaling, bool used) {
-  const std::string_view beside = used ? "" : "dtype";
+void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with) {
   fields.field({"loss_scale",
                 "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
                 "which skips the step, and doubled after loss_scale_window steps without",
-                "", false, beside, "dynamic"},
+                "", false, unused_with, "dynamic"},
                scaling.scale, {0x1p-24, kLargestScale});
-  const std::string_view fixed = used && scaling.changes() ? "" : "loss_scale";
+  const std::string_view fixed = scaling.changes() ? unused_with : "loss_scale";
   fields.field({"loss_scale_start", "the dynamic loss scale of the first step", "", false, fixed},
                scaling.first, {0x1p-24, kLargestScale});
   fields.field({"loss_scale_window", "steps without overflow before a dynamic loss scale doubles",

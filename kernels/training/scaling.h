@@ -14,8 +14,8 @@ struct LossScaling {
   std::uint32_t window = 2000;
   [[nodiscard]] bool changes() const { return scale == 0; }
 };
-/// Refused where `used` does not hold: with dtype f32.
-void describe(config::Fields& fields, LossScaling& scaling, bool used);
+/// Refused beside the key `unused_with`, if any: dtype f32.
+void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with);
 
 /// The scale of each step, decided on the machine: gradients that overflowed are found on their
 /// tiles, and every tile is told. Such a step changes nothing but the scale, which is halved; after

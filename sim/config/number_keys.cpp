@@ -32,7 +32,7 @@ class NumberCollector : public Fields {
   }
   void visit_file(const Field& /*info*/, std::string& /*path*/) override {}
   void visit_group(const Field& info, bool* present, const Members& members) override {
-    if (present != nullptr && !*present) return;
+    if ((present != nullptr && !*present) || !info.unused_with.empty()) return;
     NumberCollector inner(join(path_, info.key), found_);
     members(inner);
   }

@@ -131,6 +131,21 @@ TEST_SUITE("cli") {
         {"dtype=f8", "workload.dtype: found \"f8\", allowed f16, f32"},
         {"data.test_samples=5", "data.test_samples: found 5, allowed 0 or at least a batch of 10"},
         {"epochs=3", "workload.epochs: found 3, which nothing reads as workload.steps stands"},
+        {"train=false --set workload.optimiser.learning_rate=1",
+         "workload.optimiser: found {\"learning_rate\":1}, which nothing reads as workload.train "
+         "stands; leave it out"},
+        {"dtype=f16 --set workload.train=false --set workload.loss_scale=64",
+         "workload.loss_scale: found 64, which nothing reads as workload.train stands"},
+        {"dtype=f16 --set workload.train=false --set workload.loss_scale_window=64",
+         "workload.loss_scale_window: found 64, which nothing reads as workload.train stands"},
+        {"steps=0 --set workload.batch=1 --set workload.epochs=838861",
+         "workload.epochs: found 838861 of 20 samples in batches of 1, allowed up to 16777216 "
+         "steps"},
+        {"data.width=4096 --set workload.data.height=4096 --set workload.data.channels=4096",
+         "workload.data.width: found 4096 x 4096 x 4096 values an image, allowed up to 16777216"},
+        {"layers[0].kind=pixelfly --set workload.layers[0].block=4 --set "
+         "workload.layers[0].factors=2",
+         "workload.layers[0].factors: found 2, allowed 0 (all) to 1: log2 of butterfly_size 2"},
         {"data.images=x.npy", "workload.data.labels: found one of images and labels"},
         {"data.images=x.npy --set workload.data.labels=y.npy",
          "workload.data.images: found x.npy of shape [30, 4], allowed [30, ...] with 12 values"},

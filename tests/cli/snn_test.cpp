@@ -166,6 +166,8 @@ TEST_SUITE("cli") {
     refused("--set workload.states=recompute", {"workload.states", "recomputed"});
     refused("--set workload.states=recomputed --set workload.train=false",
             {"workload.states", "workload.train"});
+    refused("--set workload.optimiser.kind=adam --set workload.train=false",
+            {"workload.optimiser", "nothing reads as workload.train stands"});
     refused("--set workload.batch=3", {"workload.batch", "allowed 1 to 2"});
     refused("--set workload.max_activity=1.5", {"workload.max_activity"});
     refused("--set workload.data.raster=x.npy", {"workload.data"});
