@@ -30,8 +30,8 @@ void describe(config::Fields& fields, DataOptions& data) {
                  fmt::format("found {} x {} x {} values an image, allowed up to {}", data.width,
                              data.height, data.channels, kMostInputs));
   fields.file({"images",
-               "a .npy file of shape [samples + test_samples, ...]; synthetic ones if "
-               "not given"},
+               "a .npy file of shape [samples + test_samples, ...], its values taken as they are, "
+               "rounded to dtype, neither scaled nor centred; synthetic ones if not given"},
               data.images);
   fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
   fields.field({"noise", "standard deviation of each value, beside patterns of mean square 1", "",
@@ -40,9 +40,15 @@ void describe(config::Fields& fields, DataOptions& data) {
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.list({"layers", "from the images to the classes"}, options.layers);
+  fields.list({"layers",
+               "from the images to the classes; tensors weights_0, ... have their parameters, "
+               "in the orders that kernels/mlp/README.md gives"},
+              options.layers);
   fields.group({"data", "labelled images"}, options.data);
-  fields.field({"batch", "samples a step"}, options.batch, {1, 1U << 20});
+  fields.field({"batch",
+                "samples a step, in the order of the data: a step begins behind the last one's "
+                "samples, after the last sample with the first again; they are not shuffled"},
+               options.batch, {1, 1U << 20});
   fields.field({"replicas",
                 "copies of the network, each on a group of tiles of its own: the batch is divided "
                 "among them and their gradients are added up"},
@@ -63,12 +69,13 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
                options.train);
   fields.field({"feed",
-                "device: one batch, which lies on the machine from the beginning; host: the "
-                "next batch comes from the host each step"},
+                "device: one batch, the first, which lies on the machine from the beginning; "
+                "host: the next batch comes from the host each step"},
                options.feed, training::kFeeds);
   fields.field({"dtype",
-                "of activations, of weights in products and of gradients; with f16 weights are "
-                "updated in f32, gradients scaled by loss_scale"},
+                "of activations, of weights in products and of gradients (sums and gradients of "
+                "butterfly factors are f32); with f16 f32 masters are updated, which the tensors "
+                "weights_0, ... have, and gradients are scaled by loss_scale"},
                options.dtype, data::kFloatTypes);
   const std::string_view untrained = options.train ? "" : "train";
   training::describe(fields, options.scaling,

@@ -47,7 +47,10 @@ void describe(config::Fields& fields, LayerOptions& layer) {
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
   fields.field({"rank", "of a W of low rank, or of what pixelfly adds to S"}, layer.rank,
                {1, 1U << 20});
-  fields.field({"activation", "what is done to y"}, layer.activation, kActivations);
+  fields.field({"activation",
+                "what is done to y; gelu in its tanh form, y/2 (1 + tanh(sqrt(2/pi) (y + 0.044715 "
+                "y^3)))"},
+               layer.activation, kActivations);
   fields.field(
       {"parameters", "of butterfly: what a 2x2 twiddle is made of, four elements or an angle"},
       layer.parameters, butterfly::kParameters);

@@ -56,7 +56,10 @@ void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t 
 void describe(config::Fields& fields, Learning& learning) {
   fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
                kOptimisers);
-  fields.field({"learning_rate", "what a gradient is worth"}, learning.rate, {1e-12, 1e6});
+  fields.field({"learning_rate",
+                "what velocity (sgd) or m_hat / (sqrt(v_hat) + epsilon) (adam) is multiplied by to "
+                "be taken from weights; there is no weight decay"},
+               learning.rate, {1e-12, 1e6});
   describe_schedule(fields, learning);
   const bool adam = learning.optimiser == Optimiser::adam;
   const auto belongs = [&](std::string_view key, bool used) {
@@ -65,8 +68,10 @@ void describe(config::Fields& fields, Learning& learning) {
         fmt::format("found with kind {}, allowed with {}",
                     config::name_of(kOptimisers, learning.optimiser), adam ? "sgd" : "adam"));
   };
-  fields.field({"momentum", "of sgd: what is kept of the change before"}, learning.momentum,
-               {0, 1});
+  fields.field({"momentum",
+                "of sgd, as torch.optim.SGD has it: velocity = momentum velocity + gradient, "
+                "without dampening, not Nesterov's"},
+               learning.momentum, {0, 1});
   belongs("momentum", !adam);
   fields.field({"beta1", "of adam: decay of the gradients' mean"}, learning.beta1, {0, 0.999999});
   fields.field({"beta2", "of adam: decay of their mean square"}, learning.beta2, {0, 0.999999});

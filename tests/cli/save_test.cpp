@@ -1,6 +1,7 @@
 #include <cmath>
 #include <complex>
 #include <filesystem>
+#include <functional>
 #include <numbers>
 #include <string>
 
@@ -262,32 +263,90 @@ TEST_SUITE("cli") {
     }
   }
 
-  TEST_CASE("a network's loss follows from its images, labels and weights") {
+  TEST_CASE("a network's loss follows from images, labels and weights as its README orders them") {
     const CommandFolder folder;
-    run_saving(folder,
-               config_of(R"("kernel": "mlp", "layers": [{"outputs": 4, "activation": "none"}],
-      "batch": 10, "steps": 2, "train": false, "data": {"width": 4, "height": 3, "classes": 4, "samples": 20,
-      "test_samples": 10})"));
-    const Matrix images = matrix(folder, "images");
-    const Matrix weights = matrix(folder, "weights_0");  // the bias last
-    const std::vector<double> labels = test::saved(folder, "labels").values;
-    const std::vector<double> loss = test::saved(folder, "loss").values;
-    REQUIRE(images.rows == 30);
-    REQUIRE(weights.rows == 13);
-    REQUIRE(loss.size() == 2);
-    for (std::uint64_t step = 0; step < 2; ++step) {
-      double sum = 0;
-      for (std::uint64_t sample = 10 * step; sample < 10 * (step + 1); ++sample) {
-        std::vector<double> out(4);
-        double all = 0;
-        for (std::uint64_t j = 0; j < 4; ++j) {
-          out[j] = weights.at(12, j);
-          for (std::uint64_t i = 0; i < 12; ++i) out[j] += images.at(sample, i) * weights.at(i, j);
-          all += std::exp(out[j]);
+    constexpr std::uint64_t kInputs = 12, kClasses = 8, kRank = 2;
+    using Row = std::vector<double>;
+    const auto weights = [&](const char* name) { return test::saved(folder, name).values; };
+    const auto times = [](const Row& x, const Row& w, std::uint64_t outputs) {
+      Row y(outputs);  // w by rows; one more than x has: b
+      for (std::uint64_t i = 0; i < w.size(); ++i)
+        y[i % outputs] += w[i] * (i / outputs < x.size() ? x[i / outputs] : 1.0);
+      return y;
+    };
+    const auto butterfly = [&](const Row& given, bool rotates) {
+      const Row w = weights("weights_0");
+      Row x = given;
+      x.resize(16);
+      for (std::uint64_t l = 0; l < 4; ++l)
+        for (std::uint64_t p = 0; p < 8; ++p) {
+          const std::uint64_t f = (p >> l << (l + 1)) + p % (1U << l);
+          const std::uint64_t g = f + (1U << l);
+          const std::uint64_t at = l * 8 + p;
+          Row t = rotates ? Row{std::cos(w[at]), -std::sin(w[at]), std::sin(w[at]), std::cos(w[at])}
+                          : Row{w[4 * at], w[4 * at + 1], w[4 * at + 2], w[4 * at + 3]};
+          t = {t[0] * x[f] + t[1] * x[g], t[2] * x[f] + t[3] * x[g]};
+          x[f] = t[0];
+          x[g] = t[1];
         }
-        sum -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
+      x.resize(kClasses);
+      const Row bias = weights("weights_0_bias");
+      for (std::uint64_t c = 0; c < kClasses; ++c) x[c] += bias[c];
+      return x;
+    };
+    const auto pixelfly = [&](const Row& x) {
+      const Row w = weights("weights_0");  // two rows of four blocks of 4, the last one for b
+      Row y(kClasses);
+      for (std::uint64_t i = 0; i < 2 * 4 * 16; ++i) {
+        const std::uint64_t column = i / 16 % 4 * 4 + i % 4;
+        y[i / 64 * 4 + i / 4 % 4] += w[i] * (column < kInputs    ? x[column]
+                                             : column == kInputs ? 1.0
+                                                                 : 0.0);
       }
-      CHECK(loss[step] == doctest::Approx(sum / 10).epsilon(1e-5));
+      for (std::uint64_t q = 0; q < kRank; ++q) {
+        double low = 0;
+        for (std::uint64_t j = 0; j < kInputs; ++j)
+          low += w[128 + (kClasses + j) * kRank + q] * x[j];
+        for (std::uint64_t i = 0; i < kClasses; ++i) y[i] += w[128 + i * kRank + q] * low;
+      }
+      return y;
+    };
+    using Layer = std::pair<const char*, std::function<Row(const Row&)>>;
+    const std::vector<Layer> layers{
+        {R"("kind": "dense")", [&](auto& x) { return times(x, weights("weights_0"), kClasses); }},
+        {R"("kind": "low_rank", "rank": 2)",
+         [&](auto& x) {
+           return times(times(x, weights("weights_0"), kRank), weights("weights_1"), kClasses);
+         }},
+        {R"("kind": "butterfly")", [&](auto& x) { return butterfly(x, false); }},
+        {R"("kind": "butterfly", "parameters": "rotation")",
+         [&](auto& x) { return butterfly(x, true); }},
+        {R"("kind": "pixelfly", "rank": 2, "block": 4)", pixelfly}};
+    for (const Layer& layer : layers) {
+      CAPTURE(layer.first);
+      run_saving(folder,
+                 config_of(fmt::format(
+                     R"("kernel": "mlp", "layers": [{{{}, "outputs": 8, "activation": "none"}}],
+      "batch": 10, "steps": 2, "train": false, "data": {{"width": 4, "height": 3, "classes": 8,
+      "samples": 20, "test_samples": 10}})",
+                     layer.first)));
+      const Matrix images = matrix(folder, "images");
+      const Row labels = weights("labels");
+      const Row loss = weights("loss");
+      REQUIRE(images.rows == 30);
+      REQUIRE(loss.size() == 2);
+      for (std::uint64_t step = 0; step < 2; ++step) {
+        double sum = 0;
+        for (std::uint64_t sample = 10 * step; sample < 10 * (step + 1); ++sample) {
+          Row x;
+          for (std::uint64_t i = 0; i < kInputs; ++i) x.push_back(images.at(sample, i));
+          const Row out = layer.second(x);
+          double all = 0;
+          for (const double each : out) all += std::exp(each);
+          sum -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
+        }
+        CHECK(loss[step] == doctest::Approx(sum / 10).epsilon(1e-5));
+      }
     }
   }
 
