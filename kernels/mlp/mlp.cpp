@@ -40,10 +40,17 @@ void describe(config::Fields& fields, DataOptions& data) {
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.list({"layers",
-               "from the images to the classes; tensors weights_0, ... have their parameters, "
-               "in the orders that kernels/mlp/README.md gives"},
-              options.layers);
+  // A layer's defaults are its own, not those of the default network's layer in that place.
+  if (fields.given("layers")) options.layers.clear();
+  fields.list(
+      {"layers",
+       "from the images to the classes; tensors weights_0, ... have their parameters, "
+       "in the orders that kernels/mlp/README.md gives; not given: 128 outputs with relu, then "
+       "10"},
+      options.layers);
+  if (options.layers.empty() && !fields.given("layers"))
+    options.layers = {{LayerKind::dense, 128, 8, Activation::relu},
+                      {LayerKind::dense, 10, 8, Activation::none}};
   fields.group({"data", "labelled images"}, options.data);
   fields.field({"batch",
                 "samples a step, in the order of the data: a step begins behind the last one's "

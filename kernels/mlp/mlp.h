@@ -22,8 +22,7 @@ using training::Feed;
 using training::StepResult;
 
 struct Options {
-  std::vector<LayerOptions> layers = {{LayerKind::dense, 128, 8, Activation::relu},
-                                      {LayerKind::dense, 10, 8, Activation::none}};
+  std::vector<LayerOptions> layers;
   DataOptions data;
   std::uint32_t batch = 50;
   std::uint32_t replicas = 1;  ///< copies of the network, each on a group of tiles

@@ -93,6 +93,18 @@ TEST_SUITE("cli") {
           std::string::npos);
   }
 
+  TEST_CASE("a layer's activation is none unless it is given, whichever layer it is") {
+    const CommandFolder folder;
+    folder.write("a.json", kMlp);
+    REQUIRE(folder
+                .call("run a.json --out result --set "
+                      "'workload.layers=[{\"outputs\": 5}, {\"outputs\": 6}, {\"outputs\": 4}]'")
+                .code == 0);
+    const auto config = folder.json("result/report.json").at("config");
+    for (const auto& layer : config.at("workload").at("layers"))
+      CHECK(layer.at("activation") == "none");
+  }
+
   TEST_CASE("mistakes about training are refused") {
     const CommandFolder folder;
     folder.write("a.json", kMlp);
