@@ -30,7 +30,8 @@ double roundoff(std::uint32_t depth, program::Type type) {
 }
 
 /// Where a training is unstable, differences grow faster: so many times as far as they do between
-/// two plain trainings that begin with parameters such a rounding apart.
+/// two plain trainings with parameters and gradients such a rounding apart. Adam is where gradients
+/// are of their rounding's size: it follows these as far as any.
 constexpr double kSpreads = 8;
 
 /// The first step whose gradients overflowed at a scale that does not change, or none.

@@ -85,6 +85,7 @@ void PlainNetwork::learn(std::uint32_t label) {
 }
 
 void PlainNetwork::nudge(double share) {
+  slip_ = share;
   for (const auto& map : maps_) {
     for (std::size_t j = 0; j < map->parameters.size(); ++j)
       map->parameters[j] *= j % 2 == 0 ? 1 + share : 1 - share;
@@ -133,8 +134,11 @@ void PlainNetwork::update() {
   const double rate = rate_of(learning, step_ - 1);
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     PlainMap& map = *maps_[i];
+    double largest = 0;
+    for (const double g : map.gradients) largest = std::max(largest, std::abs(g));
     for (std::size_t j = 0; j < map.parameters.size(); ++j) {
-      const double g = inverse_ * std::exchange(map.gradients[j], 0.0);
+      const double slip = (j % 2 == 0 ? slip_ : -slip_) * largest;
+      const double g = inverse_ * (std::exchange(map.gradients[j], 0.0) + slip);
       double& m = first_[i][j];
       double& v = second_[i][j];
       if (learning.optimiser == training::Optimiser::momentum) {

@@ -23,6 +23,8 @@ class PlainNetwork {
   /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
   /// nothing changes but the scale.
   void update();
+  /// Parameters become a share of themselves larger or smaller, in turns; so does every gradient
+  /// from here on, by that share of its map's largest, as sums of many are rounded.
   void nudge(double share);
   [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] bool skipped() const { return skipped_; }
@@ -40,6 +42,7 @@ class PlainNetwork {
   Rounding round_;
   double scale_ = 1;  ///< of gradients
   double inverse_ = 1;
+  double slip_ = 0;       ///< of gradients, as nudge() says
   bool skipped_ = false;  ///< the last update
   std::uint32_t good_ = 0;
   void rescale();
@@ -50,8 +53,8 @@ struct Trained {
   std::vector<std::vector<double>> weights;  ///< by map, as initial_parameters()
 };
 
-/// The first `steps` of training, then `test_steps` batches of test samples. Parameters begin a
-/// share `nudge` of themselves larger or smaller, in turns.
+/// The first `steps` of training, then `test_steps` batches of test samples; of a network nudged by
+/// a share.
 Trained train_plainly(const Options& options, const Data& data, const std::vector<Linear>& linears,
                       std::uint32_t steps, std::uint32_t test_steps, double nudge = 0);
 

@@ -93,6 +93,20 @@ TEST_SUITE("cli") {
           std::string::npos);
   }
 
+  TEST_CASE("a training whose Adam follows gradients of their rounding's size passes its check") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "gc200", "tiles": 3},
+      "workload": {"kernel": "mlp", "layers": [
+          {"kind": "low_rank", "outputs": 45, "activation": "relu", "rank": 3},
+          {"outputs": 12, "activation": "gelu"}, {"kind": "butterfly", "outputs": 6}],
+        "data": {"width": 4, "height": 4, "classes": 6, "samples": 61, "test_samples": 0, "noise": 0.5},
+        "batch": 12, "feed": "device", "seed": 97, "steps": 6,
+        "optimiser": {"kind": "adam", "schedule": "step", "learning_rate": 0.01, "decay_every": 2}}})");
+    const Answer answer = folder.call("run a.json --out result");
+    CAPTURE(answer.err);
+    CHECK(answer.code == 0);
+  }
+
   TEST_CASE("a layer's activation is none unless it is given, whichever layer it is") {
     const CommandFolder folder;
     folder.write("a.json", kMlp);
