@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +73,12 @@ class Fields {
   }
   void field(const Field& info, double& value, Range<double> range = {}) {
     visit_number(info, value, range);
+  }
+  /// A number that may be absent or null. Visitors see an absent one as NaN.
+  void field(const Field& info, std::optional<double>& value, Range<double> range = {}) {
+    double number = value.value_or(std::numeric_limits<double>::quiet_NaN());
+    visit_number(info, number, range);
+    value = std::isnan(number) ? std::optional<double>() : number;
   }
   void field(const Field& info, std::string& value) { visit_text(info, value); }
   /// A text out of `allowed`.

@@ -21,11 +21,10 @@ class MarkdownWriter : public Fields {
     row(info, value, bounds(range));
   }
   void visit_number(const Field& info, double& value, Range<double> range) override {
-    if (info.zero.empty())
-      row(info, value, bounds(range));
-    else
-      row(info, value == 0 ? Json(info.zero) : Json(value),
-          fmt::format("{}, or {}", bounds(range), info.zero));
+    std::string allowed = bounds(range);
+    if (!info.zero.empty()) allowed += fmt::format(", or {}", info.zero);
+    if (std::isnan(value)) allowed += ", or null";
+    row(info, shown_number(info, value), allowed);
   }
   void visit_text(const Field& info, std::string& value) override { row(info, value, "a text"); }
   void visit_choice(const Field& info, std::string& value,

@@ -18,7 +18,8 @@ class NumberCollector : public Fields {
     add(info, static_cast<double>(value), true);
   }
   void visit_number(const Field& info, double& value, Range<double> /*range*/) override {
-    if (value != 0 || info.zero.empty()) add(info, value, false);
+    const bool is_number = !std::isnan(value) && (value != 0 || info.zero.empty());
+    if (is_number) add(info, value, false);
   }
   void visit_text(const Field& /*info*/, std::string& /*value*/) override {}
   void visit_choice(const Field& /*info*/, std::string& /*value*/,

@@ -13,10 +13,7 @@ class ResolvedWriter : public Fields {
     put(info, value);
   }
   void visit_number(const Field& info, double& value, Range<double>) override {
-    if (value == 0 && !info.zero.empty())
-      put(info, info.zero);
-    else
-      put(info, value);
+    put(info, shown_number(info, value));
   }
   void visit_text(const Field& info, std::string& value) override { put(info, value); }
   void visit_choice(const Field& info, std::string& value,

@@ -33,7 +33,7 @@ class SchemaWriter : public Fields {
     if (range.high < std::numeric_limits<double>::max()) type["maximum"] = range.high;
     if (!info.zero.empty())
       type = {{"anyOf", Json::array({std::move(type), Json{{"const", info.zero}}})}};
-    put(info, std::move(type), value == 0 && !info.zero.empty() ? Json(info.zero) : Json(value));
+    put(info, std::move(type), shown_number(info, value));
   }
   void visit_text(const Field& info, std::string& value) override {
     put(info, {{"type", "string"}}, value);

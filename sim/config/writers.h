@@ -9,6 +9,13 @@
 /// documentation. They read the values and never change them.
 namespace tessera::config {
 
+/// A field's value in JSON: null for an optional number that is absent (NaN), the word that stands
+/// for 0 where there is one.
+inline Json shown_number(const Field& info, double value) {
+  if (std::isnan(value)) return nullptr;
+  return value == 0 && !info.zero.empty() ? Json(info.zero) : Json(value);
+}
+
 /// Every field with its value, defaults included; groups that are not given are left out.
 Json resolved(const std::function<void(Fields&)>& members);
 

@@ -156,6 +156,34 @@ TEST_SUITE("unit") {
               .find("| `w.scale` | `\"dynamic\"` | 0.5 to 8, or dynamic |") != std::string::npos);
   }
 
+  TEST_CASE("a number may be absent, which configs write as null") {
+    struct Mixed {
+      std::optional<double> share;
+    };
+    const auto members = [](Mixed& mixed) {
+      return [&mixed](Fields& fields) { fields.field({"share", "of one"}, mixed.share, {0, 1}); };
+    };
+    const auto read = [&](const std::string& text) {
+      const Layers layers(config::parse_json(text, "a.json"), "a.json");
+      Mixed mixed;
+      config::Reader(layers, layers.value(), "workload").read_members(members(mixed));
+      return mixed;
+    };
+    for (const char* absent : {"{}", R"({"share": null})"}) {
+      Mixed mixed = read(absent);
+      CHECK_FALSE(mixed.share);
+      CHECK(config::resolved(members(mixed)).dump() == R"({"share":null})");
+    }
+    Mixed mixed = read(R"({"share": 0})");
+    CHECK(mixed.share == 0.0);
+    CHECK(config::resolved(members(mixed)).dump() == R"({"share":0.0})");
+    CHECK_THROWS_AS(read(R"({"share": 2})"), ConfigError);
+    Mixed absent;
+    CHECK(config::schema(members(absent))["properties"]["share"]["default"].is_null());
+    CHECK(config::markdown(members(absent), "w")
+              .find("| `w.share` | `null` | 0 to 1, or null | of one |") != std::string::npos);
+  }
+
   TEST_CASE("unknown keys name the nearest one, notes pass") {
     CHECK(reader_error(R"({"cuont": 3})") ==
           "a.json: workload.cuont: found an unknown key, allowed flag, count, seed, dtype, colour, "
