@@ -119,6 +119,15 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("copies of rotations in f16 all learn, few of them too") {
+    LayerOptions layer = of_kind(LayerKind::butterfly, 6);
+    layer.parameters = butterfly::Parameters::rotation;
+    Options options = network(12, {layer});
+    options.dtype = program::Type::f16;
+    options.replicas = 4;
+    CHECK(run(options, small_machine(64)) == "passed");
+  }
+
   TEST_CASE(
       "gradients of pixelfly's blocks go past the matrix unit, some rows of blocks together") {
     // Sums of f32 are 16 at once, of f16 eight: a block's side, half of it, two or four of them.
