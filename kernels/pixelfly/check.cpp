@@ -26,21 +26,22 @@ constexpr std::size_t kBatch = 64;              // rows that all threads compare
 /// The dense W costs as many times more than the product as W is compressed: its own limit.
 constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
 
-/// W D for the dense W = S + L R^T, row by row in double, and how far the machine's may be off:
-/// what sums of the products of [S | L] with [D ; R^T D] may be (kernels/sparse/check.h), and what
-/// the roundings of R^T D, up to e_q each, come to in them: min(sum |L_q| e_q, sqrt(sum (L_q
-/// d_q)^2)) where d_q is eight of their standard deviations, as they are independent.
+/// W D for the dense W = S + L R^T, S and L as they are multiplied, row by row in double, and how
+/// far the machine's may be off: what sums of the products of [S | L] with [D ; R^T D] may be
+/// (kernels/sparse/check.h), and what the roundings of R^T D, up to e_q each, come to in them:
+/// min(sum |L_q| e_q, sqrt(sum (L_q d_q)^2)) where d_q is eight of their standard deviations, as
+/// they are independent.
 class Reference {
  public:
   struct Roundings {
     sparse::Rounding inner, outer;
   };
   /// Of some columns of D.
-  Reference(sparse::BlockMatrix s, const data::DenseOperand& left, const data::DenseOperand& right,
+  Reference(sparse::BlockMatrix s, std::vector<double> left, const data::DenseOperand& right,
             const data::DenseOperand& dense, kernels::Interval columns, const Roundings& roundings,
             HostThreads& threads)
       : s_(std::move(s)),
-        left_(left),
+        left_(std::move(left)),
         right_(right),
         columns_(columns),
         n_(columns.size()),
@@ -54,8 +55,9 @@ class Reference {
     std::vector<sparse::ExactSum> sums(n_);
     add_sparse(row, weights, sums);
     std::vector<double> off(n_), off_squares(n_);
-    for (std::uint32_t q = 0; q < left_.columns(); ++q) {
-      const double factor = left_.element(row, q);
+    const std::uint64_t rank = right_.columns();
+    for (std::uint32_t q = 0; q < rank; ++q) {
+      const double factor = left_[row * rank + q];
       for (std::uint32_t j = 0; j < s_.columns; ++j) weights[j] += factor * right_.element(j, q);
       for (std::size_t c = 0; c < n_; ++c) {
         const InnerSum& inner = inner_[q * n_ + c];
@@ -97,7 +99,7 @@ class Reference {
   }
 
   sparse::BlockMatrix s_;
-  const data::DenseOperand& left_;
+  std::vector<double> left_;  ///< by rows
   const data::DenseOperand& right_;
   kernels::Interval columns_;
   std::size_t n_;
@@ -105,6 +107,28 @@ class Reference {
   std::vector<float> dense_;
   std::vector<InnerSum> inner_;  ///< R^T D
 };
+
+/// The elements of L, times 1 - gamma.
+std::vector<double> left_values(const data::DenseOperand& left, const Layer& layer,
+                                program::Type type) {
+  std::vector<double> values;
+  values.reserve(left.rows() * left.columns());
+  for (std::uint64_t i = 0; i < left.rows(); ++i)
+    for (std::uint64_t q = 0; q < left.columns(); ++q)
+      values.push_back(
+          layer.gamma ? scaled(left.element(i, q), factor_of(Factor::of_uv, *layer.gamma), type)
+                      : left.element(i, q));
+  return values;
+}
+
+/// S times gamma.
+sparse::BlockMatrix sparse_values(sparse::BlockMatrix s, const Layer& layer, program::Type type) {
+  if (!layer.gamma) return s;
+  const float factor = factor_of(Factor::of_s, *layer.gamma);
+  for (float& value : s.value)
+    value = static_cast<float>(scaled(static_cast<double>(value), factor, type));
+  return s;
+}
 
 /// All, or some side by side.
 kernels::Interval columns_to_compare(std::uint64_t n, bool all, std::uint64_t seed) {
@@ -149,7 +173,8 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
   HostThreads threads(request.threads);
   const sparse::Rounding rounding = rounding_of(plan_.outer.partition);
   const Reference reference(
-      forward ? layer_.s : sparse::transposed(layer_.s), forward ? layer_.u : layer_.v,
+      sparse_values(forward ? layer_.s : sparse::transposed(layer_.s), layer_, shape_.type),
+      left_values(forward ? layer_.u : layer_.v, layer_, shape_.type),
       forward ? layer_.v : layer_.u, x_, columns_to_compare(options_.n, all, request.seed),
       {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding}, threads);
   const std::vector<float> y = tensors.floats(chain_.result, threads);
@@ -185,9 +210,10 @@ CheckResult Pixelfly::check_outer(std::span<const float> z, std::span<const floa
       x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)}, threads);
   const auto of_z = z.first(plan_.inner ? std::size_t{layer_.rank()} * options_.n : 0);
   dense.insert(dense.end(), of_z.begin(), of_z.end());
-  return sparse::check_product(chain_.outer, dense, options_.n, y, rounding_of(outer), request,
+  const sparse::BlockMatrix w = chain_.scaled_outer(shape_.type);
+  return sparse::check_product(w, dense, options_.n, y, rounding_of(outer), request,
                                x_.seeded() ? x_.rows() * options_.n : 0,
-                               spmm_static::replay_of(outer, chain_.outer, options_.n));
+                               spmm_static::replay_of(outer, w, options_.n));
 }
 
 }  // namespace tessera::pixelfly

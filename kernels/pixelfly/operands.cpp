@@ -67,7 +67,17 @@ Chain make_chain(const Layer& layer, Pass pass, std::uint32_t depth) {
   const std::uint32_t rows = round_up(layer.rank(), layer.s.block);
   return {transposed_blocks(forward ? layer.v : layer.u, depth, rows),
           forward ? beside(layer.s, layer.u) : beside(sparse::transposed(layer.s), layer.v),
-          forward ? "Y" : "dX", forward ? "Z" : "T"};
+          forward ? "Y" : "dX", forward ? "Z" : "T", layer.gamma};
+}
+
+BlockMatrix Chain::scaled_outer(program::Type type) const {
+  BlockMatrix w = outer;
+  if (!gamma) return w;
+  const std::size_t area = std::size_t{w.block} * w.block;
+  for (std::size_t i = 0; i < w.value.size(); ++i)
+    w.value[i] = static_cast<float>(scaled(static_cast<double>(w.value[i]),
+                                           factor_of(factor(w.column[i / area]), *gamma), type));
+  return w;
 }
 
 }  // namespace tessera::pixelfly

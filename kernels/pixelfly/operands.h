@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "kernels/pixelfly/gamma.h"
 #include "kernels/sparse/operand/weights.h"
 #include "sim/data/dense_operand.h"
 
@@ -13,10 +16,12 @@ enum class Pass : std::uint8_t {
   grad_weights  ///< dS = dY X^T where S has blocks, dU = dY (V^T X)^T, dV = X (U^T dY)^T
 };
 
-/// S[m, k] in blocks, U[m, rank], V[k, rank]; rank 0: no U and V.
+/// S[m, k] in blocks, U[m, rank], V[k, rank]; rank 0: no U and V. W = gamma S + (1 - gamma) U V^T,
+/// without gamma S + U V^T.
 struct Layer {
   sparse::BlockMatrix s;
   data::DenseOperand u, v;
+  std::optional<double> gamma;
 
   [[nodiscard]] std::uint32_t rank() const { return static_cast<std::uint32_t>(u.columns()); }
   [[nodiscard]] std::uint64_t parameters() const {
@@ -31,6 +36,19 @@ struct Chain {
   sparse::BlockMatrix outer;  ///< block columns of D, then those of Z
   const char* result;         ///< Y or dX, and what Z is called: Z or T
   const char* low_rank;
+  std::optional<double> gamma;  ///< blocks of `outer` are stored without their factors
+
+  /// The block column of `outer` where those of Z begin.
+  [[nodiscard]] std::uint32_t first_of_z() const {
+    return outer.block_columns() - inner.rows / outer.block;
+  }
+  /// What blocks of `outer` in this block column are multiplied by.
+  [[nodiscard]] Factor factor(std::uint32_t column) const {
+    if (!gamma) return Factor::none;
+    return column < first_of_z() ? Factor::of_s : Factor::of_uv;
+  }
+  /// `outer` as it is multiplied: its values times their factors.
+  [[nodiscard]] sparse::BlockMatrix scaled_outer(program::Type type) const;
 };
 
 /// forward: inner = V^T, outer = [S | U]; grad_input: inner = U^T, outer = [S^T | V]. `depth`: side

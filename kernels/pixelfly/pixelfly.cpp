@@ -68,7 +68,7 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
   const std::uint32_t rows = s.rows;
   const std::uint32_t columns = s.columns;
   return {std::move(s), factor(options, rows, options.u, "u", sparse::kLeftStream),
-          factor(options, columns, options.v, "v", sparse::kRightStream)};
+          factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
 
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
@@ -87,11 +87,13 @@ void describe(config::Fields& fields, Options& options) {
                "report); seeded values if not given"},
               options.u);
   fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
+  fields.field({"gamma",
+                "W = gamma S + (1 - gamma) U V^T, S and U multiplied on the machine (1: U V^T "
+                "counts nothing, 0: S); null: W = S + U V^T"},
+               options.gamma, {0, 1});
   fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
-  fields.field(
-      {"pass",
-       "forward: Y = (S + U V^T) X; grad_input: dX = (S + U V^T)^T dY; grad_weights: dS, dU, dV"},
-      options.pass, kPasses);
+  fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU, dV"},
+               options.pass, kPasses);
   fields.file({"x", "X from a .npy file of shape [k, n] (for grad_input dY, [m, n]), as u"},
               options.x);
   fields.file({"gradient", "dY of pass grad_weights from a .npy file of shape [m, n], as u"},
@@ -157,8 +159,9 @@ std::string problem_of(const Options& options) {
   const std::string pass = options.pass == Pass::forward
                                ? ""
                                : fmt::format(" {}", config::name_of(kPasses, options.pass));
-  return fmt::format("{}, rank {}, n {}{}", sparse::problem_of(options.weights), options.rank,
-                     options.n, pass);
+  const std::string gamma = options.gamma ? fmt::format(", gamma {}", *options.gamma) : "";
+  return fmt::format("{}, rank {}{}, n {}{}", sparse::problem_of(options.weights), options.rank,
+                     gamma, options.n, pass);
 }
 
 std::string Pixelfly::peak_type() const {

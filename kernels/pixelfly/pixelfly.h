@@ -11,8 +11,9 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// The workload `pixelfly`: products with W = S + U V^T, S block-sparse (a flat block butterfly), U
-/// and V of low rank (pixelated butterfly, arXiv 2112.00029).
+/// The workload `pixelfly`: products with W = S + U V^T or gamma S + (1 - gamma) U V^T, S
+/// block-sparse (a flat block butterfly), U and V of low rank (pixelated butterfly, arXiv
+/// 2112.00029).
 namespace tessera::pixelfly {
 
 struct Options {
@@ -21,6 +22,7 @@ struct Options {
   std::string u, v;      ///< .npy files; empty: seeded
   std::string x;         ///< the same, of X (in pass grad_input dY)
   std::string gradient;  ///< the same, of dY in pass grad_weights
+  std::optional<double> gamma;
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;

@@ -7,6 +7,7 @@
 #include "kernels/spmm_static/moved.h"
 #include "sim/base/errors.h"
 #include "sim/program/program_cost.h"
+#include "sim/program/step_costs.h"
 
 namespace tessera::pixelfly {
 
@@ -115,10 +116,29 @@ class ChainPlanner {
     if (chain_.inner.rows > 0) plan.inner = plan_inner(plan.outer);
     add(plan.prediction, plan.outer.prediction, rounds_);
     take_values_once(plan.outer, plan.prediction);
+    if (chain_.gamma) add_scaling(plan);
     if (!plan.inner) return plan;
     add(plan.prediction, plan.inner->prediction, rounds_);
     take_values_once(*plan.inner, plan.prediction);
     return plan;
+  }
+  /// Of the tile that is given most values.
+  void add_scaling(ChainPlan& plan) {
+    const spmm_static::Partition& outer = plan.outer.partition;
+    const std::vector<kernels::Interval> given = spmm_static::values_given(outer);
+    const auto most =
+        std::max_element(given.begin(), given.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (most == given.end()) return;
+    const StepCosts steps(costs_);
+    const sparse::TileCode code;
+    StepCosts::Superstep step;
+    step.vertex_cycles = steps.vertex([&](program::Program& sample) {
+      sparse::Assembly assembly(code, sample, costs_.machine().tile.contexts);
+      const std::uint64_t bytes = round_up(most->size() * shape_.bytes(), std::uint64_t{8});
+      return scaling_of(assembly, chain_, outer, {assembly.buffer(0, bytes, "sample"), *most});
+    });
+    steps.add(plan.prediction, step);
   }
   spmm_static::Plan plan_outer(std::uint64_t beside) {
     return spmm_static::choose_plan(chain_.outer, shape_, n_, costs_, pinned_.sparse,

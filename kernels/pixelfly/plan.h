@@ -4,6 +4,7 @@
 
 #include "kernels/pixelfly/operands.h"
 #include "kernels/spmm_static/plan.h"
+#include "kernels/spmm_static/product.h"
 
 /// The plans of the products of a chain, which live in one program.
 namespace tessera::pixelfly {
@@ -49,6 +50,11 @@ constexpr double kHopeless = 1.15;
 /// made. All outlive the program.
 program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sparse::Shape& shape,
                              const data::DenseOperand& x, std::uint32_t contexts);
+
+/// The vertex that multiplies `values` of the outer product in place by their factors.
+program::Vertex scaling_of(sparse::Assembly& assembly, const Chain& chain,
+                           const spmm_static::Partition& outer,
+                           const spmm_static::HeldValues& values);
 
 /// As few rounds as fit. Throws UserError if none do, KeyError for pinned cuts out of range.
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,

@@ -9,6 +9,20 @@ using spmm_static::Partition;
 using spmm_static::Product;
 using BuffersOfTiles = std::vector<program::BufferId>;
 
+program::Vertex scaling_of(sparse::Assembly& assembly, const Chain& chain, const Partition& outer,
+                           const spmm_static::HeldValues& values) {
+  const spmm_static::Deal& deal = outer.deal;
+  const TileId tile = assembly.program().buffer(values.buffer).tile;
+  const program::BufferId gamma =
+      assembly.list(index(tile), std::vector{static_cast<float>(*chain.gamma)}, "gamma");
+  return scaling(
+      assembly, outer.shape.type, tile,
+      {values.buffer, values.buffer, gamma,
+       factor_runs(
+           values.numbers, deal.blocks(), [&](std::uint64_t e) { return deal.value_begin[e]; },
+           [&](std::uint64_t e) { return chain.factor(deal.column[e]); })});
+}
+
 program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sparse::Shape& shape,
                              const data::DenseOperand& x, std::uint32_t contexts) {
   const Partition& outer = plan.outer.partition;
@@ -33,6 +47,13 @@ program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sp
     low_rank.emplace(assembly, inner, chain.inner, "low rank ");
   }
   Product sparse(assembly, outer, chain.outer);
+  if (chain.gamma)
+    sparse.change_values([&](const std::vector<spmm_static::HeldValues>& given) {
+      program::ComputeSet set{"scale", {}};
+      for (const spmm_static::HeldValues& values : given)
+        set.vertices.push_back(scaling_of(assembly, chain, outer, values));
+      assembly.add_step(std::move(set));
+    });
   for (std::uint32_t round = 0; round < plan.rounds; ++round) {
     const BuffersOfTiles results = spmm_static::made(assembly, to, y[round]);
     const DenseEnd from{

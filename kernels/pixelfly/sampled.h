@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/pixelfly/gamma.h"
 #include "kernels/pixelfly/plan.h"
 #include "kernels/sparse/plan/traffic.h"
 #include "kernels/sparse/plan/transposition_cost.h"
@@ -94,6 +95,16 @@ struct SampledOperands {
   bool on_unit = false;  ///< b is in squares: multiply on the unit
   bool transposed = false;
 };
+
+/// Runs of what a tile holds of the results; block e's factor is factor(e).
+template <class Of>
+std::vector<FactorRun> factor_runs(const Sampled& of, std::uint32_t tile, const Of& factor) {
+  const kernels::EvenStorage storage = of.results();
+  const std::uint64_t size = of.partition.shape.bytes();
+  return factor_runs(
+      {storage.begin(tile) / size, storage.begin(tile + 1) / size}, of.blocks.size(),
+      [area = of.area()](std::uint64_t e) { return e * area; }, factor);
+}
 
 /// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range (named
 /// below `keys`).

@@ -26,7 +26,39 @@ struct Matrices {
   const BlockMatrix& z;
   const BlockMatrix& t;
   GradientMatrices wanted;
+  std::optional<double> gamma;
+
+  /// The block column of [S | U] where U begins.
+  [[nodiscard]] std::uint32_t first_dense() const {
+    return wanted.dw.block_columns() - z.rows / wanted.dw.block;
+  }
 };
+
+/// Gradients of a tile, and U's first block column.
+struct GradientsOfTile {
+  TileId tile;
+  BufferId dw, dv;
+  std::uint32_t first_dense;
+};
+/// Vertices that multiply gradients with respect to gamma S and (1 - gamma) U V^T in place by their
+/// factors.
+std::vector<program::Vertex> scalings(sparse::Assembly& assembly, const GradientPlan& plan,
+                                      double gamma, const GradientsOfTile& of) {
+  std::vector<program::Vertex> vertices;
+  const BufferId factor =
+      assembly.list(index(of.tile), std::vector{static_cast<float>(gamma)}, "gamma");
+  const auto add = [&](const Sampled& product, BufferId values, std::uint32_t first_dense) {
+    if (index(of.tile) >= product.results().tiles()) return;
+    vertices.push_back(
+        scaling(assembly, product.partition.shape.type, of.tile,
+                {values, values, factor, factor_runs(product, index(of.tile), [&](std::uint64_t e) {
+                   return product.column(e) < first_dense ? Factor::of_s : Factor::of_uv;
+                 })}));
+  };
+  add(plan.dw, of.dw, of.first_dense);
+  if (plan.dv) add(*plan.dv, of.dv, 0);
+  return vertices;
+}
 
 /// What the program of a plan needs; throws UserError if it does not fit.
 using Needs = std::function<program::Needs(const GradientPlan&)>;
@@ -86,6 +118,7 @@ class GradientPlanner {
     if (low_rank) lie.t = made_;
     GradientPlan plan = plan_products(of_.wanted, shape_, lie, costs_, pinned_, slack, on_unit_);
     if (shape_.relayouts()) add_rows_in(plan.dw);
+    if (of_.gamma) add_scaling(plan);
     if (!low_rank) return plan;
     plan.z = product(of_.z, x_, slack);
     plan.t = product(of_.t, dy_, slack + made);
@@ -95,6 +128,21 @@ class GradientPlanner {
     spmm_static::Cost cost(shape_, 0, costs_);
     for (const DenseRows* of : {&x_, &dy_})
       cost.add_rows_in(first.prediction, first.partition, of->storage);
+  }
+  void add_scaling(GradientPlan& plan) const {
+    const StepCosts steps(costs_);
+    const sparse::TileCode code;
+    StepCosts::Superstep step;
+    step.vertex_cycles = steps.vertices([&](program::Program& sample) {
+      sparse::Assembly assembly(code, sample, costs_.machine().tile.contexts);
+      const auto buffer = [&](const Sampled& of) {
+        return assembly.buffer(0, of.results().each(), "sample");
+      };
+      const BufferId dw = buffer(plan.dw);
+      const BufferId dv = plan.dv ? buffer(*plan.dv) : dw;
+      return scalings(assembly, plan, *of_.gamma, {TileId{0}, dw, dv, of_.first_dense()});
+    });
+    steps.add(plan.dw.prediction, step);
   }
   [[nodiscard]] static std::uint64_t results(const GradientPlan& plan) {
     return plan.dw.results().each();
@@ -185,7 +233,8 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
     plan_ = plan;
     return costs.needs(build());
   };
-  plan_ = plan_gradient({z_, t_, {dw_, dv_, vt_}}, shape_, options.n, costs, options_.plan, needs);
+  plan_ = plan_gradient({z_, t_, {dw_, dv_, vt_}, options_.gamma}, shape_, options.n, costs,
+                        options_.plan, needs);
 }
 
 std::uint64_t WeightGradient::useful_flops() const {
@@ -242,6 +291,14 @@ program::Program WeightGradient::build() const {
     t.push_back(product(*plan_.t, t_, "T", left.front()));
   }
   add_products(assembly, plan_, left, right, t, dw, dv);
+  if (options_.gamma) {
+    program::ComputeSet set{"scale", {}};
+    for (std::uint32_t tile = 0; tile < partition.tiles; ++tile)
+      std::ranges::move(scalings(assembly, plan_, *options_.gamma,
+                                 {TileId(tile), dw[tile], dv[tile], first_dense()}),
+                        std::back_inserter(set.vertices));
+    assembly.add_step(std::move(set));
+  }
   add_sparse_gradient(program, {plan_.dw, dw, first_dense()}, layer_.s);
   if (plan_.dv) {
     add_dense_gradient(program, {plan_.dw, dw, first_dense()}, "dU", layer_.u);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -45,7 +47,21 @@ struct Found {
   std::uint32_t first_dense;
   std::span<const float> blocks, dense;
   std::uint64_t dense_columns;
+  std::optional<double> gamma;  ///< that they are multiplied by; dense ones by 1 - gamma
 };
+
+/// What becomes of a sum when its result is multiplied and rounded once more.
+void multiply(kernels::Compared& one, double factor, program::Type type) {
+  constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
+  const double smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
+  one.expected *= factor;
+  one.allowed *= factor;
+  one.reach *= factor;
+  const double rounding =
+      kTwice * data::unit_roundoff(type) * (std::abs(one.expected) + one.allowed) + smallest;
+  one.allowed += rounding;
+  one.deviation = std::hypot(factor * one.deviation, rounding / std::numbers::sqrt3);
+}
 
 class BlockCheck {
  public:
@@ -93,10 +109,17 @@ class BlockCheck {
                                : found_.dense[row * found_.dense_columns + column - before];
       const float* const of_left = &left[row * n];
       const float* const of_right = right.row(column, n);
-      const kernels::Compared one =
+      kernels::Compared one =
           element(of_left, of_right, n).compared(row, column, static_cast<double>(found), rounding);
+      auto exact = replays_ ? static_cast<double>(replay(of_left, of_right, n)) : 0.0;
+      if (found_.gamma) {
+        const program::Type type = plan_.partition.shape.type;
+        const float factor = factor_of(in_s ? Factor::of_s : Factor::of_uv, *found_.gamma);
+        multiply(one, static_cast<double>(factor), type);
+        exact = scaled(exact, factor, type);
+      }
       into.add(one);
-      if (replays_) into.add_replayed(one, static_cast<double>(replay(of_left, of_right, n)));
+      if (replays_) into.add_replayed(one, exact);
     }
   }
 
@@ -154,12 +177,12 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
   kernels::Comparison weights({"[dS | dU]", shape_.type, plan_.dw.partials(), false});
   const std::vector<float> ds = tensors.floats("dS.data", threads);
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
-  BlockCheck(plan_.dw, dw_, {layer_.s, first_dense(), ds, du, layer_.rank()}, threads)
+  BlockCheck(plan_.dw, dw_, {layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma}, threads)
       .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
   kernels::Comparison factors({"dV", shape_.type, plan_.dw.partials(), false});
   if (plan_.dv) {
     const std::vector<float> dv = tensors.floats("dV", threads);
-    BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank()}, threads)
+    BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma}, threads)
         .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
   }
   const bool random = x_.seeded() && dy_.seeded();

@@ -11,6 +11,22 @@ Product::Product(Assembly& assembly, const Partition& partition, const sparse::B
       region_(region),
       reduction_(partition) {}
 
+std::vector<kernels::Interval> values_given(const Partition& partition) {
+  std::vector<kernels::Interval> numbers;
+  if (partition.shares_values()) {
+    const EvenStorage storage = partition.value_storage();
+    const std::uint64_t size = partition.shape.bytes();
+    for (std::uint32_t tile = 0; tile < storage.tiles(); ++tile)
+      numbers.push_back({storage.begin(tile) / size, storage.begin(tile + 1) / size});
+    return numbers;
+  }
+  const auto& first = partition.deal.value_begin;
+  for (const Part& part : partition.parts)
+    for (const Share& share : partition.layer(part).shares)
+      numbers.push_back({first[share.first], first[share.last]});
+  return numbers;
+}
+
 void Product::add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results) {
   if (partition_.deal.blocks() > 0) multiply(x);
   add_up(results);
@@ -22,6 +38,7 @@ void Product::multiply(const BuffersOfRows& x) {
     values_ = assembly_.stored(partition_.value_storage(), "w", values_from(0));
   }
   add_tiles();
+  if (change_ && !again) change_(given_values());
   add_step(inputs(partition_, x, again ? std::vector<BufferId>{} : values_, tiles_),
            region_ == Region::all);
   add_step(multiplied(assembly_, partition_, tiles_), region_ != Region::add);
@@ -88,6 +105,19 @@ void Product::add_tiles() {
       tiles.push_back(buffers);
     }
   }
+}
+
+std::vector<HeldValues> Product::given_values() const {
+  const std::vector<kernels::Interval> numbers = values_given(partition_);
+  std::vector<HeldValues> given;
+  if (!values_.empty()) {
+    for (std::size_t tile = 0; tile < numbers.size(); ++tile)
+      given.push_back({values_[tile], numbers[tile]});
+    return given;
+  }
+  for (const auto& part : tiles_)
+    for (const TileBuffers& each : part) given.push_back({each.values, numbers[given.size()]});
+  return given;
 }
 
 void Product::add_received() {

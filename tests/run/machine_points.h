@@ -38,7 +38,7 @@ inline const std::vector<Factor>& machine_factors() {
         ("pixelfly workload.m=72 workload.k=96 workload.n=21 workload.rank=9 "
          "workload.block=8 workload.dtype=f32"),
         ("pixelfly workload.m=64 workload.k=48 workload.n=30 workload.rank=7 "
-         "workload.block=8 workload.pass=grad_weights"),
+         "workload.block=8 workload.pass=grad_weights workload.gamma=0.4"),
         "spmm_tilewise workload.m=75 workload.k=131 workload.n=85 workload.granularity=32",
         "butterfly workload.features=256 workload.n=37",
         ("butterfly workload.features=64 workload.n=90 workload.dtype=f16 "

@@ -141,6 +141,8 @@ std::vector<Case> cases() {
           pixelfly(8, "f32", "forward", "workload.rank=0"),
           pixelfly(16, "f16", "grad_weights", "workload.layout=natural"),
           pixelfly(8, "f32", "grad_weights", "workload.n=1"),
+          pixelfly(1, "f16", "forward", "workload.gamma=0.3"),
+          pixelfly(16, "f16", "grad_weights", "workload.gamma=0.3"),
           {"mlp",
            {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=4",
             "run.measure=host"}},

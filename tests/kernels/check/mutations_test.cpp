@@ -151,6 +151,7 @@ TEST_SUITE("run") {
         options.rank = 16;
         options.n = 96;
         options.pass = pass;
+        if (pass == pixelfly::Pass::grad_input) options.gamma = 0.6;
         CHECK(finds<pixelfly::Pixelfly>(kAll, options, types.dtype, CheckMode::full) == "found");
         const Rates sampled{20, 20, 18, 0, 20, 20, 0};
         CHECK(finds<pixelfly::Pixelfly>(sampled, options, types.dtype, CheckMode::sample) ==
@@ -172,8 +173,11 @@ TEST_SUITE("run") {
         options.n = 96;
         options.pass = pixelfly::Pass::grad_weights;
         if (block == 16) options.plan.products = pixelfly::Products::matrix_unit;
-        CHECK(finds<pixelfly::WeightGradient>(kAll, options, types.dtype, CheckMode::full) ==
-              "found");
+        for (const std::optional<double> gamma : {std::optional<double>(), std::optional(0.6)}) {
+          options.gamma = gamma;
+          CHECK(finds<pixelfly::WeightGradient>(kAll, options, types.dtype, CheckMode::full) ==
+                "found");
+        }
       }
     }
   }

@@ -99,6 +99,43 @@ TEST_SUITE("run") {
     check_all(options);
   }
 
+  TEST_CASE("gamma weighs S against U V^T in every pass, block and type") {
+    Options options = layer(64, 64, 16, 20);
+    options.gamma = 0.3;
+    check_all(options);
+    options = layer(100, 44, 5, 7);
+    for (const double gamma : {0.0, 0.75, 1.0}) {
+      options.gamma = gamma;
+      check_all(options);
+    }
+    options = layer(48, 48, 0, 9);
+    options.gamma = 0.6;
+    options.layout = kernels::Layout::natural;
+    check_all(options);
+  }
+
+  TEST_CASE("with gamma cycles are predicted within 10 % of those of the run") {
+    for (const Pass pass : kPasses) {
+      for (const Types& types : kTypes) {
+        for (const std::uint32_t block : {1U, 16U}) {
+          Options options = layer(512, 256, 32, 40);
+          options.gamma = 0.6;
+          options.weights.block = block;
+          options.pass = pass;
+          options.weights.dtype = types.input;
+          options.partials = types.partial;
+          CAPTURE(static_cast<int>(pass));
+          CAPTURE(block);
+          CAPTURE(static_cast<int>(types.input));
+          const std::string answer = run(options, small_machine(24, 256));
+          CAPTURE(answer);
+          REQUIRE(answer.starts_with("passed "));
+          CHECK(std::stod(answer.substr(7)) == doctest::Approx(1).epsilon(0.10));
+        }
+      }
+    }
+  }
+
   TEST_CASE("gradients of weights come out right on the unit and in vector code") {
     for (const Products products : {Products::matrix_unit, Products::vector}) {
       CAPTURE(static_cast<int>(products));
@@ -220,6 +257,7 @@ TEST_SUITE("run") {
       Options options = layer(64, 96, 12, 45);
       options.layout = layout;
       options.weights.block = 8;
+      if (layout == kernels::Layout::natural) options.gamma = 0.6;
       for (const std::uint32_t parts : {1U, 3U}) {
         for (const std::uint32_t rounds : {2U, 3U, 11U}) {
           for (const Pass pass : {Pass::forward, Pass::grad_input}) {
