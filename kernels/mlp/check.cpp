@@ -55,6 +55,11 @@ std::string not_finite(const std::vector<StepResult>& steps) {
 
 }  // namespace
 
+double Mlp::learned_gamma(const TensorReader& tensors, std::size_t map) {
+  HostThreads threads(1);
+  return static_cast<double>(tensors.floats(fmt::format("gamma_{}", map), threads).front());
+}
+
 CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request) const {
   const std::vector<StepResult> found = training::step_results(tensors, training::kTrainingResults);
   const std::vector<StepResult> tested = training::step_results(tensors, training::kTestResults);
@@ -75,16 +80,17 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
   std::uint32_t depth = options_.batch;
   for (const Linear& linear : linears_) depth = std::max(depth, linear.columns());
   const double unit = roundoff(depth, options_.dtype);
-  std::optional<Trained> nudged;
   const auto compared = std::min<std::size_t>(expected.training.size(), kExactSteps);
+  std::optional<Trained> nudged;
+  const auto another = [&]() -> const Trained& {
+    if (!nudged) nudged = train_plainly(options_, data_, linears_, word(compared), 0, unit);
+    return *nudged;
+  };
   for (std::uint32_t step = 0; step < compared; ++step) {
     const StepResult& wanted = expected.training[step];
     const double difference = std::abs(found[step].loss - wanted.loss);
     double may = allowed(wanted.loss, unit, step);
-    if (difference > may) {
-      if (!nudged) nudged = train_plainly(options_, data_, linears_, word(compared), 0, unit);
-      may += kSpreads * std::abs(nudged->training[step].loss - wanted.loss);
-    }
+    if (difference > may) may += kSpreads * std::abs(another().training[step].loss - wanted.loss);
     ++result.compared;
     if (found[step].skipped != wanted.skipped && result.problem.empty())
       result.problem = fmt::format("step {} is {}, expected {}", step + 1,
@@ -95,6 +101,19 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
     if (result.max_error > 1)
       result.problem = fmt::format("the loss of step {} is {:.9g}, expected {:.9g}", step + 1,
                                    found[step].loss, wanted.loss);
+  }
+  for (std::size_t i = 0; i < linears_.size(); ++i) {
+    if (!linears_[i].learns_gamma() || compared < steps()) continue;
+    const double is = learned_gamma(tensors, i);
+    const double wanted = expected.weights[i].back();
+    double may = allowed(wanted, unit, word(compared));
+    if (!(std::abs(is - wanted) <= may))
+      may += kSpreads * std::abs(another().weights[i].back() - wanted);
+    ++result.compared;
+    if (std::abs(is - wanted) <= may) continue;
+    result.max_error = std::max(result.max_error, std::abs(is - wanted) / may);
+    if (result.problem.empty())
+      result.problem = fmt::format("gamma of map {} is {:.9g}, expected {:.9g}", i, is, wanted);
   }
   if (full && !tested.empty() && result.problem.empty()) {
     const double is = training::accuracy(tested, options_.batch);

@@ -32,6 +32,7 @@ struct ButterflyPlan {
 /// and V, whose order is that of the weights at rest.
 struct PixelflyPlan {
   sparse::Shape shape;
+  sparse::BlockMatrix mask;                 ///< S with the block column of b
   sparse::BlockMatrix z_of, t_of;           ///< V^T, U^T
   sparse::BlockMatrix forward_of, back_of;  ///< [S | U], [S^T | V]
   sparse::BlockMatrix v_of, vt_of;          ///< V, V^T in blocks of the same side

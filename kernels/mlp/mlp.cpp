@@ -124,12 +124,13 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   const std::uint32_t samples = options.batch / options.replicas;
   std::uint64_t sum = bytes(samples, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    // Pixelfly's weights lie in the orders of its products too.
-    sum += linears[i].layer.kind == LayerKind::dense
-               ? copies * bytes(linears[i].columns(), result_columns(linears, i))
-               : (copies + 4) * gemm::stored_bytes(
-                                    linears[i].parameters() * data::element_bytes(options.dtype),
-                                    machine.tiles);
+    // Pixelfly's weights lie in the orders of its products too, and times gamma.
+    sum +=
+        linears[i].layer.kind == LayerKind::dense
+            ? copies * bytes(linears[i].columns(), result_columns(linears, i))
+            : (copies + (linears[i].layer.gamma ? 5 : 4)) *
+                  gemm::stored_bytes(linears[i].parameters() * data::element_bytes(options.dtype),
+                                     machine.tiles);
     const bool in_place = linears[i].activation != Activation::gelu;
     sum += (in_place ? 2 : 3) * bytes(samples, result_columns(linears, i));
   }
@@ -256,6 +257,8 @@ nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
   training::add_not_used(json, options_.batch,
                          {options_.data.samples, options_.feed == Feed::host ? steps() : 1},
                          {options_.data.test_samples, test_steps()});
+  for (std::size_t i = 0; i < linears_.size(); ++i)
+    if (linears_[i].learns_gamma()) json[fmt::format("gamma_{}", i)] = learned_gamma(tensors, i);
   const auto list = [&](const char* name, const auto& value) {
     nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (const StepResult& step : trained) values.push_back(value(step));

@@ -66,6 +66,9 @@ class Mlp : public Workload {
     return linears_.front().takes_ones() && column + 1 == linears_.front().columns() ? 1 : 0;
   }
 
+  /// Gamma of a pixelfly layer after the training.
+  static double learned_gamma(const TensorReader& tensors, std::size_t map);
+
   /// Of a copy's part of a batch.
   [[nodiscard]] std::uint32_t samples() const { return options_.batch / options_.replicas; }
 

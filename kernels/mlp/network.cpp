@@ -69,9 +69,20 @@ void describe(config::Fields& fields, LayerOptions& layer) {
       fmt::format("found {}, allowed 0 or a power of two from 2 on", layer.butterfly_size));
   fields.field({"factors", "of pixelfly: butterfly factors that the mask is the sum of; 0: all"},
                layer.factors, {0, 16});
+  fields.field(
+      {"gamma",
+       "of pixelfly: W = gamma S + (1 - gamma) U V^T, multiplied on the machine each step, "
+       "b apart; null: W = S + U V^T"},
+      layer.gamma, {0, 1});
+  fields.field({"learn_gamma",
+                "of pixelfly: gamma is a parameter, which begins as given and follows its gradient "
+                "without bounds; false: it is fixed"},
+               layer.learn_gamma);
+  fields.require(!layer.learn_gamma || layer.gamma.has_value(), "learn_gamma",
+                 "found true without gamma, allowed with gamma, the number that it begins with");
   belongs(fields, layer, "rank", {LayerKind::low_rank, LayerKind::pixelfly});
   belongs(fields, layer, "parameters", {LayerKind::butterfly});
-  for (const std::string_view key : {"block", "butterfly_size", "factors"})
+  for (const std::string_view key : {"block", "butterfly_size", "factors", "gamma", "learn_gamma"})
     belongs(fields, layer, key, {LayerKind::pixelfly});
 }
 
@@ -136,13 +147,13 @@ std::uint64_t Linear::parameters() const {
           elements += high * std::min(layer.block, inputs - first);
       }
     }
-    return elements + std::uint64_t{inputs + outputs} * layer.rank;
+    return elements + std::uint64_t{inputs + outputs} * layer.rank + (learns_gamma() ? 1 : 0);
   }
   return std::uint64_t{columns()} * outputs;
 }
 
 std::uint64_t Linear::flops() const {
-  if (layer.kind != LayerKind::butterfly) return 2 * parameters();
+  if (layer.kind != LayerKind::butterfly) return 2 * (parameters() - (learns_gamma() ? 1 : 0));
   const butterfly::Problem problem = factors(1);
   return std::uint64_t{6} * stacks() * problem.stages() * problem.pairs() + outputs;
 }
@@ -260,6 +271,7 @@ std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
       const double added = values.size() < order.v ? linear.layer.rank : linear.inputs;
       values.push_back(initial_weight(seed, product, bound_of(added), values.size()));
     }
+    if (linear.learns_gamma()) values.push_back(static_cast<float>(*linear.layer.gamma));
     return values;
   }
   const bool factors = linear.layer.kind == LayerKind::butterfly;

@@ -25,6 +25,8 @@ struct LayerOptions {
   std::uint32_t block = 16;          ///< of pixelfly, as what follows
   std::uint32_t butterfly_size = 0;  ///< 0: the largest
   std::uint32_t factors = 0;         ///< 0: all
+  std::optional<double> gamma = {};  ///< W = gamma S + (1 - gamma) U V^T
+  bool learn_gamma = false;          ///< gamma is a parameter
 };
 void describe(config::Fields& fields, LayerOptions& layer);
 
@@ -43,6 +45,10 @@ struct Linear {
   [[nodiscard]] std::uint64_t parameters() const;
   /// Multiplications and additions of a sample, going forward.
   [[nodiscard]] std::uint64_t flops() const;
+
+  [[nodiscard]] bool learns_gamma() const {
+    return layer.kind == LayerKind::pixelfly && layer.learn_gamma;
+  }
 
   /// Of butterfly: features of a stack, a power of two, and stacks of as many outputs; the outputs
   /// of the last one that are too many are dropped (torch_butterfly/butterfly.py of
@@ -71,9 +77,9 @@ struct PixelflyOrder {
 };
 PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& mask);
 
-/// The seeded parameters of a linear map as f32 has them. Of dense row by row of W, b last, uniform
-/// within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack by stack, factor by factor, pair
-/// by pair, then b: those of a Hadamard transform; of pixelfly the
+/// The seeded parameters of a linear map as f32 has them, and a learned gamma last. Of dense row by
+/// row of W, b last, uniform within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack by
+/// stack, factor by factor, pair by pair, then b: those of a Hadamard transform; of pixelfly the
 /// blocks of S by block rows, each row by row, then U and V by rows: within the root of what a row
 /// adds up.
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,

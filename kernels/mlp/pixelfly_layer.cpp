@@ -1,4 +1,4 @@
-#include "kernels/mlp/pixelfly_weights.h"
+#include "kernels/mlp/pixelfly_gamma.h"
 #include "kernels/training/results.h"
 
 namespace tessera::mlp {
@@ -29,6 +29,7 @@ class PixelflyLayer : public Layer {
         initial_parameters(context.seed, context.number, context.linear);
     fill(w_, values);
     fill(v_, values);
+    if (context.linear.layer.gamma) gamma_.emplace(assembly, sparse_, context, w_, first_of_u());
   }
 
   void forward(const Matrix& x, const Matrix& z) override {
@@ -36,6 +37,7 @@ class PixelflyLayer : public Layer {
     const Partition& outer = plan_.forward.partition;
     x_ = stored(outer.x.front().storage, "x in blocks");
     clear_behind(x, outer.x.front().storage, x_);
+    if (gamma_) w_.copies = gamma_->multiply();
     const Values weights = make_values(outer);
     const Values factor = make_values(plan_.z.partition);
     const Taking w{w_, weights, true, 0, kAll};
@@ -81,12 +83,14 @@ class PixelflyLayer : public Layer {
     }
     pixelfly::add_products(sparse_, plan_.gradients, {dy}, {x_, z_}, {t}, w_.gradients(),
                            v_.gradients());
+    if (gamma_) gamma_->add_gradients();
     return back;
   }
 
   [[nodiscard]] std::vector<training::Stretch> stretches() const override {
     std::vector<training::Stretch> all = w_.stretches;
     all.insert(all.end(), v_.stretches.begin(), v_.stretches.end());
+    if (gamma_ && gamma_->parameter()) all.push_back(*gamma_->parameter());
     return all;
   }
 
@@ -103,6 +107,10 @@ class PixelflyLayer : public Layer {
       places.push_back(of.place(row, column, &of == &w_ ? w : v));
     });
     program.add_tensor(training::weights_at(name, w_.stretches.front().master_type(), places));
+    if (!gamma_ || !gamma_->parameter()) return;
+    const std::vector<Place> gamma = copies.master_places(*gamma_->parameter());
+    program.add_tensor(training::weights_at(fmt::format("gamma_{}", context_.number),
+                                            program::Type::f32, std::span(gamma).first(1)));
   }
 
  private:
@@ -110,7 +118,7 @@ class PixelflyLayer : public Layer {
   template <class Take>
   void for_parameters(const Take& take) const {
     const Linear& linear = context_.linear;
-    const BlockMatrix s = linear.mask();
+    const BlockMatrix& s = plan_.mask;
     for (std::uint32_t row = 0; row < s.block_rows(); ++row)
       for (std::uint64_t e = s.row_begin[row]; e < s.row_begin[row + 1]; ++e)
         for (std::uint32_t n = 0; n < s.block * s.block; ++n)
@@ -201,6 +209,7 @@ class PixelflyLayer : public Layer {
   sparse::TileCode code_;
   sparse::Assembly sparse_;
   AtRest w_, v_;
+  std::optional<PixelflyGamma> gamma_;
   Buffers x_, z_;  ///< of this turn
 };
 

@@ -68,7 +68,8 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
       kernels::block_shape(costs.machine().tile.matrix_unit, room.type, program::Type::f32)};
   sparse::Shape inner = plan.shape;
   inner.block = pixelfly::inner_block(plan.shape);
-  const BlockMatrix s = linear.mask();
+  plan.mask = linear.mask();
+  const BlockMatrix& s = plan.mask;
   const std::uint32_t in = linear.padded_inputs();
   const std::uint32_t out = linear.padded_outputs();
   plan.forward_of = beside(s, rank, s.block_rows());

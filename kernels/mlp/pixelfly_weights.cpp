@@ -53,8 +53,7 @@ class RestLines {
           from_.element_bytes;
       Lines::Pieces pieces;
       for (const auto& piece : from_.storage.pieces(before + begin, before + end))
-        pieces.push_back(
-            {{from_.stretches[piece.tile].weights, piece.offset}, piece.at, piece.bytes});
+        pieces.push_back({{from_.taken(piece.tile), piece.offset}, piece.at, piece.bytes});
       return pieces;
     }};
   }
@@ -123,8 +122,8 @@ void add_copies(program::Exchange& exchange, const Taking& taking) {
         const std::uint64_t source = from.byte(element.row, element.column);
         for (const auto& given : from.storage.pieces(source, source + run * from.element_bytes)) {
           const std::uint64_t begin = to.byte(out, in) + given.at;
-          sparse::scatter(exchange, {from.stretches[given.tile].weights, given.offset}, to.storage,
-                          to.buffers, begin, begin + given.bytes);
+          sparse::scatter(exchange, {from.taken(given.tile), given.offset}, to.storage, to.buffers,
+                          begin, begin + given.bytes);
         }
       }
     }

@@ -50,9 +50,9 @@ struct AtRest {
     return (e * of.area() + of.number(row % block, column % block)) * element_bytes;
   }
   using Masters = std::vector<std::vector<program::Place>>;  ///< by tile and parameter
-  [[nodiscard]] Masters masters(const training::Replicas& copies) const {
+  [[nodiscard]] Masters masters(const training::Replicas& replicas) const {
     Masters places;
-    for (const training::Stretch& each : stretches) places.push_back(copies.master_places(each));
+    for (const training::Stretch& each : stretches) places.push_back(replicas.master_places(each));
     return places;
   }
   [[nodiscard]] program::Place place(std::uint64_t row, std::uint64_t column,
@@ -73,6 +73,12 @@ struct AtRest {
   kernels::EvenStorage storage;
   BlockNumbers number;
   std::vector<training::Stretch> stretches;  ///< by tile
+  std::vector<BufferId> copies = {};         ///< by tile, if products take these for the weights
+
+  /// What products take on a tile.
+  [[nodiscard]] BufferId taken(std::uint32_t tile) const {
+    return copies.empty() ? stretches[tile].weights : copies[tile];
+  }
 };
 
 /// The values of a product's matrix as it takes them: blocks in the order of its deal, each [run of

@@ -132,7 +132,8 @@ class PlainButterfly : public PlainMap {
   std::vector<std::vector<Vector>> inputs_;  ///< of the sample, by stack and factor
 };
 
-/// y = S [x, 1] + U (V^T x).
+/// y = S [x, 1] + U (V^T x). With gamma `weights` has S, but for b, and U times their factors, and
+/// `gradients` are with respect to those until finish_gradients().
 class PlainPixelfly : public PlainMap {
  public:
   PlainPixelfly(const Linear& linear, Vector initial, program::Type type)
@@ -140,6 +141,30 @@ class PlainPixelfly : public PlainMap {
     const PixelflyOrder order = pixelfly_order(linear, mask_);
     u_ = order.u;
     v_ = order.v;
+    if (linear.layer.gamma) PlainPixelfly::refresh();
+  }
+
+  void refresh() override {
+    PlainMap::refresh();
+    if (!linear_.layer.gamma) return;
+    for_scaled(
+        [&](std::size_t at, double factor, double) { weights[at] = round(factor * weights[at]); });
+  }
+  void finish_gradients() override {
+    if (!linear_.layer.gamma) return;
+    round.all(gradients);
+    double of_gamma = 0;
+    for_scaled([&](std::size_t at, double factor, double sign) {
+      of_gamma += sign * gradients[at] * round(parameters[at]);
+      gradients[at] = round(factor * gradients[at]);
+    });
+    if (linear_.layer.learn_gamma) gradients.back() = of_gamma;
+  }
+  /// Gamma's is f32.
+  void round_gradients() override {
+    const double of_gamma = gradients.back();
+    PlainMap::round_gradients();
+    if (linear_.layer.learn_gamma) gradients.back() = of_gamma;
   }
 
   Vector forward(const Vector& x) override {
@@ -182,6 +207,17 @@ class PlainPixelfly : public PlainMap {
   }
 
  private:
+  /// Parameters that gamma is a factor of: where they are, their factor, its slope.
+  template <class Take>
+  void for_scaled(const Take& take) const {
+    const double gamma = linear_.layer.learn_gamma
+                             ? parameters.back()
+                             : static_cast<double>(static_cast<float>(*linear_.layer.gamma));
+    for_elements([&](std::size_t at, std::size_t, std::size_t j) {
+      if (j < linear_.inputs) take(at, gamma, 1.0);
+    });
+    for (std::size_t at = u_; at < v_; ++at) take(at, 1 - gamma, -1.0);
+  }
   /// Elements of S that are no padding: row, column; the column behind all inputs is b.
   template <class Take>
   void for_elements(const Take& take) const {

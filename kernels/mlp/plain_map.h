@@ -41,6 +41,8 @@ class PlainMap {
     weights = parameters;
     round.all(weights);
   }
+  /// Gradients of what samples saw become those of parameters; once for all samples of a copy.
+  virtual void finish_gradients() {}
   /// Of a batch: those of factors are kept in f32.
   virtual void round_gradients() { round.all(gradients); }
 

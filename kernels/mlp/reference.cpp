@@ -94,6 +94,7 @@ void PlainNetwork::nudge(double share) {
 }
 
 void PlainNetwork::gather() {
+  for (const auto& map : maps_) map->finish_gradients();
   if (options_.replicas == 1) return;
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     maps_[i]->round_gradients();

@@ -18,7 +18,8 @@ class PlainNetwork {
   StepResult look(const Vector& image, std::uint32_t label);
   /// Adds the gradients of the sample just looked at.
   void learn(std::uint32_t label);
-  /// The samples of one copy of the network are done: its gradients are rounded and added.
+  /// The samples of one copy of the network are done: its gradients are those of its parameters,
+  /// rounded and added to the other copies'.
   void gather();
   /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
   /// nothing changes but the scale.

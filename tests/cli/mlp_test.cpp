@@ -138,6 +138,12 @@ TEST_SUITE("cli") {
          "block: found 6, allowed 4, 8 or 16"},
         {"layers[0].kind=pixelfly --set workload.layers[0].butterfly_size=6",
          "butterfly_size: found 6, allowed 0 or a power of two from 2 on"},
+        {"layers[0].gamma=0.5", "gamma: found with kind dense, allowed with pixelfly"},
+        {"layers[0].kind=pixelfly --set workload.layers[0].gamma=1.1",
+         "workload.layers[0].gamma: found 1.1, allowed a number from 0 to 1"},
+        {"layers[0].kind=pixelfly --set workload.layers[0].learn_gamma=true",
+         "workload.layers[0].learn_gamma: found true without gamma, allowed with gamma, the number "
+         "that it begins with"},
         {"layers[0].kind=butterflies", "kind: found \"butterflies\""},
         {"optimiser.learning_rate=-1", "workload.optimiser.learning_rate: found -1"},
         {"optimiser.learning_rate=NaN", "workload.optimiser.learning_rate: found \"NaN\""},

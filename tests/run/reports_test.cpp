@@ -158,6 +158,10 @@ std::vector<Case> cases() {
           {"mlp",
            {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=3",
             "workload.layers[0].kind=pixelfly", "workload.layers[0].block=4"}},
+          {"mlp",
+           {tiles, "workload.layers[0].outputs=20", "workload.data.width=7", "workload.steps=3",
+            "workload.layers[0].kind=pixelfly", "workload.layers[0].gamma=0.5",
+            "workload.layers[0].learn_gamma=true", "workload.dtype=f16"}},
           {"quickstart", {tiles, "workload.m=64", "workload.n=64", "workload.k=64"}}};
 }
 

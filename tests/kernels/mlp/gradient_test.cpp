@@ -39,6 +39,15 @@ std::vector<std::vector<LayerOptions>> networks() {
   for (LayerOptions& layer : rotating) layer.parameters = butterfly::Parameters::rotation;
   rotating.back().parameters = butterfly::Parameters::free;
   all.push_back(rotating);
+  for (const bool learned : {false, true}) {
+    std::vector<LayerOptions> weighed = all[6];
+    for (LayerOptions& layer : weighed)
+      if (layer.kind == LayerKind::pixelfly) {
+        layer.gamma = 0.3;
+        layer.learn_gamma = learned;
+      }
+    all.push_back(weighed);
+  }
   return all;
 }
 
@@ -58,10 +67,15 @@ Options options_of(const std::vector<LayerOptions>& layers) {
   return options;
 }
 
-/// A network with its first batch.
+Options one_copy(Options options) {
+  options.replicas = 1;
+  return options;
+}
+
+/// A network with its first batch, whose gradients are one copy's.
 struct Plain {
   explicit Plain(const Options& given)
-      : options(given),
+      : options(one_copy(given)),
         data(options.data, options.seed),
         linears(products_of(options.layers, data.inputs())),
         network(options, linears) {}
@@ -74,6 +88,7 @@ struct Plain {
       sum += network.look(image, data.label(sample)).loss;
       if (learns) network.learn(data.label(sample));
     }
+    if (learns) network.gather();
     return sum;
   }
 
@@ -116,6 +131,8 @@ std::vector<Vector> gradients_of(const test::Finished<Mlp>& run, const Options& 
     std::vector<float> after = run.tensors.floats(name, threads);
     if (run.tensors.has(name + "_bias"))
       for (const float bias : run.tensors.floats(name + "_bias", threads)) after.push_back(bias);
+    const std::string gamma = fmt::format("gamma_{}", i);
+    if (run.tensors.has(gamma)) after.push_back(run.tensors.floats(gamma, threads).front());
     for (std::size_t j = 0; j < before.size(); ++j)
       taken.push_back(before[j] - static_cast<double>(after.at(j)));
   }

@@ -71,6 +71,29 @@ class Altered : public MemoryReader {
   std::vector<std::byte> bytes_;
 };
 
+/// The same with one buffer's first f32 made larger.
+class Enlarged : public MemoryReader {
+ public:
+  Enlarged(const MemoryReader& from, program::BufferId buffer, float by)
+      : from_(from), buffer_(buffer), by_(by) {}
+  void read(program::Place place, std::span<std::byte> into) const override {
+    from_.read(place, into);
+    if (place.buffer != buffer_) return;
+    float value = 0;
+    std::memcpy(&value, into.data(), sizeof value);
+    value += by_;
+    std::memcpy(into.data(), &value, sizeof value);
+  }
+  [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override {
+    return from_.written(transfer);
+  }
+
+ private:
+  const MemoryReader& from_;
+  program::BufferId buffer_;
+  float by_;
+};
+
 /// The logarithms of a run's loss scales, "-" behind those of skipped steps.
 std::string scales_of(const Options& options) {
   return in_child([&]() -> std::string {
@@ -116,6 +139,57 @@ TEST_SUITE("run") {
       CHECK(run(network(10, {blocks, blocks})) == "passed");
       CHECK(run(network(7, {of_kind(LayerKind::pixelfly, outputs, 16)}), small_machine(40)) ==
             "passed");
+    }
+  }
+
+  TEST_CASE("pixelfly layers with a gamma, fixed or learned, of every block and type") {
+    for (const program::Type type : {program::Type::f32, program::Type::f16})
+      for (const std::uint32_t block : {4U, 8U, 16U})
+        for (const bool learned : {false, true}) {
+          LayerOptions layer = of_kind(LayerKind::pixelfly, 44, block);
+          layer.gamma = 0.6;
+          layer.learn_gamma = learned;
+          Options options = network(9, {layer, layer});
+          options.dtype = type;
+          CAPTURE(static_cast<int>(type));
+          CAPTURE(block);
+          CAPTURE(learned);
+          CHECK(run(options) == "passed");
+          options.learning.optimiser = training::Optimiser::adam;
+          options.learning.rate = 0.01;
+          MachineConfig machine = small_machine(40);
+          machine.tile.matrix_unit = {};
+          CHECK(run(options, machine) == "passed");
+          options.train = false;
+          CHECK(run(options) == "passed");
+        }
+  }
+
+  TEST_CASE("a learned gamma is compared, counted and told; copies learn the same one") {
+    LayerOptions layer = of_kind(LayerKind::pixelfly, 24);
+    layer.gamma = 0.6;
+    Options options = network(10, {layer});
+    const auto facts = [&](bool learned) {
+      options.layers.front().learn_gamma = learned;
+      MeasuredCosts costs(small_machine(4));
+      return Mlp(options, costs).facts().at("parameters").get<std::uint64_t>();
+    };
+    const std::uint64_t fixed = facts(false);
+    CHECK(facts(true) == fixed + 1);
+    options.replicas = 2;
+    for (const program::Type type : {program::Type::f32, program::Type::f16}) {
+      options.dtype = type;
+      CHECK(in_child([&]() -> std::string {
+              const test::Finished<Mlp> run(options, small_machine(9));
+              const CheckResult right = run.workload.check(run.tensors, {CheckMode::full});
+              if (!right.passed) return right.problem;
+              const auto buffer = run.tensors.tensor("gamma_0").parts.front().place.buffer;
+              const Enlarged other(run.machine.memory(), buffer, 0.01F);
+              if (run.workload.check(TensorReader(run.program, other), {CheckMode::full}).passed)
+                return "a wrong gamma passes";
+              const auto told = run.workload.results(run.tensors).at("gamma_0").get<double>();
+              return std::abs(told - 0.6) > 1e-3 ? "learned" : "stayed";
+            }) == "learned");
     }
   }
 
