@@ -1,4 +1,5 @@
 #include "kernels/mlp/pixelfly_gamma.h"
+#include "kernels/sparse/tensors.h"
 #include "kernels/training/results.h"
 
 namespace tessera::mlp {
@@ -107,6 +108,10 @@ class PixelflyLayer : public Layer {
       places.push_back(of.place(row, column, &of == &w_ ? w : v));
     });
     program.add_tensor(training::weights_at(name, w_.stretches.front().master_type(), places));
+    sparse::add_pattern(
+        program,
+        {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32},
+        plan_.mask);
     if (!gamma_ || !gamma_->parameter()) return;
     const std::vector<Place> gamma = copies.master_places(*gamma_->parameter());
     program.add_tensor(training::weights_at(fmt::format("gamma_{}", context_.number),

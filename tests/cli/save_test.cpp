@@ -180,6 +180,53 @@ TEST_SUITE("cli") {
     }
   }
 
+  TEST_CASE("a pixelfly network's loss follows from its weights, mask and gamma") {
+    const CommandFolder folder;
+    constexpr std::uint64_t kInputs = 12, kPadded = 16, kOutputs = 4, kBlock = 4, kRank = 3;
+    run_saving(folder, config_of(R"("kernel": "mlp", "layers": [{"kind": "pixelfly", "outputs": 4,
+      "block": 4, "rank": 3, "butterfly_size": 16, "activation": "none", "gamma": 0.3,
+      "learn_gamma": true}],
+      "batch": 10, "steps": 1, "train": false, "data": {"width": 4, "height": 3, "classes": 4,
+      "samples": 10, "test_samples": 0})"));
+    const double gamma = test::saved(folder, "gamma_0").values.at(0);
+    CHECK(gamma == doctest::Approx(0.3));
+    const std::vector<double> weights = test::saved(folder, "weights_0").values;
+    const std::vector<double> indices = test::saved(folder, "mask_0.indices").values;
+    const std::vector<double> begins = test::saved(folder, "mask_0.indptr").values;
+    Matrix w{kOutputs, kInputs, std::vector<double>(kOutputs * kInputs)};
+    std::vector<double> bias(kOutputs);
+    for (std::uint64_t row = 0; row * kBlock < kOutputs; ++row)
+      for (auto e = static_cast<std::uint64_t>(begins[row]);
+           e < static_cast<std::uint64_t>(begins[row + 1]); ++e)
+        for (std::uint64_t n = 0; n < kBlock * kBlock; ++n) {
+          const std::uint64_t i = row * kBlock + n / kBlock;
+          const std::uint64_t j = static_cast<std::uint64_t>(indices[e]) * kBlock + n % kBlock;
+          const double value = weights[e * kBlock * kBlock + n];
+          if (j < kInputs) w.at(i, j) += gamma * value;
+          if (j == kPadded) bias[i] = value;
+        }
+    const std::uint64_t u = indices.size() * kBlock * kBlock;
+    const std::uint64_t v = u + kOutputs * kRank;
+    REQUIRE(weights.size() == v + kInputs * kRank);
+    for (std::uint64_t i = 0; i < kOutputs; ++i)
+      for (std::uint64_t j = 0; j < kInputs; ++j)
+        for (std::uint64_t q = 0; q < kRank; ++q)
+          w.at(i, j) += (1 - gamma) * weights[u + i * kRank + q] * weights[v + j * kRank + q];
+    const Matrix images = matrix(folder, "images");
+    const std::vector<double> labels = test::saved(folder, "labels").values;
+    double loss = 0;
+    for (std::uint64_t sample = 0; sample < 10; ++sample) {
+      std::vector<double> out = bias;
+      double all = 0;
+      for (std::uint64_t i = 0; i < kOutputs; ++i) {
+        for (std::uint64_t j = 0; j < kInputs; ++j) out[i] += w.at(i, j) * images.at(sample, j);
+        all += std::exp(out[i]);
+      }
+      loss -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
+    }
+    CHECK(test::saved(folder, "loss").values.at(0) == doctest::Approx(loss / 10).epsilon(1e-5));
+  }
+
   TEST_CASE("butterfly factors, real and complex, and the gradient of X") {
     const CommandFolder folder;
     constexpr std::uint64_t kFeatures = 16, kColumns = 6;
