@@ -43,10 +43,9 @@ class Reader {
       layer_.kind = NeuronKind::lif;
     } else if (from_.type == "CubaLIF") {
       layer_.kind = NeuronKind::cuba_lif;
-    } else if (from_.type == "LI") {
-      layer_.kind = NeuronKind::integrator;
     } else {
-      fail("neurons of this type are not supported, but CubaLIF, IF, LI and LIF");
+      check(from_.type == "LI", "snn: no neurons are made of the NIR type {}", from_.type);
+      layer_.kind = NeuronKind::integrator;
     }
   }
   [[nodiscard]] double value(const char* name, std::size_t i) const {

@@ -13,7 +13,7 @@ namespace tessera::snn {
 /// their threshold on, as in arXiv 2311.04386. UserErrors name `file` and the node: more than
 /// 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last, one that takes from
 /// others than the layer before it and itself, a step longer than a time constant, a CubaLIF whose
-/// v_leak is not its v_reset, CubaLI, an output that is not the last layer.
+/// v_leak is not its v_reset, an output that is not the last layer.
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
 
 }  // namespace tessera::snn

@@ -206,12 +206,26 @@ LinearNode flattened(const NirNode&, const Shape& input, const std::string&) {
 
 using Maker = LinearNode (*)(const NirNode&, const Shape&, const std::string&);
 
-const std::map<std::string, Maker>& makers() {
-  static const std::map<std::string, Maker> table{{"Affine", dense},       {"AvgPool2d", pooling},
-                                                  {"Conv1d", convolution}, {"Conv2d", convolution},
-                                                  {"Flatten", flattened},  {"Input", unchanged},
-                                                  {"Linear", dense},       {"Output", unchanged},
-                                                  {"Scale", scaled},       {"SumPool2d", pooling}};
+struct LinearType {
+  Maker make;
+  std::vector<std::string_view> parameters;
+};
+
+const std::map<std::string, LinearType, std::less<>>& types() {
+  const std::vector<std::string_view> windows{"kernel_size", "padding", "stride"};
+  const std::vector<std::string_view> filters{"bias",    "dilation", "groups", "input_shape",
+                                              "padding", "stride",   "weight"};
+  static const std::map<std::string, LinearType, std::less<>> table{
+      {"Affine", {dense, {"bias", "weight"}}},
+      {"AvgPool2d", {pooling, windows}},
+      {"Conv1d", {convolution, filters}},
+      {"Conv2d", {convolution, filters}},
+      {"Flatten", {flattened, {"end_dim", "start_dim"}}},
+      {"Input", {unchanged, {"shape"}}},
+      {"Linear", {dense, {"weight"}}},
+      {"Output", {unchanged, {"shape"}}},
+      {"Scale", {scaled, {"scale"}}},
+      {"SumPool2d", {pooling, windows}}};
   return table;
 }
 
@@ -250,16 +264,16 @@ LinearMap sum(const LinearMap& a, const LinearMap& b) {
   return result;
 }
 
-std::vector<std::string> linear_types() {
-  std::vector<std::string> types;
-  for (const auto& entry : makers()) types.push_back(entry.first);
-  return types;
+std::vector<NodeType> linear_types() {
+  std::vector<NodeType> all;
+  for (const auto& [name, type] : types()) all.push_back({name, type.parameters});
+  return all;
 }
 
-bool is_linear(const std::string& type) { return makers().contains(type); }
+bool is_linear(const std::string& type) { return types().contains(type); }
 
 LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where) {
-  LinearNode result = makers().at(node.type)(node, input, where);
+  LinearNode result = types().at(node.type).make(node, input, where);
   std::uint64_t terms = 0;
   for (const auto& row : result.map.rows) terms += row.size();
   limit(terms, where);

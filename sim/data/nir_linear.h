@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/data/nir_file.h"
@@ -36,8 +37,14 @@ struct LinearNode {
   std::vector<double> constant;  ///< added to each element; empty: nothing
 };
 
-/// The types of nodes that linear_node() knows, in alphabetical order.
-std::vector<std::string> linear_types();
+/// A type of node, and the names of the parameters that it may have.
+struct NodeType {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+};
+
+/// The types that linear_node() knows, in alphabetical order.
+std::vector<NodeType> linear_types();
 bool is_linear(const std::string& type);
 
 /// The node as a function of an input of this shape. `where` (file and node) stands in UserErrors:

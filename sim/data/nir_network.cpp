@@ -11,15 +11,9 @@ namespace tessera::data {
 
 namespace {
 
-struct NeuronType {
-  std::string_view name;
-  std::vector<std::string_view> parameters;
-};
-
 /// By name; what nir/ir/neuron.py of the reference implementation calls them.
-const std::vector<NeuronType>& neuron_types() {
-  static const std::vector<NeuronType> types{
-      {"CubaLI", {"tau_mem", "tau_syn", "r", "v_leak", "w_in"}},
+const std::vector<NodeType>& neuron_types() {
+  static const std::vector<NodeType> types{
       {"CubaLIF", {"tau_mem", "tau_syn", "r", "v_leak", "w_in", "v_threshold", "v_reset"}},
       {"IF", {"r", "v_threshold", "v_reset"}},
       {"LI", {"tau", "r", "v_leak"}},
@@ -27,7 +21,7 @@ const std::vector<NeuronType>& neuron_types() {
   return types;
 }
 
-const NeuronType* neuron_type(const std::string& type) {
+const NodeType* neuron_type(const std::string& type) {
   const auto& types = neuron_types();
   const auto found =
       std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.name == type; });
@@ -85,13 +79,26 @@ class Builder {
     return of(before_, node);
   }
 
+  /// Types and names of parameters: whatever nothing reads is refused.
   void check_types() const {
+    std::map<std::string_view, std::vector<std::string_view>> known;
+    for (const auto& types : {linear_types(), neuron_types()})
+      for (const NodeType& type : types) known.emplace(type.name, type.parameters);
     for (const auto& [name, node] : graph_.nodes) {
-      if (is_linear(node.type) || neuron_type(node.type) != nullptr) continue;
-      std::vector<std::string> known = linear_types();
-      for (const NeuronType& neurons : neuron_types()) known.emplace_back(neurons.name);
-      std::sort(known.begin(), known.end());
-      fail(name, "nodes of this type are not supported, but {}", fmt::join(known, ", "));
+      const auto found = known.find(node.type);
+      if (found == known.end()) {
+        std::vector<std::string_view> names;
+        names.reserve(known.size());
+        for (const auto& entry : known) names.push_back(entry.first);
+        fail(name, "nodes of this type are not supported, but {}", fmt::join(names, ", "));
+      }
+      const std::vector<std::string_view>& read = found->second;
+      for (const auto& entry : node.parameters) {
+        const std::string& key = entry.first;
+        const bool shape = key == "input_type" || key == "output_type";
+        if (!shape && std::find(read.begin(), read.end(), key) == read.end())
+          fail(name, "{}: found, which nothing reads, allowed {}", key, fmt::join(read, ", "));
+      }
     }
   }
 

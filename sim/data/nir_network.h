@@ -13,14 +13,14 @@ namespace tessera::data {
 /// Neurons of one node and what reaches them at each step.
 struct NirPopulation {
   std::string name;
-  std::string type;  ///< IF, LIF, CubaLIF, LI or CubaLI
+  std::string type;  ///< CubaLIF, IF, LI or LIF
   /// One number a neuron: tau, r, v_leak, v_threshold, v_reset, tau_mem, tau_syn, w_in, as the type
   /// has them.
   std::map<std::string, std::vector<double>> parameters;
   std::vector<double> constant;  ///< added to each neuron's input at every step
 
   struct Input {
-    std::optional<std::size_t> from;  ///< population; none: the network's input
+    std::optional<std::size_t> from;      ///< population; none: the network's input
     LinearMap weights;                ///< a row a neuron
   };
   std::vector<Input> inputs;  ///< the network's first, then by population
@@ -39,7 +39,8 @@ struct NirNetwork {
 /// Spikes take one step from population to population, so that every cycle needs one. UserErrors
 /// name `file` and the nodes: a type that is not supported, a cycle without neurons, no or several
 /// Inputs, an Output without neurons before it, shapes that do not agree, parameters that are
-/// missing or not one a neuron.
+/// missing, not one a neuron, or unknown. Shapes that nodes state beside those of their weights are
+/// not read; Flatten flattens all dimensions.
 NirNetwork nir_network(const NirGraph& graph, const std::string& file);
 
 }  // namespace tessera::data

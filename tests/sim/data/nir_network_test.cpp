@@ -208,6 +208,12 @@ TEST_SUITE("unit") {
       CHECK(message(graph).starts_with(
           "a.nir: node 'w' (Delay): nodes of this type are not supported, but Affine, AvgPool2d"));
     }
+    SUBCASE("a parameter that its type does not have") {
+      graph.nodes["a"].parameters["delay"] = number(1);
+      CHECK(message(graph) ==
+            "a.nir: node 'a' (LIF): delay: found, which nothing reads, allowed tau, r, v_leak, "
+            "v_threshold, v_reset");
+    }
     SUBCASE("a cycle without delay") {
       graph.nodes["w2"] = linear(2, 2, 1);
       graph.edges.insert(graph.edges.end(), {{"w", "w2"}, {"w2", "w"}});
