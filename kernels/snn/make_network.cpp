@@ -123,8 +123,9 @@ constexpr float kAlways = -100;
 
 Network network_of_file(const Options& options, std::uint32_t inputs) {
   const std::string& file = options.network;
-  Network network =
-      from_nir(data::nir_network(data::read_nir(file), file), options.step_seconds, file);
+  const data::NirNetwork nir = data::nir_network(data::read_nir(file), file);
+  Network network = from_nir(nir, options.step_seconds, file);
+  if (options.train) require_trainable(nir, file);
   if (network.inputs() != inputs)
     throw KeyError("workload.network", fmt::format("found {} inputs of {}, allowed {}, those of "
                                                    "workload.data",

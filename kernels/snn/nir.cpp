@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "sim/base/errors.h"
 
 namespace tessera::snn {
@@ -142,6 +144,23 @@ Network from_nir(const data::NirNetwork& nir, double seconds, const std::string&
                                 nir.populations.back().name));
   }
   return network;
+}
+
+void require_trainable(const data::NirNetwork& nir, const std::string& file) {
+  for (const NirPopulation& to : nir.populations) {
+    for (const NirPopulation::Input& input : to.inputs) {
+      if (input.own) continue;
+      const std::string through =
+          input.nodes.empty() ? "no weights" : fmt::format("{}", fmt::join(input.nodes, ", "));
+      throw KeyError(
+          "workload.train",
+          fmt::format("found true, allowed false with {}: node '{}' ({}) takes the "
+                      "spikes of '{}' through {}, of which training a matrix would keep "
+                      "no structure; it is for one Linear or Affine, used once",
+                      file, to.name, to.type,
+                      input.from ? nir.populations[*input.from].name : "Input", through));
+    }
+  }
 }
 
 }  // namespace tessera::snn

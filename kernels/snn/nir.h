@@ -16,4 +16,8 @@ namespace tessera::snn {
 /// v_leak is not its v_reset, an output that is not the last layer.
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
 
+/// Refuses to train matrices that are not those of one Linear or Affine each, used once: a
+/// convolution's or a pooling's would lose shared weights and zeros, a product's of two its rank.
+void require_trainable(const data::NirNetwork& nir, const std::string& file);
+
 }  // namespace tessera::snn

@@ -52,10 +52,11 @@ void describe(config::Fields& fields, PlanChoice& choice) {
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.file({"network",
-               "spiking network in NIR form (.nir): layers, neurons and weights; made of the keys "
-               "beside it if not given"},
-              options.network);
+  fields.file(
+      {"network",
+       "spiking network in NIR form (.nir): layers, neurons and weights; made of the keys "
+       "beside it if not given; weights of single Linear or Affine nodes alone can be trained"},
+      options.network);
   const char* read = options.network.empty() ? "" : "network";
   fields.field({"step_seconds", "of a network in NIR form: what a time step stands for", "s", false,
                 options.network.empty() ? "network" : ""},
@@ -75,7 +76,9 @@ void describe(config::Fields& fields, Options& options) {
                options.max_activity, {0, 1});
   fields.field({"time_steps", "of a stream"}, options.time_steps, {1, 1U << 20});
   fields.field({"batch", "streams at once"}, options.batch, {1, 65535});
-  fields.field({"train", "weights follow gradients; false: streams are looked at only"},
+  fields.field({"train",
+                "weights follow gradients, those that are 0 too, biases and neurons do not; false: "
+                "streams are looked at only"},
                options.train);
   fields.field({"steps", "batches to train on, or to look at"}, options.steps, {1, 1U << 24});
   fields.field({"loss",

@@ -272,6 +272,13 @@ std::vector<NodeType> linear_types() {
 
 bool is_linear(const std::string& type) { return types().contains(type); }
 
+bool passes_on(const std::string& type) {
+  const Maker make = types().at(type).make;
+  return make == unchanged || make == flattened;
+}
+
+bool is_product(const std::string& type) { return types().at(type).make == dense; }
+
 LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where) {
   LinearNode result = types().at(node.type).make(node, input, where);
   std::uint64_t terms = 0;

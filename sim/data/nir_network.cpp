@@ -47,6 +47,7 @@ class Builder {
     follow_input();
     for (std::size_t i = 0; i < network_.populations.size(); ++i)
       follow(network_.populations[i].name, i);
+    find_shared();
     find_outputs();
     return std::move(network_);
   }
@@ -221,27 +222,59 @@ class Builder {
     return result;
   }
 
+  /// All paths from a source to a node.
+  struct Way {
+    LinearMap map;
+    std::set<std::string> nodes;  ///< that change what passes
+    bool single = true;           ///< one path
+  };
+
   /// Adds what the source's spikes do to all populations behind it.
   void follow(const std::string& source, std::optional<std::size_t> from) {
-    std::map<std::string, LinearMap> maps{{source, identity(shapes_.at(source))}};
+    std::map<std::string, Way> ways{{source, {identity(shapes_.at(source)), {}}}};
     for (const std::string& name : order_) {
       if (name == source) continue;
-      if (auto map = gathered(name, maps)) maps[name] = compose(*map, made_.at(name).map);
+      std::optional<Way> way = gathered(name, ways);
+      if (!way) continue;
+      way->map = compose(way->map, made_.at(name).map);
+      if (!passes_on(type(name))) way->nodes.insert(name);
+      ways[name] = std::move(*way);
     }
     for (NirPopulation& population : network_.populations) {
       // A population is no way through: what reaches its own source again is recurrence.
-      std::optional<LinearMap> map = gathered(population.name, maps);
-      if (map) population.inputs.push_back({from, std::move(*map)});
+      std::optional<Way> way = gathered(population.name, ways);
+      if (!way) continue;
+      const bool product = way->nodes.size() == 1 && is_product(type(*way->nodes.begin()));
+      population.inputs.push_back({from, std::move(way->map), {}, way->single && product});
+      for (const std::string& name : way->nodes)
+        population.inputs.back().nodes.push_back(fmt::format("'{}' ({})", name, type(name)));
     }
   }
-  std::optional<LinearMap> gathered(const std::string& name,
-                                    const std::map<std::string, LinearMap>& maps) const {
-    std::optional<LinearMap> map;
+  /// Weights that stand in several matrices are nobody's own.
+  void find_shared() {
+    std::map<std::string, unsigned> uses;
+    for (const NirPopulation& population : network_.populations)
+      for (const NirPopulation::Input& input : population.inputs)
+        for (const std::string& node : input.nodes) ++uses[node];
+    for (NirPopulation& population : network_.populations)
+      for (NirPopulation::Input& input : population.inputs)
+        input.own = input.own && uses.at(input.nodes.front()) == 1;
+  }
+  std::optional<Way> gathered(const std::string& name,
+                              const std::map<std::string, Way>& ways) const {
+    std::optional<Way> all;
     for (const std::string& from : before(name)) {
-      const auto found = maps.find(from);
-      if (found != maps.end()) map = map ? sum(*map, found->second) : found->second;
+      const auto found = ways.find(from);
+      if (found == ways.end()) continue;
+      if (!all) {
+        all = found->second;
+        continue;
+      }
+      all->map = sum(all->map, found->second.map);
+      all->nodes.insert(found->second.nodes.begin(), found->second.nodes.end());
+      all->single = false;
     }
-    return map;
+    return all;
   }
 
   /// The Input's spikes, and the constants of all linear nodes.

@@ -21,7 +21,9 @@ struct NirPopulation {
 
   struct Input {
     std::optional<std::size_t> from;      ///< population; none: the network's input
-    LinearMap weights;                ///< a row a neuron
+    LinearMap weights;                    ///< a row a neuron
+    std::vector<std::string> nodes = {};  ///< that weights are made of: "'conv' (Conv2d)"
+    bool own = true;  ///< weights are those of one Linear or Affine, which acts nowhere else
   };
   std::vector<Input> inputs;  ///< the network's first, then by population
 

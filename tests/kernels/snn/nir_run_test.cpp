@@ -32,10 +32,12 @@ NirItem node(std::string name, std::string type,
   return {std::move(name), {std::move(type), std::move(parameters)}};
 }
 
-/// An image of 2 x 6 x 5 through a convolution and pooling to 3 x 2 x 2 neurons, a recurrent layer
-/// of 9 with currents, and 4 outputs of type `last`, which may take
-/// their own spikes.
-NirItem nir_graph(const std::string& last, bool recurrent = false) {
+enum class First : std::uint8_t { convolution, product };
+
+/// An image of 2 x 6 x 5 through a convolution and pooling, or a product, to 12 neurons, a
+/// recurrent layer of 9 with currents, and 4 outputs of type `last`, which may take their own
+/// spikes.
+NirItem nir_graph(const std::string& last, First first = First::product, bool recurrent = false) {
   const data::NirParameter two = nir_numbers({2}, {2, 2}), one = nir_numbers({2}, {1, 1});
   NirItem graph{"", {}};
   graph.nodes = {
@@ -76,6 +78,12 @@ NirItem nir_graph(const std::string& last, bool recurrent = false) {
   graph.edges = {{"in", "conv"}, {"conv", "pool"}, {"pool", "flat"}, {"flat", "a"},
                  {"a", "w"},     {"w", "b"},       {"b", "rec"},     {"rec", "b"},
                  {"b", "v"},     {"v", "c"},       {"c", "out"}};
+  if (first == First::product) {
+    graph.nodes[1] = node("conv", "Linear", {{"weight", seeded({12, 60}, 1, 0.1)}});
+    graph.nodes.erase(graph.nodes.begin() + 2);
+    graph.edges[1] = {"conv", "flat"};
+    graph.edges.erase(graph.edges.begin() + 2);
+  }
   if (recurrent) {
     graph.nodes.push_back(node("own", "Linear", {{"weight", seeded({4, 4}, 2, 0.4)}}));
     graph.edges.insert(graph.edges.end(), {{"c", "own"}, {"own", "c"}});
@@ -111,7 +119,8 @@ TEST_SUITE("run") {
       for (const bool train : {false, true}) {
         CAPTURE(last);
         CAPTURE(train);
-        test::write_nir(folder.path() / "a.nir", nir_graph(last));
+        test::write_nir(folder.path() / "a.nir",
+                        nir_graph(last, train ? First::product : First::convolution));
         snn::Options with = options(folder);
         with.train = train;
         with.loss = std::string(last) == "LI" ? snn::Loss::membrane : snn::Loss::spike_count;
@@ -122,13 +131,21 @@ TEST_SUITE("run") {
 
   TEST_CASE("outputs that take their own spikes are trained as their plain reference is") {
     const CommandFolder folder;
-    test::write_nir(folder.path() / "a.nir", nir_graph("IF", true));
+    test::write_nir(folder.path() / "a.nir", nir_graph("IF", First::product, true));
     snn::Options with = options(folder);
     with.steps = 3;
     for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits}) {
       with.plan.algorithm = algorithm;
       CHECK(message(with) == "passed");
     }
+  }
+
+  TEST_CASE("a network of a NIR file with a convolution is not trained") {
+    const CommandFolder folder;
+    test::write_nir(folder.path() / "a.nir", nir_graph("IF", First::convolution));
+    const std::string found = message(options(folder));
+    CHECK(found.starts_with("exit 2: workload.train: found true, allowed false with "));
+    CHECK(found.find("through 'conv' (Conv2d), 'pool' (SumPool2d)") != std::string::npos);
   }
 
   TEST_CASE("a network of a NIR file must suit data and loss") {

@@ -178,6 +178,22 @@ TEST_SUITE("unit") {
     CHECK(count == examples.size());
   }
 
+  TEST_CASE("matrices that stand for other than one Linear or Affine are not trained") {
+    NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
+    CHECK_NOTHROW(snn::require_trainable(nir, "a.nir"));
+    nir.populations[0].inputs[0].own = false;
+    nir.populations[0].inputs[0].nodes = {"'conv' (Conv2d)", "'pool' (SumPool2d)"};
+    std::string message;
+    try {
+      snn::require_trainable(nir, "a.nir");
+    } catch (const KeyError& error) {
+      message = error.what();
+    }
+    CHECK(message.starts_with(
+        "workload.train: found true, allowed false with a.nir: node 'a' (LIF) takes the spikes of "
+        "'Input' through 'conv' (Conv2d), 'pool' (SumPool2d), "));
+  }
+
   TEST_CASE("NIR networks that are no chain of layers are refused by name") {
     CHECK(message(one("LIF", lif(0.5e-3, 1, 0, 1, 0))) ==
           "a.nir: node 'a' (LIF): tau: found 0.0005 s, allowed from the time step of 0.001 s on");

@@ -197,6 +197,65 @@ TEST_SUITE("unit") {
     CHECK(weight(network.populations[0].inputs[0].weights, 1, 0) == 6);
   }
 
+  TEST_CASE("weights are a population's own where one Linear or Affine makes them and acts once") {
+    NirGraph graph;
+    graph.nodes = {{"in", input({2})}, {"flat", {"Flatten", {}}},  {"w", linear(2, 2, 1)},
+                   {"a", neurons(2)},  {"w_rec", linear(2, 2, 5)}, {"out", {"Output", {}}}};
+    graph.edges = {{"in", "flat"}, {"flat", "w"},  {"w", "a"},
+                   {"a", "w_rec"}, {"w_rec", "a"}, {"a", "out"}};
+    const auto own = [&](std::size_t i) {
+      return nir_network(graph, "a.nir").populations[0].inputs.at(i).own;
+    };
+    const auto nodes = [&](std::size_t i) {
+      return nir_network(graph, "a.nir").populations[0].inputs.at(i).nodes;
+    };
+    using Names = std::vector<std::string>;
+    REQUIRE(own(0));
+    REQUIRE(own(1));
+    CHECK(nodes(0) == Names{"'w' (Linear)"});
+    SUBCASE("a factor beside it") {
+      graph.nodes["scale"] = {"Scale", {{"scale", numbers({2}, {2, 3})}}};
+      graph.edges[0] = {"in", "scale"};
+      graph.edges.emplace_back("scale", "flat");
+      CHECK_FALSE(own(0));
+      CHECK(nodes(0) == Names{"'scale' (Scale)", "'w' (Linear)"});
+      CHECK(own(1));
+    }
+    SUBCASE("two products, one behind the other") {
+      graph.nodes["w2"] = linear(2, 2, 1);
+      graph.edges[2] = {"w", "w2"};
+      graph.edges.emplace_back("w2", "a");
+      CHECK_FALSE(own(0));
+    }
+    SUBCASE("two products, side by side") {
+      graph.nodes["w2"] = linear(2, 2, 1);
+      graph.edges.insert(graph.edges.end(), {{"in", "w2"}, {"w2", "a"}});
+      CHECK_FALSE(own(0));
+    }
+    SUBCASE("a path beside it") {
+      graph.edges.emplace_back("in", "w");
+      CHECK_FALSE(own(0));
+    }
+    SUBCASE("one product for the input and for recurrence") {
+      graph.nodes.erase("w_rec");
+      graph.edges[3] = {"a", "w"};
+      graph.edges.erase(graph.edges.begin() + 4);
+      CHECK_FALSE(own(0));
+      CHECK_FALSE(own(1));
+    }
+    SUBCASE("no weights") {
+      graph.edges[2] = {"flat", "a"};
+      graph.edges[1] = {"a", "out"};
+      graph.nodes.erase("w");
+      CHECK_FALSE(own(0));
+      CHECK(nodes(0).empty());
+    }
+    SUBCASE("fixed weights") {
+      graph.nodes["w"] = {"Scale", {{"scale", numbers({2}, {2, 3})}}};
+      CHECK_FALSE(own(0));
+    }
+  }
+
   TEST_CASE("what is not supported or does not fit is named with its node") {
     NirGraph graph;
     graph.nodes = {
