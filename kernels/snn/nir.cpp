@@ -1,5 +1,6 @@
 #include "kernels/snn/nir.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/ranges.h>
@@ -144,6 +145,14 @@ Network from_nir(const data::NirNetwork& nir, double seconds, const std::string&
                                 nir.populations.back().name));
   }
   return network;
+}
+
+std::string stepping(const Network& network, double seconds) {
+  const bool current =
+      std::any_of(network.layers.begin(), network.layers.end(),
+                  [](const Layer& layer) { return layer.kind == NeuronKind::cuba_lif; });
+  return fmt::format("forward Euler, dt {} s, spikes act in the next step{}", seconds,
+                     current ? ", currents on voltages in the same" : "");
 }
 
 void require_trainable(const data::NirNetwork& nir, const std::string& file) {

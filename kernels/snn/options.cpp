@@ -58,8 +58,11 @@ void describe(config::Fields& fields, Options& options) {
        "beside it if not given; weights of single Linear or Affine nodes alone can be trained"},
       options.network);
   const char* read = options.network.empty() ? "" : "network";
-  fields.field({"step_seconds", "of a network in NIR form: what a time step stands for", "s", false,
-                options.network.empty() ? "network" : ""},
+  fields.field({"step_seconds",
+                "of a network in NIR form: dt of forward Euler; the voltage of a CubaLIF takes the "
+                "current of the same step, a spike acts on other neurons in the next step, "
+                "voltages begin at v_reset",
+                "s", false, options.network.empty() ? "network" : ""},
                options.step_seconds, {1e-9, 1e3});
   fields.field({"layers", "neurons of each layer behind the inputs, the last one a class each", "",
                 false, read},

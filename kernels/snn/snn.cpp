@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/snn/dense.h"
+#include "kernels/snn/nir.h"
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
@@ -240,11 +241,15 @@ program::Program Snn::build() const {
 }
 
 nlohmann::ordered_json Snn::facts() const {
-  return {{"neurons", network_.neurons()},
-          {"parameters", network_.parameters()},
-          {"training_steps", options_.train ? options_.steps : 0},
-          {"test_steps", test_steps()},
-          {"memory", memory_}};
+  nlohmann::ordered_json facts{{"neurons", network_.neurons()},
+                               {"parameters", network_.parameters()},
+                               {"training_steps", options_.train ? options_.steps : 0},
+                               {"test_steps", test_steps()},
+                               {"memory", memory_}};
+  if (options_.network.empty()) return facts;
+  facts["equations"] = stepping(network_, options_.step_seconds);
+  if (options_.train) facts["trained"] = "weights, no biases or parameters of neurons";
+  return facts;
 }
 
 /// At the stated activity: every list full. An addition an id and neuron forward; training adds

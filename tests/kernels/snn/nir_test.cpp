@@ -94,6 +94,38 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("a CubaLIF is one step ahead of forward Euler that takes the current before") {
+    const double dt = 1e-3, tau_mem = 0.005, tau_syn = 0.002, r = 4, w_in = 1.5;
+    const snn::Layer layer = snn::from_nir(one("CubaLIF", {{"tau_mem", {tau_mem}},
+                                                           {"tau_syn", {tau_syn}},
+                                                           {"r", {r}},
+                                                           {"v_leak", {-0.2}},
+                                                           {"w_in", {w_in}},
+                                                           {"v_threshold", {0.97}},
+                                                           {"v_reset", {-0.2}}}),
+                                           dt, "a.nir")
+                                 .layers.at(0);
+    double i = 0, v = -0.2, current = 0, u = 0;
+    bool before = false;
+    int spikes = 0;
+    for (int step = 0; step < 60; ++step) {
+      const double spike = step % 3 != 0 ? 2 : 0;
+      // nir/paper/03_rnn/extras/debug_CubaLIF/nir_reference_impl.py, but for its reset.
+      const double last = i;
+      i += dt / tau_syn * (-i + w_in * spike);
+      v += dt / tau_mem * (-0.2 - v + r * last);
+      const bool fires = v > 0.97;
+      CHECK(fires == before);
+      if (fires) v = -0.2;
+      current = layer.beta[0] * current + spike;
+      u = (u > layer.threshold[0] ? 0 : layer.alpha[0] * u) + layer.gain[0] * current;
+      before = u > layer.threshold[0];
+      spikes += before ? 1 : 0;
+    }
+    CHECK(spikes > 3);
+    CHECK(spikes < 50);
+  }
+
   TEST_CASE("layers, recurrence and integrate-and-fire") {
     NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
     nir.populations[0].inputs.push_back({0, {{1}, {{{0, -3.0}}}}});
