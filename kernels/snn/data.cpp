@@ -59,8 +59,8 @@ void describe(config::Fields& fields, DataOptions& data) {
   fields.field({"classes", "of custom streams", "", false, custom ? "" : "kind"}, data.classes,
                {0, 4096});
   fields.require(!custom || data.inputs > 0, "inputs", "found 0, allowed 1 to 65535");
-  fields.require(!custom || data.classes > 1, "classes",
-                 fmt::format("found {}, allowed 2 to 4096", data.classes));
+  fields.require(!custom || data.classes > 0, "classes",
+                 fmt::format("found {}, allowed 1 to 4096", data.classes));
   fields.field({"max_events",
                 "inputs with an event in a step, at most; 0: as published (32, 48, "
                 "96), of custom 64"},

@@ -192,4 +192,19 @@ TEST_SUITE("cli") {
       }
     }
   }
+
+  TEST_CASE("a NIR network of one output runs") {
+    const CommandFolder folder;
+    folder.write("a.json", kNirConfig);
+    std::vector<Plain> all = plain_layers();
+    all.resize(1);
+    Plain& only = all[0];
+    only.neurons = 1;
+    only.weights.resize(kInputs);
+    only.bias.resize(1);
+    only.recurrent.clear();
+    for (auto& entry : only.parameters) entry.second.resize(1);
+    test::write_nir(folder.path() / "a.nir", graph_of(all));
+    run_network(folder, "--set workload.data.classes=1 --set workload.train=false");
+  }
 }
