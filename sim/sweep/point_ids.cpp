@@ -1,7 +1,9 @@
 #include "sim/sweep/point_ids.h"
 
 #include <elf.h>
+#include <filesystem>
 #include <link.h>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,14 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   return 1;
 }
 
+/// Names of the .npy files in a folder, which are what configs name folders for.
+std::set<std::string> arrays_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".npy") names.insert(entry.path().filename().string());
+  return names;
+}
+
 }  // namespace
 
 std::string program_identity() {
@@ -66,12 +76,17 @@ std::string PointIds::of(const config::Config& config) {
 
 const std::string& PointIds::hash_of_file(const std::string& file) {
   const auto [entry, is_new] = hashes_.try_emplace(file);
-  if (is_new) {
-    Sha256 hash;
+  if (!is_new) return entry->second;
+  Sha256 hash;
+  if (std::filesystem::is_directory(file)) {
+    for (const std::string& name : arrays_in(file)) {
+      hash.add(name + '\0');
+      hash.add(hash_of_file((std::filesystem::path(file) / name).string()));
+    }
+  } else {
     hash.add(data::read_file(file));
-    entry->second = hash.finish();
   }
-  return entry->second;
+  return entry->second = hash.finish();
 }
 
 }  // namespace tessera::sweep

@@ -55,6 +55,28 @@ TEST_SUITE("unit") {
     std::filesystem::remove_all(folder);
   }
 
+  TEST_CASE("of a folder of weights the names and contents of its arrays count") {
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
+            .string();
+    const auto named = [&](const std::string& name) {
+      return id(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "snn", "weights": ")" +
+                folder + name + R"("}})");
+    };
+    for (const std::string name : {"/a", "/b"}) {
+      create_folder(folder + name);
+      write_whole(folder + name + "/layer_0.npy", "1");
+    }
+    write_whole(folder + "/b/log.txt", "2");
+    const std::string first = named("/a");
+    CHECK(named("/b") == first);
+    write_whole(folder + "/b/layer_1.npy", "1");
+    CHECK(named("/b") != first);
+    write_whole(folder + "/a/layer_0.npy", "3");
+    CHECK(named("/a") != first);
+    std::filesystem::remove_all(folder);
+  }
+
   TEST_CASE("the program is known by its version and the linker's build id") {
     const std::string program = sweep::program_identity();
     CHECK(program.starts_with("0."));
