@@ -1,15 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "kernels/snn/nir.h"
 #include "kernels/snn/snn.h"
 #include "sim/base/errors.h"
-#include "sim/data/numpy_file.h"
 #include "sim/data/random.h"
+#include "sim/data/weights_folder.h"
 
 /// Networks out of options: seeded weights, or those of files.
 namespace tessera::snn {
@@ -86,21 +84,6 @@ std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, 
   return weights;
 }
 
-std::vector<float> weights_of_file(const std::string& folder, std::size_t layer,
-                                   std::string_view suffix, std::uint32_t inputs,
-                                   std::uint32_t neurons) {
-  const std::string path =
-      (std::filesystem::path(folder) / fmt::format("layer_{}{}.npy", layer, suffix)).string();
-  const data::NumpyArray array = data::read_numpy(path);
-  if (array.shape != std::vector<std::uint64_t>{inputs, neurons})
-    throw KeyError("workload.weights", fmt::format("found {} of shape [{}], allowed [{}, {}]", path,
-                                                   fmt::join(array.shape, ", "), inputs, neurons));
-  data::require_finite(array, program::Type::f32, path);
-  std::vector<float> weights(array.values.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(array.values[i]);
-  return weights;
-}
-
 /// What the numbers of all neurons have in common.
 void fill_parameters(const Options& options, Layer& layer) {
   const NeuronOptions& neuron = options.neuron;
@@ -120,6 +103,21 @@ void fill_parameters(const Options& options, Layer& layer) {
 
 // All outputs are told what they should do.
 constexpr float kAlways = -100;
+
+/// Weights that the user gives, as the program's tensors are.
+void read_weights(Network& network, const std::string& folder) {
+  data::WeightsFolder given(folder, "layer_", "workload.weights");
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    Layer& layer = network.layers[i];
+    const auto read = [&](const char* suffix, std::uint32_t from) {
+      return given.read(fmt::format("layer_{}{}", i, suffix), {from, layer.neurons},
+                        program::Type::f32);
+    };
+    layer.weights = read("", layer.inputs);
+    if (layer.recurrent()) layer.recurrent_weights = read("_recurrent", layer.neurons);
+  }
+  given.require_all_read();
+}
 
 Network network_of_file(const Options& options, std::uint32_t inputs) {
   const std::string& file = options.network;
@@ -142,10 +140,7 @@ Network network_of_file(const Options& options, std::uint32_t inputs) {
   return network;
 }
 
-}  // namespace
-
-Network make_network(const Options& options, std::uint32_t inputs, double events) {
-  if (!options.network.empty()) return network_of_file(options, inputs);
+Network network_of_options(const Options& options, std::uint32_t inputs, double events) {
   Network network;
   const bool chosen = options.weights.empty() && options.weight_scale == 0;
   const double active = chosen ? std::min(options.max_activity, spike_rate(options)) : 0;
@@ -159,22 +154,30 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
     layer.neurons = options.layers[i];
     const bool seeded = options.weights.empty();
     const bool recurrent = options.neuron.recurrent && !last;
-    const auto weights = [&](std::uint64_t stream, std::uint32_t from, double fired,
-                             const char* suffix) {
-      if (!seeded) return weights_of_file(options.weights, i, suffix, from, layer.neurons);
+    const auto weights = [&](std::uint64_t stream, std::uint32_t from, double fired) {
+      if (!seeded) return std::vector<float>(std::size_t{from} * layer.neurons);
       const double scale = scale_of(options, from, fired, recurrent ? 2 : 1);
       return seeded_weights(options, stream, scale, from, layer.neurons);
     };
-    layer.weights = weights(kWeights + 2 * i, inputs, spikes, "");
+    layer.weights = weights(kWeights + 2 * i, inputs, spikes);
     spikes = active * layer.neurons;
-    if (recurrent)
-      layer.recurrent_weights = weights(kWeights + 2 * i + 1, layer.neurons, spikes, "_recurrent");
+    if (recurrent) layer.recurrent_weights = weights(kWeights + 2 * i + 1, layer.neurons, spikes);
     fill_parameters(options, layer);
     if (last) std::fill(layer.second_threshold.begin(), layer.second_threshold.end(), kAlways);
     inputs = layer.neurons;
     network.layers.push_back(std::move(layer));
   }
-  require_sound(network, "workload.layers");
+  return network;
+}
+
+}  // namespace
+
+Network make_network(const Options& options, std::uint32_t inputs, double events) {
+  const bool of_file = !options.network.empty();
+  Network network =
+      of_file ? network_of_file(options, inputs) : network_of_options(options, inputs, events);
+  if (!options.weights.empty()) read_weights(network, options.weights);
+  require_sound(network, of_file ? "workload.network" : "workload.layers");
   return network;
 }
 

@@ -104,9 +104,9 @@ void describe(config::Fields& fields, Options& options) {
       {"steepness", "beta of the surrogate 1 / (beta |v - threshold| + 1)^2", "", false, untrained},
       options.steepness, {0, 1e6});
   fields.file({"weights",
-               "folder of layer_0.npy ... of shape [inputs, neurons], recurrent ones in "
-               "layer_0_recurrent.npy ...; seeded if not given",
-               "", false, read},
+               "folder of the weights to begin with: layer_0.npy ... of shape [inputs, neurons], "
+               "recurrent ones in layer_0_recurrent.npy ..., as --save and report.tensors write "
+               "them after a run; if not given, those of the network, or seeded ones"},
               options.weights);
   fields.field({"weight_scale",
                 "seeded weights lie within this times sqrt(6 / inputs); 0: chosen by how many of "

@@ -199,8 +199,8 @@ Command run_command(const Simulator& simulator) {
            {"--trace-tiles", &request->trace_tiles,
             "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)"},
            {"--save", &request->saves,
-            "NAME=FILE.npy: an input or result in a file; tessera check lists the names "
-            "(report.tensors)"},
+            "NAME=FILE.npy: an input or result after the run in a file, weights as trained; "
+            "tessera check lists the names (report.tensors)"},
            {"--quiet", &request->quiet, "no summary and no progress"}},
           [request, &simulator] { return run(*request, simulator); }};
 }

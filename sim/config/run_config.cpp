@@ -48,8 +48,8 @@ void describe(config::Fields& fields, ReportConfig& report) {
                 "rows; beyond it neighbouring supersteps are added up; 0: no such file"},
                report.tile_steps, {0, 1'000'000'000});
   fields.field({"tensors",
-                "inputs and results to leave in tensors/NAME.npy, such as A,C, or all; tessera "
-                "check lists their names"},
+                "inputs and results to leave in tensors/NAME.npy, such as A,C, or all, as they are "
+                "after the run: weights as trained; tessera check lists their names"},
                report.tensors);
   fields.field({"trace",
                 "trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, with "

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "tests/cli/command.h"
+#include "tests/cli/saved.h"
 #include "tests/sim/data/nir_writer.h"
 
 using namespace tessera;
@@ -191,6 +193,24 @@ TEST_SUITE("cli") {
         }
       }
     }
+  }
+
+  TEST_CASE("a trained NIR network goes on from its saved weights, whatever its file says") {
+    const CommandFolder folder;
+    folder.write("a.json", kNirConfig);
+    std::vector<Plain> all = plain_layers();
+    test::write_nir(folder.path() / "a.nir", graph_of(all));
+    run_network(folder, "");
+    const auto first = test::saved(folder, "layer_1_recurrent").values;
+    CHECK(first != test::transposed({5, 5, all[1].recurrent}).values);
+    const auto bytes = [&](const char* name) {
+      return folder.read(fmt::format("result/tensors/{}.npy", name));
+    };
+    const std::string recurrent = bytes("layer_1_recurrent"), last = bytes("layer_2");
+    std::filesystem::rename(folder.path() / "result/tensors", folder.path() / "given");
+    run_network(folder, "--set workload.train=false --set workload.weights=given");
+    CHECK(bytes("layer_1_recurrent") == recurrent);
+    CHECK(bytes("layer_2") == last);
   }
 
   TEST_CASE("a NIR network of one output runs") {

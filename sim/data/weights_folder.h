@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/program/program.h"
+
+namespace tessera::data {
+
+/// A folder of .npy files with the weights that a network begins with.
+class WeightsFolder {
+ public:
+  /// `key` names the folder in errors; names of files with weights begin with `prefix`.
+  WeightsFolder(std::filesystem::path folder, std::string prefix, std::string key)
+      : folder_(std::move(folder)), prefix_(std::move(prefix)), key_(std::move(key)) {}
+
+  /// The real numbers of `name`.npy as f32 has them. Throws KeyError for another shape or complex
+  /// numbers, UserError for no such file and values that are not finite in `type`.
+  std::vector<float> read(const std::string& name, const std::vector<std::uint64_t>& shape,
+                          program::Type type);
+  /// After all reads: throws KeyError for further files of weights, which nothing has read.
+  void require_all_read() const;
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / (name + ".npy")).string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string prefix_, key_;
+  std::set<std::string> read_;
+};
+
+}  // namespace tessera::data
