@@ -75,6 +75,10 @@ void describe(config::Fields& fields, Options& options) {
                   options.data.samples, options.batch, kMostSteps));
   fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
                options.train);
+  fields.file({"weights",
+               "folder of the weights to begin with, weights_0.npy ... of all linear maps, as "
+               "--save and report.tensors write them after a run (README); seeded if not given"},
+              options.weights);
   fields.field({"feed",
                 "device: one batch, the first, which lies on the machine from the beginning; "
                 "host: the next batch comes from the host each step"},
@@ -159,6 +163,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
       machine_(group_of(costs.machine(), options_.replicas)),
       data_(options_.data, options_.seed),
       linears_(products_of(options_.layers, data_.inputs())) {
+  if (!options_.weights.empty()) read_parameters(linears_, options_.weights, options_.dtype);
   options_.learning.all_steps = steps();
   options_.learning.copies = options_.replicas;
   const program::Program program = plan_and_build(costs);

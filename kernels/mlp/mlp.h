@@ -29,6 +29,7 @@ struct Options {
   std::uint32_t epochs = 1;
   std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
   bool train = true;        ///< else the samples to train on are only looked at
+  std::string weights;      ///< folder of weights_0.npy ...; empty: seeded
   Feed feed = Feed::host;
   program::Type dtype = program::Type::f32;
   training::LossScaling scaling;  ///< of f16

@@ -248,8 +248,7 @@ void add_blocks(std::uint64_t seed, std::size_t product, const Linear& linear,
         const std::uint32_t i = row * s.block + n / s.block;
         const std::uint32_t j = s.column[e] * s.block + n % s.block;
         const bool bias = j == linear.padded_inputs();
-        const bool there = i < linear.outputs && (bias || j < linear.inputs);
-        values.push_back(there
+        values.push_back(linear.in_s(i, j)
                              ? initial_weight(seed, product, bias ? bound_of(linear.inputs) : bound,
                                               values.size())
                              : 0.0);
@@ -262,6 +261,7 @@ void add_blocks(std::uint64_t seed, std::size_t product, const Linear& linear,
 
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
                                        const Linear& linear) {
+  if (linear.given) return *linear.given;
   std::vector<double> values;
   if (linear.layer.kind == LayerKind::pixelfly) {
     const sparse::BlockMatrix s = linear.mask();

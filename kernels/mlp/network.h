@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct Linear {
   bool bias;
   Activation activation;
   LayerOptions layer = {};  ///< low_rank stands for two dense ones
+  /// Parameters before training, in the order of initial_parameters(); none: seeded ones.
+  std::shared_ptr<const std::vector<double>> given = {};
 
   /// Columns of x that it takes: inputs, zeros up to whole blocks, 1.
   [[nodiscard]] std::uint32_t columns() const;
@@ -59,6 +62,10 @@ struct Linear {
   /// Of pixelfly: what multiplies x, [outputs, columns()] in blocks, sizes padded to whole entries
   /// of the mask (blocksparse_linear.py of HazyResearch/fly), the block column of b behind.
   [[nodiscard]] sparse::BlockMatrix mask() const;
+  /// Whether an element in a block of the mask is no padding.
+  [[nodiscard]] bool in_s(std::uint32_t row, std::uint32_t column) const {
+    return row < outputs && (column < inputs || column == padded_inputs());
+  }
   [[nodiscard]] std::uint32_t padded_inputs() const;
   [[nodiscard]] std::uint32_t padded_outputs() const;
   [[nodiscard]] std::uint32_t mask_size() const;
@@ -77,9 +84,14 @@ struct PixelflyOrder {
 };
 PixelflyOrder pixelfly_order(const Linear& linear, const sparse::BlockMatrix& mask);
 
-/// The seeded parameters of a linear map as f32 has them, and a learned gamma last. Of dense row by
-/// row of W, b last, uniform within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack by
-/// stack, factor by factor, pair by pair, then b: those of a Hadamard transform; of pixelfly the
+/// Gives all maps the parameters of weights_0.npy ... in `folder`, as the program's tensors are: of
+/// butterfly b apart, in weights_0_bias.npy. Throws KeyError and UserError for other shapes, values
+/// beyond `type`, padding that is not 0, and further files of weights.
+void read_parameters(std::vector<Linear>& products, const std::string& folder, program::Type type);
+
+/// The parameters of a linear map before training as f32 has them, a learned gamma last. Of dense
+/// row by row of W, b last, uniform within 1/sqrt(inputs) as torch.nn.Linear's; of butterfly stack
+/// by stack, factor by factor, pair by pair, then b: those of a Hadamard transform; of pixelfly the
 /// blocks of S by block rows, each row by row, then U and V by rows: within the root of what a row
 /// adds up.
 std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,

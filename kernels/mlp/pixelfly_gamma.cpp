@@ -17,7 +17,8 @@ PixelflyGamma::PixelflyGamma(Assembly& assembly, sparse::Assembly& sparse,
       first_of_u_(first_of_u),
       bias_(context.linear.padded_inputs()) {
   const LayerOptions& layer = context.linear.layer;
-  const auto value = static_cast<float>(*layer.gamma);
+  const bool given = layer.learn_gamma && context.linear.given != nullptr;
+  const auto value = static_cast<float>(given ? context.linear.given->back() : *layer.gamma);
   if (layer.learn_gamma)
     parameter_ =
         training::StretchMaker(assembly, context.learning).masters(0, 1, [value](std::uint64_t) {
