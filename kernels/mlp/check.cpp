@@ -57,7 +57,7 @@ std::string not_finite(const std::vector<StepResult>& steps) {
 
 double Mlp::learned_gamma(const TensorReader& tensors, std::size_t map) {
   HostThreads threads(1);
-  return static_cast<double>(tensors.floats(fmt::format("gamma_{}", map), threads).front());
+  return static_cast<double>(tensors.floats(fmt::format("weights_{}_gamma", map), threads).front());
 }
 
 CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request) const {

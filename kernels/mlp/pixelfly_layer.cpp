@@ -114,7 +114,7 @@ class PixelflyLayer : public Layer {
         plan_.mask);
     if (!gamma_ || !gamma_->parameter()) return;
     const std::vector<Place> gamma = copies.master_places(*gamma_->parameter());
-    program.add_tensor(training::weights_at(fmt::format("gamma_{}", context_.number),
+    program.add_tensor(training::weights_at(fmt::format("weights_{}_gamma", context_.number),
                                             program::Type::f32, std::span(gamma).first(1)));
   }
 

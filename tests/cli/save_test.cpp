@@ -188,7 +188,7 @@ TEST_SUITE("cli") {
       "learn_gamma": true}],
       "batch": 10, "steps": 1, "train": false, "data": {"width": 4, "height": 3, "classes": 4,
       "samples": 10, "test_samples": 0})"));
-    const double gamma = test::saved(folder, "gamma_0").values.at(0);
+    const double gamma = test::saved(folder, "weights_0_gamma").values.at(0);
     CHECK(gamma == doctest::Approx(0.3));
     const std::vector<double> weights = test::saved(folder, "weights_0").values;
     const std::vector<double> indices = test::saved(folder, "mask_0.indices").values;

@@ -131,7 +131,7 @@ std::vector<Vector> gradients_of(const test::Finished<Mlp>& run, const Options& 
     std::vector<float> after = run.tensors.floats(name, threads);
     if (run.tensors.has(name + "_bias"))
       for (const float bias : run.tensors.floats(name + "_bias", threads)) after.push_back(bias);
-    const std::string gamma = fmt::format("gamma_{}", i);
+    const std::string gamma = fmt::format("weights_{}_gamma", i);
     if (run.tensors.has(gamma)) after.push_back(run.tensors.floats(gamma, threads).front());
     for (std::size_t j = 0; j < before.size(); ++j)
       taken.push_back(before[j] - static_cast<double>(after.at(j)));
