@@ -97,11 +97,14 @@ program::Program ProgramBuilder::build() {
   return std::move(program_);
 }
 
-/// A count of steps on each tile that has something to do. What is predicted stands at the last
-/// step.
+/// A count of steps on each tile that has something to do. A prediction begins at its own step, as
+/// chance follows the clock; where states are computed again, at the last, from which that goes
+/// back.
 void ProgramBuilder::add_clocks() {
-  const auto first = [now = stated_ != nullptr ? options_.time_steps - 1
-                                               : 0](std::span<std::byte> into) {
+  const std::uint32_t now = stated_ == nullptr            ? 0
+                            : plan_.checkpoint_steps == 0 ? stated_->step
+                                                          : options_.time_steps - 1;
+  const auto first = [now](std::span<std::byte> into) {
     std::memset(into.data(), 0, into.size());
     std::memcpy(into.data(), &now, sizeof now);
   };

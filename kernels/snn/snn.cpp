@@ -207,7 +207,7 @@ void Snn::expect() {
 
 Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
                       std::uint32_t step) const {
-  Stated stated;
+  Stated stated{step, {}, {}};
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
     stated.lists.emplace_back();
     stated.marks.emplace_back();

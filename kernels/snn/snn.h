@@ -87,6 +87,7 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
 /// A step of some samples, by vector and sample.
 struct Stated {
   using Words = std::vector<std::uint32_t>;
+  std::uint32_t step = 0;
   std::vector<std::vector<Words>> lists;  ///< spikes, listed ones, ids
   std::vector<std::vector<Words>> marks;  ///< by neuron: 2 for a spike, 1 for gradient; no inputs'
 };
