@@ -14,26 +14,23 @@ void ProgramBuilder::add_forward(program::Sequence& body) {
   step(body, update_states());
   step(body, send_marks());
   ComputeSet selecting = select();
-  bool spread = false;
   Exchange found{"found spikes", {}};
+  ComputeSet joining{"join spikes", {}};
   for (VectorId v = 1; v < homes_.size(); ++v) {
-    if (!listed(v) || plan_.lists[v].spread == 1) continue;
-    spread = true;
+    if (!listed(v)) continue;
+    const bool spread = plan_.lists[v].spread > 1;
+    join(spread ? joining : selecting, v);
     for (const Home& home : homes_[v]) {
+      if (!spread) break;
       const std::uint32_t bytes = found_bytes(home.parts.front().capacity);
       for (std::size_t s = 0; s < home.parts.size(); ++s)
         found.copies.push_back({{home.parts[s].joined}, bytes, {{home.joined, word(s * bytes)}}});
     }
   }
-  if (!spread) {
-    end_step(selecting);
-    step(body, std::move(selecting));
-    return;
-  }
+  end_step(found.copies.empty() ? selecting : joining);
   step(body, std::move(selecting));
+  if (found.copies.empty()) return;
   step(body, std::move(found));
-  ComputeSet joining{"join spikes", {}};
-  end_step(joining);
   step(body, std::move(joining));
 }
 
@@ -174,24 +171,25 @@ ComputeSet ProgramBuilder::select() {
   return set;
 }
 
-/// Lists of all samples are made and stored, outputs counted; the next events are brought.
-void ProgramBuilder::end_step(ComputeSet& set) {
-  for (VectorId v = 1; v < homes_.size(); ++v) {
-    for (const Home& home : homes_[v]) {
-      if (!listed(v)) continue;
-      const bool spread = home.parts.size() > 1;
-      const Part& part = home.parts.front();
-      const std::uint32_t from = spread ? part.capacity : part.worker_capacity;
-      set.vertices.push_back(all(
-          home.tile, plan_.bits() ? "snn_join" : "snn_combine",
-          {Place{spread ? home.joined : part.found}, spread ? word(home.parts.size()) : contexts(),
-           found_bytes(from), from, plan_.lists[v].capacity, 0U, Place{home.list},
-           Place{home.stored}, stride(v), ~0U, Place{clocks_.at(home.tile)}, Place{home.totals}}));
-    }
-  }
-  if (listed(word(homes_.size() - 1)))
-    for (const Home& home : homes_.back())
+/// The lists of a vector are made and stored, outputs counted.
+void ProgramBuilder::join(ComputeSet& set, VectorId vector) {
+  for (const Home& home : homes_[vector]) {
+    const bool spread = home.parts.size() > 1;
+    const Part& part = home.parts.front();
+    const std::uint32_t from = spread ? part.capacity : part.worker_capacity;
+    set.vertices.push_back(
+        all(home.tile, plan_.bits() ? "snn_join" : "snn_combine",
+            {Place{spread ? home.joined : part.found},
+             spread ? word(home.parts.size()) : contexts(), found_bytes(from), from,
+             plan_.lists[vector].capacity, 0U, Place{home.list}, Place{home.stored}, stride(vector),
+             ~0U, Place{clocks_.at(home.tile)}, Place{home.totals}}));
+    if (vector + 1 == homes_.size())
       set.vertices.push_back(one(home.tile, "snn_count", {Place{home.list}, Place{home.logits}}));
+  }
+}
+
+/// The next events are brought.
+void ProgramBuilder::end_step(ComputeSet& set) {
   for (const Home& home : homes_.front()) set.vertices.push_back(fetch(home, home.list, 0, 1));
   add_ticks(set, ~0U, 1);
 }

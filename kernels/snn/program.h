@@ -125,6 +125,7 @@ class ProgramBuilder {
                                             std::uint32_t mask);
   [[nodiscard]] Exchange send_marks();
   [[nodiscard]] ComputeSet select();
+  void join(ComputeSet& set, VectorId vector);
   void end_step(ComputeSet& set);
 
   void add_neighbours(program::Copy& copy, std::uint32_t layer);
