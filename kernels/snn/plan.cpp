@@ -23,10 +23,11 @@ std::uint32_t spread_of(std::uint32_t neurons, std::uint32_t contexts) {
   return std::max(workers / contexts + (workers % contexts >= kWorkersWorthATile ? 1U : 0U), 1U);
 }
 
-/// As published: 2 floor(activity n / 2), two at least.
+/// Ids that a layer's list holds. As published: an even number, two at least; all neurons at an
+/// activity of 1.
 std::uint32_t capacity_of(double activity, std::uint32_t neurons) {
-  const auto pairs = static_cast<std::uint32_t>(std::floor(activity * neurons / 2));
-  return std::min(std::max(2 * pairs, 2U), neurons);
+  const auto ids = static_cast<std::uint32_t>(std::floor(activity * neurons));
+  return ids < neurons ? std::min(std::max(ids / 2 * 2, 2U), neurons) : neurons;
 }
 
 std::uint32_t tiles_needed(const Network& network, std::uint32_t per_tile) {
@@ -189,8 +190,12 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   add_list(network.inputs(), options.max_inputs, false);
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const Layer& layer = network.layers[l];
-    const bool listed = l + 1 < network.layers.size() || options.lists_outputs;
-    add_list(layer.neurons, listed ? capacity_of(options.max_activity, layer.neurons) : 0, listed);
+    const bool hidden = l + 1 < network.layers.size();
+    const bool listed = hidden || options.lists_outputs;
+    // All outputs carry gradient, and each of their spikes counts.
+    const std::uint32_t capacity =
+        hidden ? capacity_of(options.max_activity, layer.neurons) : layer.neurons;
+    add_list(layer.neurons, listed ? capacity : 0, listed);
   }
   place_layers(network, per_tile, idle, plan);
   plan.tiles = machine.tiles - plan.first;
