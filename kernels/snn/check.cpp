@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,19 +11,10 @@ namespace tessera::snn {
 
 namespace {
 
-using training::accuracy;
 using training::step_results;
 using training::StepResult;
 
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
-
-std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
-                                    HostThreads& threads) {
-  const std::vector<std::byte> bytes = tensors.bytes(name, threads);
-  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
-  std::memcpy(words.data(), bytes.data(), bytes.size());
-  return words;
-}
 
 /// How far a loss may be off that is the same sum in the same order; sqrt and division round as on
 /// the tile.
@@ -37,68 +27,6 @@ double allowed_dense(double loss, std::size_t step) {
 }
 
 }  // namespace
-
-nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const std::vector<StepResult> trained = step_results(tensors, training::kTrainingResults);
-  const std::vector<StepResult> tested = step_results(tensors, training::kTestResults);
-  if (!tested.empty()) json["test_accuracy"] = accuracy(tested, options_.batch);
-  json["training_accuracy"] = accuracy(trained, options_.batch);
-  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
-  for (const StepResult& result : trained) losses.push_back(result.loss);
-  json["loss"] = std::move(losses);
-  if (dense_) return json;
-  const double steps =
-      static_cast<double>(options_.time_steps) * (options_.steps + test_steps()) * options_.batch;
-  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
-  double events = 0;
-  HostThreads one(1);
-  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
-    if (plan_.lists[v].capacity == 0) continue;
-    double spikes = 0;
-    double listed = 0;
-    double overflows = 0;
-    double most = 0;
-    const auto totals = words_of(tensors, fmt::format("totals_{}", v - 1), one);
-    for (std::size_t b = 0; b < totals.size(); b += 3) {
-      spikes += totals[b];
-      listed += totals[b + 1];
-      overflows += totals[b + 2];
-      most = std::max(most, double(totals[b]));
-    }
-    if (v < network_.layers.size()) events += spikes * network_.layers[v].neurons;
-    if (network_.layers[v - 1].recurrent()) events += spikes * network_.layers[v - 1].neurons;
-    const double mean = spikes / options_.batch;
-    layers.push_back({{"spikes_a_step", spikes / steps},
-                      {"listed_a_step", listed / steps},
-                      {"overflowed_lists", overflows},
-                      {"activity", spikes / steps / network_.layers[v - 1].neurons},
-                      {"imbalance_of_samples", mean > 0 ? most / mean : 1}});
-  }
-  json["layers"] = std::move(layers);
-  if (test_steps() == 0) json["counts"] = counts(events);
-  json["raster"] = raster(tensors);
-  return json;
-}
-
-/// What the measured turns did: `between` are the synaptic events of spikes, those of inputs are
-/// known.
-nlohmann::ordered_json Snn::counts(double between) const {
-  std::uint64_t inputs = 0;
-  for (std::uint64_t number = 0; number < std::uint64_t{options_.steps} * options_.batch;
-       ++number) {
-    const bool fed = options_.feed == Feed::host;
-    const std::uint64_t sample = (fed ? number : number % options_.batch) % options_.data.samples;
-    for (std::uint32_t t = 0; t < options_.time_steps; ++t)
-      inputs += data_.events(sample, t).size();
-  }
-  const std::uint64_t inferences = std::uint64_t{options_.steps} * options_.batch;
-  const std::uint64_t events =
-      inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between);
-  return {{"inferences", inferences},
-          {"neuron_updates", inferences * options_.time_steps * network_.neurons()},
-          {"synaptic_events", events}};
-}
 
 /// What a run did, done again plainly.
 class SnnReplay {
@@ -120,14 +48,37 @@ class SnnReplay {
       network_.find_gradients();
       network_.update();
     }
+    add_totals();
     return {double(outcome.loss), double(outcome.right)};
   }
   [[nodiscard]] const PlainNetwork& network() const { return network_; }
+  /// Of a vector's lists in all turns, as tiles count them.
+  [[nodiscard]] const std::vector<std::uint32_t>& totals(VectorId vector) const {
+    return totals_[vector];
+  }
 
  private:
+  void add_totals() {
+    for (VectorId v = 1; v < totals_.size(); ++v) {
+      totals_[v].resize(std::size_t{kTotals} * snn_.options_.batch);
+      for (std::uint32_t b = 0; b < snn_.options_.batch; ++b) {
+        std::uint32_t* const total = &totals_[v][std::size_t{kTotals} * b];
+        for (std::uint32_t t = 1; t <= snn_.options_.time_steps; ++t) {
+          const List& list = network_.list(v, b, t);
+          total[0] += list.spikes;
+          total[1] += word(list.ids.size());
+          total[2] += list.left_out > 0 ? 1 : 0;
+          total[3] += list.left_out % kCarrierMark;
+          total[4] += list.left_out / kCarrierMark;
+        }
+      }
+    }
+  }
+
   const Snn& snn_;
   Network weights_;
   PlainNetwork network_;
+  std::vector<std::vector<std::uint32_t>> totals_{snn_.plan_.lists.size()};
 };
 
 CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request) const {
@@ -163,6 +114,14 @@ CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request)
               replay.turn(i, options_.data.samples, options_.data.test_samples, false));
     if (!dense_ && (full || tested.empty()))
       compare_lists(tensors, threads, replay.network(), result);
+    for (VectorId v = 1; full && !dense_ && v < plan_.lists.size(); ++v) {
+      if (plan_.lists[v].capacity == 0) continue;
+      result.compared += replay.totals(v).size();
+      if (words_of(tensors, totals_name(v), threads) == replay.totals(v)) continue;
+      result.max_error = std::max(result.max_error, 2.0);
+      if (result.problem.empty())
+        result.problem = fmt::format("layer {} counts other spikes than expected", v - 1);
+    }
   }
   result.passed = result.problem.empty();
   return result;

@@ -16,7 +16,7 @@ struct Update {
   unsigned slot;   // bytes
   unsigned mask;   // of the slots' numbers
   const unsigned* clock;
-  unsigned* marks;  // [sample][neuron]: 2 for a spike, 1 for gradient
+  unsigned* marks;  // [sample][neuron]: kSpike, kCarrier or 0
   double* sums;     // of states over time
   Source source[1];
 };
@@ -101,8 +101,8 @@ SNN_INLINE void step(const Update* call, unsigned sample, Cursor& cursor) {
     add_source<kPairs>(call, &call->source[0] + 1, sample, cursor.plane, first, second);
   call = again(call);
   const double zero = xtile::splat_s(0.0F);
-  const double spike = packed_words(2);
-  const double carries = packed_words(1);
+  const double spike = packed_words(kSpike);
+  const double carries = packed_words(kCarrier);
   for (unsigned i = 0; i < kPairs; ++i) {
     const double v = Kind::make(*cursor.n, cursor.old, cursor.made, i == 0 ? first : second, zero);
     const double weak = xtile::sel(xtile::gt_2s(v, cursor.n->second), carries, zero);

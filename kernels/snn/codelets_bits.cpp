@@ -24,8 +24,16 @@ struct Look {
   const Key* key;
 };
 
-/// Lists the neurons of a word, from its foremost bits on, unless the list is full. In a pair's two
-/// bits the second neuron's is foremost.
+/// Counts spikes and carriers, a bit each, for which there is no room.
+SNN_INLINE void leave_out(Found* found, unsigned spikes, unsigned carriers) {
+  unsigned left_out = found->left_out;
+  for (; spikes != 0; spikes &= spikes - 1) left_out += kSpike;
+  for (; carriers != 0; carriers &= carriers - 1) left_out += kCarrier;
+  found->left_out = left_out;
+}
+
+/// Lists the neurons of a word, from its foremost bits on, as many as there is room for, and counts
+/// the others. In a pair's two bits the second neuron's is foremost.
 SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, unsigned word) {
   const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
   call = again(call);
@@ -36,7 +44,7 @@ SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, u
   for (unsigned place = 0; (spikes | carriers) != 0; spikes <<= 1, carriers <<= 1, ++place) {
     if ((spikes | carriers) >= 0) continue;
     if (found->spikes + found->carriers == call->capacity) {
-      found->overflow = call->capacity;
+      leave_out(found, static_cast<unsigned>(spikes), static_cast<unsigned>(carriers));
       return;
     }
     const unsigned id = first + (place ^ 1);
@@ -68,13 +76,13 @@ SNN_INLINE const unsigned* words_of(const Look* call) {
 
 }  // namespace
 
-/// Lists the marked neurons of a worker's words, from a random one on and round, until the list is
-/// full.
+/// Lists the marked neurons of a worker's words, from a random one on and round, as many as there
+/// is room for, and counts the others.
 extern "C" void snn_look(const Look* call) {
   Found* const found = at(call->found, xtile::worker() * call->stride);
   found->spikes = 0;
   found->carriers = 0;
-  found->overflow = 0;
+  found->left_out = 0;
   const unsigned* const end = call->marks + call->count;
   if (words_of(call) < end) {
     const unsigned left = static_cast<unsigned>(end - words_of(call));
@@ -87,14 +95,16 @@ extern "C" void snn_look(const Look* call) {
     found->padding = behind | behind << kMarks;
     const unsigned* mark = start;
     const unsigned* stop = words_of(call) + mine;
-    for (unsigned rounds = 3; rounds != 0 && found->overflow == 0; --rounds) {
+    for (unsigned rounds = 3; rounds != 0; --rounds) {
       while (true) {
         unsigned word = next_word(mark, stop);
         if (word == 0) break;
         if (mark - 1 == start) word &= (opaque(rounds) & 2) != 0 ? found->padding : ~found->padding;
         call = again(call);
-        list_word(call, found, mark - 1, word);
-        if (found->overflow != 0) break;
+        if (found->left_out != 0)
+          leave_out(found, word << kMarks, word >> kMarks);
+        else
+          list_word(call, found, mark - 1, word);
       }
       call = again(call);
       // Then what lies before the first word, then the first word's other bits.
@@ -119,18 +129,18 @@ extern "C" void snn_join(const Combine* call) {
   const Found* found = call->found;
   unsigned spikes = 0;
   unsigned carriers = 0;
-  unsigned overflow = 0;
+  unsigned left_out = 0;
   for (unsigned left = call->lists; left != 0; --left) {
     spikes += found->spikes;
     carriers += found->carriers;
-    overflow |= found->overflow;
+    left_out += found->left_out;
     found = at(found, call->stride);
   }
-  const unsigned capacity = call->capacity;
-  overflow = overflow != 0 || spikes + carriers > capacity ? 1 : 0;
-  spikes = least(spikes, capacity);
-  const unsigned room = least(carriers, capacity - spikes);
-  if (xtile::worker() == 0) conclude(call, {spikes, room, overflow});
+  left_out += spikes * kSpike + carriers * kCarrier;
+  spikes = least(spikes, call->capacity);
+  const unsigned room = least(carriers, call->capacity - spikes);
+  left_out -= spikes * kSpike + room * kCarrier;
+  if (xtile::worker() == 0) conclude(call, {spikes, room, left_out});
   call = again(call);
   unsigned which = first_of(call);
   unsigned turn = xtile::worker();

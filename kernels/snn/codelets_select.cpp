@@ -14,17 +14,32 @@ struct Select {
   const unsigned* clock;
   const unsigned* key;  // which neurons these are: the first one's number, what chance depends on
 };
+/// The sum of marks, at least one: 2 slots each.
+SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
+  unsigned n = static_cast<unsigned>(stop - mark);
+  unsigned sum = 0;
+  unsigned is;
+  asm volatile(SNN_RPT("%[n]", "2f")
+               ".insn i 0x2b, 3, %[is], %[mark], 4\n"
+               "add %[sum], %[sum], %[is]\n"
+               "2:\n"
+               : [sum] "+r"(sum), [is] "=&r"(is), [mark] "+r"(mark)
+               : [n] "r"(n)
+               : "memory");
+  return sum;
+}
+
 }  // namespace
 
-/// Lists the marked neurons of a worker's chunk, from a random one on and round, until the list is
-/// full.
+/// Lists the marked neurons of a worker's chunk, from a random one on and round, as many as there
+/// is room for, and counts the others.
 extern "C" void snn_select(const Select* call) {
   const unsigned worker = xtile::worker();
   Found* found = at(call->found, worker * call->stride);
   const unsigned first = worker * call->chunk;
   unsigned spikes = 0;
   unsigned carriers = 0;
-  unsigned overflow = 0;
+  unsigned left_out = 0;
   if (first < call->count) {
     const unsigned left = call->count - first;
     const unsigned mine = left < call->chunk ? left : call->chunk;
@@ -39,57 +54,51 @@ extern "C" void snn_select(const Select* call) {
         const unsigned is = xtile::lw_p<4>(mark);
         if (__builtin_expect(is == 0, 1)) continue;
         if (spikes + carriers == call->capacity) {
-          overflow = 1;
+          left_out += sum_of(mark - 1, stop);
           break;
         }
         const unsigned id = call->key[0] + static_cast<unsigned>(mark - call->marks) - 1;
-        if (is == 2)
+        if (is == kSpike)
           found->ids[spikes++] = id;
         else
           found->ids[call->capacity - ++carriers] = id;
       }
-      if (overflow != 0) break;
       mark = begin;
       stop = start;
     }
   }
   found->spikes = spikes;
   found->carriers = carriers;
-  found->overflow = overflow;
+  found->left_out = left_out;
   xtile::xctl<0>();
 }
 
 namespace {
 
-/// What some of the lists hold together, in the order of this step.
+/// What the lists hold together, and what their makers left out.
 struct Sum {
-  unsigned spikes, carriers;
+  unsigned spikes, carriers, left_out;
 };
-SNN_INLINE Sum sum_of(const Combine* call, unsigned begin, unsigned end) {
-  Sum sum{0, 0};
-  for (unsigned i = begin; i != end; ++i) {
-    const Found* found = at(call->found, wrapped(call, i) * call->stride);
+SNN_INLINE Sum sum_of(const Combine* call) {
+  Sum sum{0, 0, 0};
+  for (unsigned i = 0; i != call->lists; ++i) {
+    const Found* found = at(call->found, i * call->stride);
     sum.spikes += found->spikes;
     sum.carriers += found->carriers;
+    sum.left_out += found->left_out;
   }
   return sum;
 }
 
-unsigned kept_spikes(const Combine* call) {
-  return least(sum_of(call, 0, call->lists).spikes, call->capacity);
-}
+unsigned kept_spikes(const Combine* call) { return least(sum_of(call).spikes, call->capacity); }
 
 /// What the joined list holds.
 SNN_INLINE void conclude_all(const Combine* call) {
-  const Sum all = sum_of(call, 0, call->lists);
-  unsigned overflow = 0;
-  for (unsigned i = 0; i < call->lists; ++i)
-    overflow |= at(call->found, i * call->stride)->overflow;
-  const unsigned capacity = call->capacity;
-  if (all.spikes + all.carriers > capacity) overflow = 1;
-  const unsigned spikes = least(all.spikes, capacity);
-  const unsigned carriers = least(all.carriers, capacity - spikes);
-  conclude(call, {spikes, carriers, overflow});
+  const Sum all = sum_of(call);
+  const unsigned spikes = least(all.spikes, call->capacity);
+  const unsigned carriers = least(all.carriers, call->capacity - spikes);
+  const unsigned left_out = (all.spikes - spikes) * kSpike + (all.carriers - carriers) * kCarrier;
+  conclude(call, {spikes, carriers, all.left_out + left_out});
 }
 
 }  // namespace

@@ -223,12 +223,14 @@ std::vector<std::uint32_t> Data::events(std::uint64_t sample, std::uint32_t step
   return kept;
 }
 
-std::uint64_t Data::cut_steps(std::uint64_t samples) const {
-  std::uint64_t cut = 0;
-  for (std::uint64_t sample = 0; sample < std::min(samples, samples_); ++sample)
-    for (std::uint32_t step = 0; step < steps_; ++step)
-      cut += all_events(sample, step).size() > max_events_ ? 1 : 0;
-  return cut;
+EventCount Data::count_events(std::uint64_t sample) const {
+  EventCount count;
+  for (std::uint32_t step = 0; step < steps_; ++step) {
+    const std::uint64_t all = all_events(sample, step).size();
+    count.taken += std::min<std::uint64_t>(all, max_events_);
+    count.left_out += all - std::min<std::uint64_t>(all, max_events_);
+  }
+  return count;
 }
 
 }  // namespace tessera::snn

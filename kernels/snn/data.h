@@ -27,6 +27,18 @@ struct DataOptions {
 };
 void describe(config::Fields& fields, DataOptions& data);
 
+/// Events of a sample, and those for which there is no place in the list of their step.
+struct EventCount {
+  std::uint64_t taken = 0;
+  std::uint64_t left_out = 0;
+
+  EventCount& operator+=(const EventCount& other) {
+    taken += other.taken;
+    left_out += other.left_out;
+    return *this;
+  }
+};
+
 /// `samples` streams to train on, then `test_samples` others.
 class Data {
  public:
@@ -39,8 +51,7 @@ class Data {
   [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
   /// Inputs that have an event in a step, each once, at most max_events.
   [[nodiscard]] std::vector<std::uint32_t> events(std::uint64_t sample, std::uint32_t step) const;
-  /// Steps of samples below `samples` that had more events: what is beyond is left out.
-  [[nodiscard]] std::uint64_t cut_steps(std::uint64_t samples) const;
+  [[nodiscard]] EventCount count_events(std::uint64_t sample) const;
 
  private:
   [[nodiscard]] std::vector<std::uint32_t> all_events(std::uint64_t sample,

@@ -7,7 +7,9 @@ namespace snn {
 
 /// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
 struct Found {
-  unsigned spikes, carriers, overflow, padding;
+  unsigned spikes, carriers;
+  unsigned left_out;  // what there was no room for: spikes, and carriers times kCarrier
+  unsigned padding;
   unsigned ids[1];
 };
 
@@ -36,7 +38,7 @@ struct Combine {
   unsigned* stored;     // lists of all steps; null: none
   unsigned slot, mask;  // bytes from step to step, and the steps that have a slot
   const unsigned* clock;
-  unsigned* totals;  // spikes, listed, lists that overflowed
+  unsigned* totals;  // spikes, listed, lists that overflowed, spikes and carriers left out
 };
 
 SNN_INLINE unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -64,13 +66,13 @@ SNN_INLINE unsigned* ids_of(const Combine* call) {
 
 /// What the joined list holds: one worker says so.
 struct Kept {
-  unsigned spikes, carriers, overflow;
+  unsigned spikes, carriers, left_out;
 };
 SNN_INLINE void conclude(const Combine* call, const Kept& kept) {
   if (call->part != nullptr) {
     call->part->spikes = kept.spikes;
     call->part->carriers = kept.carriers;
-    call->part->overflow = kept.overflow;
+    call->part->left_out = kept.left_out;
   } else {
     const unsigned behind = stored_behind(call);
     unsigned* const list = call->list;
@@ -80,7 +82,11 @@ SNN_INLINE void conclude(const Combine* call, const Kept& kept) {
     at(list, behind)[1] = kept.spikes + kept.carriers;
     call->totals[0] += kept.spikes;
     call->totals[1] += kept.spikes + kept.carriers;
-    call->totals[2] += kept.overflow;
+    if (kept.left_out != 0) {
+      call->totals[2] += 1;
+      call->totals[3] += kept.left_out % kCarrier;
+      call->totals[4] += kept.left_out / kCarrier;
+    }
   }
 }
 

@@ -30,6 +30,10 @@ enum class Spread : std::uint8_t { one, by_marks, by_neurons };
 /// Neurons whose marks are the bits of a word.
 constexpr std::uint32_t kNeuronsAWord = 16;
 
+/// Marks of a neuron that spikes, and of one that carries gradient only: their sum counts both.
+constexpr std::uint32_t kSpikeMark = 1;
+constexpr std::uint32_t kCarrierMark = 1U << kNeuronsAWord;
+
 /// Whose spikes: 0 the inputs', i those of layer i - 1.
 using VectorId = std::uint32_t;
 

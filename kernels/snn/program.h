@@ -29,6 +29,10 @@ constexpr std::uint32_t found_bytes(std::uint32_t capacity) {
   return round_up(kFoundHeader + 4 * capacity, 8U);
 }
 
+/// What a tile that makes lists has counted: spikes, listed ones, lists that overflowed, spikes and
+/// carriers of gradient that were left out.
+constexpr std::uint32_t kTotals = 5;
+
 /// A sample's events as lists, one a step and an empty one behind.
 void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
                  std::span<std::byte> into);
@@ -54,8 +58,13 @@ void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
                         std::uint32_t part);
 
-/// The tensor of a vector's lists: spikes_input, spikes_0, ...
+/// The tensors of a vector's lists and of what is counted: spikes_input, spikes_0, totals_0, ...
 std::string lists_name(VectorId vector);
+std::string totals_name(VectorId vector);
+
+/// A tensor of words.
+std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
+                                    HostThreads& threads);
 
 class ProgramBuilder {
  public:

@@ -13,7 +13,7 @@ namespace tessera::snn {
 struct List {
   std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
   std::uint32_t spikes = 0;
-  bool overflow = false;
+  std::uint32_t left_out = 0;  ///< sum of the marks of neurons that there was no room for
 };
 
 /// What differs from run to run of the same network.
@@ -62,8 +62,8 @@ class PlainNetwork {
   [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
     return lists_[vector][sample][slot];
   }
-  /// Of the neurons of a layer after a step, whether there is room for them or not: 2 for a spike,
-  /// 1 for gradient.
+  /// Of the neurons of a layer after a step, whether there is room for them or not: kSpikeMark,
+  /// kCarrierMark or 0.
   [[nodiscard]] std::vector<std::uint32_t> marks(std::uint32_t layer, std::size_t sample,
                                                  std::uint32_t step) const;
   /// Of the weights of a layer, [row][neuron].

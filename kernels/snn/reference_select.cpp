@@ -24,7 +24,6 @@ std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
 /// What one looked-through range has found, before it is joined with others.
 struct Found {
   std::vector<std::uint32_t> spikes, carriers;
-  bool overflow = false;
 };
 
 /// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
@@ -37,9 +36,7 @@ Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t ca
     const Found& one = found[(first + i) % count];
     all.spikes.insert(all.spikes.end(), one.spikes.begin(), one.spikes.end());
     all.carriers.insert(all.carriers.end(), one.carriers.begin(), one.carriers.end());
-    all.overflow |= one.overflow;
   }
-  all.overflow |= all.spikes.size() + all.carriers.size() > capacity;
   all.spikes.resize(std::min<std::size_t>(all.spikes.size(), capacity));
   all.carriers.resize(std::min<std::size_t>(all.carriers.size(), capacity - all.spikes.size()));
   return all;
@@ -71,7 +68,7 @@ std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, kernels::
 
 List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t step) const {
   const ListPlan& plan = plan_.lists[vector];
-  const Layer& what = network_.layers[vector - 1];
+  const std::vector<std::uint32_t> marks = this->marks(vector - 1, sample, step);
   const std::uint32_t workers = setting_.contexts;
   const std::uint32_t each = plan_.neurons_a_mark();
   const std::uint32_t largest = ceil_div(plan.marks, plan.spread) * each;
@@ -88,22 +85,19 @@ List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t ste
       const kernels::Interval mine{first, std::min(first + chunk, part.end)};
       for (const std::uint32_t k :
            order_of(plan_, vector, mine, mixed(chance + step * 0x9e3779b9U + w))) {
-        const float v = position(vector - 1, sample, step + 1, k);
-        const bool spikes = v > what.threshold[k];
-        if (!spikes && !(v > what.second_threshold[k])) continue;
-        if (found[w].spikes.size() + found[w].carriers.size() == room) {
-          found[w].overflow = true;
-          break;
-        }
-        (spikes ? found[w].spikes : found[w].carriers).push_back(k);
+        if (marks[k] == 0) continue;
+        if (found[w].spikes.size() + found[w].carriers.size() == room) break;
+        (marks[k] == kSpikeMark ? found[w].spikes : found[w].carriers).push_back(k);
       }
     }
     parts.push_back(
         join(found, step, plan.spread > 1 ? std::min(plan.capacity, largest) : plan.capacity));
   }
   const Found all = plan.spread > 1 ? join(parts, step, plan.capacity) : parts.front();
-  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size()), all.overflow};
+  List list{all.spikes, static_cast<std::uint32_t>(all.spikes.size())};
   list.ids.insert(list.ids.end(), all.carriers.begin(), all.carriers.end());
+  for (const std::uint32_t mark : marks) list.left_out += mark;
+  for (const std::uint32_t id : list.ids) list.left_out -= marks[id];
   return list;
 }
 
@@ -113,7 +107,7 @@ std::vector<std::uint32_t> PlainNetwork::marks(std::uint32_t layer, std::size_t 
   std::vector<std::uint32_t> marks(what.neurons);
   for (std::uint32_t k = 0; k < what.neurons; ++k) {
     const float v = position(layer, sample, step + 1, k);
-    marks[k] = v > what.threshold[k] ? 2 : v > what.second_threshold[k] ? 1 : 0;
+    marks[k] = v > what.threshold[k] ? kSpikeMark : v > what.second_threshold[k] ? kCarrierMark : 0;
   }
   return marks;
 }

@@ -89,7 +89,7 @@ struct Stated {
   using Words = std::vector<std::uint32_t>;
   std::uint32_t step = 0;
   std::vector<std::vector<Words>> lists;  ///< spikes, listed ones, ids
-  std::vector<std::vector<Words>> marks;  ///< by neuron: 2 for a spike, 1 for gradient; no inputs'
+  std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
 };
 
 struct DenseLayer;
@@ -116,7 +116,10 @@ class Snn : public Workload {
   friend class SnnReplay;
   friend class Raster;
   [[nodiscard]] const Options& fitting() const;
-  [[nodiscard]] nlohmann::ordered_json counts(double between) const;
+  // results.cpp
+  std::uint64_t add_events(nlohmann::ordered_json& json) const;
+  double add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const;
+  [[nodiscard]] nlohmann::ordered_json counts(std::uint64_t inputs, double between) const;
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] std::uint32_t checkpoint_steps() const;
   [[nodiscard]] Setting setting() const;

@@ -52,10 +52,8 @@ ProgramBuilder::Fill ProgramBuilder::stated_marks(VectorId vector, std::uint32_t
     std::vector<std::uint32_t> words(marks.size());
     for (std::uint64_t i = 0; i < words.size(); ++i) {
       const kernels::Interval these = plan.marked(vector, marks.begin + i);
-      for (std::uint64_t n = these.begin; n < these.end; ++n) {
-        const std::uint32_t bit = neurons[n] == 2 ? 1 : neurons[n] == 1 ? 1U << kNeuronsAWord : 0;
-        words[i] |= bit << (kNeuronsAWord - 1 - ((n - these.begin) ^ 1));
-      }
+      for (std::uint64_t n = these.begin; n < these.end; ++n)
+        words[i] |= neurons[n] << (kNeuronsAWord - 1 - ((n - these.begin) ^ 1));
     }
     std::memcpy(into.data(), words.data(), words.size() * 4);
   };
@@ -77,8 +75,8 @@ ProgramBuilder::Fill ProgramBuilder::stated_found(VectorId vector, std::uint32_t
       const auto count = [&](std::uint32_t mark) {
         return static_cast<std::uint32_t>(std::ranges::count(found, mark));
       };
-      const std::uint32_t spikes = std::min(count(2), capacity);
-      const std::uint32_t carriers = std::min(count(1), capacity - spikes);
+      const std::uint32_t spikes = std::min(count(kSpikeMark), capacity);
+      const std::uint32_t carriers = std::min(count(kCarrierMark), capacity - spikes);
       const std::array<std::uint32_t, 2> counts{spikes, carriers};
       std::memcpy(into.data() + std::size_t{s} * found_bytes(capacity), counts.data(),
                   sizeof counts);

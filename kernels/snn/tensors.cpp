@@ -21,6 +21,7 @@ std::string name_of(VectorId vector) {
 }  // namespace
 
 std::string lists_name(VectorId vector) { return "spikes_" + name_of(vector); }
+std::string totals_name(VectorId vector) { return "totals_" + name_of(vector); }
 
 void ProgramBuilder::add_tensors() {
   for (VectorId v = 0; v < plan_.lists.size(); ++v)
@@ -29,17 +30,17 @@ void ProgramBuilder::add_tensors() {
 }
 
 /// spikes_input, spikes_0, ...: [samples, steps, words], the lists of the last batch as tiles have
-/// them; totals_0, ...: [samples, 3] over all batches.
+/// them; totals_0, ...: [samples, kTotals] over all batches.
 void ProgramBuilder::add_lists(VectorId vector) {
   const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
   Tensor spikes{lists_name(vector),
                 vector == 0 ? Role::input : Role::result,
                 Type::u32,
                 {plan_.batch, slots, list_words(plan_.lists[vector].capacity)}};
-  Tensor totals{"totals_" + name_of(vector), Role::result, Type::u32, {plan_.batch, 3}};
+  Tensor totals{totals_name(vector), Role::result, Type::u32, {plan_.batch, kTotals}};
   for (const Home& home : homes_[vector]) {
     spikes.parts.push_back({{home.stored}, word(slots * stride(vector))});
-    totals.parts.push_back({{home.totals}, 12});
+    totals.parts.push_back({{home.totals}, kTotals * 4});
   }
   spikes.runs = program::slices(spikes.shape);
   totals.runs = program::slices(totals.shape);

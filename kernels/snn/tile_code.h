@@ -138,6 +138,9 @@ SNN_INLINE unsigned opaque(unsigned n) {
 }
 
 constexpr unsigned kHeader = 2;  // words before ids: spikes, and those with carriers of gradient
+/// Marks of neurons: their sum counts both, as ids are below 65,536.
+constexpr unsigned kSpike = 1;
+constexpr unsigned kCarrier = 1U << 16;  // of gradient alone
 /// No gradient: a neuron that is not listed. No arithmetic makes this number.
 constexpr unsigned kUnlisted = ~0U;
 

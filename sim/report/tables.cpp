@@ -51,7 +51,8 @@ std::string loss_csv(const nlohmann::ordered_json& results) {
   std::string csv = "step";
   std::vector<const nlohmann::ordered_json*> columns;
   for (const auto& [name, values] : results.items()) {
-    if (!values.is_array() || values.size() != steps || values[0].is_structured()) continue;
+    const bool of_steps = values.is_array() && values.size() == steps;
+    if (!of_steps || values[0].is_structured() || values[0].is_string()) continue;
     csv += "," + name;
     columns.push_back(&values);
   }

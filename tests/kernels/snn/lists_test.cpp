@@ -74,6 +74,18 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return most;
 }
 
+/// Results of a run whose check has passed.
+nlohmann::json results_of(const snn::Options& options) {
+  const std::string said = in_child([&]() -> std::string {
+    const test::Finished<snn::Snn> run(options, small_machine(40));
+    const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
+    return check.passed ? run.workload.results(run.tensors).dump() : check.problem;
+  });
+  CAPTURE(said);
+  REQUIRE(nlohmann::json::accept(said));
+  return nlohmann::json::parse(said);
+}
+
 }  // namespace
 
 TEST_SUITE("run") {
@@ -127,5 +139,53 @@ TEST_SUITE("run") {
         CHECK(run_both(options) == "passed");
       }
     }
+  }
+
+  TEST_CASE(
+      "spikes for which lists have no room are counted, by tiles that look for them and join") {
+    // All neurons spike in every step but the first of each layer, that of its inputs.
+    for (const snn::Algorithm algorithm : {snn::Algorithm::published, snn::Algorithm::bits}) {
+      for (const std::uint32_t neurons : {9U, 100U, 500U}) {
+        for (const double activity : {0.02, 0.3, 1.0}) {
+          CAPTURE(neurons);
+          CAPTURE(activity);
+          snn::Options options = lists_of({neurons, 3});
+          options.plan.algorithm = algorithm;
+          options.max_activity = activity;
+          options.neuron.threshold = -1;
+          options.neuron.second_threshold = -1;
+          options.weight_scale = 1e-6;
+          options.steps = 2;
+          const auto results = results_of(options);
+          const auto& hidden = results.at("layers")[0];
+          const double all = 2.0 * options.batch * options.time_steps * neurons;
+          const double listed = hidden.at("spikes_a_step").get<double>() * all / neurons;
+          CHECK(listed + results.at("spikes_dropped").get<double>() == doctest::Approx(all));
+          CHECK(results.at("carriers_dropped") == 0);
+          CHECK(results.at("overflowed_lists") ==
+                (activity < 1 ? 2 * options.batch * options.time_steps : 0));
+          CHECK(results.contains("dropped") == (activity < 1));
+          if (activity < 1)
+            CHECK(results.at("dropped")[0].get<std::string>().starts_with(
+                "spikes dropped: 80 lists of layer 0 overflowed (100 % of its lists), "));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("neurons that carry gradient only are counted where lists leave them out") {
+    snn::Options options = lists_of({50, 3});
+    options.max_activity = 0.1;
+    options.neuron.threshold = 1e6;
+    options.neuron.second_threshold = -1;
+    options.weight_scale = 1e-6;
+    const auto results = results_of(options);
+    CHECK(results.at("spikes_dropped") == 0);
+    CHECK(results.at("carriers_dropped") == 3 * 4 * 10 * (50 - 4));
+    REQUIRE(results.at("dropped").size() == 1);
+    CHECK(
+        results.at("dropped")[0] ==
+        "spikes dropped: 120 lists of layer 0 overflowed (100 % of its lists), 0 spikes and 5,520 "
+        "neurons that carry gradient only left out (workload.max_activity)");
   }
 }

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/snn/program.h"
+#include "sim/report/units.h"
+
+/// What a run says of itself: losses, spikes, and what it left out.
+namespace tessera::snn {
+
+namespace {
+
+using report::grouped;
+using training::accuracy;
+using training::step_results;
+using training::StepResult;
+
+/// Totals of a layer's lists, of all samples of a batch.
+struct Totals {
+  double spikes = 0, listed = 0;
+  std::uint64_t overflowed = 0, spikes_dropped = 0, carriers_dropped = 0;
+  double most = 0;  ///< spikes of a sample
+};
+
+Totals totals_of(const TensorReader& tensors, VectorId vector) {
+  HostThreads one(1);
+  Totals sum;
+  const auto words = words_of(tensors, totals_name(vector), one);
+  for (std::size_t b = 0; b < words.size(); b += kTotals) {
+    sum.spikes += words[b];
+    sum.listed += words[b + 1];
+    sum.overflowed += words[b + 2];
+    sum.spikes_dropped += words[b + 3];
+    sum.carriers_dropped += words[b + 4];
+    sum.most = std::max(sum.most, double(words[b]));
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
+                                    HostThreads& threads) {
+  const std::vector<std::byte> bytes = tensors.bytes(name, threads);
+  std::vector<std::uint32_t> words(bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
+nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const std::vector<StepResult> trained = step_results(tensors, training::kTrainingResults);
+  const std::vector<StepResult> tested = step_results(tensors, training::kTestResults);
+  if (!tested.empty()) json["test_accuracy"] = accuracy(tested, options_.batch);
+  json["training_accuracy"] = accuracy(trained, options_.batch);
+  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
+  for (const StepResult& result : trained) losses.push_back(result.loss);
+  json["loss"] = std::move(losses);
+  const bool fed = options_.feed == Feed::host;
+  training::add_not_used(json, options_.batch, {options_.data.samples, fed ? options_.steps : 1},
+                         {options_.data.test_samples, test_steps()});
+  const std::uint64_t events = add_events(json);
+  if (dense_) return json;
+  const double between = add_lists(json, tensors);
+  if (test_steps() == 0) json["counts"] = counts(events, between);
+  json["raster"] = raster(tensors);
+  return json;
+}
+
+/// Says how many events of the samples that are used have no place in their step's list. Returns
+/// how many the training steps take.
+std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
+  const std::uint64_t samples =
+      options_.feed == Feed::host ? options_.data.samples : options_.batch;
+  const std::uint64_t turns = std::uint64_t{options_.steps} * options_.batch;
+  EventCount all;
+  std::uint64_t taken = 0;
+  for (std::uint64_t sample = 0; sample < std::min(samples, turns); ++sample) {
+    const EventCount events = data_.count_events(sample);
+    all += events;
+    taken += events.taken * (turns / samples + (sample < turns % samples ? 1 : 0));
+  }
+  const std::uint64_t tested = std::uint64_t{test_steps()} * options_.batch;
+  for (std::uint64_t sample = 0; sample < tested; ++sample)
+    all += data_.count_events(options_.data.samples + sample);
+  json["events_dropped"] = all.left_out;
+  if (all.left_out > 0)
+    json["dropped"].push_back(fmt::format(
+        "events dropped: {} of {}, more than {} inputs in a step (workload.data.max_events)",
+        grouped(all.left_out), grouped(all.left_out + all.taken), data_.max_events()));
+  return taken;
+}
+
+/// Says what lists hold and what they leave out. Returns the synaptic events of spikes.
+double Snn::add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const {
+  const double lists =
+      static_cast<double>(options_.time_steps) * (options_.steps + test_steps()) * options_.batch;
+  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+  double events = 0;
+  Totals all;
+  for (VectorId v = 1; v < plan_.lists.size(); ++v) {
+    if (plan_.lists[v].capacity == 0) continue;
+    const Layer& layer = network_.layers[v - 1];
+    const Totals totals = totals_of(tensors, v);
+    if (v < network_.layers.size()) events += totals.spikes * network_.layers[v].neurons;
+    if (layer.recurrent()) events += totals.spikes * layer.neurons;
+    const double mean = totals.spikes / options_.batch;
+    layers.push_back({{"spikes_a_step", totals.spikes / lists},
+                      {"listed_a_step", totals.listed / lists},
+                      {"overflowed_lists", totals.overflowed},
+                      {"spikes_dropped", totals.spikes_dropped},
+                      {"carriers_dropped", totals.carriers_dropped},
+                      {"activity", totals.spikes / lists / layer.neurons},
+                      {"imbalance_of_samples", mean > 0 ? totals.most / mean : 1}});
+    all.overflowed += totals.overflowed;
+    all.spikes_dropped += totals.spikes_dropped;
+    all.carriers_dropped += totals.carriers_dropped;
+    // Where nothing is trained nobody misses carriers of gradient.
+    if (totals.overflowed == 0 || (!options_.train && totals.spikes_dropped == 0)) continue;
+    json["dropped"].push_back(fmt::format(
+        "spikes dropped: {} lists of layer {} overflowed ({:.3g} % of its lists), {} spikes{} left "
+        "out (workload.max_activity)",
+        grouped(totals.overflowed), v - 1, 100 * double(totals.overflowed) / lists,
+        grouped(totals.spikes_dropped),
+        options_.train ? fmt::format(" and {} neurons that carry gradient only",
+                                     grouped(totals.carriers_dropped))
+                       : ""));
+  }
+  json["overflowed_lists"] = all.overflowed;
+  json["spikes_dropped"] = all.spikes_dropped;
+  json["carriers_dropped"] = all.carriers_dropped;
+  json["layers"] = std::move(layers);
+  return events;
+}
+
+/// What the measured turns did: events that their inputs took, synaptic ones `between` neurons.
+nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
+  const std::uint64_t inferences = std::uint64_t{options_.steps} * options_.batch;
+  return {{"inferences", inferences},
+          {"neuron_updates", inferences * options_.time_steps * network_.neurons()},
+          {"synaptic_events",
+           inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between)}};
+}
+
+}  // namespace tessera::snn
