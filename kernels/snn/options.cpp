@@ -74,8 +74,13 @@ void describe(config::Fields& fields, Options& options) {
                 "as products on the matrix units"},
                options.activations, kActivations);
   const char* dense = options.activations == Activations::dense ? "activations" : "";
-  fields.field({"max_activity", "part of a layer's neurons that a list of spikes holds at most", "",
-                false, dense},
+  if (fields.given("network") && !fields.given("max_activity")) options.max_activity = 1;
+  fields.field({"max_activity",
+                "part of a layer's neurons that a list of spikes holds at most: an even number, "
+                "two or more, and all of them at 1; a list of outputs holds all whatever this "
+                "says. Others are left out, and results say how many. If not given: 0.05, of a "
+                "network in NIR form 1",
+                "", false, dense},
                options.max_activity, {0, 1});
   fields.field({"time_steps", "of a stream"}, options.time_steps, {1, 1U << 20});
   fields.field({"batch", "streams at once"}, options.batch, {1, 65535});

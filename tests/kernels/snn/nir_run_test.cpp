@@ -148,6 +148,29 @@ TEST_SUITE("run") {
     CHECK(found.find("through 'conv' (Conv2d), 'pool' (SumPool2d)") != std::string::npos);
   }
 
+  TEST_CASE(
+      "a network of a NIR file keeps all spikes unless told otherwise, and says what it drops") {
+    const CommandFolder folder;
+    test::write_nir(folder.path() / "a.nir", nir_graph("IF"));
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 16},
+      "workload": {"kernel": "snn", "network": "a.nir", "time_steps": 12, "batch": 6,
+                   "data": {"kind": "custom", "inputs": 60, "classes": 4, "samples": 6}}})");
+    const auto all = folder.call("run a.json --out r --set workload.train=false");
+    CAPTURE(all.err);
+    REQUIRE(all.code == 0);
+    CHECK(all.out.find("dropped") == std::string::npos);
+    auto report = folder.json("r/report.json");
+    CHECK(report.at("config").at("workload").at("max_activity") == 1);
+    CHECK(report.at("results").at("spikes_dropped") == 0);
+    const auto some = folder.call(
+        "run a.json --out r --set workload.train=false --set workload.max_activity=0.05");
+    REQUIRE(some.code == 0);
+    report = folder.json("r/report.json");
+    CHECK(report.at("config").at("workload").at("max_activity") == 0.05);
+    CHECK(report.at("results").at("spikes_dropped") > 0);
+    CHECK(some.out.find("\n  spikes dropped: ") != std::string::npos);
+  }
+
   TEST_CASE("a network of a NIR file must suit data and loss") {
     const CommandFolder folder;
     test::write_nir(folder.path() / "a.nir", nir_graph("IF"));
