@@ -8,6 +8,7 @@ namespace {
 
 constexpr config::Names<Activations, 2> kActivations{
     {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
+constexpr std::uint32_t kMostSteps = 1U << 24;
 constexpr config::Names<States, 2> kStates{
     {{"stored", States::stored}, {"recomputed", States::recomputed}}};
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
@@ -88,7 +89,15 @@ void describe(config::Fields& fields, Options& options) {
                 "weights follow gradients, those that are 0 too, biases and neurons do not; false: "
                 "streams are looked at only"},
                options.train);
-  fields.field({"steps", "batches to train on, or to look at"}, options.steps, {1, 1U << 24});
+  fields.field({"steps",
+                "batches to train on, or to look at, in the order of the samples, each from where "
+                "the last one ended on; 0: as many as the epochs have"},
+               options.steps, {0, kMostSteps});
+  fields.field({"epochs",
+                "times that the samples are gone through, samples / batch steps each, rounded "
+                "down: what is left of one is where the next one begins",
+                "", false, options.steps == 0 ? "" : "steps"},
+               options.epochs, {1, 1U << 20});
   fields.field({"loss",
                 "what the classes' outputs are: how often their neurons have spiked, or "
                 "the sum of their states over time, of neurons that never spike"},
@@ -133,6 +142,11 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");
+  const std::uint64_t steps =
+      std::uint64_t{options.epochs} * (options.data.samples / options.batch);
+  fields.require(
+      steps <= kMostSteps, "epochs",
+      fmt::format("found {}, which have {} steps, allowed {}", options.epochs, steps, kMostSteps));
   training::require_batches(fields, options.batch, options.data.samples, options.data.test_samples);
 }
 

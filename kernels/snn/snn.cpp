@@ -38,6 +38,8 @@ Snn::Snn(Options options, MachineCosts& costs)
       data_(options_.data, options_.time_steps, options_.seed),
       network_(make_network(fitting(), data_.inputs(),
                             mean_events(data_, options_.data.samples, options_.time_steps))) {
+  if (options_.steps == 0)
+    options_.steps = options_.epochs * (options_.data.samples / options_.batch);
   options_.learning.all_steps = options_.steps;
   if (network_.outputs() != data_.classes())
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "

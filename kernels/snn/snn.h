@@ -63,7 +63,8 @@ struct Options {
   std::uint32_t time_steps = 100;
   std::uint32_t batch = 48;
   bool train = true;
-  std::uint32_t steps = 1;  ///< batches to train on
+  std::uint32_t epochs = 1;
+  std::uint32_t steps = 0;  ///< batches to train on; 0: as many as the epochs have
   Loss loss = Loss::spike_count;
   States states = States::stored;
   std::uint32_t checkpoint_steps = 0;  ///< of recomputed states; 0: chosen
