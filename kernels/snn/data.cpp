@@ -42,6 +42,28 @@ Shape shape_of(const DataOptions& data) {
   }
 }
 
+/// A line of a list of events.
+struct Event {
+  std::array<std::uint64_t, 4> numbers{};
+  std::size_t columns = 0;  ///< 0: an empty line or a comment; 5: more, or something else
+};
+Event event_of(std::string_view line) {
+  constexpr std::size_t kWrong = 5;
+  line = line.substr(0, line.find('#'));
+  Event event;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(" ,;\t\r"), line.size()));
+    if (line.empty()) return event;
+    const std::size_t size = std::min(line.find_first_of(" ,;\t\r"), line.size());
+    if (event.columns == event.numbers.size()) return {{}, kWrong};
+    const char* const stop = line.data() + size;
+    const auto [behind, error] = std::from_chars(line.data(), stop, event.numbers[event.columns]);
+    if (error != std::errc() || behind != stop) return {{}, kWrong};
+    ++event.columns;
+    line.remove_prefix(size);
+  }
+}
+
 /// Uniform in [0, 1).
 double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return static_cast<double>(data::random_bits(seed, stream, index) >> 11) * 0x1p-53;
@@ -62,16 +84,21 @@ void describe(config::Fields& fields, DataOptions& data) {
   fields.require(!custom || data.classes > 0, "classes",
                  fmt::format("found {}, allowed 1 to 4096", data.classes));
   fields.field({"max_events",
-                "inputs with an event in a step, at most; 0: as published (32, 48, "
-                "96), of custom 64"},
+                "inputs with an event in a step, at most: of more, so many are taken evenly in the "
+                "order of their addresses, and results say how many are left out; 0: as published "
+                "(32, 48, 96), of custom 64"},
                data.max_events, {0, 65535});
   fields.file({"raster",
                "a .npy file of shape [samples + test_samples, time_steps, inputs], not "
-               "0 where there is an event"},
+               "0 where there is an event, which is one whatever the value"},
               data.raster);
-  fields.file({"events", "a text file, an event a line: sample, time step, address, in order"},
+  fields.file({"events",
+               "a text file, an event a line: sample, time step, address, in order of sample and "
+               "step; with a fourth number on all lines, the polarity 0 or 1, the input is address "
+               "+ polarity * inputs / 2. More events of an input in a step are one"},
               data.events);
-  fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
+  fields.file({"labels", "a .npy file of shape [samples + test_samples]: the class of each"},
+              data.labels);
   const char* files = data.raster.empty() ? "events" : "raster";
   const bool synthetic = data.raster.empty() && data.events.empty();
   fields.field({"rate", "part of the inputs that have an event in a step, on average", "", false,
@@ -79,9 +106,14 @@ void describe(config::Fields& fields, DataOptions& data) {
                data.rate, {0, 1});
   fields.field({"noise", "part of the events that are anywhere", "", false, synthetic ? "" : files},
                data.noise, {0, 1});
-  fields.field({"samples", "streams to train on"}, data.samples, kSamples);
-  fields.field({"test_samples", "further ones, looked at after training"}, data.test_samples,
-               {0, 1U << 24});
+  fields.field({"samples",
+                "streams to train on, the first ones of files, in their order, from the first one "
+                "again behind the last: nothing is shuffled"},
+               data.samples, kSamples);
+  fields.field({"test_samples",
+                "further ones, looked at once after training, in whole batches: what is left of "
+                "them is not used"},
+               data.test_samples, {0, 1U << 24});
   fields.require(data.raster.empty() || data.events.empty(), "events",
                  "found beside raster, allowed one of both");
   fields.require(synthetic == data.labels.empty(), "labels",
@@ -111,49 +143,56 @@ void Data::read_raster(const DataOptions& options) {
                                fmt::join(raster.shape, ", "), samples_, steps_, inputs_));
   from_files_ = true;
   events_.resize(samples_ * steps_);
-  for (std::size_t i = 0; i < raster.values.size(); ++i)
-    if (raster.values[i] != 0)
-      events_[i / inputs_].push_back(static_cast<std::uint32_t>(i % inputs_));
+  for (std::size_t i = 0; i < raster.values.size(); ++i) {
+    if (raster.values[i] == 0) continue;
+    events_[i / inputs_].push_back(static_cast<std::uint32_t>(i % inputs_));
+    if (raster.values[i] != 1) ++merged_;
+  }
 }
 
+/// Events in order of sample and time step. A fourth column is the polarity, the upper half of the
+/// inputs.
 void Data::read_events(const DataOptions& options) {
   const std::string text = data::read_file(options.events);
-  const auto fail = [&](std::size_t line, const std::string& problem) {
-    throw KeyError("workload.data.events",
-                   fmt::format("{}, line {}: {}", options.events, line, problem));
-  };
   from_files_ = true;
   events_.resize(samples_ * steps_);
   std::uint64_t before = 0;
+  std::size_t columns = 0;
   std::size_t line = 0;
+  const auto fail = [&](const std::string& problem) {
+    throw KeyError("workload.data.events",
+                   fmt::format("{}, line {}: {}", options.events, line, problem));
+  };
   for (std::size_t at = 0; at < text.size();) {
     ++line;
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const char* from = text.data() + at;
-    const char* const stop = text.data() + end;
+    const Event event = event_of(std::string_view(text).substr(at, end - at));
     at = end + 1;
-    if (std::all_of(from, stop, [](char c) { return c == ' ' || c == '\r' || c == '\t'; }) ||
-        *from == '#')
-      continue;
-    std::array<std::uint64_t, 3> numbers{};
-    for (std::uint64_t& number : numbers) {
-      while (from != stop && (*from == ' ' || *from == ',' || *from == '\t')) ++from;
-      const auto [behind, error] = std::from_chars(from, stop, number);
-      if (error != std::errc()) fail(line, "allowed three numbers: sample, time step, address");
-      from = behind;
-    }
-    constexpr std::array<const char*, 3> kNames{"sample", "time step", "address"};
-    const std::array<std::uint64_t, 3> bounds{samples_, steps_, inputs_};
-    for (std::size_t i = 0; i < 3; ++i)
-      if (numbers[i] >= bounds[i])
-        fail(line,
-             fmt::format("found {} {}, allowed 0 to {}", kNames[i], numbers[i], bounds[i] - 1));
-    const std::uint64_t place = numbers[0] * steps_ + numbers[1];
+    if (event.columns == 0) continue;
+    if (columns == 0) columns = event.columns;
+    if (event.columns < 3 || event.columns > 4 || event.columns != columns)
+      fail(fmt::format("allowed {}", columns == 4 && event.columns == 3
+                                         ? "a polarity too, as on the first line"
+                                     : columns == 3 && event.columns == 4
+                                         ? "no polarity, as on the first line"
+                                         : "three numbers: sample, time step, address; or four, "
+                                           "with a polarity of 0 or 1"));
+    if (columns == 4 && inputs_ % 2 != 0)
+      fail(fmt::format("found a polarity, allowed with an even number of inputs, not {}", inputs_));
+    const std::uint64_t polarities = columns - 2;
+    constexpr std::array<const char*, 4> kNames{"sample", "time step", "address", "polarity"};
+    const std::array<std::uint64_t, 4> bounds{samples_, steps_, inputs_ / polarities, polarities};
+    for (std::size_t i = 0; i < columns; ++i)
+      if (event.numbers[i] >= bounds[i])
+        fail(fmt::format("found {} {}, allowed 0 to {}", kNames[i], event.numbers[i],
+                         bounds[i] - 1));
+    const std::uint64_t place = event.numbers[0] * steps_ + event.numbers[1];
     if (place < before)
-      fail(line, fmt::format("sample {} step {} stands behind sample {} step {}, allowed in order",
-                             numbers[0], numbers[1], before / steps_, before % steps_));
+      fail(fmt::format("sample {} step {} stands behind sample {} step {}, allowed in order",
+                       event.numbers[0], event.numbers[1], before / steps_, before % steps_));
     before = place;
-    events_[place].push_back(static_cast<std::uint32_t>(numbers[2]));
+    events_[place].push_back(
+        static_cast<std::uint32_t>(event.numbers[2] + event.numbers[3] * bounds[2]));
   }
   sort_events();
 }
@@ -162,7 +201,9 @@ void Data::read_events(const DataOptions& options) {
 void Data::sort_events() {
   for (auto& events : events_) {
     std::sort(events.begin(), events.end());
-    events.erase(std::unique(events.begin(), events.end()), events.end());
+    const auto end = std::unique(events.begin(), events.end());
+    merged_ += static_cast<std::uint64_t>(events.end() - end);
+    events.erase(end, events.end());
   }
 }
 

@@ -22,7 +22,7 @@ struct DataOptions {
   std::uint32_t samples = 480;   ///< to train on
   std::uint32_t test_samples = 0;
   std::string raster;  ///< .npy [samples, steps, inputs]; empty: synthetic or events
-  std::string events;  ///< text, an event a line: sample step address
+  std::string events;  ///< text, an event a line: sample step address [polarity]
   std::string labels;  ///< .npy [samples]
 };
 void describe(config::Fields& fields, DataOptions& data);
@@ -52,6 +52,9 @@ class Data {
   /// Inputs that have an event in a step, each once, at most max_events.
   [[nodiscard]] std::vector<std::uint32_t> events(std::uint64_t sample, std::uint32_t step) const;
   [[nodiscard]] EventCount count_events(std::uint64_t sample) const;
+  /// Events of files that are one with others, as they are of the same step and input; of rasters
+  /// values that are neither 0 nor 1.
+  [[nodiscard]] std::uint64_t merged() const { return merged_; }
 
  private:
   [[nodiscard]] std::vector<std::uint32_t> all_events(std::uint64_t sample,
@@ -67,6 +70,7 @@ class Data {
   std::uint32_t inputs_, classes_, max_events_;
   double rate_, noise_;
   bool from_files_ = false;
+  std::uint64_t merged_ = 0;
   std::vector<std::vector<std::uint32_t>> events_;  ///< by sample and step, of files
   std::vector<std::uint32_t> labels_;
 };

@@ -91,6 +91,12 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
     json["dropped"].push_back(fmt::format(
         "events dropped: {} of {}, more than {} inputs in a step (workload.data.max_events)",
         grouped(all.left_out), grouped(all.left_out + all.taken), data_.max_events()));
+  json["events_merged"] = data_.merged();
+  if (data_.merged() > 0)
+    json["dropped"].push_back(fmt::format(
+        "events merged: {} of an input that has one in the step already, or of values other than 1 "
+        "(workload.data)",
+        grouped(data_.merged())));
   return taken;
 }
 

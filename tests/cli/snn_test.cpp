@@ -40,7 +40,8 @@ TEST_SUITE("cli") {
     folder.write("y.npy", npy("2,", 2, 3));
     std::string events = "# sample step address\n";
     for (int i = 0; i < 40; ++i)
-      if (i % 3 != 0) events += fmt::format("{} {} {}\n", i / 20, i / 5 % 4, i % 5);
+      for (int times = 0; times < i % 3; ++times)
+        events += fmt::format("{} {} {}\n", i / 20, i / 5 % 4, i % 5);
     folder.write("x.txt", events);
     const auto losses = [&](const std::string& input) {
       const Answer answer =
@@ -61,6 +62,111 @@ TEST_SUITE("cli") {
       return report.at("results");
     };
     CHECK(losses("--set workload.data.raster=x.npy") == losses("--set workload.data.events=x.txt"));
+  }
+
+  TEST_CASE("a fourth column of events is their polarity, the upper half of the inputs") {
+    const CommandFolder folder;
+    folder.write("a.json", kSnn);
+    folder.write("y.npy", npy("2,", 2, 3));
+    folder.write("inputs.txt", "0 0 1\n0 1 4\n1 2 3\n1 2 5\n");
+    folder.write("polarity.txt", "0, 0, 1, 0\n0, 1, 1, 1 # on\n1, 2, 0, 1\n1, 2, 2, 1\n");
+    const std::string run =
+        "run a.json --set workload.data.labels=y.npy --set workload.data.inputs=6 --set "
+        "workload.data.events=";
+    REQUIRE(folder.call(run + "inputs.txt --save raster=one.npy").code == 0);
+    REQUIRE(folder.call(run + "polarity.txt --save raster=two.npy").code == 0);
+    CHECK(folder.read("one.npy") == folder.read("two.npy"));
+    const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
+      folder.write("bad.txt", text);
+      check_refused(folder, run + "bad.txt", parts);
+    };
+    refused("0 0 1 0\n0 1 1 2\n", {"bad.txt, line 2", "polarity 2", "allowed 0 to 1"});
+    refused("0 0 1 -1\n", {"bad.txt, line 1", "polarity of 0 or 1"});
+    refused("0 0 3 1\n", {"bad.txt, line 1", "address 3", "allowed 0 to 2"});
+    refused("0 0 1\n0 0 1 1\n", {"bad.txt, line 2", "no polarity, as on the first line"});
+    refused("0 0 1 1\n0 0 1\n", {"bad.txt, line 2", "a polarity too, as on the first line"});
+    refused("0 0 1 1 5\n", {"bad.txt, line 1", "three numbers", "or four"});
+    refused("0 0 1.5\n", {"bad.txt, line 1", "three numbers"});
+    refused("0 0 1 on\n", {"bad.txt, line 1", "three numbers"});
+    check_refused(folder, run + "polarity.txt --set workload.data.inputs=5",
+                  {"polarity.txt, line 1", "even number of inputs, not 5"});
+  }
+
+  TEST_CASE("what a run leaves out of its data is said, with the key that changes it") {
+    const CommandFolder folder;
+    folder.write("a.json", kSnn);
+    folder.write("y.npy", npy("7,", 7, 3));
+    std::string ones;
+    for (int i = 0; i < 7 * 4 * 5; ++i) ones += '\1';
+    folder.write("ones.npy", numpy_file("|i1", "7, 4, 5", ones));
+    const std::string data =
+        "--set workload.data.labels=y.npy --set workload.data.samples=4 --set "
+        "workload.data.test_samples=3 --set workload.data.raster=";
+    const Answer all = folder.call("run a.json --out r " + data + "ones.npy");
+    CAPTURE(all.err);
+    REQUIRE(all.code == 0);
+    CHECK(all.out.find("\n  test samples not used: 1 of 3 (batch 2 does not divide)\n  check") !=
+          std::string::npos);
+    const auto left_out = [&](const std::string& options) {
+      const Answer answer = folder.call("run a.json --out r " + data + options);
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      auto report = folder.json("r/report.json");
+      for (const auto& line : report.at("results").value("dropped", nlohmann::json::array()))
+        CHECK(answer.out.find(line.get<std::string>()) != std::string::npos);
+      return report;
+    };
+    auto report = left_out("ones.npy --set workload.data.max_events=2");
+    // Four samples to train on and two to test with, of four steps.
+    CHECK(report.at("results").at("events_dropped") == 6 * 4 * 3);
+    CHECK(report.at("results").at("dropped")[1] ==
+          "events dropped: 72 of 120, more than 2 inputs in a step (workload.data.max_events)");
+    CHECK(report.at("results").at("test_samples_not_used") == 1);
+    report = left_out("ones.npy --set workload.steps=1");
+    CHECK(report.at("results").at("samples_not_used") == 2);
+    CHECK(report.at("results").at("dropped")[0] == "samples not used: 2 of 4 (1 batch of 2)");
+    report = left_out("ones.npy --set workload.feed=device");
+    CHECK(report.at("results").at("dropped")[0] == "samples not used: 2 of 4 (1 batch of 2)");
+    folder.write("y.npy", npy("4,", 4, 3));
+    folder.write("twice.npy", npy("4, 4, 5", 80, 3));
+    report = left_out("twice.npy --set workload.data.test_samples=0");
+    CHECK(report.at("results").at("events_merged") == 26);
+    REQUIRE(report.at("results").at("dropped").size() == 1);
+    folder.write("twice.txt", "0 0 1\n0 0 1\n1 0 1\n");
+    const Answer twice = folder.call(
+        "run a.json --set workload.data.labels=y.npy --set workload.data.samples=4 --set "
+        "workload.data.events=twice.txt");
+    CHECK(twice.out.find("events merged: 1 ") != std::string::npos);
+    const Answer none = folder.call("run a.json");
+    CHECK(none.out.find("not used") == std::string::npos);
+  }
+
+  TEST_CASE("epochs are steps: the samples in order, again and again") {
+    const CommandFolder folder;
+    folder.write("a.json", kSnn);
+    const auto losses = [&](const std::string& options) {
+      const Answer answer = folder.call(
+          "run a.json --out r --set workload.data.samples=5 --set workload.weight_scale=30 " +
+          options);
+      CAPTURE(answer.err);
+      REQUIRE(answer.code == 0);
+      return folder.json("r/report.json");
+    };
+    const auto one = losses("");
+    CHECK(one.at("results").at("loss").size() == 2);
+    CHECK(one.at("results").at("dropped")[0] ==
+          "samples not used: 1 of 5 (batch 2 does not divide)");
+    const auto epochs = losses("--set workload.epochs=3");
+    CHECK(epochs.at("workload").at("training_steps") == 6);
+    CHECK(epochs.at("results").at("samples_not_used") == 0);
+    const auto steps = losses("--set workload.steps=6");
+    CHECK(epochs.at("results") == steps.at("results"));
+    CHECK(steps.at("time").at("cycles") == epochs.at("time").at("cycles"));
+    check_refused(folder, "run a.json --set workload.steps=6 --set workload.epochs=3",
+                  {"workload.epochs", "workload.steps"});
+    check_refused(folder,
+                  "run a.json --set workload.data.samples=16777216 --set workload.epochs=1048576",
+                  {"workload.epochs", "allowed 16777216"});
   }
 
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {
