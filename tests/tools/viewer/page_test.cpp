@@ -209,6 +209,10 @@ TEST_SUITE("browser") {
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const Json raster = folder.json("one/report.json").at("results").at("raster");
+    const Json report = folder.json("one/report.json");
+    REQUIRE(report.at("results").at("dropped").size() > 0);
+    CHECK(contains(text_of(browser, "#training"),
+                   report.at("results").at("dropped")[0].get<std::string>()));
     CHECK(contains(text_of(browser, "#raster"),
                    grouped(raster.at("spikes").get<std::uint64_t>()) + " spikes"));
     CHECK(browser.evaluate("state.runs[0].raster.csv()") == folder.read("one/raster.csv"));
