@@ -88,8 +88,8 @@ void describe(config::Fields& fields, Options& options) {
               options.u);
   fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
   fields.field({"gamma",
-                "W = gamma S + (1 - gamma) U V^T, S and U multiplied on the machine (1: U V^T "
-                "counts nothing, 0: S); null: W = S + U V^T"},
+                "W = gamma S + (1 - gamma) U V^T, multiplied on the machine; at 1 the low-rank "
+                "part has no effect, at 0 S has none; null: W = S + U V^T"},
                options.gamma, {0, 1});
   fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
   fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU, dV"},

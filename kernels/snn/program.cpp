@@ -137,7 +137,7 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
                      std::span<std::byte> into) { fill_events(*data, sample, steps, into); };
     }
     home.stored = buffer(home.tile, slots * stride(vector), "spikes of all steps", contents, true);
-    home.totals = zeros(home.tile, kTotals * 4, "totals", true);
+    home.totals = zeros(home.tile, kTotals * 4ULL, "totals", true);
     if (vector > 0) add_parts(home, vector, sample);
     if (vector > 0 && options_.train) {
       home.own = buffer(home.tile, stride(vector), "own spikes", stated_list(vector, sample, 1));

@@ -380,7 +380,7 @@ TEST_SUITE("cli") {
     const auto pixelfly = [&](const Row& x) {
       const Row w = weights("weights_0");  // two rows of four blocks of 4, the last one for b
       Row y(kClasses);
-      for (std::uint64_t i = 0; i < 2 * 4 * 16; ++i) {
+      for (std::uint64_t i = 0; i < 128; ++i) {
         const std::uint64_t column = i / 16 % 4 * 4 + i % 4;
         y[i / 64 * 4 + i / 4 % 4] += w[i] * (column < kInputs    ? x[column]
                                              : column == kInputs ? 1.0
