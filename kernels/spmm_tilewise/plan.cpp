@@ -64,7 +64,9 @@ class Search {
     std::uint32_t deepest = 0;
     for (const std::uint32_t row_singles : kRowSingles) {
       if (row_singles != 0 && pattern_.overlay.empty()) break;
-      try_rows(pinned_.row_singles != 0 ? pinned_.row_singles : row_singles);
+      const std::uint32_t never = pattern_.overlay.empty() ? 0 : widest_ + 1;
+      const std::uint32_t chosen = row_singles != 0 ? row_singles : never;
+      try_rows(pinned_.row_singles != 0 ? pinned_.row_singles : chosen);
       deepest = std::max(deepest, deepest_);
       if (pinned_.row_singles != 0) break;
     }

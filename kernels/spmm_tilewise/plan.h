@@ -63,7 +63,8 @@ struct Imbalance {
 struct Plan {
   std::uint32_t parts;  ///< groups that a full column tile is cut into
   std::uint32_t cuts;   ///< supersteps in which a group's rows are loaded
-  /// Single elements of a row of a column tile from which the row is multiplied whole; 0: never.
+  /// Single elements of a row of a column tile from which the row is multiplied whole; more than a
+  /// tile has columns: never; 0: there are none.
   std::uint32_t row_singles;
   std::vector<Group> groups;
   std::vector<Job> jobs;  ///< by machine tile

@@ -45,7 +45,7 @@ void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
   fields.field({"row_singles",
                 "tew: single elements of a row of a tile from which the row is multiplied whole; "
-                "0: chosen"},
+                "more than a tile has columns: never; 0: chosen"},
                plan.row_singles);
 }
 

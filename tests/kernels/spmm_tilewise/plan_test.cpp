@@ -133,6 +133,23 @@ TEST_SUITE("run") {
     CHECK(jobs(37, 1) == jobs(1, 1));
   }
 
+  TEST_CASE("a plan that multiplies no row whole for its single elements can be pinned") {
+    Options tew = options(50, 61, 77, 0.6);
+    tew.weights.pruning.method = Method::tew;
+    for (const double overlay : {0.002, 0.01, 0.1}) {
+      CAPTURE(overlay);
+      tew.weights.pruning.overlay = overlay;
+      const auto free = test::planned<SpmmTilewise>(tew, planned_machine(30));
+      Options pinned = tew;
+      pinned.plan.row_singles = free.chosen_plan().row_singles;
+      CHECK(pinned.plan.row_singles != 0);
+      MachineConfig other = planned_machine(30);
+      other.fabric.receive_bytes_per_cycle = 64;
+      const auto again = test::planned<SpmmTilewise>(pinned, other);
+      CHECK(again.chosen_plan().row_singles == pinned.plan.row_singles);
+    }
+  }
+
   TEST_CASE("rows of many single elements are multiplied whole, the others walked") {
     Options tew = options(50, 61, 77, 0.6);
     tew.weights.pruning.method = Method::tew;
