@@ -50,7 +50,9 @@ void keep_tensors(const CommandFolder& folder) {
 }
 
 const std::vector<std::string> kFirstLayers{
-    R"("kind": "dense")", R"("kind": "low_rank", "rank": 3)", R"("kind": "butterfly")",
+    R"("kind": "dense")",
+    R"("kind": "low_rank", "rank": 3)",
+    R"("kind": "butterfly")",
     R"("kind": "butterfly", "parameters": "rotation")",
     R"("kind": "pixelfly", "block": 4, "rank": 4)",
     R"("kind": "pixelfly", "block": 4, "rank": 4, "gamma": 0.6, "learn_gamma": true)"};
