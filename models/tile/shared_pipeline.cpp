@@ -6,8 +6,6 @@
 
 namespace tessera {
 
-using engine::Demand;
-
 SharedPipeline::SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
                                const engine::Code* profiled)
     : revolver_(tile.issue == IssueKind::revolver),
