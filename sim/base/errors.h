@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -18,10 +19,16 @@ enum class ExitCode {
   interrupted = 130
 };
 
+/// A message as a terminal can show it, whatever was quoted in it: control characters but tabs and
+/// line ends, and bytes that are no UTF-8, as `\x1b`; of a line above 1,600 bytes its beginning and
+/// its end, with how many are left out. The same again of what it returns.
+std::string legible(std::string_view message);
+
 /// Something that ends the run with one message on stderr and an exit code.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ExitCode code, const std::string& message)
+      : std::runtime_error(legible(message)), code_(code) {}
   [[nodiscard]] ExitCode code() const { return code_; }
 
  private:

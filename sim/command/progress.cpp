@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "sim/base/errors.h"
+
 namespace tessera::command {
 
 void occupy_standard_streams() {
@@ -15,15 +17,21 @@ void occupy_standard_streams() {
   }
 }
 
-void tell(const std::string& text) {
+namespace {
+
+void write_error(const std::string& text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));
 }
 
+}  // namespace
+
+void tell(const std::string& text) { write_error(legible(text)); }
+
 Progress::Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::show(const std::string& text) {
-  if (shown_) tell("\r\x1b[K" + text);
+  if (shown_) write_error("\r\x1b[K" + legible(text));
 }
 
 void Progress::clear() { show(""); }

@@ -8,7 +8,7 @@ namespace tessera::command {
 /// ours takes their place. Reading and writing them still fails.
 void occupy_standard_streams();
 
-/// Writes to standard error; a message that cannot be written is lost.
+/// Writes to standard error, legibly (sim/base/errors.h); a message that cannot be written is lost.
 void tell(const std::string& text);
 
 /// What is going on, on one line of stderr; only where that is a terminal.

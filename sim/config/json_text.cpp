@@ -12,20 +12,6 @@
 namespace tessera::config {
 namespace {
 
-/// The parser quotes what it read, whatever the bytes are.
-std::string printable(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte > 0x7e) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
 /// Builds the value from the parser's events and refuses what the parser would let pass.
 class Builder : public nlohmann::json_sax<Json> {
  public:
@@ -64,7 +50,7 @@ class Builder : public nlohmann::json_sax<Json> {
     std::string_view rest = bracket == std::string_view::npos ? what : what.substr(bracket + 2);
     constexpr std::string_view kPrefix = "parse error at ";
     if (rest.starts_with(kPrefix)) rest.remove_prefix(kPrefix.size());
-    throw UserError(fmt::format("{}: {}", file_, printable(rest)));
+    throw UserError(fmt::format("{}: {}", file_, rest));
   }
 
  private:

@@ -261,6 +261,29 @@ TEST_SUITE("cli") {
     refused("check m.json --set workload.matrix=zero.mtx", "zero.mtx: found a device");
   }
 
+  TEST_CASE("messages quote what was found legibly, however long and of whatever bytes") {
+    const tessera::test::CommandFolder folder;
+    const std::string key(100'000, 'k');
+    folder.write("long.json", fmt::format(R"({{"{}": 1}})", key));
+    folder.write("escape.json", R"({"machine": "gc200", "workload": {"kernel": "gemm", "m": 4},
+      "run": {"\u001b[31mseed": 1}})");
+    folder.write("name.json", "{\"machine\": \"\\u001b]0;title\\u0007\"}");
+    const auto refused = [&](const std::string& arguments, const std::string& part) {
+      const tessera::test::Answer answer = folder.call(arguments);
+      CHECK(answer.code == 2);
+      CHECK(answer.err.size() < 4000);
+      CHECK(answer.err.find('\x1b') == std::string::npos);
+      CHECK(answer.err.find('\a') == std::string::npos);
+      CHECK(answer.err.find(part) != std::string::npos);
+    };
+    refused("run long.json", "bytes left out) ... ");
+    refused("run escape.json", "run.\\x1b[31mseed: found an unknown key");
+    refused("run name.json", "\\x1b]0;title\\x07");
+    refused("run \"$(printf '\\033[2Jno.json')\"", "\\x1b[2Jno.json: cannot be read");
+    refused("run name.json --set \"$(printf 'machine.\\033[1m=2')\"", "\\x1b[1m");
+    refused("run \"$(printf -- '--\\033[1m')\" x", "\\x1b[1m");
+  }
+
   TEST_CASE("a machine without the matrix unit that a kernel needs is refused with the key") {
     const tessera::test::CommandFolder folder;
     folder.write("a.json", R"({
