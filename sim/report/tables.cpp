@@ -1,3 +1,5 @@
+#include "sim/sweep/tables.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,18 +8,6 @@
 #include "sim/report/time_bound.h"
 
 namespace tessera::report {
-namespace {
-
-/// A name as a CSV field.
-std::string quoted(const std::string& name) {
-  if (name.find_first_of(",\"\n") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
-
-}  // namespace
-
 std::string steps_csv(const program::Images& images, const RunResult& result) {
   std::string text =
       "superstep,name,kind,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,"
@@ -34,9 +24,9 @@ std::string steps_csv(const program::Images& images, const RunResult& result) {
     const double mean =
         static_cast<double>(step.sum_compute) / static_cast<double>(images.tiles.size());
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.1f},{},{},{},{},{},{},{},{}\n",
-                        i, quoted(info.name), info.kind, step.start.count(), time.total().count(),
-                        time.compute.count(), time.exchange.count(), time.sync.count(),
-                        time.link.count(), time.host.count(), time.wait.count(),
+                        i, sweep::csv_cell(info.name), info.kind, step.start.count(),
+                        time.total().count(), time.compute.count(), time.exchange.count(),
+                        time.sync.count(), time.link.count(), time.host.count(), time.wait.count(),
                         index(step.last_tile), step.least_compute.count(), mean,
                         step.exchanged.count(), exchange.exchange_makespan.count(),
                         exchange.exchange_bound.count(), step.instructions, step.flops,

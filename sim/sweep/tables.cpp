@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -82,6 +83,13 @@ class Columns {
   std::map<std::string, std::size_t> place_;
 };
 
+bool looks_like_formula(const std::string& text) {
+  if (text.find_first_of("=+-@") != 0) return false;
+  char* end = nullptr;
+  static_cast<void>(std::strtod(text.c_str(), &end));
+  return end != text.c_str() + text.size();
+}
+
 void write_line(std::ostream& out, const std::vector<std::string>& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     out << (i == 0 ? "" : ",") << csv_cell(cells[i]);
@@ -136,7 +144,8 @@ Cells cells_of(const Json& report) {
 }
 
 std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  const bool plain = text.find_first_of(",\"\r\n") == std::string::npos;
+  if (plain && !looks_like_formula(text)) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';

@@ -18,7 +18,8 @@ using Cells = std::vector<std::pair<std::string, std::string>>;
 /// Nothing that depends on the host. Lists of values are JSON; lists of objects are left out.
 Cells cells_of(const config::Json& report);
 
-/// A cell as CSV writes it (RFC 4180).
+/// A cell as CSV writes it (RFC 4180). A text that a spreadsheet could take for a formula, as it
+/// begins with =, +, - or @ and is no number, is quoted too.
 std::string csv_cell(const std::string& text);
 /// The cells of a line written so.
 std::vector<std::string> cells_of_line(const std::string& line);

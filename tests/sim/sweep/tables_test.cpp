@@ -58,6 +58,12 @@ TEST_SUITE("unit") {
     CHECK(sweep::csv_cell("plain text") == "plain text");
     CHECK(sweep::csv_cell("a,b") == "\"a,b\"");
     CHECK(sweep::csv_cell("a \"b\"") == "\"a \"\"b\"\"\"");
+    for (const char* formula : {"=1+1", "=", "+cmd|' /C calc'!A0", "-2+3", "-", "@SUM(A1)"}) {
+      CHECK(sweep::csv_cell(formula) == fmt::format("\"{}\"", formula));
+      CHECK(sweep::cells_of_line(sweep::csv_cell(formula)) == std::vector<std::string>{formula});
+    }
+    for (const char* number : {"-1", "+2.5", "-3e-07", "-inf", "2", "a=b"})
+      CHECK(sweep::csv_cell(number) == number);
     CHECK(sweep::csv_cell("a\nb") == "\"a\nb\"");
   }
 
