@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/children.h"
 #include "sim/base/errors.h"
-#include "sim/command/children.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/point_run.h"

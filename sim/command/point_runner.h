@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "sim/command/children.h"
+#include "sim/base/children.h"
 #include "sim/command/simulator.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/sweep/store.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/children.h"
 #include "sim/base/host_limit.h"
-#include "sim/command/children.h"
 #include "sim/config/key_path.h"
 
 namespace tessera::command {

@@ -1,4 +1,4 @@
-#include "sim/command/children.h"
+#include "sim/base/children.h"
 
 #include <algorithm>
 #include <csignal>
@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 
-using tessera::command::Children;
-using tessera::command::run_in_children;
+using tessera::Children;
+using tessera::run_in_children;
 
 TEST_SUITE("unit") {
   TEST_CASE("outcomes arrive in the items' order whichever child ends first") {

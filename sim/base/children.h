@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace tessera::command {
+namespace tessera {
 
 /// Processes of our own, one an item of work (SystemC elaborates once a process). They end with
 /// this process, however it ends.
@@ -50,4 +50,4 @@ class Children {
 void run_in_children(std::size_t count, unsigned jobs, const Children::Work& work,
                      const std::function<void(const Children::Finished&)>& done);
 
-}  // namespace tessera::command
+}  // namespace tessera

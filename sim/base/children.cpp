@@ -1,4 +1,4 @@
-#include "sim/command/children.h"
+#include "sim/base/children.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include "sim/base/host_limit.h"
 #include "sim/base/unfinished.h"
 
-namespace tessera::command {
+namespace tessera {
 namespace {
 
 void write_all(int pipe, const std::string& text) {
@@ -150,4 +150,4 @@ void run_in_children(std::size_t count, unsigned jobs, const Children::Work& wor
   }
 }
 
-}  // namespace tessera::command
+}  // namespace tessera

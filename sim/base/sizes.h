@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tessera {
+
+/// The product of sizes that a file or config states; 2^64 - 1 where it is larger than that, so
+/// that a limit refuses it.
+constexpr std::uint64_t bounded_product(std::span<const std::uint64_t> factors) {
+  bool overflows = false;
+  std::uint64_t product = 1;
+  for (const std::uint64_t factor : factors) {
+    if (factor == 0) return 0;
+    overflows = __builtin_mul_overflow(product, factor, &product) || overflows;
+  }
+  return overflows ? UINT64_MAX : product;
+}
+template <class... Sizes>
+constexpr std::uint64_t bounded_product(std::uint64_t first, Sizes... more) {
+  const std::uint64_t factors[]{first, std::uint64_t{more}...};
+  return bounded_product(std::span<const std::uint64_t>(factors));
+}
+
+}  // namespace tessera
