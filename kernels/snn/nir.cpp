@@ -26,8 +26,6 @@ class Reader {
   Layer layer(std::uint32_t inputs) {
     if (from_.neurons() > kMostNeurons || inputs > kMostNeurons)
       fail("found {} neurons and {} inputs, allowed {}", from_.neurons(), inputs, kMostNeurons);
-    if (inputs * from_.neurons() > kMostWeights)
-      fail("found {} x {} weights, allowed {}", inputs, from_.neurons(), kMostWeights);
     layer_.inputs = inputs;
     layer_.neurons = static_cast<std::uint32_t>(from_.neurons());
     set_kind();
@@ -118,24 +116,34 @@ std::vector<float> weights_of(const data::LinearMap& map, std::uint32_t inputs) 
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file) {
   Network network;
   auto inputs = static_cast<std::uint32_t>(nir.inputs);
+  std::uint64_t weights = 0;
   for (std::size_t i = 0; i < nir.populations.size(); ++i) {
     const NirPopulation& from = nir.populations[i];
     Reader reader(from, seconds, file);
     Layer layer = reader.layer(inputs);
     if (layer.kind == NeuronKind::integrator && i + 1 < nir.populations.size())
       reader.fail("never spikes, expected neurons that do before the last layer");
+    const auto count = [&](std::uint64_t rows) {
+      weights += rows * layer.neurons;
+      if (weights > kMostWeights)
+        reader.fail("with it the network has {} weights, allowed {}", weights, kMostWeights);
+    };
+    count(inputs);
     const auto before = i == 0 ? std::optional<std::size_t>{} : std::optional<std::size_t>{i - 1};
-    layer.weights.assign(std::size_t{inputs} * layer.neurons, 0.0F);
     for (const NirPopulation::Input& input : from.inputs) {
       if (input.from == before) {
-        layer.weights = weights_of(input.weights, inputs);
+        layer.weights = weights_of(*input.weights, inputs);
       } else if (input.from == i) {
-        layer.recurrent_weights = weights_of(input.weights, layer.neurons);
+        if (layer.kind == NeuronKind::integrator)
+          reader.fail("takes its own output, allowed for neurons that spike");
+        count(layer.neurons);
+        layer.recurrent_weights = weights_of(*input.weights, layer.neurons);
       } else {
         reader.fail("takes the spikes of '{}', expected those of the layer before it and its own",
                     input.from ? nir.populations[*input.from].name : "Input");
       }
     }
+    if (layer.weights.empty()) layer.weights.assign(std::size_t{inputs} * layer.neurons, 0.0F);
     inputs = layer.neurons;
     network.layers.push_back(std::move(layer));
   }

@@ -1,223 +1,162 @@
 #include "sim/data/nir_file.h"
 
 #include <algorithm>
-#include <array>
-#include <hdf5.h>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <new>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "sim/base/errors.h"
+#include "sim/base/children.h"
+#include "sim/base/host_limit.h"
+#include "sim/data/nir_hdf5.h"
 #include "sim/data/read_file.h"
 
 namespace tessera::data {
 
 namespace {
 
-constexpr std::uint64_t kMostValues = std::uint64_t{1} << 26;
-constexpr unsigned kMostDimensions = 8;
-constexpr unsigned kMostDepth = 16;
+/// Of the process that reads, beside copies of the file that the library makes. The numbers that a
+/// file may hold stand there twice; they are read in less than a second.
+constexpr std::uint64_t kMostMemory = 3 * sizeof(double) * kMostNirValues;
+constexpr std::uint64_t kFileCopies = 3;
+constexpr rlim_t kMostSeconds = 4;
 
-/// An open object of the HDF5 library.
-class Handle {
+/// What begins the text of a child.
+constexpr char kGraph = 'G';
+constexpr char kMistake = 'M';
+
+/// A graph as bytes from this program to itself.
+class Packer {
  public:
-  using Close = herr_t (*)(hid_t);
-  Handle(hid_t id, Close close) : id_(id), close_(close) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  [[nodiscard]] bool valid() const { return id_ >= 0; }
-  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): the library's type
-
- private:
-  hid_t id_;
-  Close close_;
-};
-
-/// A group or dataset of a file, with what its errors say.
-class Place {
- public:
-  Place(hid_t parent, std::string file, std::string path)
-      : file_(std::move(file)), path_(std::move(path)), id_(open(parent), H5Oclose) {
-    if (!id_.valid()) fail("cannot be read");
-  }
-
-  template <class... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> problem, Args&&... args) const {
-    throw UserError(
-        fmt::format("{}: {}: {}", file_, path_, fmt::format(problem, std::forward<Args>(args)...)));
-  }
-  [[nodiscard]] bool is_group() const { return H5Iget_type(id_) == H5I_GROUP; }
-  [[nodiscard]] bool is_dataset() const { return H5Iget_type(id_) == H5I_DATASET; }
-  [[nodiscard]] hid_t id() const { return id_; }
-
-  [[nodiscard]] bool has(const std::string& name) const {
-    return is_group() && H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0;
-  }
-  [[nodiscard]] Place child(const std::string& name) const {
-    if (!has(name)) fail("found no '{}'", name);
-    return Place(id_, file_, path_ == "/" ? path_ + name : path_ + "/" + name);
-  }
-  /// In the order of their names.
-  [[nodiscard]] std::vector<std::string> children() const {
-    std::vector<std::string> names;
-    const auto add = [](hid_t, const char* name, const H5L_info_t*, void* into) -> herr_t {
-      static_cast<std::vector<std::string>*>(into)->emplace_back(name);
-      return 0;
-    };
-    if (H5Literate(id_, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) < 0)
-      fail("its members cannot be read");
-    return names;
-  }
-
-  [[nodiscard]] std::vector<std::uint64_t> shape() const;
-  [[nodiscard]] std::vector<double> numbers() const;
-  [[nodiscard]] std::vector<std::string> texts() const;
-  [[nodiscard]] bool holds_text() const {
-    return H5Tget_class(Handle(H5Dget_type(id_), H5Tclose)) == H5T_STRING;
+  std::string pack(const NirGraph& graph) {
+    std::uint64_t values = 0;
+    for (const auto& [name, node] : graph.nodes)
+      for (const auto& [key, parameter] : node.parameters) values += parameter.values.size();
+    text_.reserve(values * sizeof(double));
+    text_ += kGraph;
+    add(graph.nodes.size());
+    for (const auto& [name, node] : graph.nodes) {
+      add(name);
+      add(node.type);
+      add(node.parameters.size());
+      for (const auto& [key, parameter] : node.parameters) {
+        add(key);
+        add(parameter.text);
+        add(parameter.shape);
+        add(parameter.values);
+      }
+    }
+    add(graph.edges.size());
+    for (const auto& [from, to] : graph.edges) {
+      add(from);
+      add(to);
+    }
+    return std::move(text_);
   }
 
  private:
-  [[nodiscard]] hid_t open(hid_t parent) const {
-    const std::string name = path_.substr(path_.rfind('/') + 1);
-    return H5Oopen(parent, name.empty() ? "/" : name.c_str(), H5P_DEFAULT);
+  void add(std::uint64_t number) {
+    text_.append(reinterpret_cast<const char*>(&number), sizeof number);
   }
-  [[nodiscard]] std::uint64_t count() const {
-    std::uint64_t count = 1;
-    for (const std::uint64_t extent : shape()) {
-      if (extent > 0 && count > kMostValues / extent)
-        fail("found {} dimensions of more than {} elements together", shape().size(), kMostValues);
-      count *= extent;
-    }
-    return count;
+  void add(const std::string& text) {
+    add(text.size());
+    text_ += text;
+  }
+  template <class Number>
+  void add(const std::vector<Number>& numbers) {
+    add(numbers.size());
+    text_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
   }
 
-  std::string file_, path_;
-  Handle id_;
+  std::string text_;
 };
 
-std::vector<std::uint64_t> Place::shape() const {
-  const Handle space(H5Dget_space(id_), H5Sclose);
-  const int dimensions = H5Sget_simple_extent_ndims(space);
-  std::array<hsize_t, kMostDimensions> extents{};
-  if (dimensions < 0 || dimensions > static_cast<int>(kMostDimensions))
-    fail("found {} dimensions, allowed 0 to {}", dimensions, kMostDimensions);
-  H5Sget_simple_extent_dims(space, extents.data(), nullptr);
-  return {extents.begin(), extents.begin() + dimensions};
-}
+class Unpacker {
+ public:
+  explicit Unpacker(const std::string& text) : text_(text) {}
 
-std::vector<double> Place::numbers() const {
-  std::vector<double> values(count());
-  const H5T_class_t kind = H5Tget_class(Handle(H5Dget_type(id_), H5Tclose));
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER) fail("holds no numbers");
-  if (!values.empty() &&
-      H5Dread(id_, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-    fail("its numbers cannot be read");
-  return values;
-}
-
-std::vector<std::string> Place::texts() const {
-  const Handle type(H5Dget_type(id_), H5Tclose);
-  if (H5Tget_class(type) != H5T_STRING) fail("holds no text");
-  std::vector<std::string> texts(count());
-  if (texts.empty()) return texts;
-  if (H5Tis_variable_str(type) > 0) {
-    const Handle space(H5Dget_space(id_), H5Sclose);
-    std::vector<char*> pointers(texts.size(), nullptr);
-    if (H5Dread(id_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0)
-      fail("its text cannot be read");
-    std::transform(pointers.begin(), pointers.end(), texts.begin(),
-                   [](const char* text) { return std::string(text == nullptr ? "" : text); });
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
-    return texts;
-  }
-  const std::size_t length = H5Tget_size(type);
-  if (length == 0 || texts.size() > kMostValues / length) fail("its text is too long");
-  std::string characters(texts.size() * length, '\0');
-  if (H5Dread(id_, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, characters.data()) < 0)
-    fail("its text cannot be read");
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    texts[i] = characters.substr(i * length, length);
-    texts[i].resize(std::min(texts[i].find('\0'), length));  // up to the first null
-  }
-  return texts;
-}
-
-std::string type_of(const Place& node) {
-  const Place type = node.child("type");
-  if (!type.is_dataset()) type.fail("found a group, expected a text");
-  const std::vector<std::string> texts = type.texts();
-  if (texts.size() != 1) type.fail("found {} texts, expected one", texts.size());
-  return texts.front();
-}
-
-NirNode read_node(const Place& place, std::string type) {
-  NirNode node{std::move(type), {}};
-  for (const std::string& name : place.children()) {
-    if (name == "type") continue;
-    const Place child = place.child(name);
-    if (!child.is_dataset()) continue;  // metadata
-    NirParameter parameter{child.shape(), {}, {}};
-    if (child.holds_text()) {
-      const std::vector<std::string> texts = child.texts();
-      if (!texts.empty()) parameter.text = texts.front();
-    } else {
-      parameter.values = child.numbers();
+  NirGraph unpack() {
+    NirGraph graph;
+    for (std::uint64_t left = number(); left > 0; --left) {
+      const std::string name = text();
+      NirNode& node = graph.nodes[name];
+      node.type = text();
+      for (std::uint64_t parameters = number(); parameters > 0; --parameters) {
+        NirParameter& parameter = node.parameters[text()];
+        parameter.text = text();
+        parameter.shape = numbers<std::uint64_t>();
+        parameter.values = numbers<double>();
+      }
     }
-    node.parameters.emplace(name, std::move(parameter));
-  }
-  return node;
-}
-
-std::vector<std::pair<std::string, std::string>> read_edges(const Place& place) {
-  if (!place.is_dataset()) place.fail("found a group, expected pairs of names");
-  const std::vector<std::string> names = place.texts();
-  const std::vector<std::uint64_t> shape = place.shape();
-  if (shape.size() != 2 || shape[1] != 2) {
-    if (names.empty()) return {};
-    place.fail("found the shape [{}], expected pairs of names [n, 2]", fmt::join(shape, ", "));
-  }
-  std::vector<std::pair<std::string, std::string>> edges;
-  for (std::size_t i = 0; i + 1 < names.size(); i += 2) edges.emplace_back(names[i], names[i + 1]);
-  return edges;
-}
-
-/// The name at which a connection of node `name` ends: a graph's own Input or Output.
-std::string end_of(const NirGraph& graph, const Place& place, const std::string& name,
-                   const std::string& type) {
-  if (graph.nodes.contains(name)) return name;
-  std::vector<std::string> found;
-  for (const auto& [inner, node] : graph.nodes) {
-    const bool direct =
-        inner.starts_with(name + ".") && inner.find('.', name.size() + 1) == std::string::npos;
-    if (direct && node.type == type) found.push_back(inner);
-  }
-  if (found.size() != 1) {
-    std::vector<std::string> names;
-    for (const auto& entry : graph.nodes) names.push_back(entry.first);
-    place.fail("'{}' is neither a node nor a graph with one {}; nodes: {}", name, type,
-               fmt::join(names, ", "));
-  }
-  return found.front();
-}
-
-void read_graph(const Place& place, const std::string& prefix, unsigned depth, NirGraph& into) {
-  if (depth > kMostDepth) place.fail("graphs inside of each other more than {} deep", kMostDepth);
-  const Place nodes = place.child("nodes");
-  if (!nodes.is_group()) nodes.fail("found a dataset, expected a group of nodes");
-  for (const std::string& name : nodes.children()) {
-    const Place node = nodes.child(name);
-    if (!node.is_group()) node.fail("found a dataset, expected a node");
-    const std::string type = type_of(node);
-    if (type == "NIRGraph") {
-      read_graph(node, prefix + name + ".", depth + 1, into);
-    } else {
-      into.nodes.emplace(prefix + name, read_node(node, type));
+    for (std::uint64_t left = number(); left > 0; --left) {
+      const std::string from = text();
+      graph.edges.emplace_back(from, text());
     }
+    return graph;
   }
-  const Place edges = place.child("edges");
-  for (const auto& [from, to] : read_edges(edges)) {
-    into.edges.emplace_back(end_of(into, edges, prefix + from, "Output"),
-                            end_of(into, edges, prefix + to, "Input"));
+
+ private:
+  void take(void* into, std::uint64_t bytes) {
+    check(bytes <= text_.size() - at_, "nir: {} bytes of {} from byte {} on", bytes, text_.size(),
+          at_);
+    if (bytes != 0) std::memcpy(into, text_.data() + at_, bytes);
+    at_ += bytes;
+  }
+  std::uint64_t number() {
+    std::uint64_t number = 0;
+    take(&number, sizeof number);
+    return number;
+  }
+  std::string text() {
+    std::string text(number(), '\0');
+    take(text.data(), text.size());
+    return text;
+  }
+  template <class Number>
+  std::vector<Number> numbers() {
+    std::vector<Number> numbers(number());
+    take(numbers.data(), numbers.size() * sizeof(Number));
+    return numbers;
+  }
+
+  const std::string& text_;
+  std::uint64_t at_ = 1;
+};
+
+void lower_limit(__rlimit_resource resource, rlim_t most) {
+  rlimit limit{};
+  ::getrlimit(resource, &limit);
+  limit.rlim_cur = std::min(limit.rlim_max, most);
+  ::setrlimit(resource, &limit);
+}
+
+/// What a process that may die does first: it takes so much and no more, says nothing and leaves no
+/// core.
+void expect_the_worst(std::uint64_t memory) {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  lower_limit(RLIMIT_AS, pages * page_bytes + memory);
+  lower_limit(RLIMIT_CPU, kMostSeconds);
+  lower_limit(RLIMIT_CORE, 0);
+  for (const int signal : {SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
+    std::signal(signal, SIG_DFL);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+}
+
+std::string read_for_parent(const std::string& name, std::string bytes) {
+  const std::uint64_t memory = kMostMemory + kFileCopies * bytes.size();
+  expect_the_worst(memory);
+  try {
+    return Packer().pack(parse_nir(name, std::move(bytes)));
+  } catch (const UserError& error) {
+    return kMistake + std::string(error.what());
+  } catch (const std::bad_alloc&) {
+    return kMistake + fmt::format("{}: reading it takes more than {} MiB", name, memory >> 20U);
   }
 }
 
@@ -226,22 +165,17 @@ void read_graph(const Place& place, const std::string& prefix, unsigned depth, N
 NirGraph read_nir(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::string bytes = read_file(path);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print to stderr
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  constexpr std::size_t kGrowth = 65536;
-  H5Pset_fapl_core(access, kGrowth, 0);
-  H5Pset_file_image(access, bytes.data(), bytes.size());
-  // The name of an image must not be that of any file: nothing lies below one.
-  const std::string image = name + "/image";
-  const Handle file(H5Fopen(image.c_str(), H5F_ACC_RDONLY, access), H5Fclose);
-  if (!file.valid()) throw UserError(fmt::format("{}: no HDF5 file, which a .nir file is", name));
-  const Place graph = Place(file, name, "/").child("node");
-  if (const std::string type = type_of(graph); type != "NIRGraph")
-    graph.child("type").fail("found '{}', expected 'NIRGraph'", type);
-  NirGraph result;
-  read_graph(graph, "", 0, result);
-  std::sort(result.edges.begin(), result.edges.end());
-  return result;
+  Children children;
+  children.start(0, [&](std::size_t) { return read_for_parent(name, std::move(bytes)); });
+  std::vector<Children::Finished> finished;
+  while (finished.empty()) finished = children.wait();
+  const auto& [item, text, death, starved] = finished.front();
+  if (starved) throw HostLimit(fmt::format("{}: the process that reads it: {}", name, death));
+  if (!death.empty())
+    throw UserError(fmt::format("{}: no file that libhdf5 can read: it ends with {}", name, death));
+  check(!text.empty(), "nir: nothing came of reading {}", name);
+  if (text.front() == kMistake) throw UserError(text.substr(1));
+  return Unpacker(text).unpack();
 }
 
 }  // namespace tessera::data

@@ -9,6 +9,8 @@
 
 namespace tessera::data {
 
+constexpr std::uint64_t kMostNirValues = std::uint64_t{1} << 26;  ///< of a file
+
 /// One parameter of a node: numbers in C order (f32, f64 and integers below 2^53 are exact) or a
 /// text such as the padding `same`. A single number has no dimensions.
 struct NirParameter {
@@ -32,7 +34,9 @@ struct NirGraph {
 /// Reads a .nir file (HDF5). Graphs inside are flattened: their nodes are named `outer.inner`, and
 /// connections of the outer one end at their Input and Output. Leaves out: metadata, and what a
 /// node says of the shapes of its in- and outputs. Errors are UserErrors that name the file and the
-/// path inside: no HDF5 file, no graph, an edge from or to no node, more than 2^26 numbers.
+/// path inside: no HDF5 file, no graph, an edge from or to no node, more than 2^26 numbers or bytes
+/// of text, far more than the file stores. libhdf5 reads in a process of its own: one that dies, or
+/// takes too much memory or time, is the file's fault.
 NirGraph read_nir(const std::filesystem::path& path);
 
 }  // namespace tessera::data

@@ -4,10 +4,9 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <optional>
 
 #include "sim/base/errors.h"
+#include "sim/base/sizes.h"
 
 namespace tessera::data {
 
@@ -21,8 +20,13 @@ template <class... Args>
   throw UserError(fmt::format("{}: {}", where, fmt::format(problem, std::forward<Args>(args)...)));
 }
 
-void limit(std::uint64_t terms, const std::string& where) {
-  if (terms > kMostTerms) fail(where, "found {} connections, allowed {}", terms, kMostTerms);
+/// Sizes of a result, before memory is taken for it: its shape and the terms of each element.
+void limit(const Shape& shape, std::uint64_t terms, const std::string& where) {
+  if (elements(shape) > kMostElements)
+    fail(where, "gives [{}] numbers, allowed {} in all", fmt::join(shape, ", "), kMostElements);
+  if (bounded_product(elements(shape), terms) > kMostTerms)
+    fail(where, "found {} connections to each of {} numbers, allowed {} in all", terms,
+         elements(shape), kMostTerms);
 }
 
 LinearNode dense(const NirNode& node, const Shape& input, const std::string& where) {
@@ -32,6 +36,7 @@ LinearNode dense(const NirNode& node, const Shape& input, const std::string& whe
          elements(input));
   }
   LinearNode result{{{weight.shape[0]}, {}}, {}};
+  limit(result.map.shape, weight.shape[1], where);
   const auto columns = static_cast<std::uint32_t>(weight.shape[1]);
   result.map.rows.resize(weight.shape[0]);
   for (std::size_t row = 0; row < weight.shape[0]; ++row) {
@@ -122,7 +127,7 @@ LinearNode convolution(const NirNode& node, const Shape& input, const std::strin
   const NirParameter& weight = parameter(node, "weight", where);
   const std::uint64_t groups = pair(node, "groups", true, 1, where)[1];
   if (weight.shape.size() != (sequence ? 3U : 4U) || weight.values.empty() ||
-      weight.shape[1] * groups != channels || weight.shape[0] % groups != 0)
+      bounded_product(weight.shape[1], groups) != channels || weight.shape[0] % groups != 0)
     fail(where, "weight: found the shape [{}] for {} channels in {} groups",
          fmt::join(weight.shape, ", "), channels, groups);
   Window window{{sequence ? 1 : weight.shape[2], weight.shape.back()},
@@ -146,9 +151,8 @@ LinearNode convolution(const NirNode& node, const Shape& input, const std::strin
   const std::uint64_t columns = text == "same" ? width : window.steps(1);
   const std::uint64_t filters = weight.shape[0], depth = weight.shape[1];
   const std::uint64_t area = window.size[0] * window.size[1];
-  limit(filters * rows * columns * depth * area, where);
-
   LinearNode result{{sequence ? Shape{filters, columns} : Shape{filters, rows, columns}, {}}, {}};
+  limit(result.map.shape, bounded_product(depth, area), where);
   for (std::uint64_t filter = 0; filter < filters; ++filter) {
     const std::uint64_t first = filter / (filters / groups) * depth;  // channel of its group
     for (std::uint64_t place = 0; place < rows * columns; ++place) {
@@ -182,8 +186,8 @@ LinearNode pooling(const NirNode& node, const Shape& input, const std::string& w
   const std::uint64_t area = window.size[0] * window.size[1];
   const double weight = node.type == "AvgPool2d" ? 1.0 / static_cast<double>(area) : 1.0;
   const std::uint64_t rows = window.steps(0), columns = window.steps(1);
-  limit(channels * rows * columns * area, where);
   LinearNode result{{{channels, rows, columns}, {}}, {}};
+  limit(result.map.shape, area, where);
   for (std::uint64_t i = 0; i < channels * rows * columns; ++i) {
     std::vector<Term>& terms = result.map.rows.emplace_back();
     window.at(i % (rows * columns) / columns, i % columns, window.padding,
@@ -231,9 +235,7 @@ const std::map<std::string, LinearType, std::less<>>& types() {
 
 }  // namespace
 
-std::uint64_t elements(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
-}
+std::uint64_t elements(const Shape& shape) { return bounded_product(shape); }
 
 LinearMap identity(const Shape& shape) {
   LinearMap map{shape, {}};
@@ -241,13 +243,20 @@ LinearMap identity(const Shape& shape) {
   return map;
 }
 
-LinearMap compose(const LinearMap& a, const LinearMap& b) {
+std::optional<LinearMap> compose(const LinearMap& a, const LinearMap& b, std::uint64_t most) {
+  constexpr std::uint64_t kProducts = 16;  // that one sum may take on average
   LinearMap result{b.shape, std::vector<std::vector<Term>>(b.rows.size())};
   std::map<std::uint32_t, double> row;
+  std::uint64_t terms = 0, products = 0;
   for (std::size_t i = 0; i < b.rows.size(); ++i) {
     row.clear();
-    for (const Term& outer : b.rows[i])
+    for (const Term& outer : b.rows[i]) {
       for (const Term& inner : a.rows[outer.input]) row[inner.input] += outer.weight * inner.weight;
+      products += a.rows[outer.input].size();
+      if (products / kProducts > most) return std::nullopt;
+    }
+    terms += row.size();
+    if (terms > most) return std::nullopt;
     for (const auto& [input, weight] : row) result.rows[i].push_back({input, weight});
   }
   return result;
@@ -280,11 +289,7 @@ bool passes_on(const std::string& type) {
 bool is_product(const std::string& type) { return types().at(type).make == dense; }
 
 LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where) {
-  LinearNode result = types().at(node.type).make(node, input, where);
-  std::uint64_t terms = 0;
-  for (const auto& row : result.map.rows) terms += row.size();
-  limit(terms, where);
-  return result;
+  return types().at(node.type).make(node, input, where);
 }
 
 const NirParameter& parameter(const NirNode& node, const std::string& name,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,9 @@
 namespace tessera::data {
 
 using Shape = std::vector<std::uint64_t>;
+/// 2^64 - 1 where there are more.
 std::uint64_t elements(const Shape& shape);
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 22;  ///< of a tensor in a network
 
 /// An input's index and how much it counts.
 struct Term {
@@ -27,8 +30,9 @@ struct LinearMap {
 };
 
 LinearMap identity(const Shape& shape);
-/// b behind a; b takes what a gives.
-LinearMap compose(const LinearMap& a, const LinearMap& b);
+/// b behind a; b takes what a gives. Nothing if the result has more than `most` terms, or takes
+/// more than sixteen times as many products.
+std::optional<LinearMap> compose(const LinearMap& a, const LinearMap& b, std::uint64_t most);
 /// a + b, of one number of elements; a's shape.
 LinearMap sum(const LinearMap& a, const LinearMap& b);
 
@@ -52,7 +56,8 @@ bool passes_on(const std::string& type);
 bool is_product(const std::string& type);
 
 /// The node as a function of an input of this shape. `where` (file and node) stands in UserErrors:
-/// a parameter that is missing, not finite or of a wrong shape, more than 2^26 terms.
+/// a parameter that is missing, not finite or of a wrong shape, more than 2^26 terms, more than
+/// kMostElements elements.
 LinearNode linear_node(const NirNode& node, const Shape& input, const std::string& where);
 
 /// A parameter of the node; UserErrors name one that is missing or has infinities or NaN.

@@ -11,6 +11,8 @@ namespace tessera::data {
 
 namespace {
 
+constexpr std::uint64_t kMostHeld = std::uint64_t{1} << 27;  ///< terms of 16 bytes
+
 /// By name; what nir/ir/neuron.py of the reference implementation calls them.
 const std::vector<NodeType>& neuron_types() {
   static const std::vector<NodeType> types{
@@ -112,11 +114,14 @@ class Builder {
     if (input_.empty()) throw UserError(fmt::format("{}: found no Input node", file_));
     const NirParameter& shape = parameter(graph_.nodes.at(input_), "shape", where(input_));
     for (const double extent : shape.values) {
-      if (!(extent >= 1 && extent <= 1U << 24U)) fail(input_, "shape: found {}", extent);
+      if (!(extent >= 1 && extent <= static_cast<double>(kMostElements)))
+        fail(input_, "shape: found {}, allowed 1 to {}", extent, kMostElements);
       input_shape_.push_back(static_cast<std::uint64_t>(extent));
     }
     network_.inputs = elements(input_shape_);
-    if (network_.inputs > 1U << 24U) fail(input_, "found {} inputs", network_.inputs);
+    if (network_.inputs > kMostElements)
+      fail(input_, "found inputs of shape [{}], allowed {} in all", fmt::join(input_shape_, ", "),
+           kMostElements);
   }
 
   /// Linear nodes, each behind those that it takes from.
@@ -171,7 +176,24 @@ class Builder {
   }
   const LinearNode& made(const std::string& name, const Shape& from) {
     inputs_[name] = elements(from);
-    return made_.emplace(name, linear_node(graph_.nodes.at(name), from, where(name))).first->second;
+    auto node =
+        std::make_shared<const LinearNode>(linear_node(graph_.nodes.at(name), from, where(name)));
+    count(node->map, name);
+    return *made_.emplace(name, std::move(node)).first->second;
+  }
+  /// Memory that is held to the end, in terms.
+  void count(const LinearMap& map, const std::string& node) {
+    constexpr std::uint64_t kRowTerms = 4;  // as much as a row takes beside its terms
+    held_ += kRowTerms * map.rows.size();
+    for (const auto& row : map.rows) held_ += row.size();
+    if (held_ > kMostHeld) fail_held(node);
+  }
+  void count_neurons(std::uint64_t neurons, const std::string& node) {
+    held_ += neurons * neuron_type(type(node))->parameters.size();
+    if (held_ > kMostHeld) fail_held(node);
+  }
+  [[noreturn]] void fail_held(const std::string& node) const {
+    fail(node, "with it the network takes more than {} connections and parameters", kMostHeld);
   }
   Shape neurons_shape(const std::string& name, const Shape& from) {
     inputs_[name] = elements(from);
@@ -198,9 +220,10 @@ class Builder {
     if (found.empty()) throw UserError(fmt::format("{}: found no neurons", file_));
   }
 
-  NirPopulation population(const std::string& name) const {
+  NirPopulation population(const std::string& name) {
     const NirNode& node = graph_.nodes.at(name);
     const std::uint64_t neurons = elements(shapes_.at(name));
+    count_neurons(neurons, name);
     NirPopulation result{name, node.type, {}, std::vector<double>(neurons, 0.0), {}};
     for (const std::string_view key : neuron_type(node.type)->parameters) {
       const std::string name_of(key);
@@ -222,33 +245,53 @@ class Builder {
     return result;
   }
 
+  using Map = std::shared_ptr<const LinearMap>;
   /// All paths from a source to a node.
   struct Way {
-    LinearMap map;
+    Map map;                      ///< null: what the source gives
     std::set<std::string> nodes;  ///< that change what passes
     bool single = true;           ///< one path
   };
 
   /// Adds what the source's spikes do to all populations behind it.
   void follow(const std::string& source, std::optional<std::size_t> from) {
-    std::map<std::string, Way> ways{{source, {identity(shapes_.at(source)), {}}}};
+    std::map<std::string, Way> ways{{source, {nullptr, {}}}};
     for (const std::string& name : order_) {
       if (name == source) continue;
-      std::optional<Way> way = gathered(name, ways);
+      std::optional<Way> way = gathered(source, name, ways);
       if (!way) continue;
-      way->map = compose(way->map, made_.at(name).map);
-      if (!passes_on(type(name))) way->nodes.insert(name);
+      if (!passes_on(type(name))) {
+        way->map = behind(way->map, name);
+        way->nodes.insert(name);
+      }
       ways[name] = std::move(*way);
     }
     for (NirPopulation& population : network_.populations) {
       // A population is no way through: what reaches its own source again is recurrence.
-      std::optional<Way> way = gathered(population.name, ways);
+      std::optional<Way> way = gathered(source, population.name, ways);
       if (!way) continue;
       const bool product = way->nodes.size() == 1 && is_product(type(*way->nodes.begin()));
-      population.inputs.push_back({from, std::move(way->map), {}, way->single && product});
+      population.inputs.push_back(
+          {from, whole(way->map, source, population.name), {}, way->single && product});
       for (const std::string& name : way->nodes)
         population.inputs.back().nodes.push_back(fmt::format("'{}' ({})", name, type(name)));
     }
+  }
+  /// The linear node `name` behind a map.
+  Map behind(const Map& map, const std::string& name) {
+    const std::shared_ptr<const LinearNode>& node = made_.at(name);
+    if (map == nullptr) return {node, &node->map};
+    std::optional<LinearMap> made = compose(*map, node->map, kMostHeld - held_);
+    if (!made) fail_held(name);
+    count(*made, name);
+    return std::make_shared<const LinearMap>(std::move(*made));
+  }
+  /// A map that is written out, for `node`.
+  Map whole(Map map, const std::string& source, const std::string& node) {
+    if (map != nullptr) return map;
+    map = std::make_shared<const LinearMap>(identity(shapes_.at(source)));
+    count(*map, node);
+    return map;
   }
   /// Weights that stand in several matrices are nobody's own.
   void find_shared() {
@@ -260,8 +303,8 @@ class Builder {
       for (NirPopulation::Input& input : population.inputs)
         input.own = input.own && uses.at(input.nodes.front()) == 1;
   }
-  std::optional<Way> gathered(const std::string& name,
-                              const std::map<std::string, Way>& ways) const {
+  std::optional<Way> gathered(const std::string& source, const std::string& name,
+                              const std::map<std::string, Way>& ways) {
     std::optional<Way> all;
     for (const std::string& from : before(name)) {
       const auto found = ways.find(from);
@@ -270,7 +313,9 @@ class Builder {
         all = found->second;
         continue;
       }
-      all->map = sum(all->map, found->second.map);
+      const Map a = whole(all->map, source, name), b = whole(found->second.map, source, name);
+      all->map = std::make_shared<const LinearMap>(sum(*a, *b));
+      count(*all->map, name);
       all->nodes.insert(found->second.nodes.begin(), found->second.nodes.end());
       all->single = false;
     }
@@ -294,7 +339,7 @@ class Builder {
       std::vector<double>& result = constants[name];
       result.assign(elements(shapes_.at(name)), 0.0);
       if (name == input_) continue;
-      const LinearNode& node = made_.at(name);
+      const LinearNode& node = *made_.at(name);
       for (std::size_t i = 0; i < result.size(); ++i) {
         if (!node.constant.empty()) result[i] = node.constant[i];
         for (const Term& term : node.map.rows[i]) result[i] += term.weight * input[term.input];
@@ -326,7 +371,8 @@ class Builder {
   std::vector<std::string> order_;  ///< of linear nodes
   std::map<std::string, Shape> shapes_;
   std::map<std::string, std::uint64_t> inputs_;  ///< numbers that a node takes
-  std::map<std::string, LinearNode> made_;
+  std::map<std::string, std::shared_ptr<const LinearNode>> made_;
+  std::uint64_t held_ = 0;  ///< terms of all maps
   std::map<std::string, std::size_t> number_;
   NirNetwork network_;
 };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,9 +21,9 @@ struct NirPopulation {
   std::vector<double> constant;  ///< added to each neuron's input at every step
 
   struct Input {
-    std::optional<std::size_t> from;      ///< population; none: the network's input
-    LinearMap weights;                    ///< a row a neuron
-    std::vector<std::string> nodes = {};  ///< that weights are made of: "'conv' (Conv2d)"
+    std::optional<std::size_t> from;           ///< population; none: the network's input
+    std::shared_ptr<const LinearMap> weights;  ///< a row a neuron
+    std::vector<std::string> nodes = {};       ///< that weights are made of: "'conv' (Conv2d)"
     bool own = true;  ///< weights are those of one Linear or Affine, which acts nowhere else
   };
   std::vector<Input> inputs;  ///< the network's first, then by population

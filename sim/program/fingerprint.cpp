@@ -37,7 +37,8 @@ class Hasher {
   }
 
   void add(const Buffer& buffer) {
-    add(index(buffer.tile), buffer.bytes);
+    add(std::uint64_t{index(buffer.tile)});
+    add(buffer.bytes);
     const std::uint32_t flags = (buffer.keep ? 1U : 0U) | (buffer.contents ? 2U : 0U) |
                                 (buffer.inputs ? 4U : 0U) |
                                 static_cast<std::uint32_t>(buffer.category) << 8;

@@ -187,5 +187,9 @@ TEST_SUITE("run") {
     with = options(folder);
     with.step_seconds = 1e-3;
     CHECK(message(with).find("node 'a' (LIF): tau: found 0.0004 s") != std::string::npos);
+    with = options(folder);
+    with.activations = snn::Activations::dense;
+    CHECK(message(with) ==
+          "exit 2: workload.network: found a file with activations dense, allowed none");
   }
 }

@@ -12,10 +12,13 @@ namespace {
 
 using Parameters = std::map<std::string, std::vector<double>>;
 
+std::shared_ptr<const data::LinearMap> single(double weight) {
+  return std::make_shared<const data::LinearMap>(data::LinearMap{{1}, {{{0, weight}}}});
+}
 NirPopulation population(const std::string& name, const std::string& type, Parameters parameters,
                          std::optional<std::size_t> from) {
   NirPopulation result{name, type, std::move(parameters), {0.0}, {}};
-  result.inputs.push_back({from, {{1}, {{{0, 2.0}}}}});
+  result.inputs.push_back({from, single(2)});
   return result;
 }
 Parameters lif(double tau, double r, double leak, double threshold, double reset) {
@@ -128,7 +131,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("layers, recurrence and integrate-and-fire") {
     NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
-    nir.populations[0].inputs.push_back({0, {{1}, {{{0, -3.0}}}}});
+    nir.populations[0].inputs.push_back({0, single(-3)});
     nir.populations.push_back(
         population("b", "IF", {{"r", {5}}, {"v_threshold", {1}}, {"v_reset", {0}}}, 0));
     nir.outputs = {1};
@@ -234,9 +237,14 @@ TEST_SUITE("unit") {
     CHECK(message(chain) == "a.nir: the Output shows 'a', expected the last layer, 'b'");
     chain.outputs = {1};
     CHECK(message(chain) == "no error");
-    chain.populations[1].inputs.push_back({std::nullopt, {{1}, {{{0, 1.0}}}}});
+    chain.populations[1].inputs.push_back({std::nullopt, single(1)});
     CHECK(message(chain) ==
           "a.nir: node 'b' (LIF): takes the spikes of 'Input', expected those of the layer before "
           "it and its own");
+    chain.populations[1] = population("b", "LI", {{"tau", {0.01}}, {"r", {1}}, {"v_leak", {0}}}, 0);
+    REQUIRE(message(chain) == "no error");
+    chain.populations[1].inputs.push_back({1, single(1)});
+    CHECK(message(chain) ==
+          "a.nir: node 'b' (LI): takes its own output, allowed for neurons that spike");
   }
 }

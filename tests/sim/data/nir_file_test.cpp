@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/splitmix.h"
 #include "tests/cli/command.h"
 #include "tests/sim/data/nir_writer.h"
 
@@ -102,6 +103,35 @@ TEST_SUITE("unit") {
       for (const std::size_t part : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
         folder.write("a.nir", whole.substr(0, part));
         CHECK_THROWS_AS(read_nir(file), UserError);
+      }
+    }
+    SUBCASE("numbers that the file does not store") {
+      NirItem graph = small();
+      graph.nodes.push_back(node("far", "Linear", {{"weight", nir_numbers({1U << 25U, 1}, {})}}));
+      CHECK(message(folder, graph) ==
+            file +
+                ": /node/nodes/far/weight: found 33554432 elements of which the file stores 0 "
+                "bytes");
+      graph.nodes.back().node.parameters["weight"].shape = {1ULL << 40U, 1ULL << 40U};
+      CHECK(message(folder, graph) ==
+            file +
+                ": /node/nodes/far/weight: with it the file holds more than 67108864 numbers "
+                "and bytes of text");
+    }
+    SUBCASE("any byte changed") {
+      write_nir(file, small());
+      const std::string whole = folder.read("a.nir");
+      for (std::uint64_t i = 0; i < 60; ++i) {
+        std::string damaged = whole;
+        const auto change = static_cast<char>(1 + tessera::splitmix64(2, i) % 255);
+        char& byte = damaged[tessera::splitmix64(1, i) % whole.size()];
+        byte = static_cast<char>(byte ^ change);
+        folder.write("a.nir", damaged);
+        try {
+          CHECK(read_nir(file).nodes.size() <= 3);
+        } catch (const UserError& error) {
+          CHECK(std::string(error.what()).starts_with(file));
+        }
       }
     }
     SUBCASE("an edge to nowhere") {

@@ -90,10 +90,10 @@ TEST_SUITE("unit") {
     CHECK(a.parameters.at("v_reset") == std::vector<double>{0, 0});
     REQUIRE(a.inputs.size() == 1);
     CHECK_FALSE(a.inputs[0].from.has_value());
-    CHECK(weight(a.inputs[0].weights, 1, 2) == 6);
+    CHECK(weight(*a.inputs[0].weights, 1, 2) == 6);
     REQUIRE(network.populations[1].inputs.size() == 1);
     CHECK(network.populations[1].inputs[0].from == 0U);
-    CHECK(weight(network.populations[1].inputs[0].weights, 3, 0) == 16);
+    CHECK(weight(*network.populations[1].inputs[0].weights, 3, 0) == 16);
     CHECK(network.outputs == std::vector<std::size_t>{1});
   }
 
@@ -109,9 +109,9 @@ TEST_SUITE("unit") {
     const NirPopulation& a = network.populations[0];
     REQUIRE(a.inputs.size() == 2);
     CHECK(a.inputs[1].from == 0U);
-    CHECK(weight(a.inputs[1].weights, 1, 0) == 7);
+    CHECK(weight(*a.inputs[1].weights, 1, 0) == 7);
     REQUIRE(network.populations[1].inputs.size() == 1);
-    CHECK(weight(network.populations[1].inputs[0].weights, 1, 1) == 1);
+    CHECK(weight(*network.populations[1].inputs[0].weights, 1, 1) == 1);
   }
 
   TEST_CASE("convolutions, pooling and flattening between populations are one product") {
@@ -194,7 +194,7 @@ TEST_SUITE("unit") {
     graph.edges = {{"in", "affine"}, {"affine", "scale"}, {"scale", "a"}, {"a", "out"}};
     const NirNetwork network = nir_network(graph, "a.nir");
     CHECK(network.populations[0].constant == std::vector<double>{20, 60});
-    CHECK(weight(network.populations[0].inputs[0].weights, 1, 0) == 6);
+    CHECK(weight(*network.populations[0].inputs[0].weights, 1, 0) == 6);
   }
 
   TEST_CASE("weights are a population's own where one Linear or Affine makes them and acts once") {
@@ -310,6 +310,35 @@ TEST_SUITE("unit") {
     SUBCASE("a node that nothing reaches") {
       graph.nodes["b"] = neurons(2);
       CHECK(message(graph) == "a.nir: node 'b' (LIF): the Input does not reach it");
+    }
+    SUBCASE("sizes whose product is no number of 64 bits") {
+      graph.nodes["in"] = input({1, 4, 4});
+      graph.nodes["w"] = {
+          "SumPool2d",
+          {{"kernel_size", number(65536)}, {"padding", number(65535)}, {"stride", number(1)}}};
+      CHECK(message(graph) ==
+            "a.nir: node 'w' (SumPool2d): gives [1, 65539, 65539] numbers, allowed 4194304 in "
+            "all");
+      graph.nodes["w"].parameters["stride"] = number(65536);
+      CHECK(message(graph) ==
+            "a.nir: node 'w' (SumPool2d): found 4294967296 connections to each of 4 numbers, "
+            "allowed 67108864 in all");
+    }
+    SUBCASE("more numbers between nodes than anybody has memory for") {
+      graph.nodes["in"] = input({1, 2048, 2048});
+      graph.nodes["w"] = {"Conv2d",
+                          {{"weight", numbers({2, 1, 1, 1}, {1, 1})},
+                           {"bias", number(0)},
+                           {"stride", number(1)},
+                           {"padding", number(0)},
+                           {"dilation", number(1)},
+                           {"groups", number(1)}}};
+      CHECK(message(graph) ==
+            "a.nir: node 'w' (Conv2d): gives [2, 2048, 2048] numbers, allowed 4194304 in all");
+      graph.nodes["in"] = input({4096, 4096, 4096});
+      CHECK(message(graph) ==
+            "a.nir: node 'in' (Input): found inputs of shape [4096, 4096, 4096], allowed 4194304 "
+            "in all");
     }
     SUBCASE("connections of different sizes") {
       graph.nodes["w2"] = linear(3, 2, 1);

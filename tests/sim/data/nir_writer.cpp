@@ -14,7 +14,7 @@ void write_dataset(hid_t group, const std::string& name, const std::vector<std::
                       : H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
   const hid_t set =
       H5Dcreate2(group, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+  if (data != nullptr) H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
   H5Dclose(set);
   H5Sclose(space);
 }

@@ -17,7 +17,7 @@ struct NirItem {
   std::vector<std::pair<std::string, std::string>> edges = {};
 };
 
-/// Numbers and their shape as a parameter.
+/// Numbers and their shape as a parameter; without numbers the file has their place only.
 inline data::NirParameter nir_numbers(std::vector<std::uint64_t> shape,
                                       std::vector<double> values) {
   return {std::move(shape), std::move(values), {}};
