@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "models/costs/projection.h"
 #include "models/costs/tile_sampler.h"
 #include "models/energy/area.h"
 #include "sim/config/writers.h"
@@ -105,90 +106,6 @@ class Survey {
   std::vector<ProgramActivity::Moved> moved;
 };
 
-/// What one tile does of a program, as a program of its own.
-class Projection {
- public:
-  Projection(const Program& program, TileId tile) : program_(program), tile_(tile), sample(1) {
-    words_ = sample.add_buffer({TileId{0}, 8, 4, true, {}, {}, "words"});
-    sample.main() = of(program.main());
-  }
-
- private:
-  Sequence of(const Sequence& sequence) {
-    Sequence own;
-    for (const Step& step : sequence.steps) {
-      if (const auto* repeat = std::get_if<program::Repeat>(&step.action)) {
-        own.steps.push_back({program::Repeat{repeat->count, of(repeat->body)}, step.measured});
-      } else if (const auto* set = std::get_if<program::ComputeSet>(&step.action)) {
-        own.steps.push_back({of(*set), step.measured});
-      } else if (const auto* exchange = std::get_if<program::Exchange>(&step.action)) {
-        own.steps.push_back(
-            takes_part(*exchange)
-                ? Step{program::Exchange{exchange->name, {{{words_}, 4, {{words_, 4}}}}},
-                       step.measured}
-                : Step{program::ComputeSet{exchange->name, {}}, step.measured});
-      } else if (const auto* transfer = std::get_if<program::HostTransfer>(&step.action)) {
-        own.steps.push_back({of(*transfer), step.measured});
-      }
-    }
-    return own;
-  }
-
-  program::HostTransfer of(const program::HostTransfer& transfer) {
-    program::HostTransfer own{transfer.name, transfer.direction, {}};
-    for (const program::HostPiece& piece : transfer.pieces) {
-      if (program_.buffer(piece.place.buffer).tile != tile_) continue;
-      own.pieces.push_back(piece);
-      own.pieces.back().place.buffer = own_of(piece.place.buffer);
-    }
-    return own;
-  }
-
-  program::ComputeSet of(const program::ComputeSet& set) {
-    program::ComputeSet own{set.name, {}};
-    for (const program::Vertex& vertex : set.vertices) {
-      if (vertex.tile != tile_) continue;
-      program::Vertex& copy = own.vertices.emplace_back(vertex);
-      copy.tile = TileId{0};
-      copy.codelet = sample.add_codelet(program_.codelets()[vertex.codelet]);
-      for (program::Argument& argument : copy.arguments)
-        if (auto* const place = std::get_if<Place>(&argument))
-          place->buffer = own_of(place->buffer);
-    }
-    return own;
-  }
-
-  /// Shares its bytes with no other buffer: what other tiles would send is zeros here, never what
-  /// another buffer left, which code could take for an index.
-  program::BufferId own_of(program::BufferId buffer) {
-    const auto [known, is_new] = buffers_.try_emplace(buffer);
-    if (is_new) {
-      program::Buffer copy = program_.buffer(buffer);
-      copy.tile = TileId{0};
-      copy.keep = true;
-      if (!copy.initialised()) copy.contents = [](std::span<std::byte> /*zeros*/) {};
-      known->second = sample.add_buffer(std::move(copy));
-    }
-    return known->second;
-  }
-
-  [[nodiscard]] bool takes_part(const program::Exchange& exchange) const {
-    const auto here = [&](Place place) { return program_.buffer(place.buffer).tile == tile_; };
-    return std::any_of(exchange.copies.begin(), exchange.copies.end(), [&](const auto& copy) {
-      return here(copy.source) ||
-             std::any_of(copy.destinations.begin(), copy.destinations.end(), here);
-    });
-  }
-
-  const Program& program_;
-  TileId tile_;
-  program::BufferId words_{};
-  std::map<program::BufferId, program::BufferId> buffers_;
-
- public:
-  Program sample;
-};
-
 /// What says which instructions run and what they do: latencies, intervals and the supervisor's
 /// costs say when.
 std::string functional(TileConfig tile, const Program& program) {
@@ -247,6 +164,7 @@ std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
                                                          const Surveyed& surveyed) {
   const std::string same = functional(machine.tile, program);
   std::optional<TileSampler> sampler;
+  std::optional<Participants> participants;
   std::vector<isa::ActivityCounts> counts;
   for (std::size_t i = 0; i < surveyed.sampled.size(); ++i) {
     const std::string key = digest(surveyed.sampled[i], same);
@@ -258,10 +176,15 @@ std::vector<isa::ActivityCounts> ProgramActivity::counts(const Program& program,
         continue;
       }
     }
-    if (!sampler) sampler.emplace(machine, true);
+    if (!sampler) {
+      sampler.emplace(machine, true);
+      std::vector<std::uint32_t> tiles;
+      for (std::size_t k = 0; k < surveyed.sampled.size(); ++k) tiles.push_back(surveyed.sample(k));
+      participants.emplace(program, tiles);
+    }
     ActivityAccount account;
-    const Projection projection(program, TileId{surveyed.sample(i)});
-    sampler->run(sampler->prepare(projection.sample), &account);
+    const Projection projection(program, TileId{surveyed.sample(i)}, *participants, i);
+    sampler->run(sampler->prepare(projection.sample()), &account);
     counts.push_back(account.measured.counts);
     const std::lock_guard lock(mutex_);
     known_.emplace(key, counts.back());

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/program/program.h"
+
+/// What single tiles do of a program, apart from the rest of the machine.
+namespace tessera {
+
+/// Which of some tiles, 64 at most, take part in each exchange of a program.
+class Participants {
+ public:
+  Participants(const program::Program& program, std::span<const std::uint32_t> tiles);
+  /// Tile number `i` of the constructor's in an exchange of the program.
+  [[nodiscard]] bool contain(const program::Exchange& exchange, std::size_t i) const {
+    return (of_.at(&exchange) >> i & 1U) != 0;
+  }
+
+ private:
+  void find(const program::Sequence& sequence);
+
+  std::vector<std::uint64_t> bit_of_buffer_;
+  std::unordered_map<const program::Exchange*, std::uint64_t> of_;
+};
+
+/// What one tile does of a program, number `number` of `participants`, as a program of its own:
+/// its vertices and host transfers; an exchange that it takes part in is one of a word.
+class Projection {
+ public:
+  Projection(const program::Program& program, TileId tile, const Participants& participants,
+             std::size_t number);
+  [[nodiscard]] const program::Program& sample() const { return sample_; }
+
+ private:
+  program::Sequence of(const program::Sequence& sequence);
+  program::HostTransfer of(const program::HostTransfer& transfer);
+  program::ComputeSet of(const program::ComputeSet& set);
+  program::Exchange of(const program::Exchange& exchange) const;
+  program::BufferId own_of(program::BufferId buffer);
+
+  const program::Program& program_;
+  TileId tile_;
+  const Participants& participants_;
+  std::size_t number_;
+  program::BufferId words_;
+  std::map<program::BufferId, program::BufferId> buffers_;
+  program::Program sample_;
+};
+
+}  // namespace tessera
