@@ -26,6 +26,15 @@ report::Built build(const config::Config& config) {
   return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
 
+/// config -> plan -> program: throws UserError unless it fits, or `how` sees no reason why not
+void require_fit(const config::Config& config, command::FitTest how, RememberedPrograms& programs) {
+  MeasuredCosts costs(config.machine, &programs);
+  const std::unique_ptr<Workload> workload = config.workload->plan(costs);
+  if (how == command::FitTest::plan) return;
+  const program::Program program = workload->build();
+  programs.require_fit(program, program::fingerprint(program), config.machine);
+}
+
 RunOptions options_of(const config::Config& config) {
   RunOptions options;
   options.threads = config.run.threads > 0 ? config.run.threads
@@ -88,6 +97,14 @@ command::Forecast forecast(const config::Config& first) {
   return [forecaster](const config::Config& config) { return (*forecaster)(config); };
 }
 
+/// The same for configs like it, each planned anew
+command::FitCheck fit_check() {
+  const auto programs = std::make_shared<RememberedPrograms>();
+  return [programs](const config::Config& config, command::FitTest how) {
+    require_fit(config, how, *programs);
+  };
+}
+
 }  // namespace tessera
 
 /// SystemC's library asks for it; ours is the main below.
@@ -103,7 +120,8 @@ int main(int argc, char** argv) {
                                      build,
                                      run,
                                      forecast,
-                                     profile};
+                                     profile,
+                                     fit_check};
   const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));

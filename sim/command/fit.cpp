@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ NumberKey key_named(const Config& config, const std::string& name) {
 class Search {
  public:
   Search(const Config& config, const NumberKey& key, const Simulator& simulator)
-      : config_(config), key_(key), simulator_(simulator) {}
+      : config_(config), key_(key), simulator_(simulator), require_fit_(simulator.fit_check()) {}
 
   Fit run() {
     const bool smallest = key_.path.starts_with("machine.");
@@ -63,7 +64,7 @@ class Search {
     if (!to) return {key_.path, from, smallest};
     std::uint64_t good = fits_now ? from : *to;
     std::uint64_t bad = fits_now ? *to : from;
-    bisect(good, bad);
+    narrow(good, bad);
     return {key_.path, good, smallest, bad, problems_.at(bad)};
   }
 
@@ -72,7 +73,7 @@ class Search {
 
   /// Of each value once.
   Answer ask(std::uint64_t value) {
-    const auto [known, is_new] = answers_.try_emplace(value, Answer::not_allowed);
+    const auto [known, is_new] = answers_.try_emplace({test_, value}, Answer::not_allowed);
     if (is_new) known->second = tried(value);
     return known->second;
   }
@@ -83,7 +84,7 @@ class Search {
       const Config moved = sensitivity::config_at(config_, key_, static_cast<double>(value),
                                                   simulator_.catalogue, simulator_.machines);
       answer = Answer::does_not;
-      static_cast<void>(simulator_.build(moved));
+      require_fit_(moved, test_);
       return Answer::fits;
     } catch (const UserError& error) {
       problems_[value] = error.what();
@@ -112,6 +113,18 @@ class Search {
     return ask(0) == Answer::not_allowed ? std::nullopt : std::optional<std::uint64_t>(0);
   }
 
+  /// Bisects by plans, which cost little, and looks closer at what these say: what has no plan does
+  /// not fit.
+  void narrow(std::uint64_t& good, std::uint64_t& bad) {
+    const std::uint64_t sure = good;
+    test_ = FitTest::plan;
+    bisect(good, bad);
+    test_ = FitTest::memory;
+    if (ask(good) == Answer::fits) return;
+    bad = std::exchange(good, sure);
+    bisect(good, bad);
+  }
+
   /// Until nothing that is allowed lies between.
   void bisect(std::uint64_t& good, std::uint64_t& bad) {
     while (true) {
@@ -126,7 +139,9 @@ class Search {
   const Config& config_;
   const NumberKey& key_;
   const Simulator& simulator_;
-  std::map<std::uint64_t, Answer> answers_;
+  FitCheck require_fit_;
+  FitTest test_ = FitTest::memory;
+  std::map<std::pair<FitTest, std::uint64_t>, Answer> answers_;
   std::map<std::uint64_t, std::string> problems_;
 };
 

@@ -16,6 +16,14 @@ namespace tessera::command {
 /// What a config would take, by prediction; for several threads.
 using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 
+/// How much of the way to a run a config is taken to see whether it fits.
+enum class FitTest : std::uint8_t {
+  plan,   ///< that the planner finds a plan; what exchanges need is its estimate
+  memory  ///< that each tile holds the program's bytes
+};
+/// Throws UserError for a config that cannot be planned or does not fit its machine.
+using FitCheck = std::function<void(const config::Config&, FitTest)>;
+
 /// Who follows a run; null: nobody.
 struct Observers {
   trace::RunTrace* trace = nullptr;
@@ -38,6 +46,8 @@ struct Simulator {
   /// Runs it, for where the cycles of its codelets went. As `run`, at most once a process.
   std::function<std::vector<report::ProfiledFunction>(const config::Config&, const report::Built&)>
       profile = {};
+  /// For configs that differ in little: as `build` says of them, without what only a run needs.
+  std::function<FitCheck()> fit_check = {};
 };
 
 }  // namespace tessera::command
