@@ -4,14 +4,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/errors.h"
 #include "sim/base/types.h"
 #include "sim/config/fields.h"
 
 /// How operands are divided and how they lie: what every product needs.
 namespace tessera {
 
-/// A count, an offset or an address, below 2^32, as a word on a tile.
-constexpr std::uint32_t word(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+/// A count, an offset or an address as a word on a tile. Throws UserError from 2^32 on: a program
+/// that needs so many fits no tile.
+constexpr std::uint32_t word(std::uint64_t value) {
+  if (value > UINT32_MAX)
+    throw UserError(fmt::format(
+        "the program does not fit: found {} bytes or elements on one tile, allowed below 2^32",
+        value));
+  return static_cast<std::uint32_t>(value);
+}
 
 }  // namespace tessera
 
@@ -71,9 +79,7 @@ class EvenStorage {
     for (std::uint64_t at = begin; at < end;) {
       const std::uint64_t tile = at / each_;
       const std::uint64_t next = std::min((tile + 1) * each_, end);
-      pieces.push_back(
-          {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * each_),
-           static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(next - at)});
+      pieces.push_back({word(tile), word(at - tile * each_), word(at - begin), word(next - at)});
       at = next;
     }
     return pieces;
@@ -83,14 +89,12 @@ class EvenStorage {
   /// Of the fullest tile.
   [[nodiscard]] std::uint64_t each() const { return each_; }
   /// Tiles that hold something.
-  [[nodiscard]] std::uint32_t tiles() const {
-    return static_cast<std::uint32_t>(ceil_div(bytes_, each_));
-  }
+  [[nodiscard]] std::uint32_t tiles() const { return word(ceil_div(bytes_, each_)); }
   [[nodiscard]] std::uint64_t begin(std::uint64_t tile) const {
     return std::min(tile * each_, bytes_);
   }
   [[nodiscard]] std::uint32_t bytes_on(std::uint64_t tile) const {
-    return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
+    return word(begin(tile + 1) - begin(tile));
   }
 
  private:

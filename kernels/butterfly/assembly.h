@@ -21,15 +21,14 @@ class Assembly {
   /// Writes the twiddles of some groups of a pass for a part of the features.
   using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
 
-  Assembly(const Geometry& geometry, const MachineConfig& machine, const Operands* operands)
-      : geometry(geometry),
-        operands(operands),
-        tiles(operands == nullptr ? 1 : geometry.tiles()),
-        program(operands == nullptr ? 1 : machine.tiles),
+  Assembly(const Geometry& of, const MachineConfig& machine, const Operands* given)
+      : geometry(of),
+        operands(given),
+        tiles(given == nullptr ? 1 : of.tiles()),
+        program(given == nullptr ? 1 : machine.tiles),
         machine_tiles_(machine.tiles),
         code_("butterfly"),
-        vertices(code_, program, this->geometry.problem, machine.tile.contexts,
-                 geometry.plan.workers_n) {}
+        vertices(code_, program, geometry.problem, machine.tile.contexts, of.plan.workers_n) {}
 
   /// Steps are those of a round from here on.
   void begin_round(std::uint32_t number) { geometry.number = number; }
@@ -38,8 +37,8 @@ class Assembly {
                       bool keep = false, Contents contents = {}) {
     // What is given before the run lies there from the start, in a sample too.
     if (operands == nullptr && contents) contents = [](std::span<std::byte>) {};
-    return program.add_buffer({TileId(tile), static_cast<std::uint32_t>(bytes), 8, keep,
-                               program::Category::tensors, std::move(contents), name});
+    return program.add_buffer(
+        {TileId(tile), bytes, 8, keep, program::Category::tensors, std::move(contents), name});
   }
   /// Buffers for the rows of a tile, undefined, `times` as large.
   std::vector<BufferId> empty_rows(std::string_view name, bool keep = false,

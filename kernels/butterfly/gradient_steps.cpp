@@ -146,7 +146,7 @@ class BlockSteps : public GradientSteps {
     const std::uint64_t bytes = runs.size() * sizeof(sparse::SquareRun);
     // Contents in a sample too: the tile code goes by them.
     const BufferId list = assembly_.program.add_buffer(
-        {TileId(t), word(bytes), 8, false, program::Category::tensors,
+        {TileId(t), bytes, 8, false, program::Category::tensors,
          [runs](std::span<std::byte> into) { std::memcpy(into.data(), runs.data(), into.size()); },
          "squares"});
     program::Vertex vertex{

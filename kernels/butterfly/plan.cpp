@@ -87,18 +87,23 @@ class Search {
     if (geometry.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= machine_.tiles &&
         plan.split_features * 2 <= problem_.pairs())
       return;
+    if (geometry.bytes(0) > UINT32_MAX) {  // offsets of a sample cannot say that
+      program::CategoryBytes rows{};
+      rows[static_cast<std::size_t>(program::Category::tensors)] = geometry.bytes(0);
+      return refuse(plan, rows);
+    }
     const kernels::Sample sample = build_sample(geometry, machine_);
     const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
-    if (program::total(need) > capacity(machine_)) {
-      if (!closest_ || program::total(need) < program::total(closest_need_)) {
-        closest_ = plan;
-        closest_need_ = need;
-      }
-      return;
-    }
+    if (program::total(need) > capacity(machine_)) return refuse(plan, need);
     const Prediction prediction = kernels::predict_sample(sample, costs_);
     if (!best_ || prediction.cycles < best_->prediction.cycles)
       best_ = {plan, prediction, program::total(need)};
+  }
+
+  void refuse(const Plan& plan, const program::CategoryBytes& need) {
+    if (closest_ && program::total(need) >= program::total(closest_need_)) return;
+    closest_ = plan;
+    closest_need_ = need;
   }
 
   [[noreturn]] void fail() const {

@@ -116,8 +116,8 @@ double Twiddles::adjoint_number(std::uint32_t stage, std::uint32_t pair, std::ui
 void Twiddles::fill(const RowPass& pass, std::uint32_t part, bool adjoint, Interval groups,
                     std::span<std::byte> into) const {
   std::size_t place = 0;
-  for (std::uint64_t at = groups.begin; at < groups.end; ++at) {
-    const auto group = static_cast<std::uint32_t>(at);
+  for (std::uint64_t wide = groups.begin; wide < groups.end; ++wide) {
+    const auto group = static_cast<std::uint32_t>(wide);
     for_twiddles(problem_, pass, part, group, [&](std::uint32_t stage, std::uint32_t feature) {
       const std::uint32_t pair = problem_.pair(stage, feature);
       for (std::uint32_t at = 0; at < problem_.twiddle_numbers(); ++at) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sim/program/program.h"
+
 /// Roundings to f16 as a replay of a machine's sums needs them: plain arithmetic that the host's
 /// vectors can take, written independently of the tile ISA's.
 namespace tessera::kernels {
@@ -27,6 +29,10 @@ inline float to_half(float value) {
   const float rounded = size < 0x1p-14F ? (size + 0.5F) - 0.5F : normal;
   const float finite = rounded >= 65536.0F ? std::numeric_limits<float>::infinity() : rounded;
   return std::copysign(std::isnan(value) ? value : finite, value);
+}
+
+inline float to_type(program::Type type, float value) {
+  return type == program::Type::f16 ? to_half(value) : value;
 }
 
 /// x w + y of f16 values, rounded once: the product is exact in a double, and the sum where its

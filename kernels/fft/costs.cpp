@@ -24,20 +24,14 @@ program::Vertex Costs::sample(program::Program& program, const std::string& code
   const std::uint64_t groups = share.groups * contexts;
   const std::uint64_t columns = share.units * kUnitPoints;
   const auto buffer = [&](std::uint64_t bytes) {
-    return program.add_buffer({kTile,
-                               static_cast<std::uint32_t>(bytes),
-                               8,
-                               false,
-                               program::Category::tensors,
-                               {},
-                               "sample"});
+    return program.add_buffer({kTile, bytes, 8, false, program::Category::tensors, {}, "sample"});
   };
   Vertices vertices(code_, program, contexts);
   if (codelet.starts_with("fft_radix")) {
     // A first pass over many columns, divided as if they were groups.
     const std::uint32_t radix = radix_of(codelet);
     const bool first = codelet.ends_with("_first");
-    const Pass pass{static_cast<std::uint32_t>(first ? radix : radix * groups), radix, 1};
+    const Pass pass{word(first ? radix : radix * groups), radix, 1};
     const std::uint64_t row = first ? columns * contexts : columns;
     const std::uint64_t bytes = pass.length * row * kPointBytes;
     return vertices.pass(kTile, pass, row, Direction::forward,

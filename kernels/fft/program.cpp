@@ -56,8 +56,8 @@ class Builder {
                       std::function<void(std::span<std::byte>)> contents = {}) {
     // What is given before the run lies there from the start, in a sample too.
     if (sample() && contents) contents = [](std::span<std::byte>) {};
-    return program_.add_buffer({TileId(tile), word(bytes), 8, keep, program::Category::tensors,
-                                std::move(contents), name});
+    return program_.add_buffer(
+        {TileId(tile), bytes, 8, keep, program::Category::tensors, std::move(contents), name});
   }
 
   /// The results' first. Transforms begin where they will end.

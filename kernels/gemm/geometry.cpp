@@ -36,8 +36,7 @@ std::uint32_t Geometry::tile(const Cell& cell) const {
 }
 
 Cell Geometry::cell_of(std::uint64_t row, std::uint64_t column_block) const {
-  return {static_cast<std::uint32_t>(row_split_.holder(row)),
-          static_cast<std::uint32_t>(column_split_.holder(column_block)), 0};
+  return {word(row_split_.holder(row)), word(column_split_.holder(column_block)), 0};
 }
 
 Interval Geometry::depth_blocks(std::uint32_t part, std::uint32_t cut) const {
@@ -109,7 +108,7 @@ std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles) {
 }
 
 std::uint32_t stored_on(std::uint64_t bytes, std::uint32_t tiles) {
-  return static_cast<std::uint32_t>(ceil_div(bytes, stored_bytes(bytes, tiles)));
+  return word(ceil_div(bytes, stored_bytes(bytes, tiles)));
 }
 
 }  // namespace tessera::gemm

@@ -89,7 +89,7 @@ std::uint64_t tensor_bytes(const Geometry& geometry, const MachineConfig& machin
   auto add = [&](std::uint64_t bytes, std::int32_t first, std::int32_t last) {
     if (bytes == 0) return;
     program::Block block{};
-    block.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, 0xffffffff));
+    block.bytes = bytes;
     block.align = 8;
     block.life = {first, last};
     block.category = program::Category::tensors;

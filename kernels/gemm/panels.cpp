@@ -60,9 +60,8 @@ std::vector<Panel> Panels::on_tile(std::uint32_t tile) const {
   for (std::uint64_t at = units.begin; at < units.end;) {
     const std::uint64_t part = at / depth;
     const std::uint64_t end = std::min((part + 1) * depth, units.end);
-    panels.push_back(
-        panel(static_cast<std::uint32_t>(part), {at - part * depth, end - part * depth}));
-    panels.back().offset = static_cast<std::uint32_t>(offset);
+    panels.push_back(panel(word(part), {at - part * depth, end - part * depth}));
+    panels.back().offset = word(offset);
     offset += panels.back().bytes();
     at = end;
   }
@@ -76,7 +75,7 @@ std::uint64_t Panels::bytes_on(std::uint32_t tile) const {
 }
 
 std::uint32_t Panels::holders() const {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(split().total, tiles_));
+  return word(std::min<std::uint64_t>(split().total, tiles_));
 }
 
 std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) const {
@@ -85,7 +84,7 @@ std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) 
   const std::uint64_t first = part * geometry_.depth_blocks();
   std::vector<Storage::Piece> pieces;
   for (std::uint64_t at = depth.begin; at < depth.end;) {
-    const auto tile = static_cast<std::uint32_t>(split().holder(first + at));
+    const auto tile = word(split().holder(first + at));
     for (const Panel& panel : on_tile(tile)) {
       if (panel.part != part) continue;
       add_pieces(panel, tile, depth, pieces);
@@ -106,9 +105,8 @@ void Panels::add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
   for (std::uint64_t run = 0; run < runs; ++run) {
     const std::uint64_t from = run * panel.depth.size() + both.begin - panel.depth.begin;
     const std::uint64_t to = run * wanted.size() + both.begin - wanted.begin;
-    append(pieces, {tile, static_cast<std::uint32_t>(panel.offset + from * bytes),
-                    static_cast<std::uint32_t>(to * bytes),
-                    static_cast<std::uint32_t>(both.size() * bytes)});
+    append(pieces,
+           {tile, word(panel.offset + from * bytes), word(to * bytes), word(both.size() * bytes)});
   }
 }
 
@@ -131,7 +129,7 @@ RowMajor RowMajor::of_result(const Geometry& geometry, std::uint32_t tiles) {
 std::uint64_t RowMajor::begin(std::uint32_t tile) const { return std::min(tile * stored_, bytes_); }
 
 std::uint32_t RowMajor::bytes_on(std::uint32_t tile) const {
-  return static_cast<std::uint32_t>(begin(tile + 1) - begin(tile));
+  return word(begin(tile + 1) - begin(tile));
 }
 
 std::vector<Storage::Piece> RowMajor::pieces(std::uint64_t row, std::uint64_t begin,
@@ -142,9 +140,7 @@ std::vector<Storage::Piece> RowMajor::pieces(std::uint64_t row, std::uint64_t be
   for (std::uint64_t at = first; at < last;) {
     const std::uint64_t tile = at / stored_;
     const std::uint64_t next = std::min((tile + 1) * stored_, last);
-    pieces.push_back(
-        {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * stored_),
-         static_cast<std::uint32_t>(at - first), static_cast<std::uint32_t>(next - at)});
+    pieces.push_back({word(tile), word(at - tile * stored_), word(at - first), word(next - at)});
     at = next;
   }
   return pieces;

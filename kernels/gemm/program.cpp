@@ -80,7 +80,7 @@ class Builder {
   BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                       bool keep = false) {
     return program_.add_buffer({TileId(tile),
-                                word(std::max<std::uint64_t>(bytes, kLeastBytes)),
+                                std::max<std::uint64_t>(bytes, kLeastBytes),
                                 8,
                                 keep,
                                 program::Category::tensors,

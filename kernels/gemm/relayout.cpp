@@ -18,8 +18,7 @@ Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
       c_(std::move(matrices.c)) {}
 
 BufferId Relayout::add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name) {
-  return program_.add_buffer(
-      {TileId(tile), word(bytes), 8, false, program::Category::tensors, {}, name});
+  return program_.add_buffer({TileId(tile), bytes, 8, false, program::Category::tensors, {}, name});
 }
 
 void Relayout::add_buffers(Side& side) {

@@ -14,12 +14,11 @@ namespace {
 
 using kernels::half_multiply_add;
 using kernels::to_half;
+using kernels::to_type;
 
 constexpr std::uint64_t kLanes = 8;         // columns that are replayed together
 constexpr std::uint64_t kBlockStream = 5;   // of random numbers
 constexpr std::uint64_t kDepthBlocks = 16;  // whose weights stay in a host's cache
-
-float to_type(Type type, float value) { return type == Type::f16 ? to_half(value) : value; }
 
 /// y[8] += x[depth] w[depth][8], one multiply-add after the other, of kRows rows; the step of w and
 /// y in floats.

@@ -36,9 +36,7 @@ std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut)
   for (std::uint64_t at = begin; at < end;) {
     const std::uint64_t tile = at / stored_;
     const std::uint64_t next = std::min((tile + 1) * stored_, end);
-    pieces.push_back(
-        {static_cast<std::uint32_t>(tile), static_cast<std::uint32_t>(at - tile * stored_),
-         static_cast<std::uint32_t>(at - begin), static_cast<std::uint32_t>(next - at)});
+    pieces.push_back({word(tile), word(at - tile * stored_), word(at - begin), word(next - at)});
     at = next;
   }
   return pieces;
@@ -46,7 +44,7 @@ std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut)
 
 std::uint32_t Storage::bytes_on(std::uint32_t tile) const {
   const std::uint64_t begin = std::min(tile * stored_, begin_.back());
-  return static_cast<std::uint32_t>(std::min(begin + stored_, begin_.back()) - begin);
+  return word(std::min(begin + stored_, begin_.back()) - begin);
 }
 
 double Storage::x_value(const Operand& a, const Operand& b, std::uint64_t row,
@@ -66,9 +64,9 @@ void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Opera
                           const Operand& b, std::span<std::byte> into) const {
   const Plan& plan = geometry_.plan();
   const BlockShape& block = geometry_.block();
-  const auto cut = static_cast<std::uint32_t>(portion % plan.cuts);
-  const auto depth_part = static_cast<std::uint32_t>(portion / plan.cuts % plan.split_k);
-  const auto part = static_cast<std::uint32_t>(portion / plan.cuts / plan.split_k);
+  const auto cut = word(portion % plan.cuts);
+  const auto depth_part = word(portion / plan.cuts % plan.split_k);
+  const auto part = word(portion / plan.cuts / plan.split_k);
   const Interval depth = geometry_.depth_blocks(depth_part, cut);
   if (role_ == Role::x) {
     const Interval rows = geometry_.rows(part);

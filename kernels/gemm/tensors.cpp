@@ -68,11 +68,11 @@ program::Tensor tensor_of_blocks(const Geometry& geometry,
                          turned ? std::vector<std::uint64_t>{its.columns, its.rows}
                                 : std::vector<std::uint64_t>{its.rows, its.columns}};
   for (std::uint32_t t = 0; t < results.size(); ++t) {
-    const auto bytes = static_cast<std::uint32_t>(geometry.result_bytes(geometry.cell(t)));
+    const auto bytes = word(geometry.result_bytes(geometry.cell(t)));
     tensor.parts.push_back({{results[t]}, bytes});
   }
   tensor.runs = [geometry](std::size_t tile, program::Runs& runs) {
-    add_blocks(geometry, static_cast<std::uint32_t>(tile), runs);
+    add_blocks(geometry, word(tile), runs);
   };
   return tensor;
 }

@@ -16,7 +16,7 @@ constexpr TileId kTile{0};  // of samples
 
 BufferId add_buffer(Program& program, std::uint64_t bytes) {
   return program.add_buffer({kTile,
-                             static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes, 16)),
+                             std::max<std::uint64_t>(bytes, 16),
                              8,
                              false,
                              program::Category::tensors,
@@ -62,7 +62,7 @@ std::uint64_t VertexCosts::adding(Type type, std::uint64_t bytes, std::uint32_t 
   const std::uint64_t pairs = machine().tile.contexts;
   const auto make = [type](Program& sample, Vertices& vertices, const Sizes& sizes) {
     const std::uint64_t each = sizes[0] * Vertices::kPair;
-    const auto count = static_cast<std::uint32_t>(sizes[1]);
+    const auto count = word(sizes[1]);
     const BufferId first = add_buffer(sample, each);
     const BufferId further = add_buffer(sample, each * count);
     return vertices.adding(kTile, type, each, count, {first}, {further}, {first});

@@ -48,15 +48,10 @@ Prediction MatrixUnit::predict(MachineCosts& costs) const {
   FittedCost product_cycles(
       {FittedCost::Axis::shared(machine_.tile.contexts)}, [&](const FittedCost::Sizes& sizes) {
         return steps.vertex([&](program::Program& sample) {
-          const auto positions = static_cast<std::uint32_t>(sizes[0]);
+          const auto positions = word(sizes[0]);
           const auto add = [&](std::uint64_t bytes) {
-            return sample.add_buffer({TileId{0},
-                                      static_cast<std::uint32_t>(bytes),
-                                      8,
-                                      false,
-                                      program::Category::tensors,
-                                      {},
-                                      "sample"});
+            return sample.add_buffer(
+                {TileId{0}, bytes, 8, false, program::Category::tensors, {}, "sample"});
           };
           return product(sample, TileId{0}, positions, add(block_.w_bytes()),
                          add(sizes[0] * block_.x_bytes()), add(sizes[0] * block_.y_bytes()));

@@ -28,8 +28,8 @@ BufferId MatrixUnit::add_array(program::Program& program, Array array, std::uint
       data::store_element(type, into, i, initial(array, tile, i));
     }
   };
-  return program.add_buffer({TileId(tile), static_cast<std::uint32_t>(bytes), 8, is_y,
-                             program::Category::tensors, fill, is_y ? "y" : "x or w"});
+  return program.add_buffer(
+      {TileId(tile), bytes, 8, is_y, program::Category::tensors, fill, is_y ? "y" : "x or w"});
 }
 
 program::Vertex MatrixUnit::product(program::Program& program, TileId tile, std::uint32_t positions,
@@ -42,9 +42,9 @@ program::Vertex MatrixUnit::product(program::Program& program, TileId tile, std:
   const gemm::EvenSplit split{positions, machine_.tile.contexts};
   for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
     const gemm::Interval part = split.part(i);
-    const auto first = static_cast<std::uint32_t>(part.size() == 0 ? 0 : part.begin);
+    const auto first = word(part.size() == 0 ? 0 : part.begin);
     const Place own{y, first * block_.y_bytes()};
-    vertex.arguments.emplace_back(static_cast<std::uint32_t>(part.size()) - 3U);
+    vertex.arguments.emplace_back(word(part.size()) - 3U);
     vertex.arguments.emplace_back(Place{x, first * block_.x_bytes()});
     vertex.arguments.emplace_back(own);
     vertex.arguments.emplace_back(own);
@@ -64,7 +64,7 @@ void MatrixUnit::add_tensors(program::Program& program, const std::vector<Buffer
     tensor.given = [this, array, type, each = rows * columns](std::uint64_t first,
                                                               std::span<std::byte> into) {
       for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
-        const auto tile = static_cast<std::uint32_t>((first + i) / each);
+        const auto tile = word((first + i) / each);
         data::store_element(type, into, i, initial(array, tile, (first + i) % each));
       }
     };

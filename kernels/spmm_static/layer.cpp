@@ -121,17 +121,17 @@ class BandCut {
 
 std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& blocks,
                                          std::uint32_t tiles, std::uint32_t grain) {
-  const auto bands = static_cast<std::uint32_t>(blocks.size());
+  const auto bands = word(blocks.size());
   const std::uint64_t total = std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
   std::vector<std::uint32_t> by_band;
   std::uint32_t used = 0;
   for (std::uint32_t band = 0; band < bands; ++band) {
     const std::uint32_t later = (bands - 1 - band) * grain;  // the least that others need
     if (used + grain + later > tiles) return {};
-    auto wanted = static_cast<std::uint32_t>(blocks[band] * tiles / total);
+    auto wanted = word(blocks[band] * tiles / total);
     wanted = std::max(wanted, grain);
     const std::uint64_t each = ceil_div(blocks[band], std::uint64_t{wanted});
-    const auto needed = static_cast<std::uint32_t>(ceil_div(blocks[band], each));
+    const auto needed = word(ceil_div(blocks[band], each));
     wanted = std::min(round_up(needed, grain), wanted);
     if (band + 1 == bands) wanted = tiles - used;
     wanted = std::max(wanted / grain * grain, grain);

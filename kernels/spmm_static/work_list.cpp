@@ -55,10 +55,12 @@ std::vector<std::byte> segment_list(const std::vector<SegmentPart>& parts) {
   std::vector<std::byte> bytes(parts.size() * kSegmentBytes);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const SegmentPart& part = parts[i];
-    const SegmentEntry entry{
-        static_cast<std::uint32_t>(part.offset),  static_cast<std::uint32_t>(part.distance),
-        static_cast<std::uint16_t>(part.sources), static_cast<std::uint16_t>(part.chunks),
-        static_cast<std::uint16_t>(part.units),   static_cast<std::uint16_t>(part.next_run / 8)};
+    const SegmentEntry entry{word(part.offset),
+                             word(part.distance),
+                             static_cast<std::uint16_t>(part.sources),
+                             static_cast<std::uint16_t>(part.chunks),
+                             static_cast<std::uint16_t>(part.units),
+                             static_cast<std::uint16_t>(part.next_run / 8)};
     std::memcpy(bytes.data() + i * kSegmentBytes, &entry, sizeof entry);
   }
   return bytes;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/layout.h"
 #include "kernels/stream/stream.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
@@ -93,9 +94,9 @@ Prediction Stream::predict(MachineCosts& costs) const {
   FittedCost compute({kBodies, kRepeats}, [&](const FittedCost::Sizes& sizes) {
     const auto [bodies, repeats] = std::array{sizes[0], sizes[1]};
     program::Program sample(1);
-    const auto bytes = static_cast<std::uint32_t>(bodies * body_bytes(options_.dtype));
+    const auto bytes = word(bodies * body_bytes(options_.dtype));
     program::ComputeSet set{"sample", {loop(sample, TileId{0}, bytes, false)}};
-    sample.main().steps.push_back(repeated(std::move(set), static_cast<std::uint32_t>(repeats)));
+    sample.main().steps.push_back(repeated(std::move(set), word(repeats)));
     return costs.tile(sample).compute_cycles;
   });
   Prediction p;
@@ -210,8 +211,7 @@ void Stream::add_tensors(program::Program& program, const std::vector<BufferId>&
                     options_.dtype,
                     {machine_.tiles, machine_.tile.contexts, padded_elements()}};
   program::Tensor given = a;
-  for (const BufferId buffer : results)
-    a.parts.push_back({{buffer}, static_cast<std::uint32_t>(each * size)});
+  for (const BufferId buffer : results) a.parts.push_back({{buffer}, word(each * size)});
   a.runs = program::slices(a.shape);
   program.add_tensor(std::move(a));
   given.role = program::Role::input;
@@ -222,7 +222,7 @@ void Stream::add_tensors(program::Program& program, const std::vector<BufferId>&
       for (std::uint64_t at = first, end = first + into.size() / size, next = 0; at < end;
            at = next) {
         next = std::min(end, (at / each + 1) * each);
-        fill(TileId(static_cast<std::uint32_t>(at / each)), stream, at % each,
+        fill(TileId(word(at / each)), stream, at % each,
              into.subspan((at - first) * size, (next - at) * size));
       }
     };

@@ -29,7 +29,7 @@ void Assembly::add_to(program::Sequence& sequence, bool measured) {
 
 BufferId Assembly::buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                           std::function<void(std::span<std::byte>)> contents, bool keep) {
-  return program_.add_buffer({TileId(tile), word(std::max(bytes, kWordBytes)), 8, keep,
+  return program_.add_buffer({TileId(tile), std::max(bytes, kWordBytes), 8, keep,
                               program::Category::tensors, std::move(contents), name});
 }
 

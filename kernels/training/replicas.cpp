@@ -176,7 +176,7 @@ void Replicas::add_weights(Assembly& assembly, const std::vector<Stretch>& stret
 
 BufferId Replicas::add_totals(Assembly& assembly, BufferId totals,
                               std::vector<program::Step>& steps, bool measured) const {
-  const std::uint32_t bytes = program_.buffer(totals).bytes;
+  const std::uint32_t bytes = word(program_.buffer(totals).bytes);
   const std::uint32_t tile = index(program_.buffer(totals).tile);
   const BufferId all = assembly.buffer(tile, std::uint64_t{bytes} * copies_, "totals of copies");
   const BufferId sum = assembly.buffer(tile, bytes, "totals of all");

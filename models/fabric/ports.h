@@ -16,10 +16,10 @@ namespace tessera::fabric {
 /// as good as another. So equal rates are one lane each, and a tile that receives four times as
 /// fast as others send takes four streams at once.
 struct Ports {
-  explicit Ports(const FabricConfig& config, std::uint32_t sharing = 1)
+  explicit Ports(const FabricConfig& config, std::uint32_t together = 1)
       : cycles_per_hop(config.cycles_per_hop),
         floorplan{.columns = std::max(config.columns, 1U)},
-        sharing(sharing) {
+        sharing(together) {
     const auto [slower, faster] =
         std::minmax({config.send_bytes_per_cycle, config.receive_bytes_per_cycle});
     const bool at_slower = std::uint64_t{slower} * sharing <= faster;

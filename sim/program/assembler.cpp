@@ -84,9 +84,8 @@ void Assembler::load_word(Reg to, Reg base, std::int32_t offset) {
 }
 
 void Assembler::call(std::uint32_t target) {
-  const std::int32_t far = distance(here(), target);
-  check(far >= -kJumpReach && far < kJumpReach, "program: a call over {} bytes", far);
-  emit({.mnemonic = Mnemonic::jal, .rd = number(Reg::ra), .imm = far});
+  bytes_.resize(bytes_.size() + jump_bytes());
+  put_jump(here() - jump_bytes(), target, Reg::ra);
 }
 
 void Assembler::run(Reg code, Reg argument, Reg worker) {
@@ -112,27 +111,39 @@ void Assembler::loop(Reg counter, std::uint32_t target) {
     return;
   }
   add_immediate(counter, counter, -1);
-  emit({.mnemonic = Mnemonic::beq, .rs1 = number(counter), .imm = 2 * kWord});
+  emit({.mnemonic = Mnemonic::beq,
+        .rs1 = number(counter),
+        .imm = distance(0, kWord + jump_bytes())});
   jump(target);
 }
 
 void Assembler::jump(std::uint32_t target) {
-  bytes_.resize(bytes_.size() + kWord);
-  put_jump(here() - kWord, target);
+  bytes_.resize(bytes_.size() + jump_bytes());
+  put_jump(here() - jump_bytes(), target, Reg::zero);
 }
 
 std::uint32_t Assembler::leave_if_zero(Reg value) {
-  emit({.mnemonic = Mnemonic::bne, .rs1 = number(value), .imm = 2 * kWord});
-  bytes_.resize(bytes_.size() + kWord);
-  return here() - kWord;
+  emit({.mnemonic = Mnemonic::bne, .rs1 = number(value), .imm = distance(0, kWord + jump_bytes())});
+  bytes_.resize(bytes_.size() + jump_bytes());
+  return here() - jump_bytes();
 }
 
-void Assembler::land_here(std::uint32_t from) { put_jump(from, here()); }
+void Assembler::land_here(std::uint32_t from) { put_jump(from, here(), Reg::zero); }
 
-void Assembler::put_jump(std::uint32_t at, std::uint32_t target) {
+std::uint32_t Assembler::jump_bytes() const { return reach_ == Reach::near ? kWord : 2 * kWord; }
+
+void Assembler::put_jump(std::uint32_t at, std::uint32_t target, Reg link) {
   const std::int32_t far = distance(at, target);
-  check(far >= -kJumpReach && far < kJumpReach, "program: a jump over {} bytes", far);
-  put(at, {.mnemonic = Mnemonic::jal, .imm = far});
+  if (reach_ == Reach::near) {
+    reaches_ = reaches_ && far >= -kJumpReach && far < kJumpReach;
+    put(at, {.mnemonic = Mnemonic::jal, .rd = number(link), .imm = reaches_ ? far : 0});
+    return;
+  }
+  const Reg base = link == Reg::zero ? Reg::t0 : link;
+  const Halves halves = split(static_cast<std::uint32_t>(far));
+  put(at, {.mnemonic = Mnemonic::auipc, .rd = number(base), .imm = halves.upper});
+  put(at + kWord,
+      {.mnemonic = Mnemonic::jalr, .rd = number(link), .rs1 = number(base), .imm = halves.lower});
 }
 
 }  // namespace tessera::program

@@ -7,7 +7,8 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// Appends instructions to tile code.
+/// Appends instructions to tile code. Calls and jumps are one instruction each, with a reach of
+/// 1 MiB, or two with any reach.
 namespace tessera::program {
 
 /// Integer registers by their ABI names.
@@ -24,8 +25,18 @@ enum class Reg : std::uint8_t {
   s2 = 18
 };
 
+enum class Reach : std::uint8_t {
+  near,  ///< jal
+  far    ///< auipc and jalr; jumps use t0
+};
+
 class Assembler {
  public:
+  explicit Assembler(Reach reach = Reach::near) : reach_(reach) {}
+
+  /// Every call and jump reaches its target; code that holds one that does not is to be written
+  /// again with Reach::far.
+  [[nodiscard]] bool reaches() const { return reaches_; }
   [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(bytes_.size()); }
   void align(std::uint32_t multiple);
   void append(std::span<const std::byte> code);
@@ -56,8 +67,12 @@ class Assembler {
 
  private:
   void put(std::uint32_t at, const isa::Instruction& instruction);
-  void put_jump(std::uint32_t at, std::uint32_t target);
+  /// Goes to `target`; `link` holds where it came from, or is zero.
+  void put_jump(std::uint32_t at, std::uint32_t target, Reg link);
+  [[nodiscard]] std::uint32_t jump_bytes() const;
 
+  Reach reach_;
+  bool reaches_ = true;
   std::vector<std::byte> bytes_;
 };
 

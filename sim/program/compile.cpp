@@ -10,6 +10,7 @@ namespace tessera::program {
 namespace {
 
 constexpr std::uint32_t kListAlign = 8;
+constexpr std::string_view kOverflow = "the program does not fit";
 
 std::uint64_t& of(CategoryBytes& memory, Category category) {
   return memory[static_cast<std::size_t>(category)];
@@ -54,11 +55,12 @@ class Compiler {
   Images compile() {
     start();
     emit_code();
+    if (!fits()) throw UserError(overflow("without buffers and lists the program does not fit"));
     place_buffers();
     if (compiler_ != nullptr) write_arguments();
     compile_exchanges();
     finish_tiles();
-    if (!fits()) throw UserError(overflow());
+    if (!fits()) throw UserError(overflow(kOverflow));
     return std::move(images_);
   }
 
@@ -76,7 +78,7 @@ class Compiler {
   TileState& enter_list(const Exchange& exchange, TileId tile, std::uint64_t bytes);
   void finish_tiles();
   [[nodiscard]] bool fits() const;
-  [[nodiscard]] std::string overflow() const;
+  [[nodiscard]] std::string overflow(std::string_view what) const;
 
   const Program& program_;
   const MachineConfig& machine_;
@@ -177,7 +179,7 @@ void Compiler::place_buffers() {
   const bool addressable = std::all_of(tiles_.begin(), tiles_.end(), [](const TileState& state) {
     return state.lists_begin <= UINT32_MAX;
   });
-  if (!addressable) throw UserError(overflow());
+  if (!addressable) throw UserError(overflow(kOverflow));
 }
 
 void Compiler::note_live(const Layout& layout) {
@@ -292,17 +294,27 @@ void Compiler::finish_tiles() {
 
 bool Compiler::fits() const { return summarise_memory(images_).max_bytes <= capacity_.count(); }
 
-std::string Compiler::overflow() const {
+std::string Compiler::overflow(std::string_view what) const {
   std::vector<CategoryBytes> needs;
   needs.reserve(images_.tiles.size());
   for (const TileImage& tile : images_.tiles) needs.push_back(tile.memory);
-  return overflow_message("the program does not fit", needs, machine_);
+  return overflow_message(what, needs, machine_);
+}
+
+/// Refuses buffers that offsets of 32 bits cannot reach into.
+void require_addressable(const Program& program, const MachineConfig& machine) {
+  for (const Buffer& buffer : program.buffers())
+    if (buffer.bytes > UINT32_MAX)
+      throw UserError(fmt::format(
+          "the program does not fit: {} takes {} bytes on tile {}, allowed {} KiB of everything",
+          buffer.name, buffer.bytes, index(buffer.tile), machine.tile.sram_kib));
 }
 
 Images compile(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
                const ExchangeCompiler* compiler) {
   check(program.tiles() == machine.tiles, "program: for {} tiles on a machine of {}",
         program.tiles(), machine.tiles);
+  require_addressable(program, machine);
   validate(program);
   return Compiler(program, machine, sizer, compiler).compile();
 }

@@ -19,8 +19,8 @@ enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
 class ControlWriter {
  public:
   ControlWriter(const Program& program, const Flow& flow, const TileWork& work,
-                const ControlData& data)
-      : program_(program), flow_(flow), work_(work), data_(data) {}
+                const ControlData& data, Reach reach)
+      : program_(program), flow_(flow), work_(work), data_(data), out_(reach) {}
 
   ControlCode write(const TileConfig& tile) {
     write_codelets();
@@ -33,6 +33,7 @@ class ControlWriter {
     code_.image.bytes = out_.take();
     return std::move(code_);
   }
+  [[nodiscard]] bool reaches() const { return out_.reaches(); }
 
  private:
   void write_codelets() {
@@ -212,7 +213,10 @@ class ControlWriter {
 
 ControlCode emit_control(const Program& program, const Flow& flow, const TileWork& work,
                          const ControlData& data, const TileConfig& tile) {
-  return ControlWriter(program, flow, work, data).write(tile);
+  ControlWriter near(program, flow, work, data, Reach::near);
+  ControlCode code = near.write(tile);
+  if (near.reaches()) return code;
+  return ControlWriter(program, flow, work, data, Reach::far).write(tile);
 }
 
 }  // namespace tessera::program

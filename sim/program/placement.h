@@ -14,7 +14,7 @@ namespace tessera::program {
 
 /// A buffer as the allocator sees it.
 struct Block {
-  std::uint32_t bytes;
+  std::uint64_t bytes;
   std::uint32_t align;
   Lifetime life;
   Category category;

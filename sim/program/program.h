@@ -27,7 +27,7 @@ enum class Category : std::uint8_t { code, control, exchange, arguments, tensors
 /// iteration to the next.
 struct Buffer {
   TileId tile;
-  std::uint32_t bytes;
+  std::uint64_t bytes;  ///< more than a tile can have is compile()'s to refuse
   std::uint32_t align = 8;
   bool keep = false;  ///< read by the host after the run
   Category category = Category::tensors;

@@ -48,8 +48,8 @@ class Assembly {
 
   BufferId buffer(std::uint64_t tile, std::uint64_t bytes, std::string_view name,
                   Contents contents = {}, bool keep = false) {
-    return program_.add_buffer({TileId(word(tile)), word(bytes), 8, keep,
-                                program::Category::tensors, std::move(contents), name});
+    return program_.add_buffer({TileId(word(tile)), bytes, 8, keep, program::Category::tensors,
+                                std::move(contents), name});
   }
   /// A buffer of these bytes, which nobody writes; steps that are alike share it.
   template <class T>

@@ -39,6 +39,8 @@ std::vector<std::uint64_t> subset_by_places(std::uint64_t places, std::uint64_t 
   return chosen;
 }
 
+__extension__ using Wide = unsigned __int128;
+
 /// Draws until `wanted` different numbers have come.
 std::vector<std::uint64_t> subset_by_draws(std::uint64_t places, std::uint64_t wanted,
                                            std::uint64_t seed) {
@@ -47,7 +49,7 @@ std::vector<std::uint64_t> subset_by_draws(std::uint64_t places, std::uint64_t w
     const auto old = static_cast<std::ptrdiff_t>(chosen.size());
     for (std::uint64_t missing = wanted - chosen.size(); missing > 0; --missing, ++draw) {
       const std::uint64_t bits = data::random_bits(seed, kPatternStream, draw);
-      const auto product = static_cast<unsigned __int128>(bits) * places;
+      const auto product = static_cast<Wide>(bits) * places;
       chosen.push_back(static_cast<std::uint64_t>(product >> 64));
     }
     std::sort(chosen.begin() + old, chosen.end());

@@ -161,6 +161,15 @@ TEST_SUITE("unit") {
     CHECK(message.find("6442450944") != std::string::npos);
   }
 
+  TEST_CASE("a buffer that no offset reaches into is refused") {
+    Program program(2);
+    program.main().steps.push_back(
+        exchange(add_kept(program, 0, 1ULL << 33U), {add_kept(program, 1, 8)}, 8));
+    CHECK(message_of([&] { compile(program, machine(2), CountingExchanges()); }) ==
+          "2 the program does not fit: kept takes 8589934592 bytes on tile 0, allowed 256 KiB of "
+          "everything");
+  }
+
   TEST_CASE("a broken program is our own bug and named") {
     const auto defect = [](const std::function<void(Program&)>& change) {
       Program program = ring(2, 64);

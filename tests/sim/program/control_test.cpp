@@ -170,6 +170,28 @@ TEST_SUITE("unit") {
     CHECK(std::count(events.begin(), events.end(), "run w -1 599") == 3);
   }
 
+  TEST_CASE("code beyond the reach of a jump still calls, loops and leaves") {
+    Program program(1);
+    add_codelet(program, "w", 4);
+    std::vector<Step> body;
+    constexpr std::uint32_t kCalls = 66'000;  // of 16 bytes, with their barriers
+    for (std::uint32_t i = 0; i < kCalls; ++i)
+      body.push_back(compute({call(0, 0, Executor::supervisor, i % 7)}));
+    program.main().steps = {loop_while(decision_words(program), {compute({})}, {repeat(2, body)}),
+                            compute({call(0, 0, Executor::supervisor, 9)})};
+    MachineConfig large = machine(1);
+    large.tile.sram_kib = 8192;
+    const Images images = compile(program, large, CountingExchanges());
+    CHECK(images.tiles[0].code->bytes.size() > (1U << 20U));
+    bool taken = false;
+    const Events events =
+        ControlTrace(images.tiles[0], 8192 * 1024, [&] { return taken = !taken; }).run();
+    CHECK(std::count(events.begin(), events.end(), "call w 9") == 1);
+    CHECK(std::count_if(events.begin(), events.end(), [](const std::string& event) {
+            return event.starts_with("call w");
+          }) == 2 * kCalls + 1);
+  }
+
   TEST_CASE("lists and blocks beyond the reach of an offset are found") {
     Program program(2);
     add_codelet(program, "w", 4);

@@ -83,6 +83,12 @@ class ControlTrace {
       case isa::Mnemonic::jal:
         jump(in, target);
         break;
+      case isa::Mnemonic::auipc:
+        x_[in.rd] = target;
+        break;
+      case isa::Mnemonic::jalr:
+        jump(in, sum);
+        break;
       case isa::Mnemonic::run:
         log("run {} {} {}", code_.symbol_of(x_[in.rs1]), static_cast<std::int32_t>(x_[in.rd]),
             word(x_[in.rs2]));

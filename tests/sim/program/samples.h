@@ -59,7 +59,7 @@ inline BufferId add_initialised(Program& program, std::uint32_t tile, std::uint3
   return program.add_buffer(buffer);
 }
 
-inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint32_t bytes) {
+inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint64_t bytes) {
   Buffer buffer{};
   buffer.tile = TileId{tile};
   buffer.bytes = bytes;
