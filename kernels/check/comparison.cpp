@@ -29,11 +29,21 @@ double Comparison::ratio_of(const Compared& one) const {
   return error == 0 ? 0 : error / one.allowed;
 }
 
-void Comparison::add(const Compared& one) {
+bool Comparison::accept(const Compared& one, double ratio) {
   ++compared_;
+  const bool within = ratio <= 1;
+  if (within) worst_ = std::max(worst_, ratio);
+  if (one.exact) {
+    judge_bits(one, ratio, *one.exact);
+  } else if (!within) {
+    judge(one, ratio);
+  }
+  return within;
+}
+
+void Comparison::add(const Compared& one) {
   const double ratio = ratio_of(one);
-  if (!(ratio <= 1)) return judge(one, ratio);
-  worst_ = std::max(worst_, ratio);
+  if (!accept(one, ratio)) return;
   const double signed_ratio = one.found < one.expected ? -ratio : ratio;
   sum_ += signed_ratio;
   squares_ += ratio * ratio;
@@ -44,32 +54,37 @@ void Comparison::add(const Compared& one) {
   ++judged_;
 }
 
-void Comparison::add_suspect(const Compared& one) {
-  ++compared_;
-  const double ratio = ratio_of(one);
-  if (!(ratio <= 1)) return judge(one, ratio);
-  worst_ = std::max(worst_, ratio);
-}
+void Comparison::add_suspect(const Compared& one) { accept(one, ratio_of(one)); }
 
 void Comparison::add_replayed(const Compared& one, double exact) {
   ++replayed_;
   if (!same(one.found, exact)) blame(one, ratio_of(one), false);
 }
 
-void Comparison::replay(Compared one) {
-  one.expected = replay_(one.row, one.column);
-  one.allowed = data::unit_roundoff(result_.type) * std::abs(one.expected);
-  add_replayed(one, one.expected);
+void Comparison::replay(const Compared& one) {
+  ++replayed_;
+  const double exact = replay_(one.row, one.column);
+  if (!same(one.found, exact)) blame_bits(one, exact);
+}
+
+/// Both what is not its bits and what is no number.
+void Comparison::judge_bits(const Compared& one, double ratio, double exact) {
+  ++replayed_;
+  if (!same(one.found, exact)) {
+    blame_bits(one, exact);
+  } else if (!std::isfinite(exact)) {
+    blame(one, ratio, true);
+  }
+}
+
+void Comparison::blame_bits(Compared one, double exact) {
+  one.expected = exact;
+  one.allowed = data::unit_roundoff(result_.type) * std::abs(exact);
+  blame(one, ratio_of(one), false);
 }
 
 void Comparison::judge(const Compared& one, double ratio) {
-  if (replay_) {
-    ++replayed_;
-    const double exact = replay_(one.row, one.column);
-    const bool right = same(one.found, exact);
-    if (!right || !std::isfinite(exact)) blame(one, ratio, right);
-    return;
-  }
+  if (replay_) return judge_bits(one, ratio, replay_(one.row, one.column));
   const program::Type narrow =
       result_.partials == program::Type::f16 ? result_.partials : result_.type;
   const double reach = std::max(one.reach, std::abs(one.expected)) + one.allowed;
@@ -113,26 +128,18 @@ bool Comparison::biased(std::uint64_t independent) const {
 }
 
 /// A mean square of few errors strays.
-bool Comparison::noisy(double squares, std::uint64_t count, std::uint64_t independent) {
+bool Comparison::noisy() const {
   constexpr double kMost = 1.5;
-  const auto effective = static_cast<double>(std::min(count, independent));
-  if (!(effective > kDeviations * kDeviations)) return false;
-  const double strays = kDeviations * std::sqrt(2 / effective);
-  return squares > (kMost + strays) * static_cast<double>(count);
+  const auto count = static_cast<double>(judged_);
+  if (!(count > kDeviations * kDeviations)) return false;
+  return judged_squares_ > (kMost + kDeviations * std::sqrt(2 / count)) * count;
 }
 
-void Comparison::judge_all(std::uint64_t independent) {
-  if (biased(independent)) {
-    blame_all(fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
-                          result_.name, sum_ / static_cast<double>(averaged_)));
-  } else if (noisy(judged_squares_, judged_, independent)) {
-    blame_all(fmt::format("errors of all of {} are together {:.3g} times what roundings give",
-                          result_.name, std::sqrt(judged_squares_ / static_cast<double>(judged_))));
-  }
-}
-
-void Comparison::blame_all(std::string problem) {
-  if (wrong_ == 0) of_all_ = std::move(problem);
+void Comparison::judge_mean(std::uint64_t independent) {
+  if (!biased(independent)) return;
+  if (wrong_ == 0)
+    of_all_ = fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
+                          result_.name, sum_ / static_cast<double>(averaged_));
   ++wrong_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "sim/program/workload.h"
@@ -16,7 +17,9 @@ struct Compared {
   double expected = 0;
   double allowed = 0;    ///< how far it may be off
   double reach = 0;      ///< no partial sum can be larger in magnitude; 0: the result itself
-  double deviation = 0;  ///< of independent roundings, at most; 0: they are not judged together
+  double deviation = 0;  ///< of independent roundings, at most; 0: not known
+  /// What the machine has to make of it, if known: then its bits decide, not `allowed`.
+  std::optional<double> exact = {};
 };
 
 /// Compares results one by one and keeps the worst.
@@ -41,31 +44,30 @@ class Comparison {
   /// the others to report.
   void add_replayed(const Compared& one, double exact);
   /// The same by its replay.
-  void replay(Compared one);
+  void replay(const Compared& one);
   /// One of the same result that has seen nothing, and what another such one has seen.
   [[nodiscard]] Comparison fresh() const { return Comparison(result_, replay_); }
   void merge(const Comparison& other);
 
-  /// Whether the errors together are not those of roundings: their mean is 8 of its standard
-  /// deviations from 0, or their mean square more than 1.5 of what it may be. Roundings of data
-  /// that repeat themselves are as good as `independent` ones.
-  [[nodiscard]] bool strays(std::uint64_t independent = ~std::uint64_t{0}) const {
-    return biased(independent) || noisy(judged_squares_, judged_, independent);
-  }
-  /// Makes the result wrong for it.
-  void judge_all(std::uint64_t independent);
-  /// Makes it wrong for what sums over all elements say.
-  void blame_all(std::string problem);
-  /// Whether `count` errors over their deviations, whose squares add up to `squares`, are too large
-  /// together.
-  [[nodiscard]] static bool noisy(double squares, std::uint64_t count, std::uint64_t independent);
+  /// Whether the errors together are not those of independent roundings: their mean is 8 of its
+  /// standard deviations from 0, or their mean square more than 1.5 of what it may be. Roundings of
+  /// repeated data may do so too: only a replay tells.
+  [[nodiscard]] bool strays() const { return biased(averaged_) || noisy(); }
+  /// Makes the result wrong if the mean of its errors is off. Only for random data, whose roundings
+  /// are as good as `independent` ones.
+  void judge_mean(std::uint64_t independent);
   [[nodiscard]] bool passed() const { return wrong_ == 0; }
   [[nodiscard]] CheckResult result(std::string method) const;
 
  private:
   [[nodiscard]] bool biased(std::uint64_t independent) const;
+  [[nodiscard]] bool noisy() const;
   [[nodiscard]] double ratio_of(const Compared& one) const;
+  /// Counts it and finds what is wrong; whether its error is within what is allowed.
+  bool accept(const Compared& one, double ratio);
   void judge(const Compared& one, double ratio);
+  void judge_bits(const Compared& one, double ratio, double exact);
+  void blame_bits(Compared one, double exact);
   void blame(const Compared& one, double ratio, bool overflow);
   [[nodiscard]] std::string problem() const;
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/sparse/rounding.h"
 #include "kernels/sparse/row_sums.h"
@@ -39,19 +37,18 @@ class RowComparison {
       ++products;
     });
     const Rounding& rounding = product_.rounding;
-    replayed_.assign(replay_ ? product_.n : 0, 0);
-    if (replay_) replay_(row, product_.x, replayed_);
+    exact_.assign(product_.n, 0);
+    replay_(row, product_.x, exact_);
     for (std::size_t j = 0; j < product_.n; ++j) {
       const double root = std::sqrt(square_[j]);
-      const kernels::Compared one{row,
-                                  j,
-                                  static_cast<double>(found[j]),
-                                  value_[j],
-                                  allowed_error(rounding, products, value_[j], magnitude_[j], root),
-                                  magnitude_[j],
-                                  deviation(rounding, products, std::abs(value_[j]), root, 1)};
+      kernels::Compared one{row,
+                            j,
+                            static_cast<double>(found[j]),
+                            value_[j],
+                            allowed_error(rounding, products, value_[j], magnitude_[j], root),
+                            magnitude_[j]};
+      one.exact = static_cast<double>(exact_[j]);
       suspect ? comparison.add_suspect(one) : comparison.add(one);
-      if (replay_) comparison.add_replayed(one, static_cast<double>(replayed_[j]));
     }
   }
 
@@ -71,7 +68,7 @@ class RowComparison {
   const Product& product_;
   const RowReplay& replay_;
   std::vector<double> value_, magnitude_, square_;  // of one row
-  std::vector<float> replayed_;
+  std::vector<float> exact_;
 };
 
 /// Has rows looked at by all threads.
@@ -91,20 +88,16 @@ class ProductCheck {
     for (const kernels::Comparison& piece : pieces) comparison_.merge(piece);
   }
 
-  void compare_sums(std::uint64_t seed, std::uint64_t independent) {
+  void compare_sums(std::uint64_t seed) {
     const kernels::SignVectors signs(product_.n, kSegment, seed, kSignStream);
     const RowSums sums(product_, signs, threads_);
     kernels::Screen screen(signs);
-    RowSums::Plain plain;
     for (std::uint32_t first = 0; first < product_.w.rows; first += kBatch) {
-      look(first, std::min<std::uint32_t>(kBatch, product_.w.rows - first), signs, sums, screen,
-           plain);
+      look(first, std::min<std::uint32_t>(kBatch, product_.w.rows - first), signs, sums, screen);
     }
     compare_suspects(screen);
-    judge(plain, independent);
   }
 
-  [[nodiscard]] kernels::Comparison& comparison() { return comparison_; }
   [[nodiscard]] CheckResult result(std::string method) const {
     CheckResult result = comparison_.result(std::move(method));
     result.max_error = std::max(result.max_error, worst_sum_);
@@ -120,18 +113,14 @@ class ProductCheck {
   }
 
   void look(std::uint32_t first, std::size_t rows, const kernels::SignVectors& signs,
-            const RowSums& sums, kernels::Screen& screen, RowSums::Plain& plain) {
+            const RowSums& sums, kernels::Screen& screen) {
     const std::size_t count = ceil_div(rows, kGrain);
     std::vector<kernels::Screen> screens(count, kernels::Screen(signs));
-    std::vector<RowSums::Plain> plains(count);
     threads_.for_ranges(rows, kGrain, [&](std::size_t begin, std::size_t end) {
       sums.look(first + static_cast<std::uint32_t>(begin), found(first + begin, end - begin),
-                screens[begin / kGrain], plains[begin / kGrain]);
+                screens[begin / kGrain]);
     });
-    for (std::size_t i = 0; i < count; ++i) {
-      screen.merge(screens[i]);
-      plain.add(plains[i]);
-    }
+    for (const kernels::Screen& one : screens) screen.merge(one);
   }
 
   void compare_suspects(kernels::Screen& screen) {
@@ -157,23 +146,6 @@ class ProductCheck {
     compare_rows_of(screen.elements, lone_threshold_);
   }
 
-  /// The sum of all errors against 8 of its deviations; roundings that repeat themselves add up.
-  void judge(const RowSums::Plain& plain, std::uint64_t independent) {
-    const double elements = static_cast<double>(product_.w.rows) * static_cast<double>(product_.n);
-    if (independent == 0 || !(elements > kDeviations * kDeviations)) return;
-    const double repeats = std::max(elements / static_cast<double>(independent), 1.0);
-    const double allowed = kDeviations * std::sqrt(plain.squares * repeats);
-    if (!(std::abs(plain.errors) <= allowed)) {
-      comparison_.blame_all(fmt::format(
-          "all of Y together is off by {:.3g}, where roundings add up to at most {:.3g}",
-          plain.errors, allowed));
-    } else if (kernels::Comparison::noisy(plain.ratios, plain.sums, independent)) {
-      comparison_.blame_all(
-          fmt::format("errors of sums over Y are together {:.3g} times what roundings give",
-                      std::sqrt(plain.ratios / static_cast<double>(plain.sums))));
-    }
-  }
-
   const Product& product_;
   std::span<const float> y_;
   HostThreads& threads_;
@@ -193,8 +165,7 @@ kernels::Compared ExactSum::compared(std::uint64_t row, std::uint64_t column, do
           found,
           value_,
           allowed_error(rounding, products_, value_, magnitudes_, std::sqrt(squares_)),
-          magnitudes_,
-          deviation(rounding, products_, std::abs(value_), std::sqrt(squares_), 1)};
+          magnitudes_};
 }
 
 double ExactSum::likely_error(const Rounding& rounding) const {
@@ -210,18 +181,14 @@ CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
   for (std::uint64_t row = 0; row < x.rows(); ++row) {
     x.read_row(row, std::span(values).subspan(row * n, n));
   }
-  return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, request,
-                       x.seeded() ? values.size() : 0, replay);
+  return check_product(w, values, static_cast<std::uint32_t>(n), y, rounding, request, replay);
 }
 
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request, std::uint64_t independent,
-                          const RowReplay& replay) {
+                          const CheckRequest& request, const RowReplay& replay) {
   if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
-  Rounding its = rounding;
-  its.repeat = independent == 0;
-  const Product product{w, x, n, its};
+  const Product product{w, x, n, rounding};
   HostThreads threads(request.threads);
   ProductCheck check(product, y, threads, replay);
   const bool all = compares_all(request.mode, 2 * w.value.size() * n);
@@ -233,9 +200,8 @@ CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::u
         first + data::random_below(request.seed, kSampleStream, i, end - first));
   }
   check.compare(rows, false);
-  check.comparison().judge_all(independent);
   if (all) return check.result("full");
-  check.compare_sums(request.seed, independent);
+  check.compare_sums(request.seed);
   return check.result("sample");
 }
 

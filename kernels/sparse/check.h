@@ -40,18 +40,16 @@ class ExactSum {
 
 /// Compares Y with W X. Above 10 GFLOP `automatic` is `sample`: one row of 64, chosen by the
 /// request's seed, and sums with random signs of segments of every row against W (X signs)
-/// (kernels/check/signs.h); rows in which something stands out are compared in full. Either way
-/// the errors together are judged: their mean (or sum), and their mean square. `y` is Y[m, n], row
-/// after row. With a replay the rows that are compared must equal it to the bit, too.
+/// (kernels/check/signs.h); rows in which something stands out are compared in full. Rows that are
+/// compared must equal those of the replay to the bit, so a common bias or noise is found in them
+/// whatever the data. `y` is Y[m, n], row after row.
 CheckResult check_product(const BlockMatrix& w, const data::DenseOperand& x,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request, const RowReplay& replay = {});
+                          const CheckRequest& request, const RowReplay& replay);
 
-/// The same with X[k, n] given row by row. `independent` elements of it are random: as many
-/// roundings are, whose mean is then known to be small; 0: they may repeat each other.
+/// The same with X[k, n] given row by row.
 CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
                           std::span<const float> y, const Rounding& rounding,
-                          const CheckRequest& request, std::uint64_t independent = 0,
-                          const RowReplay& replay = {});
+                          const CheckRequest& request, const RowReplay& replay);
 
 }  // namespace tessera::sparse

@@ -6,21 +6,24 @@
 #include <span>
 
 #include "kernels/check/half.h"
+#include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
 
-/// Rows of results as machines make them, every rounding in the order of a plan's sums: what sums
-/// in f16 are compared with, since their bound hides what is wrong by less than a percent.
+/// Rows of results as machines make them, every rounding in the order of a plan's sums: what
+/// results are compared with, since no bound tells repeated roundings from errors.
 namespace tessera::sparse {
 
 /// What the machine has to make of a row of Y; of X[k, n] row by row.
 using RowReplay =
     std::function<void(std::uint32_t row, std::span<const float> x, std::span<float> y)>;
 
-/// f16 sums of a row over some columns. The matrix unit adds up to `summed` products in f32 before
-/// it stores them; vector code (summed: 1) rounds each.
-class HalfSums {
+/// Sums of a row over some columns, product after product, kept in `partials`. Those in f16 are
+/// rounded after every `summed` products: the matrix unit adds so many in f32; vector code (1)
+/// rounds each.
+class Sums {
  public:
-  explicit HalfSums(std::uint32_t summed) : summed_(summed) {}
+  Sums(Type partials, std::uint32_t summed)
+      : partials_(partials), summed_(partials == Type::f16 ? summed : 0) {}
 
   void add(float weight, const float* x, std::span<float> sums) const {
     if (summed_ == 1) {
@@ -31,8 +34,7 @@ class HalfSums {
     }
   }
   void store(std::span<float> sums) const {
-    if (summed_ == 1) return;
-    for (float& sum : sums) sum = kernels::to_half(sum);
+    if (summed_ > 1) round(partials_, sums);
   }
   /// Row `row` of a block of W times columns of X[k, n] from `begin` on.
   void add_block(const BlockMatrix& w, std::uint64_t block, std::uint32_t row,
@@ -43,16 +45,33 @@ class HalfSums {
     const std::uint32_t first = w.column[block] * w.block;
     for (std::uint32_t i = 0; i < w.block; ++i) {
       if (first + i < w.columns) add(weights[i], &x[(first + i) * n + begin], sums);
-      if ((i + 1) % summed_ == 0) store(sums);
+      if (summed_ > 1 && (i + 1) % summed_ == 0) store(sums);
     }
   }
   /// The partial sums of another tile to a row's.
-  static void join(std::span<const float> partial, std::span<float> sums) {
-    for (std::size_t j = 0; j < sums.size(); ++j) sums[j] = kernels::to_half(sums[j] + partial[j]);
+  void join(std::span<const float> partial, std::span<float> sums) const {
+    for (std::size_t j = 0; j < sums.size(); ++j)
+      sums[j] = kernels::to_type(partials_, sums[j] + partial[j]);
+  }
+  static void round(Type type, std::span<float> sums) {
+    for (float& sum : sums) sum = kernels::to_type(type, sum);
   }
 
  private:
-  std::uint32_t summed_;
+  Type partials_;
+  std::uint32_t summed_;  ///< 0: sums are f32
 };
+
+/// An element of A B^T as vector code makes it of a row of each (code/gradient.inc): one f32 sum
+/// for each 32 bits of a word, which are added at the end.
+inline float vector_dot(Type type, std::span<const float> left, const float* right) {
+  const std::size_t together = type == Type::f16 ? 2 : 1;
+  float sums[2]{};
+  for (std::size_t c = 0; c < left.size(); ++c) {
+    float& sum = sums[c / together % 2];
+    sum = std::fma(left[c], right[c], sum);
+  }
+  return sums[0] + sums[1];
+}
 
 }  // namespace tessera::sparse

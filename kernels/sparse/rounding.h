@@ -24,7 +24,7 @@ struct Rounding {
   program::Type partials;   ///< of stored sums
   std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
   std::uint32_t parts = 1;  ///< partial sums that are added up at the end
-  bool repeat = false;      ///< they may repeat each other: the certain bound alone holds
+  bool repeat = false;      ///< they may repeat each other: only the certain bound is taken
 };
 
 /// Roundings of results of type `result` from sums kept in `partials`, of which `depth` products at

@@ -42,40 +42,21 @@ class RowSums {
 
   RowSums(const Product& product, const kernels::SignVectors& signs, HostThreads& threads);
 
-  /// What errors of all elements add up to, and the square that roundings give; squares of the
-  /// errors of all sums over their deviations.
-  struct Plain {
-    double errors = 0;
-    double squares = 0;
-    double ratios = 0;
-    std::uint64_t sums = 0;
-
-    void add(const Plain& other) {
-      errors += other.errors;
-      squares += other.squares;
-      ratios += other.ratios;
-      sums += other.sums;
-    }
-  };
-
   /// Rows of Y from `first` on as they were found, one after the other.
-  void look(std::uint32_t first, std::span<const float> found, kernels::Screen& screen,
-            Plain& plain) const;
+  void look(std::uint32_t first, std::span<const float> found, kernels::Screen& screen) const;
 
  private:
   [[nodiscard]] kernels::MatrixView view(std::span<const float> rows) const {
     return {rows.data(), product_.n, 1};
   }
-  void add_plain(std::size_t row);
-  void look_at_row(std::uint32_t row, std::span<double> errors, kernels::Screen& screen,
-                   Plain& plain) const;
+  void add_squares(std::size_t row);
+  void look_at_row(std::uint32_t row, std::span<double> errors, kernels::Screen& screen) const;
 
   const Product& product_;
   const kernels::SignVectors& signs_;
   kernels::SignedSums<double> of_rows_;
   std::vector<double> x_sums_;     ///< of X's rows, [row][sum]
   std::vector<double> x_squares_;  ///< of their elements, [row][segment]
-  std::vector<double> x_plain_;    ///< what they add up to
 };
 
 }  // namespace tessera::sparse

@@ -8,12 +8,12 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// Element after element of a row of a matrix, in double.
-std::vector<double> rows_of(const data::DenseOperand& operand) {
-  std::vector<double> values(operand.rows() * operand.columns());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = operand.element(i / operand.columns(), i % operand.columns());
-  }
+/// Row after row.
+std::vector<float> rows_of(const data::DenseOperand& operand) {
+  const std::uint64_t n = operand.columns();
+  std::vector<float> values(operand.rows() * n);
+  for (std::uint64_t row = 0; row < operand.rows(); ++row)
+    operand.read_row(row, std::span(values).subspan(row * n, n));
   return values;
 }
 
@@ -38,20 +38,27 @@ CheckResult SpmmDynamic::check_values(std::span<const float> found, std::uint32_
                                       HostThreads& threads) const {
   const sparse::BlockMatrix& w = patterns_[run];
   const std::uint32_t area = w.block * w.block;
+  const std::size_t n = options_.n;
   const auto rounding =
       sparse::rounding_of(options_.weights.dtype, Type::f32, 1, plan_.pool.grid.z + 1);
-  const std::vector<double> left = rows_of(yg_);
-  const std::vector<double> right = rows_of(x_);
+  const std::vector<float> left = rows_of(yg_);
+  const std::vector<float> right = rows_of(x_);
+  const ValueReplay replay(problem_, plan_.pool, packings_[run], w);
   const auto compare_block = [&](std::uint64_t block_row, std::uint64_t e,
                                  kernels::Comparison& into) {
     for (std::uint32_t at = 0; at < area; ++at) {
       const std::uint64_t row = block_row * w.block + at / w.block;
       const std::uint64_t column = std::uint64_t{w.column[e]} * w.block + at % w.block;
       if (row >= w.rows || column >= w.columns) continue;
+      const auto of_left = std::span(left).subspan(row * n, n);
+      const auto of_right = std::span(right).subspan(column * n, n);
       sparse::ExactSum sum;
-      for (std::size_t j = 0; j < options_.n; ++j)
-        sum.add(left[row * options_.n + j] * right[column * options_.n + j]);
-      into.add(sum.compared(row, column, static_cast<double>(found[e * area + at]), rounding));
+      for (std::size_t j = 0; j < n; ++j)
+        sum.add(static_cast<double>(of_left[j]) * static_cast<double>(of_right[j]));
+      kernels::Compared one =
+          sum.compared(row, column, static_cast<double>(found[e * area + at]), rounding);
+      one.exact = replay.element(e, at, of_left, of_right);
+      into.add(one);
     }
   };
   kernels::Comparison comparison({"dW", rounding.type, rounding.partials, false});
@@ -62,7 +69,6 @@ CheckResult SpmmDynamic::check_values(std::span<const float> found, std::uint32_
         compare_block(row, e, pieces[row]);
   });
   for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
-  comparison.judge_all(x_.seeded() && yg_.seeded() ? left.size() + right.size() : 0);
   return comparison.result("full");
 }
 

@@ -74,7 +74,7 @@ Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
     meta = narrow(round_up<std::uint64_t>(std::uint64_t{2} * pool_shape.meta_words, kWord));
     pool = narrow(round_up(meta + unit_values, shared));
     pool_slice = pool / grid.z;
-    y = narrow(rows * side * shape.partial_bytes());
+    y = narrow(round_up<std::uint64_t>(rows * side * shape.partial_bytes(), kChunkBytes));
     parts = grid.y;
     chunks = y / kChunkBytes;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "kernels/spmm_dynamic/bucket.h"
 #include "sim/machine/machine_config.h"
@@ -41,6 +42,12 @@ struct Pinned {
   std::uint32_t x = 0;
   std::uint32_t y = 0;
   std::uint32_t z = 0;
+  /// What else a printed plan holds: it follows from the rest, and is refused where it does not.
+  std::uint32_t columns = 0;
+  std::uint64_t max_blocks = 0;
+  std::uint64_t bucket_blocks = 0;
+  std::uint64_t pool_bytes = 0;
+  std::string pairs = {};
 };
 
 struct Plan {

@@ -6,7 +6,23 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-using sparse::HalfSums;
+using sparse::Sums;
+
+/// The part of those that share partial sums that adds up the one at this byte.
+std::uint32_t adder_of(const Buffers& bytes, std::uint64_t at) {
+  std::uint32_t part = 0;
+  while (bytes.share(part, part).end <= at / kChunkBytes) ++part;
+  return part;
+}
+
+/// The result of partial sums, of which tile `own` adds the others to its own.
+float added(std::span<const float> partials, std::uint32_t own, const Shape& shape) {
+  float sum = partials[own];
+  for (std::uint32_t part = 0; part < partials.size(); ++part) {
+    if (part != own) sum = kernels::to_type(shape.partials, sum + partials[part]);
+  }
+  return kernels::to_type(shape.type, sum);
+}
 
 /// Each tile adds the blocks of a row in the order in which pools come by; the tile that adds up a
 /// part of the sums begins with its own.
@@ -44,20 +60,17 @@ class Replay {
  private:
   void add_blocks(const std::vector<RowPart>& parts, std::uint32_t row, std::span<const float> x,
                   std::uint32_t begin, std::span<float> sums) const {
-    const HalfSums half(shape_.summed());
+    const Sums all(shape_.partials, shape_.summed());
     for (const RowPart& part : parts) {
       for (std::uint64_t e = part.begin; e < part.end; ++e)
-        half.add_block(w_, e, row, x, n_, begin, sums);
+        all.add_block(w_, e, row, x, n_, begin, sums);
     }
   }
   [[nodiscard]] float joined(const std::vector<std::vector<float>>& partials, std::uint32_t row,
                              std::uint32_t column) const {
-    const std::uint32_t own = adder(row, column);
-    float sum = partials[own][column];
-    for (std::uint32_t part = 0; part < grid_.y; ++part) {
-      if (part != own) sum = kernels::to_half(sum + partials[part][column]);
-    }
-    return sum;
+    std::vector<float> of_column;
+    for (const std::vector<float>& partial : partials) of_column.push_back(partial[column]);
+    return added(of_column, adder(row, column), shape_);
   }
   /// The part of the block columns whose tile adds up an element.
   [[nodiscard]] std::uint32_t adder(std::uint32_t row, std::uint32_t column) const {
@@ -66,10 +79,7 @@ class Replay {
     const std::uint64_t local = row - rows_.begin(x) * shape_.block;
     const std::uint64_t depth = shape_.y_depth();
     const std::uint64_t element = (local / depth * grid_.columns + column) * depth + local % depth;
-    const std::uint64_t chunk = element * shape_.partial_bytes() / kChunkBytes;
-    std::uint32_t part = 0;
-    while (bytes_.share(part, 0).end <= chunk) ++part;
-    return part;
+    return adder_of(bytes_, element * shape_.partial_bytes());
   }
 
   Buffers bytes_;
@@ -85,10 +95,33 @@ class Replay {
 
 sparse::RowReplay replay_of(const Problem& problem, const PoolShape& shape, const Packing& packing,
                             const sparse::BlockMatrix& w) {
-  if (shape.shape.partials != Type::f16) return {};
   return
       [replay = Replay(problem, shape, packing, w)](std::uint32_t row, std::span<const float> x,
                                                     std::span<float> y) { replay.row(row, x, y); };
+}
+
+ValueReplay::ValueReplay(const Problem& problem, const PoolShape& shape, const Packing& packing,
+                         const sparse::BlockMatrix& w)
+    : bytes_(problem, shape), shape_(shape), first_(w.blocks()) {
+  const std::uint64_t area = std::uint64_t{w.block} * w.block;
+  for (const Pool& pool : packing.pools) {
+    for_each_unit(shape, pool,
+                  [&](std::uint32_t unit, std::uint64_t e) { first_[e] = unit * area; });
+  }
+}
+
+double ValueReplay::element(std::uint64_t e, std::uint32_t at, std::span<const float> left,
+                            std::span<const float> right) const {
+  const Grid& grid = shape_.grid;
+  std::vector<float> partials(grid.z);
+  for (std::uint32_t z = 0; z < grid.z; ++z) {
+    const std::size_t begin = std::min<std::size_t>(left.size(), std::size_t{z} * grid.columns);
+    const std::size_t columns = std::min<std::size_t>(left.size() - begin, grid.columns);
+    partials[z] =
+        sparse::vector_dot(shape_.shape.type, left.subspan(begin, columns), right.data() + begin);
+  }
+  const std::uint64_t byte = (first_[e] + at) * shape_.shape.partial_bytes();
+  return static_cast<double>(added(partials, adder_of(bytes_, byte), shape_.shape));
 }
 
 }  // namespace tessera::spmm_dynamic

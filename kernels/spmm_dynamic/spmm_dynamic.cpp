@@ -98,6 +98,22 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
                              pattern, w.blocks() * area, w.block, w.block, most * area));
 }
 
+/// What is given of a plan beside its cuts must be what follows from these.
+void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
+  nlohmann::ordered_json also = nlohmann::ordered_json::object();
+  if (given.columns != 0) also["columns"] = given.columns;
+  if (!given.pairs.empty()) also["pairs"] = given.pairs;
+  if (given.max_blocks != 0) also["max_blocks"] = given.max_blocks;
+  if (given.bucket_blocks != 0) also["bucket_blocks"] = given.bucket_blocks;
+  if (given.pool_bytes != 0) also["pool_bytes"] = given.pool_bytes;
+  for (const auto& [key, value] : also.items()) {
+    if (plan.at(key) == value) continue;
+    throw KeyError("workload.plan." + key,
+                   fmt::format("found {}, allowed {}, which follows from the other keys",
+                               value.dump(), plan.at(key).dump()));
+  }
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Pinned& plan) {
@@ -112,6 +128,14 @@ void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
   fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
+  fields.field({"columns", "of a printed plan: columns of X of a part, as follows from z"},
+               plan.columns);
+  fields.field({"pairs", "of a printed plan: what pairs of tiles share"}, plan.pairs,
+               {"", "x", "pools", "nothing"});
+  fields.field({"max_blocks", "of a printed plan: blocks of W that there is room for"},
+               plan.max_blocks);
+  fields.field({"bucket_blocks", "of a printed plan: the same of a tile"}, plan.bucket_blocks);
+  fields.field({"pool_bytes", "of a printed plan: lists and values of a pool"}, plan.pool_bytes);
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -186,6 +210,7 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
     require_within(patterns_[i], i, problem_.max_blocks, options_);
   Cost cost(problem_.shape, costs);
   plan_ = make_plan(problem_, options.plan, cost, patterns_);
+  require_printed(options.plan, plan());
   for (const sparse::BlockMatrix& w : patterns_) {
     packings_.push_back(pack(w, plan_.pool));
     const Prediction one = cost.predict(problem_, plan_.pool, w, packings_.back());

@@ -29,18 +29,19 @@ class Replay {
           add(part, row, begin, x, y.subspan(begin, std::min(part.width(), n_ - begin)));
       }
     }
+    sparse::Sums::round(partition_.shape.type, y);
   }
 
  private:
   void add(const Part& part, std::uint32_t row, std::uint32_t begin, std::span<const float> x,
            std::span<float> sums) const {
-    const sparse::HalfSums half(partition_.shape.summed());
+    const sparse::Sums all(partition_.shape.partials, partition_.shape.summed());
     std::vector<float> partial;
     for (const RowRun& run : runs_[part.layer][row / w_.block]) {
       partial.assign(sums.size(), 0.0F);
       for (std::uint64_t e = run.first; e < run.last; ++e)
-        half.add_block(w_, partition_.deal.source[e], row % w_.block, x, n_, begin, partial);
-      sparse::HalfSums::join(partial, sums);
+        all.add_block(w_, partition_.deal.source[e], row % w_.block, x, n_, begin, partial);
+      all.join(partial, sums);
     }
   }
 
@@ -54,7 +55,6 @@ class Replay {
 
 sparse::RowReplay replay_of(const Partition& partition, const sparse::BlockMatrix& w,
                             std::uint32_t n) {
-  if (partition.shape.partials != Type::f16) return {};
   return [replay = Replay(partition, w, n)](std::uint32_t row, std::span<const float> x,
                                             std::span<float> y) { replay.row(row, x, y); };
 }

@@ -5,9 +5,8 @@
 
 namespace tessera::spmm_static {
 
-/// What the machine makes of rows of W X[k, n], to the bit, where sums are kept in f16; empty where
-/// they are wider: their bound is as good. As many columns as the partition has are multiplied at a
-/// time. Partition and W outlive it.
+/// What the machine makes of rows of W X[k, n], to the bit. As many columns as the partition has
+/// are multiplied at a time. Partition and W outlive it.
 sparse::RowReplay replay_of(const Partition& partition, const sparse::BlockMatrix& w,
                             std::uint32_t n);
 

@@ -46,10 +46,9 @@ CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest&
   const sparse::Rounding rounding = sparse::rounding_of(
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
       singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_.cuts);
-  const bool random = a_.seeded() || options_.weights.matrix.empty();
-  return sparse::check_product(
-      kept_transposed(w_, pattern_), transposed(a_), problem_.m, columns_of_c, rounding, request,
-      random ? a_.rows() * a_.columns() : 0, replay_of(problem_, pattern_, plan_, w_storage_, w_));
+  return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
+                               columns_of_c, rounding, request,
+                               replay_of(problem_, pattern_, plan_, w_storage_, w_));
 }
 
 }  // namespace tessera::spmm_tilewise

@@ -25,8 +25,9 @@ class Replay {
     if (!places_[column]) return;
     const auto [group, position] = *places_[column];
     add_rows(group, position, a, sums);
+    sparse::Sums::round(problem_.block.input, sums);
     const OverlayPart& part = plan_.groups[group].overlay;
-    const sparse::HalfSums single(1);
+    const sparse::Sums single(problem_.block.input, 1);
     if (part.empty()) return;
     for (std::uint32_t e = part.begin[position]; e < part.begin[position + 1]; ++e) {
       const std::uint32_t row = part.rows[part.row[e]];
@@ -44,12 +45,13 @@ class Replay {
                 std::span<float> sums) const {
     const Group& of = plan_.groups[group];
     const std::uint64_t depth = problem_.block.depth;
-    const sparse::HalfSums half(problem_.block.on_unit() ? problem_.block.depth : 1);
+    const sparse::Sums all(problem_.block.partial,
+                           problem_.block.on_unit() ? problem_.block.depth : 1);
     for (std::uint64_t i = 0; i < of.rows.size(); ++i) {
       const std::uint64_t element = (i / depth * of.positions() + position) * depth + i % depth;
       const auto weight = static_cast<float>(weights_.value(group, element));
-      if (of.rows[i] < problem_.k) half.add(weight, &a[std::size_t{of.rows[i]} * problem_.m], sums);
-      if ((i + 1) % depth == 0) half.store(sums);
+      if (of.rows[i] < problem_.k) all.add(weight, &a[std::size_t{of.rows[i]} * problem_.m], sums);
+      if ((i + 1) % depth == 0) all.store(sums);
     }
   }
 
@@ -64,7 +66,6 @@ class Replay {
 
 sparse::RowReplay replay_of(const Problem& problem, const TilePattern& pattern, const Plan& plan,
                             const WeightStorage& weights, const DenseWeights& w) {
-  if (problem.block.partial != program::Type::f16) return {};
   return [replay = Replay(problem, pattern, plan, weights, w)](
              std::uint32_t column, std::span<const float> a, std::span<float> sums) {
     replay.column(column, a, sums);

@@ -6,8 +6,8 @@
 
 namespace tessera::spmm_tilewise {
 
-/// What the machine makes of rows of C^T, columns of W times A^T[k, m], to the bit, where sums are
-/// kept in f16; empty where they are wider: their bound is as good. What it is made of outlives it.
+/// What the machine makes of rows of C^T, columns of W times A^T[k, m], to the bit. What it is
+/// made of outlives it.
 sparse::RowReplay replay_of(const Problem& problem, const TilePattern& pattern, const Plan& plan,
                             const WeightStorage& weights, const DenseWeights& w);
 

@@ -24,6 +24,12 @@ BlockMatrix weights(std::uint32_t block, Type type) {
   return make_weights(options);
 }
 
+/// Rounded once.
+double to_type(Type type, double value) {
+  return type == Type::f16 ? kernels::to_half(value)
+                           : static_cast<double>(static_cast<float>(value));
+}
+
 /// Y as a machine that rounds every sum to `partials` finds it; element (row, column) is off by
 /// `offset`.
 struct Machine {
@@ -45,7 +51,7 @@ struct Machine {
       for (std::uint64_t e = w.row_begin[row / w.block]; e < w.row_begin[row / w.block + 1]; ++e) {
         for (std::uint32_t i = 0; i < w.block; ++i) {
           const auto value = static_cast<double>(w.values(e)[row % w.block * w.block + i]);
-          sum = data::rounded(partials, sum + value * x.element(w.column[e] * w.block + i, j));
+          sum = to_type(partials, sum + value * x.element(w.column[e] * w.block + i, j));
         }
       }
       const bool wrong = row == wrong_row && j == wrong_column;
@@ -54,11 +60,23 @@ struct Machine {
   }
 };
 
+/// Row after row, each sum rounded to `partials` after every product.
+RowReplay in_order(const BlockMatrix& w, std::size_t n, Type partials, Type result) {
+  return
+      [&w, n, partials, result](std::uint32_t row, std::span<const float> x, std::span<float> y) {
+        const Sums sums(partials, 1);
+        std::fill(y.begin(), y.end(), 0.0F);
+        for (std::uint64_t e = w.row_begin[row / w.block]; e < w.row_begin[row / w.block + 1]; ++e)
+          sums.add_block(w, e, row % w.block, x, n, 0, y);
+        Sums::round(result, y);
+      };
+}
+
 /// What full and sampled checks say of a dense W[24, depth] times X[depth, 19], each sum rounded to
-/// `partials`.
+/// `partials`, and each result off by `bias` roundings.
 template <class W, class X>
 std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, const W& w_of,
-                    const X& x_of) {
+                    const X& x_of, double bias = 0) {
   const Type type = types.first;
   const Type partials = types.second;
   constexpr std::uint32_t kRows = 24;
@@ -81,14 +99,16 @@ std::string verdict(const std::pair<Type, Type>& types, std::uint32_t depth, con
       double sum = 0;
       for (std::uint32_t k = 0; k < depth; ++k) {
         const auto weight = static_cast<double>(w.value[row * std::size_t{depth} + k]);
-        sum = data::rounded(partials,
-                            sum + weight * static_cast<double>(x[k * std::size_t{kColumns} + j]));
+        sum =
+            to_type(partials, sum + weight * static_cast<double>(x[k * std::size_t{kColumns} + j]));
       }
+      if (bias != 0) sum *= 1 + 2 * bias * data::unit_roundoff(type);
       y.push_back(static_cast<float>(data::rounded(type, sum)));
     }
   }
   for (const CheckMode mode : {CheckMode::full, CheckMode::sample}) {
-    const CheckResult check = check_product(w, x, kColumns, y, rounding_of(type, partials), {mode});
+    const CheckResult check = check_product(w, x, kColumns, y, rounding_of(type, partials), {mode},
+                                            in_order(w, kColumns, partials, type));
     if (!check.passed) return check.problem;
   }
   return "passed";
@@ -148,7 +168,8 @@ TEST_SUITE("unit") {
         const data::DenseOperand x(90, kColumns, result, 1, 2);
         const std::vector<float> y = Machine{w, x, partials, result}.y();
         for (const CheckMode mode : {CheckMode::automatic, CheckMode::full, CheckMode::sample}) {
-          const CheckResult check = check_product(w, x, y, rounding_of(result, partials), {mode});
+          const CheckResult check = check_product(w, x, y, rounding_of(result, partials), {mode},
+                                                  in_order(w, kColumns, partials, result));
           CHECK(check.passed);
           CHECK(check.max_error <= check.bound);
           CHECK(check.method == (mode == CheckMode::sample ? "sample" : "full"));
@@ -158,34 +179,56 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("roundings of equal rows and columns are no errors, and errors in all rows are found") {
+    for (const Type partials : {Type::f16, Type::f32}) {
+      const Type type = partials;
+      const auto ones = [](std::uint32_t, std::uint32_t) { return 1.0; };
+      const auto equal_columns = [](std::uint32_t k, std::uint32_t) { return 0.1 + 1e-3 * k; };
+      const auto random = [](std::uint32_t k, std::uint32_t) {
+        return static_cast<double>(data::random_signed(3, 2, k, 20));
+      };
+      CHECK(verdict({type, partials}, 128, ones, random) == "passed");
+      CHECK(verdict({type, partials}, 128, equal_columns, ones) == "passed");
+      CHECK(verdict({type, partials}, 128, ones, random, 1) != "passed");
+    }
+  }
+
   TEST_CASE("one result that is a little off fails in full and one that is far off fails sampled") {
     const BlockMatrix w = weights(4, Type::f32);
     const data::DenseOperand x(90, kColumns, Type::f32, 1, 2);
-    const Rounding rounding = rounding_of(Type::f32, Type::f32);
-    Machine machine{w, x, Type::f32, Type::f32, 41, 7, 1e-4};
-    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::full}).passed);
-    machine.offset = 0.01;
-    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::sample}).passed);
-    machine.offset = std::nan("");
-    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::full}).passed);
-    CHECK_FALSE(check_product(w, x, machine.y(), rounding, {CheckMode::sample}).passed);
+    const RowReplay replay = in_order(w, kColumns, Type::f32, Type::f32);
+    const auto passes = [&](double offset, CheckMode mode) {
+      const Machine machine{w, x, Type::f32, Type::f32, 41, 7, offset};
+      return check_product(w, x, machine.y(), rounding_of(Type::f32, Type::f32), {mode}, replay)
+          .passed;
+    };
+    CHECK(passes(0, CheckMode::full));
+    CHECK_FALSE(passes(1e-6, CheckMode::full));
+    CHECK_FALSE(passes(0.01, CheckMode::sample));
+    CHECK_FALSE(passes(std::nan(""), CheckMode::full));
+    CHECK_FALSE(passes(std::nan(""), CheckMode::sample));
   }
 
   TEST_CASE("sums in f16 do not pass as sums in f32") {
     const BlockMatrix w = weights(1, Type::f16);
     const data::DenseOperand x(90, kColumns, Type::f16, 1, 2);
     const std::vector<float> y = Machine{w, x, Type::f16, Type::f16}.y();
-    CHECK_FALSE(
-        check_product(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}).passed);
+    const RowReplay replay = in_order(w, kColumns, Type::f32, Type::f16);
+    CHECK_FALSE(check_product(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}, replay)
+                    .passed);
   }
 
   TEST_CASE("an empty row is exactly zero") {
     const BlockMatrix w{2, 3, 1, {0, 0, 1}, {1}, {0.5F}, 1};
     const data::DenseOperand x(3, 1, Type::f32, 1, 2);
     std::vector<float> y{0, static_cast<float>(0.5 * x.element(1, 0))};
-    CHECK(check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
+    const auto passes = [&] {
+      return check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full},
+                           in_order(w, 1, Type::f32, Type::f32))
+          .passed;
+    };
+    CHECK(passes());
     y[0] = 1e-20F;
-    CHECK_FALSE(
-        check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full}).passed);
+    CHECK_FALSE(passes());
   }
 }

@@ -25,9 +25,8 @@ using View = std::function<std::string(const RunResult&, const SpmmDynamic&)>;
 
 /// Runs all patterns with one program and race checks; "passed" or what went wrong.
 std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
-                std::uint32_t tiles, const View& view = {}) {
+                const MachineConfig& machine, const View& view = {}) {
   return in_child([&]() -> std::string {
-    const MachineConfig machine = small_machine(tiles, 128);
     MeasuredCosts costs(machine);
     const SpmmDynamic workload(options, patterns, costs);
     const program::Program program = workload.build();
@@ -48,6 +47,11 @@ std::string run(const Options& options, const std::vector<BlockMatrix>& patterns
     }
     return "passed" + (view ? view(result, workload) : "");
   });
+}
+
+std::string run(const Options& options, const std::vector<BlockMatrix>& patterns,
+                std::uint32_t tiles, const View& view = {}) {
+  return run(options, patterns, small_machine(tiles, 128), view);
 }
 
 struct Case {
@@ -143,6 +147,23 @@ TEST_SUITE("run") {
     check_all(3, 9, 1, 12, {Algorithm::best, 3, 3, 1}, scattered, 1);
   }
 
+  TEST_CASE("sums that fill no whole chunk are right without a matrix unit") {
+    MachineConfig machine = small_machine(8, 128);
+    machine.tile.matrix_unit = {};
+    for (const Case& test : all_cases()) {
+      const std::uint32_t b = test.block;
+      if (b != 4 && b != 8) continue;
+      const BlockMatrix w = matrix(3 * b, 3 * b, b, scattered);
+      for (const std::uint32_t n : {1U, 3U}) {
+        for (const Pinned& plan : {Pinned{}, Pinned{Algorithm::best, 3, 2, 1}}) {
+          CAPTURE(b);
+          CAPTURE(static_cast<int>(test.pass));
+          CHECK(run(options_of(test, n, plan), {w}, machine) == "passed");
+        }
+      }
+    }
+  }
+
   TEST_CASE("rows of X become blocks on the tiles, and blocks of Y rows") {
     check_all(6, 8, 24, 1, {}, scattered, 0, Layout::natural);
     check_all(6, 8, 24, 12, {}, scattered, 0, Layout::natural);
@@ -177,8 +198,9 @@ TEST_SUITE("run") {
   TEST_CASE("a dense row spills through all pools and is still right") {
     const auto dense_row = [](std::uint32_t i, std::uint32_t) { return i == 3; };
     const auto dense_column = [](std::uint32_t, std::uint32_t j) { return j == 1; };
-    for (const Pinned plan : {Pinned{Algorithm::best, 4, 1, 2}, Pinned{Algorithm::best, 1, 4, 2},
-                              Pinned{Algorithm::best, 4, 3, 1}, Pinned{Algorithm::best, 3, 3, 1}}) {
+    for (const Pinned& plan :
+         {Pinned{Algorithm::best, 4, 1, 2}, Pinned{Algorithm::best, 1, 4, 2},
+          Pinned{Algorithm::best, 4, 3, 1}, Pinned{Algorithm::best, 3, 3, 1}}) {
       CAPTURE(plan.x);
       CAPTURE(plan.y);
       check_all(9, 10, 9, 12, plan, dense_row);

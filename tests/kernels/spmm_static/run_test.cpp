@@ -80,6 +80,18 @@ Options seeded(std::uint32_t m, std::uint32_t k, double density) {
 }  // namespace
 
 TEST_SUITE("run") {
+  TEST_CASE("equal rows are right though their roundings repeat each other") {
+    std::string text = "%%MatrixMarket matrix coordinate real general\n128 128 16384\n";
+    for (int row = 1; row <= 128; ++row)
+      for (int column = 1; column <= 128; ++column) text += fmt::format("{} {} 1\n", row, column);
+    const MatrixFile file(text);
+    Options options;
+    options.weights.matrix = file.path();
+    options.weights.dtype = Type::f32;
+    options.n = 4;
+    CHECK(test::run_workload<SpmmStatic>(options, small_machine(16)) == "passed");
+  }
+
   TEST_CASE("seeded patterns, from none to all blocks, give the right sums") {
     check_all(seeded(40, 70, 0), {5});
     check_all(seeded(100, 130, 0.15), {1, 4, 33});
