@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace tessera::spmm_tilewise {
 
@@ -71,13 +72,14 @@ std::vector<Job> several_groups(const std::vector<GroupCost>& costs, std::uint32
   const auto cost = [&](std::uint32_t g) { return costs[g].fixed + panels * costs[g].panel; };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return cost(a) > cost(b); });
-  std::vector<std::uint64_t> load(tiles, 0);
+  std::set<std::pair<std::uint64_t, std::uint32_t>> loads;  // each with its tile
+  for (std::uint32_t tile = 0; tile < tiles; ++tile) loads.emplace_hint(loads.end(), 0, tile);
   std::vector<Job> jobs;
   for (const std::uint32_t g : order) {
-    const auto least =
-        static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    load[least] += cost(g);
-    jobs.push_back({g, least, {0, panels}});
+    auto least = loads.extract(loads.begin());
+    least.value().first += cost(g);
+    jobs.push_back({g, least.value().second, {0, panels}});
+    loads.insert(std::move(least));
   }
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const Job& a, const Job& b) { return a.machine < b.machine; });

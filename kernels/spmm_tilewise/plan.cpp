@@ -70,7 +70,7 @@ class Search {
       deepest = std::max(deepest, deepest_);
       if (pinned_.row_singles != 0) break;
     }
-    require_at_most("cuts", pinned_.cuts, deepest);
+    require_at_most("cuts", pinned_.cuts, std::max(deepest, 1U));
     if (!best_) fail();
     return *std::move(best_);
   }
