@@ -18,8 +18,6 @@ using spmm_static::rounding_of;
 
 namespace {
 
-constexpr double kDeviations = 8;  // that likely errors stand for
-
 constexpr std::uint32_t kRowStep = 64;          // of so many rows one is compared where not all are
 constexpr std::uint64_t kSampledColumns = 512;  // that are then compared
 constexpr std::size_t kBatch = 64;              // rows that all threads compare before it goes on
@@ -34,7 +32,7 @@ constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
 class Reference {
  public:
   struct Roundings {
-    sparse::Rounding inner, outer;
+    sparse::Rounding inner, outer;  ///< `repeat`: errors of R^T D are not taken as independent
   };
   /// Of some columns of D.
   Reference(sparse::BlockMatrix s, std::vector<double> left, const data::DenseOperand& right,
@@ -77,8 +75,7 @@ class Reference {
       kernels::Compared one =
           sums[c].compared(row, column, static_cast<double>(found[column]), roundings_.outer);
       one.expected = expected[c];
-      one.allowed += std::min(off[c], std::sqrt(off_squares[c]));
-      one.deviation = std::hypot(one.deviation, std::sqrt(off_squares[c]) / kDeviations);
+      one.allowed += roundings_.outer.repeat ? off[c] : std::min(off[c], std::sqrt(off_squares[c]));
       into.add(one);
     }
   }
@@ -171,21 +168,21 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
   const std::uint64_t flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
   const bool all = compares_all(request.mode, flops, kMostDenseFlops);
   HostThreads threads(request.threads);
-  const sparse::Rounding rounding = rounding_of(plan_.outer.partition);
+  Reference::Roundings roundings{};
+  roundings.outer = rounding_of(plan_.outer.partition);
+  roundings.inner = plan_.inner ? rounding_of(plan_.inner->partition) : roundings.outer;
+  roundings.inner.repeat = roundings.outer.repeat = !seeded();
   const Reference reference(
       sparse_values(forward ? layer_.s : sparse::transposed(layer_.s), layer_, shape_.type),
       left_values(forward ? layer_.u : layer_.v, layer_, shape_.type),
       forward ? layer_.v : layer_.u, x_, columns_to_compare(options_.n, all, request.seed),
-      {plan_.inner ? rounding_of(plan_.inner->partition) : rounding, rounding}, threads);
+      roundings, threads);
   const std::vector<float> y = tensors.floats(chain_.result, threads);
   const std::vector<float> z =
       plan_.inner ? tensors.floats(chain_.low_rank, threads) : std::vector<float>{};
   kernels::Comparison comparison({chain_.result, shape_.type, shape_.partials, false});
   compare_rows(reference, rows_to_compare(rows, all, request.seed), y, options_.n, threads,
                comparison);
-  // Errors of Z go into all rows of a column.
-  const std::uint64_t independent = plan_.inner ? layer_.rank() : x_.rows();
-  comparison.judge_all(x_.seeded() ? independent * options_.n : 0);
   const CheckResult compared = comparison.result("full");
   // What is made of the Z that the machine made is bound more narrowly, and is all compared sooner.
   return worse(worse(compared, check_inner(z, request)), check_outer(z, y, request));
@@ -212,7 +209,6 @@ CheckResult Pixelfly::check_outer(std::span<const float> z, std::span<const floa
   dense.insert(dense.end(), of_z.begin(), of_z.end());
   const sparse::BlockMatrix w = chain_.scaled_outer(shape_.type);
   return sparse::check_product(w, dense, options_.n, y, rounding_of(outer), request,
-                               x_.seeded() ? x_.rows() * options_.n : 0,
                                spmm_static::replay_of(outer, w, options_.n));
 }
 

@@ -73,6 +73,10 @@ class Pixelfly : public Workload {
                                         const CheckRequest& request) const;
   [[nodiscard]] CheckResult check_outer(std::span<const float> z, std::span<const float> y,
                                         const CheckRequest& request) const;
+  /// Whether all that is multiplied is random.
+  [[nodiscard]] bool seeded() const {
+    return options_.weights.matrix.empty() && layer_.u.seeded() && layer_.v.seeded() && x_.seeded();
+  }
   Options options_;
   std::uint32_t contexts_;
   Layer layer_;

@@ -22,11 +22,17 @@ enum class Products : std::uint8_t {
 };
 struct Pinned {
   spmm_static::Pinned low_rank;  ///< V^T X, U^T dY
-  spmm_static::Pinned sparse;    ///< [S | U] [X ; Z]
+  bool other_back = false;       ///< `low_rank_back` is given
+  spmm_static::Pinned low_rank_back;
+  spmm_static::Pinned sparse;  ///< [S | U] [X ; Z]
   PinnedCuts dw, dv;
   Products products = Products::best;
   std::uint32_t rounds = 0;  ///< equal parts of the batch, one after the other; 0: chosen
 };
+/// Of U^T dY in the gradients of weights.
+inline const spmm_static::Pinned& low_rank_back(const Pinned& plan) {
+  return plan.other_back ? plan.low_rank_back : plan.low_rank;
+}
 void describe(config::Fields& fields, PinnedCuts& cuts);
 void describe(config::Fields& fields, Pinned& plan);
 
@@ -61,7 +67,7 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
                      MachineCosts& costs, const Pinned& pinned);
 
 /// Rows that `shape` wants as inputs of a chain's outer product: the side of the inner blocks.
-constexpr std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
+inline std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
 
 void add(Prediction& sum, const Prediction& more, std::uint64_t times = 1);
 

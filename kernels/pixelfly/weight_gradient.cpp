@@ -120,8 +120,9 @@ class GradientPlanner {
     if (shape_.relayouts()) add_rows_in(plan.dw);
     if (of_.gamma) add_scaling(plan);
     if (!low_rank) return plan;
-    plan.z = product(of_.z, x_, slack);
-    plan.t = product(of_.t, dy_, slack + made);
+    plan.z = product(of_.z, {pinned_.low_rank, "workload.plan.low_rank"}, x_, slack);
+    plan.t =
+        product(of_.t, {low_rank_back(pinned_), "workload.plan.low_rank_back"}, dy_, slack + made);
     return plan;
   }
   void add_rows_in(Sampled& first) {
@@ -147,9 +148,14 @@ class GradientPlanner {
   [[nodiscard]] static std::uint64_t results(const GradientPlan& plan) {
     return plan.dw.results().each();
   }
-  spmm_static::Plan product(const BlockMatrix& w, const DenseRows& of, std::uint64_t beside) {
-    return spmm_static::choose_plan(w, inner_shape_, n_, costs_, pinned_.low_rank,
-                                    {"pixelfly", "workload.plan.low_rank", {of}, beside + given()});
+  struct PinnedAt {
+    const spmm_static::Pinned& plan;
+    const char* key;
+  };
+  spmm_static::Plan product(const BlockMatrix& w, const PinnedAt& pinned, const DenseRows& of,
+                            std::uint64_t beside) {
+    return spmm_static::choose_plan(w, inner_shape_, n_, costs_, pinned.plan,
+                                    {"pixelfly", pinned.key, {of}, beside + given()});
   }
 
   /// The program itself says whether it fits, and what its exchanges take, where that does not take
@@ -252,8 +258,9 @@ nlohmann::ordered_json WeightGradient::plan() const {
                                   {"bands", of.partition.deal.bands.count()}};
   };
   nlohmann::ordered_json plan;
-  plan["products"] = plan_.dw.on_unit ? shape_.unit.name() : "vector";
+  plan["products"] = plan_.dw.on_unit ? "matrix_unit" : "vector";
   if (plan_.z) plan["low_rank"] = spmm_static::to_json(*plan_.z);
+  if (plan_.t) plan["low_rank_back"] = spmm_static::to_json(*plan_.t);
   plan["dw"] = cuts(plan_.dw);
   if (plan_.dv) plan["dv"] = cuts(*plan_.dv);
   return plan;

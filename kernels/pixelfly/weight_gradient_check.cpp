@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 
@@ -60,7 +59,6 @@ void multiply(kernels::Compared& one, double factor, program::Type type) {
   const double rounding =
       kTwice * data::unit_roundoff(type) * (std::abs(one.expected) + one.allowed) + smallest;
   one.allowed += rounding;
-  one.deviation = std::hypot(factor * one.deviation, rounding / std::numbers::sqrt3);
 }
 
 class BlockCheck {
@@ -111,42 +109,47 @@ class BlockCheck {
       const float* const of_right = right.row(column, n);
       kernels::Compared one =
           element(of_left, of_right, n).compared(row, column, static_cast<double>(found), rounding);
-      auto exact = replays_ ? static_cast<double>(replay(of_left, of_right, n)) : 0.0;
+      one.exact = static_cast<double>(replay(of_left, of_right, n));
       if (found_.gamma) {
         const program::Type type = plan_.partition.shape.type;
         const float factor = factor_of(in_s ? Factor::of_s : Factor::of_uv, *found_.gamma);
         multiply(one, static_cast<double>(factor), type);
-        exact = scaled(exact, factor, type);
+        one.exact = scaled(*one.exact, factor, type);
       }
       into.add(one);
-      if (replays_) into.add_replayed(one, exact);
     }
   }
 
-  /// What the machine has to make of sums that are kept in f16: each tile those of its columns,
-  /// which are then added in the order of the parts.
+  /// What the machine has to make of an element: each tile the sum of its columns, which are then
+  /// added in the order of the parts.
   [[nodiscard]] float replay(const float* left, const float* right, std::size_t n) const {
-    const std::uint32_t depth = plan_.partition.shape.unit.depth;
-    const sparse::HalfSums half(depth);
+    const sparse::Sums sums(plan_.partials(), plan_.partition.shape.unit.depth);
     float all = 0;
     for (const Part& part : plan_.partition.parts) {
-      float sum = 0;
-      const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(part.end, n));
-      for (std::uint32_t c = part.begin; c < end; ++c) {
-        half.add(left[c], &right[c], {&sum, 1});
-        if ((c + 1 - part.begin) % depth == 0) half.store({&sum, 1});
-      }
-      half.store({&sum, 1});
-      sparse::HalfSums::join({&sum, 1}, {&all, 1});
+      const std::size_t begin = std::min<std::size_t>(part.begin, n);
+      const std::size_t columns = std::min<std::size_t>(part.end, n) - begin;
+      const float sum = part_sum({left + begin, columns}, right + begin, sums);
+      sums.join({&sum, 1}, {&all, 1});
     }
-    return all;
+    return kernels::to_type(plan_.partition.shape.type, all);
+  }
+  [[nodiscard]] float part_sum(std::span<const float> left, const float* right,
+                               const sparse::Sums& sums) const {
+    const sparse::Shape& shape = plan_.partition.shape;
+    if (!plan_.on_unit) return sparse::vector_dot(shape.type, left, right);
+    float sum = 0;
+    for (std::size_t c = 0; c < left.size(); ++c) {
+      sums.add(left[c], &right[c], {&sum, 1});
+      if ((c + 1) % shape.unit.depth == 0) sums.store({&sum, 1});
+    }
+    sums.store({&sum, 1});
+    return sum;
   }
 
   const Sampled& plan_;
   const sparse::BlockMatrix& pattern_;
   Found found_;
   HostThreads& threads_;
-  bool replays_ = plan_.partials() == program::Type::f16;
 };
 
 }  // namespace
@@ -185,9 +188,6 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
     BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma}, threads)
         .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
   }
-  const bool random = x_.seeded() && dy_.seeded();
-  const std::uint64_t independent = random ? n * (plan_.z ? layer_.rank() : x_.rows()) : 0;
-  for (kernels::Comparison* one : {&weights, &factors}) one->judge_all(independent);
   const char* const method = all ? "full" : "sample";
   const CheckResult result = kernels::worse(weights.result(method), inner);
   return plan_.dv ? kernels::worse(result, factors.result(method)) : result;
