@@ -36,9 +36,12 @@ void require_dense(const Options& options) {
       throw KeyError(key,
                      fmt::format("found {} with activations dense, allowed {}", found, allowed));
   };
+  refuse(!options.network.empty(), "workload.network", "a file", "none");
   refuse(options.neuron.kind != NeuronKind::lif, "workload.neuron.kind", "another", "lif");
   refuse(options.neuron.recurrent, "workload.neuron.recurrent", "true", "false");
   refuse(options.data.test_samples > 0, "workload.data.test_samples", "some", "0");
+  // Neurons of padding stand at 0 and must not spike.
+  refuse(options.neuron.threshold < 0, "workload.neuron.threshold", "one below 0", "0 or more");
 }
 
 std::vector<DenseLayer> plan_dense(const Options& options, const Network& network,

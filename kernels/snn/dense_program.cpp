@@ -2,9 +2,8 @@
 
 #include <cstring>
 
-#include <fmt/format.h>
-
 #include "kernels/gemm/tensors.h"
+#include "kernels/snn/program.h"
 
 namespace tessera::snn {
 
@@ -40,13 +39,23 @@ program::Program DenseBuilder::build() {
   }
   step(told());
   program_.main().steps.push_back({program::Repeat{options_.steps, std::move(body)}});
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const Matrix& weights = layers_[l].weights;
-    program_.add_tensor(gemm::tensor_of({fmt::format("layer_{}", l), program::Role::weights,
-                                         program::Type::f32, weights.rows, weights.columns},
-                                        weights.lies));
-  }
+  for (std::uint32_t l = 0; l < layers_.size(); ++l) add_weights(l);
   return std::move(program_);
+}
+
+/// Weights, and what the optimiser keeps of them.
+void DenseBuilder::add_weights(std::uint32_t layer) {
+  const auto add = [&](Kept kept, const Matrix& matrix) {
+    const auto role = kept == Kept::weights ? program::Role::weights : program::Role::result;
+    program_.add_tensor(gemm::tensor_of(
+        {weights_name(layer, false, kept), role, program::Type::f32, matrix.rows, matrix.columns},
+        matrix.lies));
+  };
+  const LayerMatrices& its = layers_[layer];
+  add(Kept::weights, its.weights);
+  if (!its.moments) return;
+  add(Kept::first_moments, its.moments->first);
+  if (its.moments->second) add(Kept::second_moments, *its.moments->second);
 }
 
 std::uint32_t DenseBuilder::codelet(const std::string& name) {
@@ -60,7 +69,7 @@ std::vector<BufferId> DenseBuilder::history(const Matrix& like, std::uint32_t sl
   std::vector<BufferId> buffers;
   for (std::uint32_t t = 0; t < like.tiles(); ++t)
     buffers.push_back(program_.add_buffer({TileId(t),
-                                           slots * like.lies.stored.bytes_on(t),
+                                           std::uint64_t{slots} * like.lies.stored.bytes_on(t),
                                            8,
                                            false,
                                            program::Category::tensors,
@@ -77,7 +86,7 @@ void DenseBuilder::add_matrices() {
   events_ = history(inputs_, options_.time_steps + 1, "events of all steps");
   if (options_.feed == Feed::device) {
     for (std::uint32_t t = 0; t < inputs_.tiles(); ++t) {
-      const std::uint32_t bytes = inputs_.lies.stored.bytes_on(t);
+      const std::uint64_t bytes = inputs_.lies.stored.bytes_on(t);
       events_[t] = program_.add_buffer(
           {TileId(t), (options_.time_steps + 1) * bytes, 8, true, program::Category::tensors,
            [this_fill = filling(t)](std::span<std::byte> into) { this_fill(into, 0); },

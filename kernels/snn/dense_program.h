@@ -51,6 +51,7 @@ class DenseBuilder {
   std::uint32_t codelet(const std::string& name);
   std::vector<BufferId> history(const Matrix& like, std::uint32_t slots, std::string_view name);
   void add_matrices();
+  void add_weights(std::uint32_t layer);
   LayerMatrices make_layer(const Layer& layer);
   /// Zeros and ones of all steps, as tile `t` has them.
   std::function<void(std::span<std::byte>, std::uint64_t)> filling(std::uint32_t t) const;

@@ -69,6 +69,10 @@ struct Network {
   [[nodiscard]] std::uint64_t parameters() const;  ///< weights, recurrent ones too
 };
 
+/// The layers with these neurons of each alone. They take the spikes of all, so layers do not
+/// follow on each other.
+Network only(const Network& network, const std::vector<std::vector<std::uint32_t>>& neurons);
+
 /// Refuses a network in which a list has not the size that it must have, layers do not follow on
 /// each other, or a value is no finite number (thresholds may be infinite): a KeyError at `key`
 /// that names layer and list.

@@ -70,10 +70,12 @@ void place_reductions(const Network& network, Plan& plan) {
     }
   }
   std::uint32_t first = plan.first;
+  const std::uint32_t end = plan.first + plan.tiles;
   for (std::size_t i = 0; i < work.size(); ++i) {
     Reduction& reduction = plan.reductions[i];
-    reduction.first = std::min(first, plan.first + plan.tiles - 1);
-    reduction.tiles = std::max(static_cast<std::uint32_t>(work[i] / all * plan.tiles), 1U);
+    reduction.first = std::min(first, end - 1);
+    reduction.tiles = std::clamp(static_cast<std::uint32_t>(work[i] / all * plan.tiles), 1U,
+                                 end - reduction.first);
     first += reduction.tiles;
   }
 }

@@ -13,7 +13,7 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
                         std::uint32_t part) {
   constexpr std::uint64_t kStream = 311;
   const std::uint64_t which = (std::uint64_t{vector} << 40) + (std::uint64_t{sample} << 16) + part;
-  return word(data::random_bits(seed, kStream, which));
+  return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
 }
 
 ProgramBuilder::ProgramBuilder(const Snn& snn, const Stated* stated)
@@ -33,7 +33,7 @@ ProgramBuilder::ProgramBuilder(const Snn& snn, const Stated* stated)
 
 BufferId ProgramBuilder::buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
                                 const Fill& fill, bool keep) {
-  return program_.add_buffer({TileId(tile), word(std::max<std::uint64_t>(bytes, 8)), 8, keep,
+  return program_.add_buffer({TileId(tile), std::max<std::uint64_t>(bytes, 8), 8, keep,
                               program::Category::tensors, fill, name});
 }
 

@@ -62,6 +62,12 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
 std::string lists_name(VectorId vector);
 std::string totals_name(VectorId vector);
 
+/// The tensors of a layer's weights and of what the optimiser keeps of them: layer_0,
+/// layer_0_recurrent_first_moments, ... Those of SGD are its velocity, and there are no second
+/// ones.
+enum class Kept : std::uint8_t { weights, first_moments, second_moments };
+std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept = Kept::weights);
+
 /// A tensor of words.
 std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
                                     HostThreads& threads);

@@ -20,8 +20,9 @@ float log2_of(float x) {
 
 }  // namespace
 
-PlainNetwork::PlainNetwork(Network& network, const Plan& plan, const Setting& setting)
-    : network_(network), plan_(plan), setting_(setting) {
+PlainNetwork::PlainNetwork(Network& network, const Plan& plan, const Setting& setting,
+                           HostThreads& threads)
+    : network_(network), plan_(plan), setting_(setting), threads_(threads) {
   schedule_.rate = static_cast<float>(setting.learning.rate);
 }
 
@@ -39,23 +40,34 @@ void PlainNetwork::begin(std::size_t samples) {
 }
 
 PlainNetwork::Outcome PlainNetwork::forward(const std::vector<Sample>& batch) {
-  const bool reads_out = network_.layers.back().kind == NeuronKind::integrator;
   for (std::uint32_t t = 0; t < setting_.time_steps; ++t) {
-    for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
-      for (std::size_t b = 0; b < batch.size(); ++b) step_layer(l, b, t);
-    for (VectorId v = 1; v <= network_.layers.size(); ++v)
-      for (std::size_t b = 0; b < batch.size(); ++b)
-        if (plan_.lists[v].capacity > 0) lists_[v][b][t + 1] = select(v, b, t);
-    for (std::size_t b = 0; b < batch.size(); ++b) {
-      const List& list = lists_.back()[b][t + 1];
-      if (!reads_out)
-        for (std::uint32_t i = 0; i < list.spikes; ++i) sums_[b][list.ids[i]] += 1;
-      else
-        for (std::uint32_t k = 0; k < network_.outputs(); ++k)
-          sums_[b][k] += states_.back()[b].u[t + 1][k];
-    }
+    begin_step(t);
+    threads_.for_ranges(batch.size(), 1, [&](std::size_t first, std::size_t end) {
+      for (std::size_t b = first; b < end; ++b) step_sample(b, t);
+    });
   }
   return lose(batch);
+}
+
+void PlainNetwork::follow(Lists lists) {
+  begin(lists.front().size());
+  lists_ = std::move(lists);
+  for (std::uint32_t t = 0; t < setting_.time_steps; ++t)
+    for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
+      for (std::size_t b = 0; b < sums_.size(); ++b) step_layer(l, b, t);
+}
+
+void PlainNetwork::step_sample(std::size_t sample, std::uint32_t step) {
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) step_layer(l, sample, step);
+  for (VectorId v = 1; v <= network_.layers.size(); ++v)
+    if (plan_.lists[v].capacity > 0) lists_[v][sample][step + 1] = select(v, sample, step);
+  if (network_.layers.back().kind == NeuronKind::integrator) {
+    for (std::uint32_t k = 0; k < network_.outputs(); ++k)
+      sums_[sample][k] += states_.back()[sample].u[step + 1][k];
+  } else {
+    const List& list = lists_.back()[sample][step + 1];
+    for (std::uint32_t i = 0; i < list.spikes; ++i) sums_[sample][list.ids[i]] += 1;
+  }
 }
 
 PlainNetwork::Values PlainNetwork::input_of(std::uint32_t layer, std::size_t sample,

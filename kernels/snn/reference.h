@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "kernels/snn/snn.h"
 
-/// The same network, plainly: loops over samples, neurons and ids in f32, sums in the order that
-/// the plan states. So it must list the very spikes that the machine does: one rounding elsewhere,
-/// and a neuron that stands at its threshold differs.
+/// The same network, plainly: loops over samples, neurons and ids in f32, every rounding where tile
+/// code has it, sums in the order that the plan states. So it must list the very spikes that the
+/// machine does and come to the very weights: one rounding elsewhere, and a neuron that stands at
+/// its threshold differs.
 namespace tessera::snn {
 
 /// Spikes of a vector in one step of one sample.
@@ -25,11 +27,20 @@ struct Setting {
   training::Learning learning;
 };
 
+/// (steepness |v - threshold| + 1)^2: one over SuperSpike's surrogate, arXiv 1705.11146.
+inline float inverse_surrogate(float v, float threshold, float steepness) {
+  const float base = std::fma(steepness, std::fabs(v - threshold), 1.0F);
+  return base * base;
+}
+
 /// A batch through a network, forth and back.
 class PlainNetwork {
  public:
-  /// Both outlive it. Updates change the network.
-  PlainNetwork(Network& network, const Plan& plan, const Setting& setting);
+  /// All outlive it. Updates change the network.
+  PlainNetwork(Network& network, const Plan& plan, const Setting& setting, HostThreads& threads);
+  PlainNetwork(const PlainNetwork&) = delete;
+  PlainNetwork& operator=(const PlainNetwork&) = delete;
+  virtual ~PlainNetwork() = default;
 
   struct Sample {
     std::uint64_t number = 0;
@@ -51,6 +62,10 @@ class PlainNetwork {
       }
     return forward(batch);
   }
+  using Lists = std::vector<std::vector<std::vector<List>>>;  ///< [vector][sample][slot]
+  /// States that follow lists which are given: nothing is selected, and there is no loss. Layers
+  /// may be some neurons of those whose lists they are.
+  void follow(Lists lists);
   /// Gradients of the batch just looked at, without the update.
   void find_gradients();
   /// The weights follow them.
@@ -71,45 +86,85 @@ class PlainNetwork {
     return gradients_[layer];
   }
 
- private:
+  /// The same of what the optimiser keeps of each: SGD's velocity, or Adam's moments.
+  [[nodiscard]] const std::vector<float>& first_moments(std::uint32_t layer) const {
+    return first_[layer];
+  }
+  [[nodiscard]] const std::vector<float>& second_moments(std::uint32_t layer) const {
+    return second_[layer];
+  }
+
+ protected:
   using Values = std::vector<float>;
   /// Of a layer and a sample: states of all steps, one or two a neuron; [step][neuron].
   struct States {
     std::vector<Values> u, second;
   };
+  /// All layers are about to take the spikes that stand in slot `step`.
+  virtual void begin_step(std::uint32_t /*step*/) {}
+  /// What a sample's spikes bring to the neurons of a layer.
+  [[nodiscard]] virtual Values input_of(std::uint32_t layer, std::size_t sample,
+                                        std::uint32_t step) const;
+  /// From the gradients of a step's spikes to those of the step before.
+  virtual void step_back(std::uint32_t step);
+  void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
 
+  Network& network_;
+  const Plan& plan_;
+  Setting setting_;
+  HostThreads& threads_;
+  Lists lists_;
+  std::vector<std::vector<States>> states_;  ///< [layer][sample]
+  std::vector<Values> logit_gradients_;      ///< [sample]
+  // Back:
+  std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
+  std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list
+  std::vector<std::vector<Values>> copies_;     ///< [layer][copy] of weight gradients
+
+ private:
   void begin(std::size_t samples);
   Outcome forward(const std::vector<Sample>& batch);
+  void step_sample(std::size_t sample, std::uint32_t step);
   void step_layer(std::uint32_t layer, std::size_t sample, std::uint32_t step);
-  [[nodiscard]] Values input_of(std::uint32_t layer, std::size_t sample, std::uint32_t step) const;
   [[nodiscard]] List select(VectorId vector, std::size_t sample, std::uint32_t step) const;
   Outcome lose(const std::vector<Sample>& batch);
-  void step_back(std::uint32_t step);
-  void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
-  void add_weight_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
-  void find_spike_gradients(std::uint32_t step);
+  void add_weight_gradients(std::uint32_t layer, std::uint32_t tile, std::uint32_t step);
+  void find_spike_gradients(std::size_t sample, std::uint32_t step);
+  float next_step();
   [[nodiscard]] Values dots(const Reduction& reduction, std::size_t sample, const List& list,
                             std::uint32_t tile) const;
   /// Where a neuron stands beside its threshold.
   [[nodiscard]] float position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
                                std::uint32_t neuron) const;
 
-  Network& network_;
-  const Plan& plan_;
-  Setting setting_;
-  std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]
-  std::vector<std::vector<States>> states_;            ///< [layer][sample]
-  std::vector<Values> sums_;                           ///< of outputs, [sample]
-  std::vector<Values> logit_gradients_;
-  // Back:
-  std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
-  std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list
-  std::vector<std::vector<Values>> copies_;     ///< [layer][copy] of weight gradients
+  std::vector<Values> sums_;  ///< of outputs, [sample]
   std::vector<Values> gradients_, first_, second_;
   struct {
-    float rate, first = 1, second = 1;
+    float rate, first = 1, second = 1, root = 1;
     std::uint32_t step = 0;
   } schedule_;
+};
+
+/// The same with dense activations: products as gemm::Replay has them, in the order of their plans.
+/// Gradients of spikes are by neuron.
+class PlainDenseNetwork final : public PlainNetwork {
+ public:
+  /// All outlive it.
+  PlainDenseNetwork(Network& network, const Plan& plan, const Setting& setting,
+                    const std::vector<DenseLayer>& products, HostThreads& threads)
+      : PlainNetwork(network, plan, setting, threads), products_(products) {}
+
+ private:
+  void begin_step(std::uint32_t step) override;
+  [[nodiscard]] Values input_of(std::uint32_t layer, std::size_t sample,
+                                std::uint32_t step) const override;
+  void step_back(std::uint32_t step) override;
+  void dense_state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
+  /// Ones where a vector spikes, [sample][neuron].
+  [[nodiscard]] Values ones(VectorId vector, std::uint32_t slot) const;
+
+  const std::vector<DenseLayer>& products_;
+  std::vector<Values> inputs_;  ///< of the step's layers, [layer], [sample][neuron]
 };
 
 }  // namespace tessera::snn

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "kernels/snn/reference.h"
 
@@ -8,10 +7,8 @@ namespace tessera::snn {
 
 namespace {
 
-/// SuperSpike, arXiv 1705.11146.
 float surrogate(float v, float threshold, float steepness) {
-  const float base = std::fma(steepness, std::fabs(v - threshold), 1.0F);
-  return 1.0F / (base * base);
+  return 1.0F / inverse_surrogate(v, threshold, steepness);
 }
 
 void add(std::vector<float>& sum, const std::vector<float>& values) {
@@ -42,7 +39,6 @@ void PlainNetwork::find_gradients() {
   }
 }
 
-/// From the gradients of a step's spikes to those of the step before.
 void PlainNetwork::step_back(std::uint32_t step) {
   const std::size_t samples = sums_.size();
   const VectorId last = static_cast<VectorId>(network_.layers.size());
@@ -54,13 +50,17 @@ void PlainNetwork::step_back(std::uint32_t step) {
     for (std::size_t i = 0; i < list.ids.size(); ++i)
       of_spike[i] += logit_gradients_[b][list.ids[i]];
   }
-  for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
-    for (std::size_t b = 0; b < samples; ++b) {
-      state_gradient(l, b, step);
-      add_weight_gradient(l, b, step);
+  threads_.for_ranges(samples, 1, [&](std::size_t first, std::size_t end) {
+    for (std::size_t b = first; b < end; ++b) {
+      for (std::uint32_t l = 0; l < network_.layers.size(); ++l) state_gradient(l, b, step);
+      find_spike_gradients(b, step);
     }
-  }
-  find_spike_gradients(step);
+  });
+  constexpr std::size_t kTiles = 16;  // that a thread takes at once
+  for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
+    threads_.for_ranges(plan_.layers[l].tiles, kTiles, [&](std::size_t first, std::size_t end) {
+      for (std::size_t tile = first; tile < end; ++tile) add_weight_gradients(l, word(tile), step);
+    });
 }
 
 void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step) {
@@ -82,16 +82,20 @@ void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::
   if (!reads_out) {
     const List& list = lists_[layer + 1][sample][step + 1];
     const Values& of_spike = of_spikes_[layer + 1][sample];
+    const States& states = states_[layer][sample];
     for (std::size_t i = 0; i < list.ids.size() && !of_spike.empty(); ++i) {
       const std::uint32_t k = list.ids[i];
-      const float slope =
-          surrogate(position(layer, sample, step + 1, k), what.threshold[k], setting_.steepness);
+      const float u = states.u[step + 1][k];
       if (what.kind == NeuronKind::adaptive) {
-        const float through = (1 - what.rho[k]) / what.rho[k];
-        const float of_v = std::fma(of_second[k], through, of_spike[i]) * slope;
+        // Unlike position(), this rounds once.
+        const float v = std::fma(-what.strength[k], states.second[step + 1][k], u);
+        const float behind = of_second[k] * ((1 - what.rho[k]) / what.rho[k]);
+        const float of_v =
+            (of_spike[i] + behind) * surrogate(v, what.threshold[k], setting_.steepness);
         of_u[k] += of_v;
         of_second[k] = std::fma(-what.strength[k], of_v, of_second[k]);
       } else {
+        const float slope = surrogate(u, what.threshold[k], setting_.steepness);
         of_u[k] = std::fma(of_spike[i], slope, of_u[k]);
       }
     }
@@ -104,19 +108,20 @@ void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::
   }
 }
 
-/// Each sample adds to the copy of the worker that has it on the neurons' tile.
-void PlainNetwork::add_weight_gradient(std::uint32_t layer, std::size_t sample,
-                                       std::uint32_t step) {
+/// Of the neurons of one tile. Each sample adds to the copy of the worker that has it.
+void PlainNetwork::add_weight_gradients(std::uint32_t layer, std::uint32_t tile,
+                                        std::uint32_t step) {
   const Layer& what = network_.layers[layer];
-  const LayerTiles& lies = plan_.layers[layer];
-  const Values& of_input = of_inputs_[layer][sample];
+  const std::uint32_t per_tile = plan_.layers[layer].neurons_per_tile;
+  const std::uint32_t begin = tile * per_tile;
+  const std::uint32_t end = std::min(begin + per_tile, what.neurons);
+  const std::uint32_t copies = gradient_copies(end - begin, setting_.contexts, plan_.batch);
   std::uint32_t first_row = 0;
   for (const VectorId v : Plan::sources(network_, layer)) {
-    const List& list = lists_[v][sample][step];
-    for (std::uint32_t begin = 0; begin < what.neurons; begin += lies.neurons_per_tile) {
-      const std::uint32_t end = std::min(begin + lies.neurons_per_tile, what.neurons);
-      const std::uint32_t copies = gradient_copies(end - begin, setting_.contexts, plan_.batch);
-      Values& sum = copies_[layer][sample % copies];
+    for (std::size_t b = 0; b < sums_.size(); ++b) {
+      const List& list = lists_[v][b][step];
+      const Values& of_input = of_inputs_[layer][b];
+      Values& sum = copies_[layer][b % copies];
       for (std::uint32_t i = 0; i < list.spikes; ++i) {
         float* const row = &sum[std::size_t{first_row + list.ids[i]} * what.neurons];
         for (std::uint32_t k = begin; k < end; ++k) row[k] += of_input[k];
@@ -149,74 +154,31 @@ PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t 
 }
 
 /// Of the spikes of the step before: tiles by groups, then groups.
-void PlainNetwork::find_spike_gradients(std::uint32_t step) {
-  std::vector<std::vector<bool>> begun(of_spikes_.size(), std::vector<bool>(sums_.size()));
-  const auto add_to = [&](VectorId v, std::size_t b, const Values& values) {
-    if (begun[v][b])
-      add(of_spikes_[v][b], values);
+void PlainNetwork::find_spike_gradients(std::size_t sample, std::uint32_t step) {
+  std::vector<bool> begun(of_spikes_.size());
+  const auto add_to = [&](VectorId v, const Values& values) {
+    if (begun[v])
+      add(of_spikes_[v][sample], values);
     else
-      of_spikes_[v][b] = values;
-    begun[v][b] = true;
+      of_spikes_[v][sample] = values;
+    begun[v] = true;
   };
   for (const Reduction& reduction : plan_.reductions) {
     const std::uint32_t tiles = plan_.layers[reduction.layer].tiles;
-    for (std::size_t b = 0; b < sums_.size(); ++b) {
-      const List& list = lists_[reduction.vector][b][step];
-      for (std::uint32_t g = 0; g < reduction.groups; ++g) {
-        const kernels::Interval members = reduction.members(g, tiles);
-        Values sum;
-        for (std::uint64_t m = members.begin; m < members.end; ++m) {
-          const Values one = dots(reduction, b, list, static_cast<std::uint32_t>(m));
-          if (reduction.groups == 1)
-            add_to(reduction.vector, b, one);
-          else if (m == members.begin)
-            sum = one;
-          else
-            add(sum, one);
-        }
-        if (reduction.groups > 1) add_to(reduction.vector, b, sum);
+    const List& list = lists_[reduction.vector][sample][step];
+    for (std::uint32_t g = 0; g < reduction.groups; ++g) {
+      const kernels::Interval members = reduction.members(g, tiles);
+      Values sum;
+      for (std::uint64_t m = members.begin; m < members.end; ++m) {
+        const Values one = dots(reduction, sample, list, word(m));
+        if (reduction.groups == 1)
+          add_to(reduction.vector, one);
+        else if (m == members.begin)
+          sum = one;
+        else
+          add(sum, one);
       }
-    }
-  }
-}
-
-void PlainNetwork::update() {
-  const training::Learning& learning = setting_.learning;
-  const bool adam = learning.optimiser == training::Optimiser::adam;
-  const bool falls = learning.schedule == training::Schedule::step;
-  if (falls && schedule_.step > 0 && schedule_.step % learning.decay_every == 0)
-    schedule_.rate *= static_cast<float>(learning.decay);
-  float rate = schedule_.rate;
-  const std::uint32_t step = schedule_.step++;
-  if (schedule_.step < learning.warm_up)
-    rate = rate * static_cast<float>(schedule_.step) / static_cast<float>(learning.warm_up);
-  if (learning.schedule == training::Schedule::cosine && learning.all_steps > 1) {
-    const double angle = std::numbers::pi * step / (learning.all_steps - 1);
-    rate *= static_cast<float>(learning.lowest + (1 - learning.lowest) * (1 + std::cos(angle)) / 2);
-  }
-  schedule_.first *= adam ? static_cast<float>(learning.beta1) : 0.0F;
-  schedule_.second *= adam ? static_cast<float>(learning.beta2) : 0.0F;
-  const float root = std::sqrt(1.0F - schedule_.second);
-  const float size = rate * root / (1.0F - schedule_.first);
-  const auto keep_first = static_cast<float>(adam ? learning.beta1 : learning.momentum);
-  const auto keep_second = static_cast<float>(learning.beta2);
-  const float epsilon = static_cast<float>(learning.epsilon) * root;  // as torch.optim.Adam's
-  for (std::size_t l = 0; l < network_.layers.size(); ++l) {
-    Layer& layer = network_.layers[l];
-    const std::size_t inputs = layer.weights.size();
-    for (std::size_t i = 0; i < gradients_[l].size(); ++i) {
-      float& weight = i < inputs ? layer.weights[i] : layer.recurrent_weights[i - inputs];
-      const float g = gradients_[l][i];
-      float& m = first_[l][i];
-      float& v = second_[l][i];
-      if (!adam) {
-        m = std::fma(keep_first, m, g);
-        weight = std::fma(-size, m, weight);
-        continue;
-      }
-      m = std::fma(keep_first, m, (1.0F - keep_first) * g);
-      v = std::fma(keep_second, v, (1.0F - keep_second) * g * g);
-      weight -= size * m / (std::sqrt(v) + epsilon);
+      if (reduction.groups > 1) add_to(reduction.vector, sum);
     }
   }
 }

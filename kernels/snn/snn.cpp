@@ -19,10 +19,12 @@ namespace tessera::snn {
 
 namespace {
 
-/// Of the first samples.
+/// Of the first steps of the first samples.
 double mean_events(const Data& data, std::uint64_t samples, std::uint32_t steps) {
   constexpr std::uint64_t kLooked = 8;
+  constexpr std::uint32_t kLookedSteps = 4096;
   samples = std::min(samples, kLooked);
+  steps = std::min(steps, kLookedSteps);
   double events = 0;
   for (std::uint64_t sample = 0; sample < samples; ++sample)
     for (std::uint32_t t = 0; t < steps; ++t)
@@ -197,7 +199,8 @@ void Snn::expect() {
                                 std::min<std::uint64_t>(options_.batch, kMostSamples));
   looked.time_steps = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kMostAdditions / (a_step * samples), 1, looked.time_steps));
-  PlainNetwork network(network_, plan_, looked);
+  HostThreads one(1);
+  PlainNetwork network(network_, plan_, looked, one);
   std::vector<PlainNetwork::Sample> batch;
   for (std::uint64_t b = 0; b < samples; ++b) batch.push_back({b, data_.label(b)});
   network.look(batch,

@@ -114,7 +114,7 @@ class Snn : public Workload {
 
  private:
   friend class ProgramBuilder;
-  friend class SnnReplay;
+  friend class SnnCheck;
   friend class Raster;
   [[nodiscard]] const Options& fitting() const;
   // results.cpp
@@ -133,8 +133,6 @@ class Snn : public Workload {
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
   [[nodiscard]] std::vector<Plan> candidates(MachineCosts& costs) const;
   void require_room() const;
-  void compare_lists(const TensorReader& tensors, HostThreads& threads,
-                     const PlainNetwork& expected, CheckResult& result) const;
   /// Streams, labels and what the host is told.
   void add_tensors(program::Program& program) const;
   [[nodiscard]] std::uint32_t test_steps() const {

@@ -21,6 +21,12 @@ std::string name_of(VectorId vector) {
 }  // namespace
 
 std::string lists_name(VectorId vector) { return "spikes_" + name_of(vector); }
+std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept) {
+  const char* const what = kept == Kept::weights         ? "layer"
+                           : kept == Kept::first_moments ? "first_moments"
+                                                         : "second_moments";
+  return fmt::format("{}_{}{}", what, layer, recurrent ? "_recurrent" : "");
+}
 std::string totals_name(VectorId vector) { return "totals_" + name_of(vector); }
 
 void ProgramBuilder::add_tensors() {
@@ -48,19 +54,21 @@ void ProgramBuilder::add_lists(VectorId vector) {
   if (vector > 0) program_.add_tensor(std::move(totals));
 }
 
-/// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are. A tile
-/// has its neurons in blocks, of each row after row.
+/// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are, and
+/// what the optimiser keeps of each. A tile has its neurons in blocks, of each row after row.
 void ProgramBuilder::add_weights(std::uint32_t layer) {
   const Layer& what = network_.layers[layer];
-  std::vector<TensorPart> parts;
   std::vector<kernels::Interval> held;
-  for (const Neurons& tile : neurons_[layer]) {
-    parts.push_back({{tile.weights}, tile.pairs * plane_bytes(layer)});
-    held.push_back({tile.begin, tile.end});
-  }
-  const auto add = [&](const std::string& name, std::uint32_t first, std::uint32_t end) {
-    Tensor tensor{name, Role::weights, Type::f32, {end - first, what.neurons}};
-    tensor.parts = parts;
+  for (const Neurons& tile : neurons_[layer]) held.push_back({tile.begin, tile.end});
+  const auto add = [&](bool recurrent, Kept kept, BufferId Neurons::*buffer) {
+    const std::uint32_t first = recurrent ? what.inputs : 0;
+    const std::uint32_t end = recurrent ? what.rows() : what.inputs;
+    Tensor tensor{weights_name(layer, recurrent, kept),
+                  kept == Kept::weights ? Role::weights : Role::result,
+                  Type::f32,
+                  {end - first, what.neurons}};
+    for (const Neurons& tile : neurons_[layer])
+      tensor.parts.push_back({{tile.*buffer}, tile.pairs * plane_bytes(layer)});
     tensor.runs = [held, first, end, rows = what.rows(), neurons = std::uint64_t{what.neurons},
                    wide = plan_.wide](std::size_t tile, program::Runs& runs) {
       std::uint64_t n = held[tile].begin;
@@ -75,8 +83,14 @@ void ProgramBuilder::add_weights(std::uint32_t layer) {
     };
     program_.add_tensor(std::move(tensor));
   };
-  add(fmt::format("layer_{}", layer), 0, what.inputs);
-  if (what.recurrent()) add(fmt::format("layer_{}_recurrent", layer), what.inputs, what.rows());
+  for (const bool recurrent : {false, true}) {
+    if (recurrent && !what.recurrent()) continue;
+    add(recurrent, Kept::weights, &Neurons::weights);
+    if (!options_.train) continue;
+    add(recurrent, Kept::first_moments, &Neurons::first_moments);
+    if (options_.learning.optimiser == training::Optimiser::adam)
+      add(recurrent, Kept::second_moments, &Neurons::second_moments);
+  }
 }
 
 void Snn::add_tensors(program::Program& program) const {

@@ -275,6 +275,10 @@ TEST_SUITE("cli") {
     refused("--set workload.optimiser.kind=adam --set workload.train=false",
             {"workload.optimiser", "nothing reads as workload.train stands"});
     refused("--set workload.batch=3", {"workload.batch", "allowed 1 to 2"});
+    refused(
+        "--set workload.activations=dense --set workload.neuron.threshold=-0.1 --set "
+        "workload.neuron.second_threshold=-1",
+        {"workload.neuron.threshold", "below 0 with activations dense, allowed 0 or more"});
     refused("--set workload.max_activity=1.5", {"workload.max_activity"});
     refused("--set workload.data.raster=x.npy", {"workload.data"});
     folder.write("late.txt", "0 1 1\n0 0 1\n");

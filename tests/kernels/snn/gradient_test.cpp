@@ -182,7 +182,8 @@ void compare(const Case& which) {
   }
   const Plan plan = make_plan(
       network, {0, 3, 1.0, options.data.inputs, options.loss == Loss::spike_count}, costs);
-  PlainNetwork plain(network, plan, {1, 6, kSteps, float(kSteepness), {}});
+  HostThreads one(1);
+  PlainNetwork plain(network, plan, {1, 6, kSteps, float(kSteepness), {}}, one);
   const std::vector<PlainNetwork::Sample> batch{{0, 1}, {1, 2}, {2, 0}};
   const auto outcome = plain.look(batch, events);
   plain.find_gradients();

@@ -140,6 +140,13 @@ TEST_SUITE("run") {
     CHECK(run(options, small_machine(41)) == "passed");
     options.neuron.recurrent = true;
     CHECK(run(options, small_machine(41)) == "passed");
+    // Fewer tiles are left for the last sums than their work asks for.
+    options.layers = {6, 11, 40, 9};
+    options.data.classes = 9;
+    options.batch = 3;
+    options.max_activity = 1;
+    options.loss = Loss::membrane;
+    CHECK(run(options, small_machine(16)) == "passed");
   }
 
   TEST_CASE("inference, feeds, test samples, optimisers, a batch of one") {

@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/snn/check.h"
+#include "sim/data/random.h"
+
+namespace tessera::snn {
+
+namespace {
+
+constexpr std::uint32_t kSampledNeurons = 16;  // of a layer
+constexpr std::uint64_t kNeuronStream = 83;    // of random numbers
+
+const char* name_of(std::uint32_t mark) {
+  return mark == 0 ? "not listed" : mark == kSpikeMark ? "a spike" : "a carrier of gradient";
+}
+
+}  // namespace
+
+/// Some neurons of each layer over all steps of the last batch: states that follow the lists that
+/// tiles hold, by the weights that they hold, say whether a neuron spikes or carries gradient.
+void SnnCheck::compare_neurons(std::uint64_t seed) {
+  if (snn_.dense_) return;
+  Network held = weights_;
+  std::vector<std::vector<std::uint32_t>> chosen(held.layers.size());
+  for (std::uint32_t l = 0; l < held.layers.size(); ++l) {
+    Layer& layer = held.layers[l];
+    layer.weights = tensors_.floats(weights_name(l, false), threads_);
+    if (layer.recurrent())
+      layer.recurrent_weights = tensors_.floats(weights_name(l, true), threads_);
+    for (std::uint32_t i = 0; i < kSampledNeurons; ++i)
+      chosen[l].push_back(word(data::random_below(
+          seed, kNeuronStream, std::uint64_t{l} * kSampledNeurons + i, layer.neurons)));
+  }
+  Network some = only(held, chosen);
+  PlainNetwork neurons(some, plan_, snn_.setting(), threads_);
+  const PlainNetwork::Lists lists = held_lists();
+  neurons.follow(lists);
+  for (VectorId v = 1; v < plan_.lists.size(); ++v)
+    for (std::uint32_t b = 0; holds(v) && b < options_.batch; ++b)
+      for (std::uint32_t t = 0; t < options_.time_steps; ++t)
+        compare_marks(v, b, t, lists[v][b][t + 1], chosen[v - 1], neurons.marks(v - 1, b, t));
+}
+
+/// A list that is full may leave out any.
+void SnnCheck::compare_marks(VectorId vector, std::uint32_t sample, std::uint32_t step,
+                             const List& list, const std::vector<std::uint32_t>& chosen,
+                             const std::vector<std::uint32_t>& marks) {
+  const bool is_full = list.ids.size() == plan_.lists[vector].capacity;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto place = std::find(list.ids.begin(), list.ids.end(), chosen[i]);
+    const std::uint32_t found = place == list.ids.end()                  ? 0
+                                : place - list.ids.begin() < list.spikes ? kSpikeMark
+                                                                         : kCarrierMark;
+    ++result_.compared;
+    if (found == marks[i] || (found == 0 && is_full)) continue;
+    blame(1, fmt::format("neuron {} of layer {} is {} for sample {} at step {}, expected {}",
+                         chosen[i], vector - 1, name_of(found), sample, step, name_of(marks[i])));
+  }
+}
+
+/// Those of the last batch as tiles hold them; a list that says what none can say is left empty.
+PlainNetwork::Lists SnnCheck::held_lists() {
+  PlainNetwork::Lists lists(plan_.lists.size());
+  for (VectorId v = 0; v < lists.size(); ++v) {
+    const ListPlan& plan = plan_.lists[v];
+    lists[v].assign(options_.batch, std::vector<List>(options_.time_steps + 1));
+    if (!holds(v)) continue;
+    const auto words = words_of(tensors_, lists_name(v), threads_);
+    const std::uint32_t* is = words.data();
+    for (std::vector<List>& of_sample : lists[v]) {
+      for (List& list : of_sample) {
+        const std::uint32_t count = is[1];
+        const bool sound = is[0] <= count && count <= plan.capacity &&
+                           std::all_of(is + kListHeader, is + kListHeader + count,
+                                       [&](std::uint32_t id) { return id < plan.neurons; });
+        if (sound)
+          list = {{is + kListHeader, is + kListHeader + count}, is[0]};
+        else
+          blame(1, fmt::format("a list of {} says {} spikes and {} ids, or others than there are",
+                               lists_name(v), is[0], count));
+        is += list_words(plan.capacity);
+      }
+    }
+  }
+  return lists;
+}
+
+}  // namespace tessera::snn
