@@ -1,6 +1,7 @@
 #include "kernels/training/results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -67,6 +68,23 @@ double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
   double right = 0;
   for (const StepResult& step : steps) right += step.right;
   return right / (static_cast<double>(steps.size()) * batch);
+}
+
+void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResult>& steps,
+                    bool scale_changes) {
+  const auto first = [&](const auto& is) { return std::ranges::find_if(steps, is); };
+  const auto number = [&](auto step) { return step - steps.begin() + 1; };
+  const auto loss = first([](const StepResult& step) { return !std::isfinite(step.loss); });
+  if (loss != steps.end())
+    results["warnings"].push_back(fmt::format("training diverges: the loss is {} in step {} of {}",
+                                              std::isnan(loss->loss) ? "no number" : "infinite",
+                                              number(loss), steps.size()));
+  const auto skipped = first([](const StepResult& step) { return step.skipped; });
+  if (skipped != steps.end() && !scale_changes)
+    results["warnings"].push_back(
+        fmt::format("gradients overflow f16 in step {} of {} at a loss scale of {}, which skips it "
+                    "(workload.loss_scale: a smaller one, or dynamic)",
+                    number(skipped), steps.size(), skipped->scale));
 }
 
 void add_not_used(nlohmann::ordered_json& results, std::uint32_t batch, Taken training,

@@ -32,6 +32,11 @@ std::vector<StepResult> step_results(const TensorReader& tensors, std::string_vi
 /// Mean share of samples that were right.
 double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch);
 
+/// Adds a line to `warnings` for the first loss that is no number, and for the first step that is
+/// skipped at a scale that does not change.
+void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResult>& steps,
+                    bool scale_changes);
+
 /// Samples of a data set, and the batches that were taken of them.
 struct Taken {
   std::uint64_t samples, batches;

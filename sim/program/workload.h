@@ -19,6 +19,7 @@ struct CheckResult {
   double bound = 0;            ///< what max_error may reach
   std::string method = {};     ///< full | sample | off
   std::string problem = {};    ///< the worst element and what is wrong with it; empty if passed
+  std::string note = {};       ///< what it did not compare, and why; empty: nothing
   std::uint64_t compared = 0;  ///< elements, one by one
   std::uint64_t replayed = 0;  ///< elements computed again, every rounding in the plan's order
   double mean = 0;             ///< of their signed errors over what is allowed

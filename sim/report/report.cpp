@@ -156,6 +156,7 @@ Json check_section(const CheckResult& check) {
     json["missed_probability"] = check.missed_probability;
   }
   if (!check.problem.empty()) json["problem"] = check.problem;
+  if (!check.note.empty()) json["note"] = check.note;
   return json;
 }
 

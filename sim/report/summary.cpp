@@ -192,15 +192,18 @@ std::string check_line(const Json& report) {
         check.at("threshold").get<double>(), check.at("lone_threshold").get<double>(),
         1 / check.at("missed_probability").get<double>());
   }
+  if (check.contains("note"))
+    line += fmt::format("            {}\n", check.at("note").get<std::string>());
   return line;
 }
 
-/// What the run left out of its data.
-std::string dropped_lines(const Json& report) {
+/// What the user should know of the results, and what the run left out of its data.
+std::string result_lines(const Json& report) {
   std::string text;
   const Json results = report.value("results", Json::object());
-  for (const Json& line : results.value("dropped", Json::array()))
-    text += fmt::format("  {}\n", line.get<std::string>());
+  for (const char* list : {"warnings", "dropped"})
+    for (const Json& line : results.value(list, Json::array()))
+      text += fmt::format("  {}\n", line.get<std::string>());
   return text;
 }
 
@@ -257,7 +260,7 @@ std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
          rate_line(report) + memory_lines(report) + training_line(report) + traffic_line(report) +
          stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
-         dropped_lines(report) + check_line(report) + host_line(report);
+         result_lines(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report
