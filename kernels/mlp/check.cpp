@@ -1,56 +1,184 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "kernels/mlp/reference.h"
-#include "sim/data/element.h"
+#include "kernels/mlp/scatter.h"
+#include "kernels/mlp/trainings.h"
 
 namespace tessera::mlp {
 
 namespace {
 
-constexpr std::uint32_t kExactSteps = 20;  // before rounding has grown into another training
-constexpr double kPoints = 0.02;           // that accuracies may differ by, and ...
-constexpr double kDeviations = 3;          // ... so many standard deviations of the samples seen
-constexpr std::uint64_t kSampledFlops = 2'000'000'000;
+/// Of each training, where not all steps are done again, and of the tests after it.
+constexpr std::uint64_t kSampledFlops = 1'000'000'000;
 
-/// How far a loss may be off after `step` updates: sums of `depth` products, rounded some times on
-/// the way, in every step again. In f16 both sides round sums to f16, and few of these alike sums
-/// to different numbers: a share of about u32 / u16 of them by u16, so that the root of the mean
-/// square is that of the product.
-double allowed(double loss, double roundoff, std::uint32_t step) {
-  return roundoff * (1 + std::abs(loss)) * (step + 1);
-}
-double roundoff(std::uint32_t depth, program::Type type) {
-  constexpr double kRoundings = 2;
-  return kRoundings * std::sqrt(double(depth)) *
-         std::sqrt(data::unit_roundoff(type) * data::unit_roundoff(program::Type::f32));
+/// The first step whose loss is no number; the number of steps if there is none.
+std::size_t finite_steps(const std::vector<StepResult>& steps) {
+  const auto found =
+      std::ranges::find_if(steps, [](const StepResult& step) { return !std::isfinite(step.loss); });
+  return static_cast<std::size_t>(found - steps.begin());
 }
 
-/// Where a training is unstable, differences grow faster: so many times as far as they do between
-/// two plain trainings with parameters and gradients such a rounding apart. Adam is where gradients
-/// are of their rounding's size: it follows these as far as any.
-constexpr double kSpreads = 8;
+/// Compares what was found with trainings of which the first is not perturbed.
+class Comparison {
+ public:
+  Comparison(const Trained& found, const std::vector<Trained>& trained)
+      : found_(found), trained_(trained), steps_(trained.front().training.size()) {}
 
-/// The first step whose gradients overflowed at a scale that does not change, or none.
-std::string overflowed(const std::vector<StepResult>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    if (steps[i].skipped)
+  /// Losses of all steps that have a significant digit, and what else the host is told of them.
+  void training() {
+    comparable_ = std::min(finite(), steps_);
+    if (result.problem.empty()) comparable_ = significant();
+    for (std::size_t step = 0; step < comparable_; ++step)
+      compare("step", &Trained::training, step);
+  }
+
+  /// Tests are done with the parameters that were found. A loss that is no number in some of the
+  /// trainings only says nothing; nor does any of a training that diverged, since sums beyond f32
+  /// depend on their order.
+  void tests() {
+    if (diverges_) return;
+    for (std::size_t step = 0; step < trained_.front().test.size(); ++step) {
+      const auto diverging = std::ranges::count_if(
+          trained_, [&](const Trained& each) { return !std::isfinite(each.test[step].loss); });
+      const bool all = diverging == std::ssize(trained_);
+      if (diverging == 0 || (all && std::isfinite(found_.test[step].loss)))
+        compare("test step", &Trained::test, step);
+    }
+  }
+
+  /// Of one map, if their change has a significant digit.
+  void parameters(std::size_t map, const Parameters& its) {
+    if (diverges_ || !change_is_significant(its)) {
+      left_out_.push_back(fmt::format("{}", map));
+      return;
+    }
+    const Worst element = compared_by_element(its);
+    result.compared += its.found.size();
+    take(element, [&] {
+      return fmt::format("parameter {} of map {} is {:.9g}, expected {:.9g}", element.at, map,
+                         element.found, element.expected);
+    });
+    const Together together = compared_together(its);
+    take(together.size, [&] {
       return fmt::format(
-          "gradients overflow f16 in step {} of {} at a loss scale of {} (workload.loss_scale: a "
-          "smaller one, or dynamic)",
-          i + 1, steps.size(), steps[i].scale);
-  return {};
-}
+          "parameters of map {} differ by {:.3g} standard deviations in the mean, allowed {:.3g}",
+          map, together.size.found, together.size.found / together.size.ratio);
+    });
+    take(together.share, [&] {
+      return fmt::format("parameters of map {} have changed by {:.3g} % too {}", map,
+                         100 * std::abs(together.share.found),
+                         together.share.found < 0 ? "little" : "much");
+    });
+  }
 
-/// The first step whose loss is no number, or none.
-std::string not_finite(const std::vector<StepResult>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    if (!std::isfinite(steps[i].loss))
-      return fmt::format("the loss is {} in step {} of {}", steps[i].loss, i + 1, steps.size());
-  return {};
+  /// What is not compared, and why; empty: nothing.
+  [[nodiscard]] std::string note() const {
+    std::string text;
+    if (diverges_)
+      text = fmt::format("plain training diverges too: nothing is compared from step {} of {} on",
+                         comparable_ + 1, steps_);
+    else if (comparable_ < steps_)
+      text =
+          fmt::format("losses after step {} of {} have no significant digit", comparable_, steps_);
+    if (left_out_.empty() || diverges_) return text;
+    return fmt::format("{}{}changes of parameters of map {} have no significant digit", text,
+                       text.empty() ? "" : "; ", fmt::join(left_out_, ", "));
+  }
+
+  CheckResult result{.bound = 1};
+
+ private:
+  template <class Text>
+  void take(const Worst& worst, const Text& text) {
+    if (worst.ratio <= result.max_error) return;
+    result.max_error = worst.ratio;
+    if (!(worst.ratio <= 1)) result.problem = text();
+  }
+
+  void compare(const char* name, std::vector<StepResult> Trained::*which, std::size_t step) {
+    const auto one = [&](const auto& value, double roundoff, const char* what) {
+      std::vector<double> all;
+      for (const Trained& each : trained_) all.push_back(value((each.*which)[step]));
+      const Worst worst =
+          compared(value((found_.*which)[step]), all, roundoff * std::abs(all.front()));
+      ++result.compared;
+      take(worst, [&] {
+        return fmt::format("{} of {} {} is {:.9g}, expected {:.9g}", what, name, step + 1,
+                           worst.found, worst.expected);
+      });
+    };
+    one([](const StepResult& its) { return its.loss; }, 0x1p-24, "the loss");
+    one([](const StepResult& its) { return its.right; }, 0, "the number of right samples");
+    if (which == &Trained::test) return;
+    one([](const StepResult& its) { return its.scale; }, 0, "the loss scale");
+    one([](const StepResult& its) { return its.skipped ? 1.0 : 0.0; }, 0, "the skipping");
+  }
+
+  /// Steps before the first loss that is no number. It may be so many steps earlier or later than
+  /// in the other trainings as these are apart, and kSlack.
+  std::size_t finite() {
+    constexpr std::size_t kSlack = 2;
+    std::size_t first = steps_;
+    std::size_t last = 0;
+    for (const Trained& each : trained_) {
+      first = std::min(first, finite_steps(each.training));
+      last = std::max(last, finite_steps(each.training));
+    }
+    const std::size_t found = std::min(finite_steps(found_.training), steps_);
+    const std::size_t slack = last - first + kSlack;
+    const bool agrees =
+        first == steps_ ? found == steps_ : found + slack >= first && found <= last + slack;
+    const std::size_t step = std::min(found, first);
+    if (!agrees) {
+      result.max_error = std::numeric_limits<double>::infinity();
+      result.problem = fmt::format("the loss is {:.9g} in step {} of {}, expected {:.9g}",
+                                   found_.training[step].loss, step + 1, steps_,
+                                   trained_.front().training[step].loss);
+    }
+    diverges_ = step < steps_;
+    return step;
+  }
+
+  /// Steps before losses have no significant digit any more: perturbed trainings are as far apart
+  /// as losses are large.
+  std::size_t significant() {
+    double mean = 0;
+    for (std::size_t i = 0; i < comparable_; ++i)
+      mean += std::abs(trained_.front().training[i].loss) / static_cast<double>(comparable_);
+    std::size_t end = comparable_;
+    const auto has_digits = [&](std::size_t step) {
+      std::vector<double> all;
+      for (const Trained& each : trained_) all.push_back(each.training[step].loss);
+      return kDeviations * deviation(all) < std::max(mean, std::abs(all.front()));
+    };
+    while (end > 0 && !has_digits(end - 1)) --end;
+    return end;
+  }
+
+  const Trained& found_;
+  const std::vector<Trained>& trained_;
+  std::size_t steps_;
+  std::size_t comparable_ = 0;  ///< steps
+  bool diverges_ = false;
+  std::vector<std::string> left_out_;  ///< maps
+};
+
+Trained found_in(const TensorReader& tensors, std::size_t maps, HostThreads& threads) {
+  Trained found{training::step_results(tensors, training::kTrainingResults),
+                training::step_results(tensors, training::kTestResults),
+                {}};
+  for (std::size_t i = 0; i < maps; ++i) {
+    const std::string name = fmt::format("weights_{}", i);
+    std::vector<float>& all = found.parameters.emplace_back(tensors.floats(name, threads));
+    for (const char* part : {"_bias", "_gamma"})
+      if (tensors.has(name + part))
+        for (const float each : tensors.floats(name + part, threads)) all.push_back(each);
+  }
+  return found;
 }
 
 }  // namespace
@@ -61,71 +189,44 @@ double Mlp::learned_gamma(const TensorReader& tensors, std::size_t map) {
 }
 
 CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request) const {
-  const std::vector<StepResult> found = training::step_results(tensors, training::kTrainingResults);
-  const std::vector<StepResult> tested = training::step_results(tensors, training::kTestResults);
+  HostThreads threads(request.threads);
+  const Trained found = found_in(tensors, linears_.size(), threads);
   const bool full = compares_all(request.mode, useful_flops());
-  CheckResult result{.bound = 1, .method = full ? "full" : "sample"};
-  result.problem = not_finite(found);
-  if (result.problem.empty()) result.problem = not_finite(tested);
-  if (result.problem.empty() && !options_.scaling.changes()) result.problem = overflowed(found);
-  if (!result.problem.empty()) {
-    result.max_error = std::numeric_limits<double>::infinity();
-    return result;
-  }
   const std::uint64_t flops_a_step = std::max<std::uint64_t>(useful_flops() / steps(), 1);
   const auto sampled = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kSampledFlops / flops_a_step, 1, steps()));
-  const Trained expected =
-      train_plainly(options_, data_, linears_, full ? steps() : sampled, full ? test_steps() : 0);
-  std::uint32_t depth = options_.batch;
-  for (const Linear& linear : linears_) depth = std::max(depth, linear.columns());
-  const double unit = roundoff(depth, options_.dtype);
-  const auto compared = std::min<std::size_t>(expected.training.size(), kExactSteps);
-  std::optional<Trained> nudged;
-  const auto another = [&]() -> const Trained& {
-    if (!nudged) nudged = train_plainly(options_, data_, linears_, word(compared), 0, unit);
-    return *nudged;
-  };
-  for (std::uint32_t step = 0; step < compared; ++step) {
-    const StepResult& wanted = expected.training[step];
-    const double difference = std::abs(found[step].loss - wanted.loss);
-    double may = allowed(wanted.loss, unit, step);
-    if (difference > may) may += kSpreads * std::abs(another().training[step].loss - wanted.loss);
-    ++result.compared;
-    if (found[step].skipped != wanted.skipped && result.problem.empty())
-      result.problem = fmt::format("step {} is {}, expected {}", step + 1,
-                                   found[step].skipped ? "skipped" : "none that is skipped",
-                                   wanted.skipped ? "one that is" : "none");
-    if (difference / may <= result.max_error) continue;
-    result.max_error = difference / may;
-    if (result.max_error > 1)
-      result.problem = fmt::format("the loss of step {} is {:.9g}, expected {:.9g}", step + 1,
-                                   found[step].loss, wanted.loss);
+  const Extent extent{full ? steps() : sampled,
+                      full ? test_steps() : std::min(sampled, test_steps()), found.parameters};
+  std::vector<std::vector<double>> initial;
+  for (std::size_t i = 0; i < linears_.size(); ++i)
+    initial.push_back(initial_parameters(options_.seed, i, linears_[i]));
+  // Weights that are not trained are kept in the type of products.
+  const double roundoff = data::unit_roundoff(options_.train ? program::Type::f32 : options_.dtype);
+  std::vector<Trained> trained;
+  for (std::size_t wanted = 1 + kFirstTrainings;; wanted *= 2) {
+    std::vector<std::uint64_t> seeds;
+    for (std::size_t seed = trained.size(); seed < wanted; ++seed) seeds.push_back(seed);
+    for (Trained& each : train_plainly(options_, data_, linears_, extent, seeds, threads))
+      trained.push_back(std::move(each));
+    Comparison comparison(found, trained);
+    comparison.training();
+    for (std::size_t i = 0; i < linears_.size() && extent.steps == steps(); ++i) {
+      Parameters its{found.parameters[i], {}, initial[i], roundoff};
+      for (const Trained& each : trained) its.trained.emplace_back(each.parameters[i]);
+      comparison.parameters(i, its);
+    }
+    comparison.tests();
+    CheckResult& result = comparison.result;
+    result.passed = result.problem.empty();
+    if (!result.passed && trained.size() <= kMostTrainings) continue;
+    result.method = full ? "full" : "sample";
+    result.note = comparison.note();
+    if (extent.steps < steps())
+      result.note = fmt::format("{} of {} steps and {} of {} tests are compared{}{}", extent.steps,
+                                steps(), extent.test_steps, test_steps(),
+                                result.note.empty() ? "" : "; ", result.note);
+    return result;
   }
-  for (std::size_t i = 0; i < linears_.size(); ++i) {
-    if (!linears_[i].learns_gamma() || compared < steps()) continue;
-    const double is = learned_gamma(tensors, i);
-    const double wanted = expected.weights[i].back();
-    double may = allowed(wanted, unit, word(compared));
-    if (!(std::abs(is - wanted) <= may))
-      may += kSpreads * std::abs(another().weights[i].back() - wanted);
-    ++result.compared;
-    if (std::abs(is - wanted) <= may) continue;
-    result.max_error = std::max(result.max_error, std::abs(is - wanted) / may);
-    if (result.problem.empty())
-      result.problem = fmt::format("gamma of map {} is {:.9g}, expected {:.9g}", i, is, wanted);
-  }
-  if (full && !tested.empty() && result.problem.empty()) {
-    const double is = training::accuracy(tested, options_.batch);
-    const double wanted = training::accuracy(expected.test, options_.batch);
-    const double samples = double(tested.size()) * options_.batch;
-    const double may = kPoints + kDeviations * std::sqrt(wanted * (1 - wanted) / samples);
-    if (std::abs(is - wanted) > may)
-      result.problem = fmt::format(
-          "the accuracy on test samples is {:.4f}, expected {:.4f} +- {:.4f}", is, wanted, may);
-  }
-  result.passed = result.problem.empty();
-  return result;
 }
 
 }  // namespace tessera::mlp

@@ -259,6 +259,7 @@ nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!tested.empty()) json["test_accuracy"] = training::accuracy(tested, options_.batch);
   if (!trained.empty()) json["training_accuracy"] = training::accuracy(trained, options_.batch);
+  training::add_divergence(json, trained, options_.scaling.changes());
   training::add_not_used(json, options_.batch,
                          {options_.data.samples, options_.feed == Feed::host ? steps() : 1},
                          {options_.data.test_samples, test_steps()});

@@ -3,28 +3,29 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/mlp/arithmetic.h"
 #include "kernels/mlp/network.h"
 
-/// Linear maps in double, a sample at a time, written without regard to the machine's; in f16, what
-/// products take and give is rounded to f16.
+/// Linear maps a sample at a time, written without regard to the machine's; what products take and
+/// give, and every sum, is rounded as Arithmetic says.
 namespace tessera::mlp {
 
 using Vector = std::vector<double>;
 
-/// What a number becomes that is kept as f16; as f32 it stays in double.
-class Rounding {
+/// Sums of the squares of what samples gave, and their roots: the norms of gradients' operands.
+class Squares {
  public:
-  explicit Rounding(program::Type type) : halves_(type == program::Type::f16) {}
-  double operator()(double value) const {
-    return halves_ ? data::rounded(program::Type::f16, value) : value;
+  explicit Squares(std::size_t count = 0) : sums_(count, 0.0) {}
+  void add(std::size_t at, double value) { sums_[at] += value * value; }
+  void add(const Vector& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) add(i, values[i]);
   }
-  void all(Vector& values) const {
-    if (halves_)
-      for (double& each : values) each = (*this)(each);
-  }
+  [[nodiscard]] double operator[](std::size_t at) const { return sums_[at]; }
+  /// The norms; begins again from nothing.
+  Vector taken();
 
  private:
-  bool halves_;
+  Vector sums_;
 };
 
 /// y = x W + b with its parameters in the order of initial_parameters().
@@ -34,31 +35,36 @@ class PlainMap {
   PlainMap& operator=(const PlainMap&) = delete;
   virtual ~PlainMap() = default;
   [[nodiscard]] virtual Vector forward(const Vector& x) = 0;
-  /// Adds to `gradients`; the gradient of x. After forward() of the same x.
-  virtual Vector backward(const Vector& x, const Vector& gradient) = 0;
+  /// Adds to `gradients`; the gradient of x, if `wanted`. After forward() of the same x.
+  virtual Vector backward(const Vector& x, const Vector& gradient, bool wanted) = 0;
   /// After a change of `parameters`.
   virtual void refresh() {
     weights = parameters;
     round.all(weights);
   }
-  /// Gradients of what samples saw become those of parameters; once for all samples of a copy.
-  virtual void finish_gradients() {}
-  /// Of a batch: those of factors are kept in f32.
+  /// Gradients of a copy's `samples` samples are complete: rounded, and become those of parameters.
+  virtual void finish_gradients(std::uint32_t samples) = 0;
+  /// Rounds gradients to the type that the machine keeps them in.
   virtual void round_gradients() { round.all(gradients); }
 
   Vector parameters, gradients;
 
  protected:
-  PlainMap(Vector initial, program::Type type)
-      : parameters(std::move(initial)), gradients(parameters.size()), round(type) {
-    weights = parameters;
-    round.all(weights);
-  }
-  Rounding round;
+  PlainMap(Vector initial, const Arithmetic& arithmetic)
+      : parameters(std::move(initial)), gradients(parameters.size()), round(arithmetic) {}
+  Arithmetic round;
   Vector weights;  ///< what parameters are in products
 };
 
 std::unique_ptr<PlainMap> plain_map(const Linear& linear, Vector initial,
-                                    program::Type type = program::Type::f32);
+                                    const Arithmetic& arithmetic);
+
+/// By kind: dense (also of low_rank), butterfly, pixelfly.
+std::unique_ptr<PlainMap> plain_dense(const Linear& linear, Vector initial,
+                                      const Arithmetic& arithmetic);
+std::unique_ptr<PlainMap> plain_butterfly(const Linear& linear, Vector initial,
+                                          const Arithmetic& arithmetic);
+std::unique_ptr<PlainMap> plain_pixelfly(const Linear& linear, Vector initial,
+                                         const Arithmetic& arithmetic);
 
 }  // namespace tessera::mlp

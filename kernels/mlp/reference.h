@@ -5,58 +5,72 @@
 #include "kernels/mlp/mlp.h"
 #include "kernels/mlp/plain_map.h"
 
-/// The same training, plainly and in double: forward, back and update a sample and a weight at a
-/// time, in loops of their own.
+/// The same training, plainly: forward, back and update a sample and a weight at a time, in loops
+/// of their own, in double or in the machine's numbers.
 namespace tessera::mlp {
+
+/// The step size that tile code has for each step, to the bit with the machine's numbers but for
+/// cosines.
+class StepSize {
+ public:
+  StepSize(const training::Learning& learning, const Arithmetic& arithmetic);
+  /// Of the next step that is not skipped.
+  void next();
+  [[nodiscard]] double value() const { return value_; }
+  /// What Adam's epsilon is multiplied by: the root of 1 - beta2^t.
+  [[nodiscard]] double root() const { return root_; }
+
+ private:
+  const training::Learning& learning_;
+  Arithmetic round_;
+  std::uint32_t step_ = 0;
+  double rate_, first_ = 1, second_ = 1;  ///< powers of the decays
+  double value_ = 0, root_ = 1;
+};
 
 class PlainNetwork {
  public:
-  /// Both outlive it.
-  PlainNetwork(const Options& options, const std::vector<Linear>& linears);
+  /// Both outlive it. By default in double.
+  PlainNetwork(const Options& options, const std::vector<Linear>& linears, Numbers numbers = {});
 
-  /// Forward, and the sample's share of the mean loss; in f16 of an image that is rounded.
+  /// Forward, and the sample's share of the batch's loss; in f16 of an image that is rounded.
   StepResult look(const Vector& image, std::uint32_t label);
   /// Adds the gradients of the sample just looked at.
   void learn(std::uint32_t label);
   /// The samples of one copy of the network are done: its gradients are those of its parameters,
   /// rounded and added to the other copies'.
   void gather();
-  /// Parameters follow the gradients. In f16 these are rounded before, and where one overflowed,
-  /// nothing changes but the scale.
+  /// Parameters follow the gradients. In f16, where one overflowed, nothing changes but the scale.
   void update();
-  /// Parameters become a share of themselves larger or smaller, in turns; so does every gradient
-  /// from here on, by that share of its map's largest, as sums of many are rounded.
-  void nudge(double share);
-  [[nodiscard]] double scale() const { return scale_; }
-  [[nodiscard]] bool skipped() const { return skipped_; }
+  /// The mean loss and the number of right samples of what was looked at since the last call.
+  StepResult told();
+  [[nodiscard]] bool skipped() const { return skipped_; }  ///< the last update
+  /// Parameters become those of each map.
+  void take(const std::vector<std::vector<float>>& parameters);
   [[nodiscard]] const std::vector<std::unique_ptr<PlainMap>>& maps() const { return maps_; }
 
  private:
+  double cross_entropy(std::uint32_t label);
+  void follow(PlainMap& map, Vector& first, Vector& second);
+  void rescale();
+
   const Options& options_;
   const std::vector<Linear>& linears_;
+  Arithmetic round_;
+  StepSize step_size_;
   std::vector<std::unique_ptr<PlainMap>> maps_;
   std::vector<Vector> first_, second_;
   std::vector<Vector> gathered_;  ///< gradients of copies
-  Vector input_, probabilities_;
+  std::vector<Squares> of_copies_;
+  Vector input_, exponentials_;
+  double sum_ = 0;                      ///< of exponentials
   std::vector<Vector> sums_, outputs_;  ///< of the sample
-  std::uint32_t step_ = 0;
-  Rounding round_;
+  StepResult batch_{};                  ///< sums over the samples since told()
+  double loss_squares_ = 0;
   double scale_ = 1;  ///< of gradients
   double inverse_ = 1;
-  double slip_ = 0;       ///< of gradients, as nudge() says
-  bool skipped_ = false;  ///< the last update
+  bool skipped_ = false;
   std::uint32_t good_ = 0;
-  void rescale();
 };
-
-struct Trained {
-  std::vector<StepResult> training, test;
-  std::vector<std::vector<double>> weights;  ///< by map, as initial_parameters()
-};
-
-/// The first `steps` of training, then `test_steps` batches of test samples; of a network nudged by
-/// a share.
-Trained train_plainly(const Options& options, const Data& data, const std::vector<Linear>& linears,
-                      std::uint32_t steps, std::uint32_t test_steps, double nudge = 0);
 
 }  // namespace tessera::mlp

@@ -1,0 +1,121 @@
+#include "kernels/mlp/scatter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::mlp {
+
+double deviation(std::span<const double> trained) {
+  double squares = 0;
+  for (const double each : trained.subspan(1)) {
+    const double difference = each - trained.front();
+    squares += difference * difference;
+  }
+  return std::sqrt(squares / static_cast<double>(trained.size() - 1));
+}
+
+Worst compared(double found, std::span<const double> trained, double least) {
+  const double expected = trained.front();
+  const double allowed = kDeviations * std::hypot(deviation(trained), least);
+  const double difference = std::abs(found - expected);
+  if (difference == 0) return {0, 0, found, expected};
+  const double ratio = difference / allowed;
+  return {std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio, 0, found, expected};
+}
+
+namespace {
+
+/// Variances of the parameters of perturbed trainings.
+std::vector<double> variances(const Parameters& its) {
+  const auto count = static_cast<double>(its.trained.size() - 1);
+  const std::span<const float> expected = its.trained.front();
+  std::vector<double> own(expected.size(), 0.0);
+  for (std::size_t run = 1; run < its.trained.size(); ++run)
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const double difference = double(its.trained[run][i]) - double(expected[i]);
+      own[i] += difference * difference / count;
+    }
+  std::vector<double> sorted = own;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  constexpr double kPrior = 1;  // degrees of freedom
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    // Half a unit in the last place, which updates are rounded to.
+    const double last = its.roundoff * std::abs(double(expected[i]));
+    own[i] = (count * own[i] + kPrior * *middle) / (count + kPrior) + last * last;
+  }
+  return own;
+}
+
+/// Differences of one training from the unperturbed one.
+struct Differences {
+  double size, share;
+  double least_share;  ///< a share's deviation if differences were independent
+};
+Differences differences(const Parameters& its, std::span<const float> one,
+                        const std::vector<double>& variance) {
+  double squares = 0;
+  double along = 0;
+  double change = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (variance[i] == 0) continue;
+    const double expected = its.trained.front()[i];
+    const double difference = one[i] - expected;
+    const double step = expected - its.initial[i];
+    squares += difference * difference / variance[i];
+    along += difference * step / variance[i];
+    change += step * step / variance[i];
+  }
+  return {std::sqrt(squares / static_cast<double>(one.size())), change > 0 ? along / change : 0,
+          change > 0 ? 1 / std::sqrt(change) : 0};
+}
+
+}  // namespace
+
+bool change_is_significant(const Parameters& its) {
+  const std::span<const float> expected = its.trained.front();
+  double change = 0;
+  double apart = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double step = double(expected[i]) - its.initial[i];
+    change += step * step;
+    for (const std::span<const float> one : its.trained) {
+      const double difference = double(one[i]) - double(expected[i]);
+      apart += difference * difference;
+    }
+  }
+  apart /= static_cast<double>(its.trained.size() - 1);
+  return kDeviations * std::sqrt(apart) <= std::sqrt(change);
+}
+
+Worst compared_by_element(const Parameters& its) {
+  const std::vector<double> variance = variances(its);
+  Worst worst;
+  for (std::size_t i = 0; i < variance.size(); ++i) {
+    const double found = its.found[i];
+    const double expected = its.trained.front()[i];
+    if (found == expected) continue;
+    const double allowed = kDeviations * std::sqrt(variance[i]);
+    const double ratio = std::abs(found - expected) / allowed;
+    if (!(ratio <= worst.ratio)) worst = {ratio, i, found, expected};
+    if (std::isnan(ratio)) return {std::numeric_limits<double>::infinity(), i, found, expected};
+  }
+  return worst;
+}
+
+Together compared_together(const Parameters& its) {
+  const std::vector<double> variance = variances(its);
+  std::vector<double> sizes{0};
+  std::vector<double> shares{0};
+  for (std::size_t run = 1; run < its.trained.size(); ++run) {
+    const Differences each = differences(its, its.trained[run], variance);
+    sizes.push_back(each.size);
+    shares.push_back(each.share);
+  }
+  const Differences found = differences(its, its.found, variance);
+  return {compared(found.size, sizes, 1 / kDeviations),
+          compared(found.share, shares, found.least_share)};
+}
+
+}  // namespace tessera::mlp

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Whether what was found is one of the trainings that roundings allow. These scatter: the first is
+/// done without perturbations, the K others with perturbed sums (Arithmetic), and the squares of
+/// their differences from the first estimate a variance of K degrees of freedom.
+namespace tessera::mlp {
+
+/// What differences may be, in standard deviations of the perturbed trainings. Perturbations exceed
+/// the machine's roundings about kExcess = 4 times, so that eight deviations are 32 of the
+/// machine's. Where a perturbed training and the one found take another turn (a ReLU, a rounding to
+/// f16, a logit that is the largest) it suffices that one of up to 64 does: 8 sqrt(1/64) = 1.
+constexpr double kDeviations = 8;
+/// Perturbed trainings at first, and at most: as many again while something stands out, since a
+/// deviation of 3 degrees of freedom comes out as a tenth of itself once in 700 times.
+constexpr std::size_t kFirstTrainings = 3;
+constexpr std::size_t kMostTrainings = 31;
+
+/// The largest difference over what is allowed, and where; infinite if it is no number.
+struct Worst {
+  double ratio = 0;
+  std::size_t at = 0;
+  double found = 0, expected = 0;
+};
+
+/// A number of each training: `found`, then the unperturbed one's and those of all others.
+/// `least`: a deviation that is there even if no perturbed training shows it, as where a number is
+/// rounded.
+Worst compared(double found, std::span<const double> trained, double least);
+double deviation(std::span<const double> trained);
+
+/// The parameters of one map, [training][parameter], all after the same steps.
+struct Parameters {
+  std::span<const float> found;
+  std::vector<std::span<const float>> trained;
+  std::span<const double> initial;
+  double roundoff;  ///< of what the machine keeps them in
+};
+/// Whether perturbed trainings are less far apart than the expected one is from the beginning.
+bool change_is_significant(const Parameters& parameters);
+/// Element by element. Variances of so few trainings are drawn to the median of all (moderated:
+/// Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
+Worst compared_by_element(const Parameters& parameters);
+/// All together: the root mean square of differences over deviations, beside those of the perturbed
+/// trainings; and the share of the expected change by which the found one is longer or shorter,
+/// beside the shares of theirs.
+struct Together {
+  Worst size, share;
+};
+Together compared_together(const Parameters& parameters);
+
+}  // namespace tessera::mlp

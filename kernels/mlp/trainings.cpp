@@ -1,0 +1,79 @@
+#include "kernels/mlp/trainings.h"
+
+#include <memory>
+
+namespace tessera::mlp {
+
+namespace {
+
+/// Networks that learn the same side by side.
+class Trainings {
+ public:
+  Trainings(const Options& options, const Data& data, const std::vector<Linear>& linears,
+            std::span<const std::uint64_t> seeds, HostThreads& threads)
+      : options_(options), data_(data), threads_(threads), trained_(seeds.size()) {
+    for (const std::uint64_t seed : seeds)
+      networks_.push_back(std::make_unique<PlainNetwork>(options, linears, Numbers{true, seed}));
+  }
+
+  std::vector<Trained> take(const Extent& extent) {
+    for (std::uint32_t step = 0; step < extent.steps; ++step)
+      turn(options_.feed == Feed::host ? step : 0, false);
+    for (std::size_t n = 0; n < networks_.size(); ++n) {
+      for (const auto& map : networks_[n]->maps())
+        trained_[n].parameters.emplace_back(map->parameters.begin(), map->parameters.end());
+      if (extent.test_steps > 0) networks_[n]->take(extent.tested);
+    }
+    for (std::uint32_t step = 0; step < extent.test_steps; ++step) turn(step, true);
+    return std::move(trained_);
+  }
+
+ private:
+  void turn(std::uint64_t number, bool tests) {
+    const std::uint32_t samples = tests ? options_.data.test_samples : options_.data.samples;
+    std::vector<Vector> images(options_.batch, Vector(data_.inputs()));
+    std::vector<std::uint32_t> labels(options_.batch);
+    for (std::uint32_t row = 0; row < options_.batch; ++row) {
+      const std::uint64_t sample =
+          (tests ? options_.data.samples : 0) + (number * options_.batch + row) % samples;
+      for (std::uint32_t i = 0; i < data_.inputs(); ++i) images[row][i] = data_.pixel(sample, i);
+      labels[row] = data_.label(sample);
+    }
+    const bool learns = options_.train && !tests;
+    threads_.for_ranges(networks_.size(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t n = begin; n < end; ++n)
+        (tests ? trained_[n].test : trained_[n].training)
+            .push_back(of_batch(*networks_[n], images, labels, learns));
+    });
+  }
+  [[nodiscard]] StepResult of_batch(PlainNetwork& network, const std::vector<Vector>& images,
+                                    const std::vector<std::uint32_t>& labels, bool learns) const {
+    for (std::uint32_t row = 0; row < options_.batch; ++row) {
+      network.look(images[row], labels[row]);
+      if (!learns) continue;
+      network.learn(labels[row]);
+      if ((row + 1) % (options_.batch / options_.replicas) == 0) network.gather();
+    }
+    StepResult result = network.told();
+    if (!learns) return result;
+    network.update();
+    result.skipped = network.skipped();
+    return result;
+  }
+
+  const Options& options_;
+  const Data& data_;
+  HostThreads& threads_;
+  std::vector<std::unique_ptr<PlainNetwork>> networks_;
+  std::vector<Trained> trained_;
+};
+
+}  // namespace
+
+std::vector<Trained> train_plainly(const Options& options, const Data& data,
+                                   const std::vector<Linear>& linears, const Extent& extent,
+                                   std::span<const std::uint64_t> seeds, HostThreads& threads) {
+  return Trainings(options, data, linears, seeds, threads).take(extent);
+}
+
+}  // namespace tessera::mlp
