@@ -3,13 +3,16 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/data/image_file.h"
 #include "sim/data/numpy_file.h"
 #include "sim/data/random.h"
+#include "sim/report/units.h"
 
 namespace tessera::mlp {
 
@@ -20,6 +23,9 @@ enum Stream : std::uint64_t { kPattern = 101, kLabel, kSign, kNoise };
 
 constexpr std::uint32_t kWaves = 6;  // that a pattern consists of
 
+constexpr config::Names<Scaling, 3> kScalings{
+    {{"none", Scaling::none}, {"unit", Scaling::unit}, {"standard", Scaling::standard}}};
+
 /// About normal, of variance 1: twelve uniform ones (Irwin-Hall).
 double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   double sum = 0;
@@ -28,19 +34,92 @@ double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return sum;
 }
 
+/// Of a .npy file of just so many, or of IDX.
+std::vector<double> labels_in(const std::string& path, std::uint64_t samples) {
+  std::vector<std::uint64_t> shape;
+  std::vector<double> labels;
+  if (data::is_image_file(path)) {
+    const std::vector<std::uint8_t> bytes = data::read_labels(path);
+    labels.assign(bytes.begin(), bytes.end());
+    shape = {bytes.size()};
+  } else {
+    data::NumpyArray array = data::read_numpy(path);
+    labels = std::move(array.values);
+    shape = std::move(array.shape);
+  }
+  if (shape == std::vector{samples}) return labels;
+  throw KeyError("workload.data.labels", fmt::format("found {} of shape [{}], allowed [{}]", path,
+                                                     fmt::join(shape, ", "), samples));
+}
+
 }  // namespace
+
+void describe(config::Fields& fields, DataOptions& data) {
+  constexpr config::Range<std::uint32_t> kSide{1, 4096};
+  constexpr std::uint64_t kMostInputs = 1U << 24;
+  constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
+  fields.field({"width", "pixels across"}, data.width, kSide);
+  fields.field({"height", "pixels down"}, data.height, kSide);
+  fields.field({"channels", "values a pixel"}, data.channels, kSide);
+  fields.field({"classes", "what images are of"}, data.classes, {2, 4096});
+  fields.field({"samples", "images to train on"}, data.samples, kSamples);
+  fields.field({"test_samples", "further ones, behind them, looked at after training"},
+               data.test_samples, {0, 1U << 24});
+  const std::uint64_t values = std::uint64_t{data.width} * data.height * data.channels;
+  fields.require(values <= kMostInputs, "width",
+                 fmt::format("found {} x {} x {} values an image, allowed up to {}", data.width,
+                             data.height, data.channels, kMostInputs));
+  fields.file(
+      {"images",
+       "a .npy file of shape [samples + test_samples, ...]; or a data set as published: IDX "
+       "(MNIST), CIFAR-10 or CIFAR-100 binary (a file or the folder), gzip or not, of "
+       "which the first are taken; synthetic ones if not given"},
+      data.images);
+  fields.file({"labels",
+               "of the images, a .npy file of shape [samples + test_samples] or IDX; CIFAR's files "
+               "have their own"},
+              data.labels);
+  const char* set = "images";
+  const bool published = !data.images.empty() && data::is_image_file(data.images);
+  fields.file({"test_images",
+               "a data set's images to test with; if not given they are behind those to train on",
+               "", false, published ? "" : set},
+              data.test_images);
+  fields.file({"test_labels", "of test_images", "", false, published ? "" : set}, data.test_labels);
+  fields.field({"scaling",
+                "of values of files, before they are rounded to dtype: none; unit: over 255; "
+                "standard: by channel, so that images to train on have mean 0 and variance 1",
+                "", false, data.images.empty() ? set : ""},
+               data.scaling, kScalings);
+  fields.require(published || data.images.empty() == data.labels.empty(), "labels",
+                 "found one of images and labels, allowed both or none");
+  fields.require(!data.test_images.empty() || data.test_labels.empty(), "test_labels",
+                 "found without test_images");
+  fields.field({"noise", "standard deviation of each value, beside patterns of mean square 1", "",
+                false, data.images.empty() ? "" : "images"},
+               data.noise, {0, 1e3});
+}
 
 Data::Data(const DataOptions& options, std::uint64_t seed)
     : seed_(seed),
       inputs_(options.width * options.height * options.channels),
       classes_(options.classes),
       noise_(options.noise) {
-  if (options.images.empty() != options.labels.empty())
-    throw KeyError("workload.data.labels", "found one of images and labels, allowed both or none");
-  if (options.images.empty())
+  if (options.images.empty()) {
     make_patterns(options);
-  else
-    read(options);
+    return;
+  }
+  if (!data::is_image_file(options.images)) {
+    read_arrays(options);
+  } else {
+    const bool apart = !options.test_images.empty();
+    read_set(options, {"images", options.images, "labels", options.labels,
+                       options.samples + (apart ? 0ULL : options.test_samples)});
+    if (apart)
+      read_set(options, {"test_images", options.test_images, "test_labels", options.test_labels,
+                         options.test_samples});
+  }
+  scale(options);
 }
 
 /// Sums of a few long waves with random phases, of mean square 1.
@@ -67,7 +146,7 @@ void Data::make_patterns(const DataOptions& options) {
   }
 }
 
-void Data::read(const DataOptions& options) {
+void Data::read_arrays(const DataOptions& options) {
   const std::uint64_t samples = std::uint64_t{options.samples} + options.test_samples;
   const data::NumpyArray images = data::read_numpy(options.images);
   data::require_finite(images, program::Type::f32, options.images);
@@ -77,19 +156,76 @@ void Data::read(const DataOptions& options) {
     throw KeyError("workload.data.images",
                    fmt::format("found {} of shape [{}], allowed [{}, ...] with {} values an image",
                                options.images, fmt::join(images.shape, ", "), samples, inputs_));
-  const data::NumpyArray labels = data::read_numpy(options.labels);
-  if (labels.shape != std::vector<std::uint64_t>{samples})
-    throw KeyError("workload.data.labels",
-                   fmt::format("found {} of shape [{}], allowed [{}]", options.labels,
-                               fmt::join(labels.shape, ", "), samples));
+  const std::vector<double> labels = labels_in(options.labels, samples);
   images_.assign(images.values.begin(), images.values.end());
-  for (std::size_t i = 0; i < labels.values.size(); ++i) {
-    const double label = labels.values[i];
-    if (label < 0 || label >= options.classes || label != std::floor(label))
-      throw KeyError("workload.data.labels",
-                     fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, i,
-                                 options.labels, options.classes - 1));
+  for (const double label : labels) {
+    require_label("labels", options.labels, label);
     labels_.push_back(static_cast<std::uint32_t>(label));
+  }
+}
+
+void Data::require_label(const char* key, const std::string& file, double label) const {
+  if (label >= 0 && label < classes_ && label == std::floor(label)) return;
+  throw KeyError(fmt::format("workload.data.{}", key),
+                 fmt::format("found {} for sample {} of {}, allowed 0 to {}", label, labels_.size(),
+                             file, classes_ - 1));
+}
+
+void Data::read_set(const DataOptions& options, const Files& files) {
+  const data::ImageFile found = data::read_images(files.images);
+  const auto require = [&](const char* key, std::uint32_t is, std::uint32_t in_file) {
+    if (is == in_file) return;
+    throw KeyError(fmt::format("workload.data.{}", key),
+                   fmt::format("found {}, allowed {}, as {} has", is, in_file, files.images));
+  };
+  require("width", options.width, found.width);
+  require("height", options.height, found.height);
+  require("channels", options.channels, found.channels);
+  const std::string key = fmt::format("workload.data.{}", files.images_key);
+  if (found.images < files.count)
+    throw KeyError(key, fmt::format("found {} images in {}, allowed {} and more", found.images,
+                                    files.images, files.count));
+  if (found.labels.empty() == files.labels.empty())
+    throw KeyError(fmt::format("workload.data.{}", files.labels_key),
+                   found.labels.empty()
+                       ? fmt::format("not given, but {} has no labels", files.images)
+                       : fmt::format("found beside {}, which has labels", files.images));
+  const std::vector<std::uint8_t> labels =
+      found.labels.empty() ? data::read_labels(files.labels) : found.labels;
+  if (labels.size() != found.images)
+    throw KeyError(fmt::format("workload.data.{}", files.labels_key),
+                   fmt::format("found {} labels in {}, allowed {}, as {} has images", labels.size(),
+                               files.labels, found.images, files.images));
+  for (std::uint64_t i = 0; i < files.count; ++i) {
+    require_label(files.labels_key, files.labels.empty() ? files.images : files.labels, labels[i]);
+    labels_.push_back(labels[i]);
+  }
+  const auto end = static_cast<std::ptrdiff_t>(files.count * inputs_);
+  images_.insert(images_.end(), found.values.begin(), found.values.begin() + end);
+  if (found.images > files.count)
+    not_used_.push_back(fmt::format("images not used: {} of {} in {} (workload.data)",
+                                    report::grouped(found.images - files.count),
+                                    report::grouped(found.images), files.images));
+}
+
+/// Means and variances of the values of each channel in double, in the order of the samples.
+void Data::scale(const DataOptions& options) {
+  constexpr float kLargest = 255;
+  if (options.scaling == Scaling::unit)
+    for (float& value : images_) value /= kLargest;
+  if (options.scaling != Scaling::standard) return;
+  const std::uint64_t trained = std::uint64_t{options.samples} * inputs_;
+  for (std::uint32_t channel = 0; channel < options.channels; ++channel) {
+    double sum = 0;
+    double squares = 0;
+    for (std::uint64_t i = channel; i < trained; i += options.channels) sum += images_[i];
+    const double count = static_cast<double>(trained) / options.channels;
+    const double mean = sum / count;
+    for (std::uint64_t i = channel; i < trained; i += options.channels)
+      squares += (images_[i] - mean) * (images_[i] - mean);
+    const double deviation = squares > 0 ? std::sqrt(squares / count) : 1;
+    for (std::uint64_t i = channel; i < images_.size(); i += options.channels)
+      images_[i] = static_cast<float>((images_[i] - mean) / deviation);
   }
 }
 

@@ -9,6 +9,13 @@
 /// Labelled images: a seeded synthetic set, or files.
 namespace tessera::mlp {
 
+/// What becomes of the values of files.
+enum class Scaling : std::uint8_t {
+  none,     ///< as they are
+  unit,     ///< over 255: from 0 to 1
+  standard  ///< by channel: of the images to train on, mean 0 and variance 1
+};
+
 struct DataOptions {
   std::uint32_t width = 32;
   std::uint32_t height = 32;
@@ -17,8 +24,11 @@ struct DataOptions {
   std::uint32_t samples = 2000;  ///< to train on
   std::uint32_t test_samples = 500;
   double noise = 3;    ///< standard deviation beside patterns of 1
-  std::string images;  ///< .npy [samples + test_samples, ...]; empty: synthetic
-  std::string labels;  ///< .npy [samples + test_samples]
+  std::string images;  ///< .npy [samples + test_samples, ...] or a data set's; empty: synthetic
+  std::string labels;  ///< .npy [samples + test_samples] or a data set's
+  std::string test_images;  ///< a data set's; empty: test samples are behind the others
+  std::string test_labels;
+  Scaling scaling = Scaling::none;
 };
 
 void describe(config::Fields& fields, DataOptions& data);
@@ -34,9 +44,22 @@ class Data {
   [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
   [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
   [[nodiscard]] double pixel(std::uint64_t sample, std::uint64_t input) const;
+  /// A line for each file of which not all images are used.
+  [[nodiscard]] const std::vector<std::string>& not_used() const { return not_used_; }
 
  private:
-  void read(const DataOptions& options);
+  void read_arrays(const DataOptions& options);
+  /// Images of a data set, of which the first `count` are the next samples.
+  struct Files {
+    const char* images_key;
+    const std::string& images;
+    const char* labels_key;
+    const std::string& labels;
+    std::uint64_t count;
+  };
+  void read_set(const DataOptions& options, const Files& files);
+  void require_label(const char* key, const std::string& file, double label) const;
+  void scale(const DataOptions& options);
   void make_patterns(const DataOptions& options);
 
   std::uint64_t seed_;
@@ -46,6 +69,7 @@ class Data {
   std::vector<float> patterns_;  ///< [class][input]; empty: from files
   std::vector<float> images_;
   std::vector<std::uint32_t> labels_;
+  std::vector<std::string> not_used_;
 };
 
 }  // namespace tessera::mlp

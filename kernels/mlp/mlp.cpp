@@ -14,31 +14,6 @@
 
 namespace tessera::mlp {
 
-void describe(config::Fields& fields, DataOptions& data) {
-  constexpr config::Range<std::uint32_t> kSide{1, 4096};
-  constexpr std::uint64_t kMostInputs = 1U << 24;
-  constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
-  fields.field({"width", "pixels across"}, data.width, kSide);
-  fields.field({"height", "pixels down"}, data.height, kSide);
-  fields.field({"channels", "values a pixel"}, data.channels, kSide);
-  fields.field({"classes", "what images are of"}, data.classes, {2, 4096});
-  fields.field({"samples", "images to train on"}, data.samples, kSamples);
-  fields.field({"test_samples", "further ones, behind them, looked at after training"},
-               data.test_samples, {0, 1U << 24});
-  const std::uint64_t values = std::uint64_t{data.width} * data.height * data.channels;
-  fields.require(values <= kMostInputs, "width",
-                 fmt::format("found {} x {} x {} values an image, allowed up to {}", data.width,
-                             data.height, data.channels, kMostInputs));
-  fields.file({"images",
-               "a .npy file of shape [samples + test_samples, ...], its values taken as they are, "
-               "rounded to dtype, neither scaled nor centred; synthetic ones if not given"},
-              data.images);
-  fields.file({"labels", "a .npy file of shape [samples + test_samples]"}, data.labels);
-  fields.field({"noise", "standard deviation of each value, beside patterns of mean square 1", "",
-                false, data.images.empty() ? "" : "images"},
-               data.noise, {0, 1e3});
-}
-
 void describe(config::Fields& fields, Options& options) {
   // A layer's defaults are its own, not those of the default network's layer in that place.
   if (fields.given("layers")) options.layers.clear();
@@ -263,6 +238,7 @@ nlohmann::ordered_json Mlp::results(const TensorReader& tensors) const {
   training::add_not_used(json, options_.batch,
                          {options_.data.samples, options_.feed == Feed::host ? steps() : 1},
                          {options_.data.test_samples, test_steps()});
+  for (const std::string& line : data_.not_used()) json["dropped"].push_back(line);
   for (std::size_t i = 0; i < linears_.size(); ++i)
     if (linears_[i].learns_gamma()) json[fmt::format("gamma_{}", i)] = learned_gamma(tensors, i);
   const auto list = [&](const char* name, const auto& value) {

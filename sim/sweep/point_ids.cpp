@@ -46,11 +46,12 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   return 1;
 }
 
-/// Names of the .npy files in a folder, which are what configs name folders for.
+/// Names of the files that configs name folders for: arrays, and batches of images.
 std::set<std::string> arrays_in(const std::string& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".npy") names.insert(entry.path().filename().string());
+    if (entry.path().extension() == ".npy" || entry.path().extension() == ".bin")
+      names.insert(entry.path().filename().string());
   return names;
 }
 
