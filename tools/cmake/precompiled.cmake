@@ -6,5 +6,7 @@ function(tessera_precompile target)
     <string_view> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
   # ccache keeps what was compiled with a precompiled header only if that has no time in it.
   # What the headers' templates need at once is instantiated with them, not in each file.
-  target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fpch-instantiate-templates)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fpch-instantiate-templates)
+  endif()
 endfunction()

@@ -4,7 +4,7 @@ namespace tessera::fp::soft {
 
 namespace {
 
-using Wide = unsigned __int128;
+__extension__ using Wide = unsigned __int128;
 
 template <class F>
 Bits<F> zero(bool negative) {

@@ -9,8 +9,8 @@ namespace tessera::packed {
 namespace {
 
 using fp::F32;
-using Signed = __int128;
-using Unsigned = unsigned __int128;
+__extension__ using Signed = __int128;
+__extension__ using Unsigned = unsigned __int128;
 
 constexpr std::int64_t kOne = std::int64_t{1} << 62;  // fixed point: 62 bits after the point
 constexpr int kTimeFraction = 54;                     // of an exponent of two, below 2^8

@@ -32,7 +32,11 @@ TESSERA_AVX512 inline __m512 canonical16(__m512 value) {
 template <std::size_t kInputs, std::size_t kPositions>
 TESSERA_AVX512 inline bool multiply_add(__m512 (&sums)[kPositions], const float* rows,
                                         const float* x) {
+#ifdef __clang__
 #pragma clang loop unroll(full)
+#else
+#pragma GCC unroll 16
+#endif
   for (std::size_t i = 0; i < kInputs; ++i) {
     const __m512 row = _mm512_load_ps(rows + i * 16);
     for (std::size_t k = 0; k < kPositions; ++k) {

@@ -11,7 +11,8 @@
 /// implementation the format constants alone.
 namespace tessera::exact {
 
-using Integer = __int128;
+__extension__ using Integer = __int128;
+__extension__ using Unsigned = unsigned __int128;
 
 struct Number {
   Integer m = 0;
@@ -39,7 +40,7 @@ Number number(std::uint32_t bits) {
 }
 
 inline int bit_length(Integer m) {
-  const auto value = static_cast<unsigned __int128>(m < 0 ? -m : m);
+  const auto value = static_cast<Unsigned>(m < 0 ? -m : m);
   const auto high = static_cast<std::uint64_t>(value >> 64);
   const auto low = static_cast<std::uint64_t>(value);
   return 128 - (high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low));
