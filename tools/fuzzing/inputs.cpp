@@ -1,26 +1,14 @@
 #include "inputs.h"
 
 #include <array>
-#include <cstring>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "small_runs.h"
+#include "kinds.h"
 
 namespace tessera::fuzz {
 namespace {
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// To plan, or to run for a while.
-std::vector<std::string> simulate(Choices& choices) {
-  if (!choices.once_in(4)) return {"check", "a.json"};
-  return {"run", "a.json", "--threads", "1", "--max-cycles", "20000", "--out", "r"};
-}
 
 /// Some of the numbers in `json` at their extremes.
 void make_extreme(Json& json, Choices& choices) {
@@ -61,79 +49,6 @@ Input config_input(const Seeds& seeds, Choices& choices) {
       text = text_of(extreme(config, choices));
   }
   return {{{"a.json", text}}, simulate(choices), ""};
-}
-
-/// Runs that should give right results, at whatever plan they get.
-Input small_input(const Seeds& /*seeds*/, Choices& choices) {
-  return {{{"a.json", text_of(small_run(choices))}},
-          {"run", "a.json", "--threads", "1", "--out", "r"},
-          ""};
-}
-
-std::string market_text(Choices& choices) {
-  const std::uint64_t rows = 1 + choices.below(40), columns = 1 + choices.below(40);
-  const std::uint64_t entries = choices.below(60);
-  std::string text = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n",
-                                 choices.once_in(4) ? size(choices) : rows, columns, entries);
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    text += fmt::format("{} {} {}\n", 1 + choices.below(rows), 1 + choices.below(columns), 0.5);
-  }
-  return text;
-}
-
-std::string smtx_text(Choices& choices) {
-  const std::uint64_t rows = 1 + choices.below(20), columns = 1 + choices.below(20);
-  std::vector<std::uint64_t> offsets{0}, places;
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    for (std::uint64_t c = choices.below(4); c < columns; c += 1 + choices.below(5))
-      places.push_back(c);
-    offsets.push_back(places.size());
-  }
-  return fmt::format("{}, {}, {}\n{}\n{}\n", rows, columns, places.size(), fmt::join(offsets, " "),
-                     fmt::join(places, " "));
-}
-
-std::string numpy_bytes(Choices& choices) {
-  const std::size_t rows = 1 + choices.below(20), columns = 1 + choices.below(20);
-  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': {}, 'shape': ({}, {}), }}",
-                                   choices.once_in(2) ? "True" : "False", rows, columns);
-  constexpr std::size_t kAlign = 64, kBefore = 10;
-  header.resize((header.size() + kBefore + kAlign) / kAlign * kAlign - kBefore - 1, ' ');
-  header += '\n';
-  std::string bytes = std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size() & 255) +
-                      static_cast<char>(header.size() >> 8) + header;
-  for (std::size_t i = 0; i < rows * columns; ++i) {
-    const float number = choices.once_in(3) ? 0.0F : 0.25F;
-    std::array<char, sizeof number> raw;
-    std::memcpy(raw.data(), &number, sizeof number);
-    bytes.append(raw.data(), raw.size());
-  }
-  return bytes;
-}
-
-Input matrix_input(const Seeds& /*seeds*/, Choices& choices) {
-  constexpr std::array<const char*, 3> kKernels = {"spmm_static", "spmm_dynamic", "spmm_tilewise"};
-  const std::string kernel = choices.of(kKernels);
-  std::string name = "w.mtx", bytes;
-  switch (choices.below(3)) {
-    case 0:
-      bytes = market_text(choices);
-      break;
-    case 1:
-      name = "w.smtx";
-      bytes = smtx_text(choices);
-      break;
-    default:
-      name = "w.npy";
-      bytes = numpy_bytes(choices);
-  }
-  if (!choices.once_in(3)) bytes = mutated(bytes, choices);
-  Json workload = {{"kernel", kernel}, {"matrix", name}, {"n", 1 + choices.below(64)}};
-  constexpr std::array<int, 4> kBlocks = {1, 4, 8, 16};
-  if (kernel != "spmm_tilewise") workload["block"] = choices.of(kBlocks);
-  const Json config = {{"machine", {{"extends", "bow"}, {"tiles", 1 + choices.below(64)}}},
-                       {"workload", workload}};
-  return {{{"a.json", text_of(config)}, {name, bytes}}, simulate(choices), ""};
 }
 
 Input program_input(const Seeds& seeds, Choices& choices) {
@@ -179,50 +94,38 @@ Input eval_input(const Seeds& seeds, Choices& choices) {
   return {{}, {"eval", "--stdin"}, lines};
 }
 
-Input results_input(const Seeds& seeds, Choices& choices) {
-  const bool of_sweep = choices.once_in(2);
-  Input input{of_sweep ? seeds.sweep : seeds.run, {}, ""};
-  auto changed = std::next(input.files.begin(),
-                           static_cast<std::ptrdiff_t>(choices.below(input.files.size())));
-  changed->second = mutated(changed->second, choices);
-  if (of_sweep) {
-    constexpr std::array<const char*, 4> kY = {"time.cycles", "time.cycles / machine.tiles",
-                                               "memory.max_tile_bytes", "plan.x"};
-    input.arguments = {"plot", ".", "--format", "svg", "--y", choices.of(kY)};
-  } else if (choices.once_in(2)) {
-    input.arguments = {"report", ".", "--top"};
-  } else {
-    input.arguments = {"report", "."};
-  }
-  return input;
-}
-
-}  // namespace
-
-namespace {
-
 struct Kind {
   std::string_view name;
   unsigned share;  ///< of all inputs
   Input (*make)(const Seeds&, Choices&);
 };
-constexpr std::array<Kind, 7> kKinds = {{{"config", 2, config_input},
-                                         {"matrix", 2, matrix_input},
-                                         {"program", 1, program_input},
-                                         {"sweep", 1, sweep_input},
-                                         {"eval", 1, eval_input},
-                                         {"results", 1, results_input},
-                                         {"run", 1, small_input}}};
+constexpr Kind kKinds[] = {
+    {"config", 4, config_input},   {"matrix", 2, matrix_input}, {"structure", 2, structure_input},
+    {"program", 2, program_input}, {"sweep", 2, sweep_input},   {"eval", 2, eval_input},
+    {"results", 2, results_input}, {"run", 3, small_input},     {"training", 2, training_input},
+    {"plan", 2, plan_input},       {"large", 1, large_input},   {"machine", 1, machine_input},
+    {"nir", 2, nir_input},         {"host", 2, host_input}};
 
 }  // namespace
 
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> simulate(Choices& choices) {
+  if (!choices.once_in(4)) return {"check", "a.json"};
+  return {"run", "a.json", "--threads", "1", "--max-cycles", "20000", "--out", "r"};
+}
+
 Input make_input(const Seeds& seeds, Choices& choices, std::string_view only) {
   std::vector<const Kind*> kinds;
-  for (const Kind& kind : kKinds)
+  std::string names;
+  for (const Kind& kind : kKinds) {
     if (only.empty() || only == kind.name) kinds.insert(kinds.end(), kind.share, &kind);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  }
   if (kinds.empty())
-    throw std::runtime_error(fmt::format(
-        "--only: found \"{}\", allowed config, matrix, program, sweep, eval, results, run", only));
+    throw std::runtime_error(fmt::format("--only: found \"{}\", allowed {}", only, names));
   return choices.of(kinds)->make(seeds, choices);
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "call.h"
 #include "mutations.h"
 
 namespace tessera::fuzz {
@@ -16,13 +16,6 @@ struct Seeds {
   std::vector<std::string> programs;         ///< ELF files
   std::map<std::string, std::string> run;    ///< files of a folder of results, by name
   std::map<std::string, std::string> sweep;  ///< files of a sweep's folder
-};
-
-/// One call of the program: files to lay into an empty folder, and the arguments.
-struct Input {
-  std::map<std::string, std::string> files;
-  std::vector<std::string> arguments;
-  std::string standard_input;
 };
 
 /// The same for the same choices. `only`: config, matrix, program, sweep, eval, results or run;

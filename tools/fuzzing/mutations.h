@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ class Choices {
   bool once_in(std::size_t times) { return below(times) == 0; }
   template <class Container>
   auto& of(Container& from) {
-    return from[below(from.size())];
+    return from[below(std::size(from))];
   }
 
  private:

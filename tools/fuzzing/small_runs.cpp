@@ -16,7 +16,8 @@ constexpr const char* kWorkloads = R"({
     "dtype": ["f16", "f32"], "layout": ["natural", "blocked"]},
   "spmm_dynamic": {"m": "size", "n": "size", "k": "size", "block": [1, 4, 8, 16], "density": [0.02, 0.2, 0.5],
     "dtype": ["f16", "f32"], "pass": ["forward", "grad_input", "grad_values"],
-    "pattern": ["uniform", "row_skewed"], "patterns": [1, 2], "layout": ["natural", "blocked"]},
+    "pattern": ["uniform", "row_skewed"], "patterns": [1, 2], "layout": ["natural", "blocked"],
+    "partials": ["f32", "f32", "f16"]},
   "spmm_tilewise": {"m": "size", "n": "size", "k": "size", "granularity": [8, 32, 128],
     "method": ["tw_1d", "tw_2d", "tew"], "sparsity": [0.2, 0.5, 0.9], "dtype": ["f16", "f32"]},
   "pixelfly": {"m": [16, 32, 48, 96], "n": "size", "k": [16, 64, 112], "block": [1, 4, 8, 16],
@@ -62,6 +63,7 @@ void set(Json& json, std::string path, const Json& value) {
 Json chosen(const Json& from, Choices& choices) {
   if (from == "power") return std::uint64_t{2} << choices.below(9);
   if (from == "size") return 1 + choices.below(choices.once_in(2) ? 20 : 160);
+  if (!from.is_array()) return from;
   Json value = from[choices.below(from.size())];
   for (Json& layer : value) {
     if (!layer.is_object()) continue;
@@ -72,6 +74,10 @@ Json chosen(const Json& from, Choices& choices) {
 
 }  // namespace
 
+void choose(Json& into, const Json& values, Choices& choices) {
+  for (const auto& [key, each] : values.items()) set(into, key, chosen(each, choices));
+}
+
 Json small_run(Choices& choices) {
   static const Json workloads = Json::parse(kWorkloads);
   static const Json machines = Json::parse(kMachines);
@@ -79,8 +85,7 @@ Json small_run(Choices& choices) {
       std::next(workloads.begin(), static_cast<std::ptrdiff_t>(choices.below(workloads.size())));
   Json config = {{"workload", {{"kernel", kernel.key()}, {"seed", 1 + choices.below(1000)}}},
                  {"run", {{"check", "full"}, {"check_races", true}}}};
-  for (const auto& [key, values] : kernel->items())
-    set(config["workload"], key, chosen(values, choices));
+  choose(config["workload"], *kernel, choices);
   constexpr std::array<const char*, 8> kPresets = {"bow", "bow",         "gc200", "gc2",
                                                    "bow", "hammerblade", "upmem", "wse2"};
   constexpr std::array<int, 8> kTiles = {1, 2, 3, 5, 8, 16, 17, 33};
