@@ -31,7 +31,7 @@ std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
                                                const MachineConfig& machine) {
   std::vector<sparse::BlockMatrix> patterns;
   for (std::uint32_t i = 0; i < options.patterns; ++i) {
-    sparse::WeightOptions weights = sparse::fitting(options.weights, machine);
+    sparse::WeightOptions weights = sparse::fitting(options.weights, options.n, machine);
     weights.seed += i;
     patterns.push_back(sparse::make_weights(weights));
   }

@@ -47,7 +47,7 @@ void describe(config::Fields& fields, Options& options) {
 SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       contexts_(costs.machine().tile.contexts),
-      w_(sparse::make_weights(sparse::fitting(options_.weights, costs.machine()))),
+      w_(sparse::make_weights(sparse::fitting(options_.weights, options_.n, costs.machine()))),
       x_(w_.columns, options_.n, options_.weights.dtype,
          {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
       plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,

@@ -160,6 +160,18 @@ TEST_SUITE("cli") {
     }
   }
 
+  TEST_CASE("an X and a Y that no SRAM holds are refused before W is made") {
+    const CommandFolder folder;
+    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
+      folder.write("large.json", fmt::format(R"({{"machine": "bow", "workload":
+        {{"kernel": "{}", "m": 16777216, "k": 65536, "n": 65536, "density": 0.0001}}}})",
+                                             kernel));
+      check_refused(folder, limited("-S -t 2", "check large.json"),
+                    {"found an X of 65536 x 65536 and a Y of 16777216 x 65536, 1103806595072 "
+                     "elements, allowed up to 235143168: the SRAM of all tiles"});
+    }
+  }
+
   TEST_CASE("a plan that is being looked for ends at an interruption") {
     const CommandFolder folder;
     const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";

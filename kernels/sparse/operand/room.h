@@ -5,8 +5,9 @@
 
 namespace tessera::sparse {
 
-/// The same. Throws UserError if the values of a seeded W alone are more than the SRAM of all tiles
-/// holds, before any of it is made.
-const WeightOptions& fitting(const WeightOptions& weights, const MachineConfig& machine);
+/// The same. Throws UserError if, with a seeded W, X [k, n] and Y [m, n] or its values are more
+/// than the SRAM of all tiles holds, before any of it is made.
+const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
+                             const MachineConfig& machine);
 
 }  // namespace tessera::sparse

@@ -136,16 +136,23 @@ Butterfly butterfly_of(const WeightOptions& weights) {
   return {size, weights.factors != 0 ? weights.factors : most, weights.global};
 }
 
-const WeightOptions& fitting(const WeightOptions& weights, const MachineConfig& machine) {
-  // Of bands and butterflies the number is not known before they are made.
-  const bool about = weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly;
-  if (!weights.matrix.empty() || about) return weights;
+const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
+                             const MachineConfig& machine) {
+  if (!weights.matrix.empty()) return weights;
   constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such a one the planner tells more
+  const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
+  const std::uint64_t most = bytes / data::element_bytes(weights.dtype);
+  const std::uint64_t dense = (std::uint64_t{weights.m} + weights.k) * n;
+  if (dense > std::max(most, kCheap))
+    throw UserError(
+        fmt::format("workload: found an X of {} x {} and a Y of {} x {}, {} elements, allowed up "
+                    "to {}: the SRAM of all tiles",
+                    weights.k, n, weights.m, n, dense, most));
+  // Of bands and butterflies the number is not known before they are made.
+  if (weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly) return weights;
   const std::uint64_t blocks = expected_blocks(weights);
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
   if (blocks <= kCheap / area || blocks > kMostElements / area) return weights;
-  const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
-  const std::uint64_t most = bytes / data::element_bytes(weights.dtype);
   require_room(blocks, weights, most);
   return weights;
 }
