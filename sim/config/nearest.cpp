@@ -35,7 +35,7 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
   for (const std::string_view candidate : candidates) {
     const bool begun = name.size() >= kShortestStem && candidate.starts_with(name);
     const std::size_t distance = begun ? 1 : edit_distance(name, candidate);
-    if (distance < least && distance < candidate.size()) {
+    if (distance < least && distance < std::max(candidate.size(), name.size())) {
       least = distance;
       best = candidate;
     }
