@@ -24,9 +24,9 @@ struct Config {
   Json resolved;  ///< every key with its value, defaults included
   Layers layers;  ///< what was given, with where each value came from
 
-  /// The same mistake with the file, preset or option that the value came from.
+  /// The same mistake with the file or option to blame, and the preset that the value came from.
   [[nodiscard]] ConfigError located(const KeyError& error) const {
-    return {layers.origin(error.key_path()), error.key_path(), error.problem()};
+    return layers.mistake(error.key_path(), error.problem());
   }
 };
 

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/errors.h"
 #include "sim/config/key_path.h"
 
 namespace tessera::config {
@@ -16,6 +15,8 @@ bool is_below(std::string_view path, std::string_view parent) {
   return path.size() > parent.size() && path.starts_with(parent) &&
          (parent.empty() || path[parent.size()] == '.' || path[parent.size()] == '[');
 }
+
+bool is_preset(std::string_view origin) { return origin.starts_with("preset "); }
 
 std::string parent_of(const std::string& path) {
   const std::size_t cut = path.find_last_of(".[");
@@ -27,6 +28,32 @@ std::string parent_of(const std::string& path) {
 const std::string& Layers::origin(const std::string& path) const {
   for (std::string at = path; !at.empty(); at = parent_of(at)) {
     if (const auto found = origins_.find(at); found != origins_.end()) return found->second;
+  }
+  return root_;
+}
+
+ConfigError Layers::mistake(const std::string& path, const std::string& problem) const {
+  const std::string& from = origin(path);
+  const std::string& blame = blamed(path, problem);
+  return {blame, path,
+          blame == from ? problem : fmt::format("{}; its value is {}'s", problem, from)};
+}
+
+const std::string& Layers::blamed(const std::string& path, std::string_view problem) const {
+  if (!is_preset(origin(path))) return origin(path);
+  for (std::string at = path; !at.empty();) {
+    at = parent_of(at);
+    const std::string* nearest = nullptr;
+    std::pair<bool, std::ptrdiff_t> most{};
+    for (const auto& [key, from] : origins_) {
+      if (!is_below(key, at) || is_preset(from)) continue;
+      const bool named = problem.find(key.substr(key.find_last_of(".[") + 1)) != problem.npos;
+      const std::pair rank{named, std::find(order_.begin(), order_.end(), from) - order_.begin()};
+      if (nearest != nullptr && rank < most) continue;
+      nearest = &from;
+      most = rank;
+    }
+    if (nearest != nullptr) return *nearest;
   }
   return root_;
 }

@@ -2,8 +2,10 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sim/base/errors.h"
 #include "sim/config/json_text.h"
 #include "sim/config/presets.h"
 
@@ -21,6 +23,9 @@ class Layers {
   [[nodiscard]] const Json& value() const { return value_; }
   /// Where the value at `path` came from: a file name, "preset bow" or "--set a=1".
   [[nodiscard]] const std::string& origin(const std::string& path) const;
+  /// A value that does not go with others, which `problem` may name: the mistake is of where it
+  /// came from or, as a preset's values go together, of what is laid over the preset nearest to it.
+  [[nodiscard]] ConfigError mistake(const std::string& path, const std::string& problem) const;
   /// Whether the value at `path` was laid here with or after that at `other`, both of them given.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.
@@ -36,6 +41,7 @@ class Layers {
   void set(const std::string& path, Json value, const std::string& origin);
 
  private:
+  [[nodiscard]] const std::string& blamed(const std::string& path, std::string_view problem) const;
   void merge_at(Json& into, const Json& from, const Layers& over, const std::string& path);
   void take_origins(const Layers& over, const std::string& path);
   void forget_below(const std::string& path);

@@ -100,7 +100,7 @@ void Reader::refuse_unknown(const std::vector<std::string>& known) const {
 
 void Reader::require(bool holds, std::string_view key, const std::string& problem) {
   const std::string path = join(path_, key);
-  if (!holds) throw ConfigError(layers_.origin(path), path, problem);
+  if (!holds) throw layers_.mistake(path, problem);
 }
 
 bool Reader::set_with(std::string_view key, std::string_view other) const {
@@ -133,8 +133,7 @@ const Json* Reader::find(const Field& info, const std::string& allowed) {
 }
 
 void Reader::wrong(const std::string& path, const Json& found, const std::string& allowed) const {
-  throw ConfigError(layers_.origin(path), path,
-                    fmt::format("found {}, allowed {}", shown(found), allowed));
+  throw layers_.mistake(path, fmt::format("found {}, allowed {}", shown(found), allowed));
 }
 
 std::uint64_t Reader::integer(const std::string& path, const Json& value,

@@ -118,9 +118,25 @@ TEST_SUITE("unit") {
     CHECK(error_of(file, {"workload.n"}).find("found no path=value") != std::string::npos);
     CHECK(error_of(file, {"workload.n=big"}) ==
           "--set workload.n=big: workload.n: found \"big\", allowed an integer from 1 to 100");
+    CHECK(error_of(file, {"workload.nn=1"}) ==
+          "--set workload.nn=1: workload.nn: found an unknown key, allowed n, sizes, matrix, "
+          "kernel; did you mean n?");
     CHECK(error_of(file, {"worklod.n=1"}) ==
           "--set worklod.n=1: worklod: found an unknown key, allowed extends, machine, workload, "
           "run, report; did you mean workload?");
+  }
+
+  TEST_CASE("what is laid over a preset is blamed for what does not go with it") {
+    const Folder folder;
+    const std::string file = folder.write("a.json", kToy);
+    CHECK(error_of(file, {"machine.tile.sram_kib=600", "machine.tile.issue=single"}) ==
+          "--set machine.tile.issue=single: machine.tile.contexts: found 6, allowed 1 with issue "
+          "single; its value is preset gc200's");
+    const std::string single = folder.write("b.json", R"({"workload": {"kernel": "toy"},
+        "machine": {"extends": "bow", "tile": {"issue": "single"}}})");
+    CHECK(error_of(single, {"machine.tiles=4"}).starts_with(single + ": machine.tile.contexts: "));
+    CHECK(error_of(file, {"machine.tile.issue=single", "machine.tile.contexts=2"})
+              .starts_with("--set machine.tile.contexts=2: machine.tile.contexts: found 2, "));
   }
 
   TEST_CASE("errors name the file in which the value stands") {
