@@ -50,7 +50,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a product that no grid has room for is refused") {
     const CommandFolder folder;
     folder.write("a.json", kDynamic);
-    check_refused(folder, "run a.json --set workload.k=40000 --set workload.n=2000",
+    check_refused(folder, "run a.json --set workload.k=4000 --set workload.n=2000",
                   {"no plan of spmm_dynamic fits 12 tiles of 624 KiB"});
   }
 

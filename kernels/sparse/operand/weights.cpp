@@ -140,6 +140,11 @@ const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
                              const MachineConfig& machine) {
   if (!weights.matrix.empty()) return weights;
   constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such a one the planner tells more
+  // Of bands and butterflies the number is not known before they are made.
+  const bool about = weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly;
+  const std::uint64_t blocks = about ? 0 : expected_blocks(weights);
+  const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
+  if (blocks > kMostElements / area) return weights;
   const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
   const std::uint64_t most = bytes / data::element_bytes(weights.dtype);
   const std::uint64_t dense = (std::uint64_t{weights.m} + weights.k) * n;
@@ -148,12 +153,7 @@ const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
         fmt::format("workload: found an X of {} x {} and a Y of {} x {}, {} elements, allowed up "
                     "to {}: the SRAM of all tiles",
                     weights.k, n, weights.m, n, dense, most));
-  // Of bands and butterflies the number is not known before they are made.
-  if (weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly) return weights;
-  const std::uint64_t blocks = expected_blocks(weights);
-  const std::uint64_t area = std::uint64_t{weights.block} * weights.block;
-  if (blocks <= kCheap / area || blocks > kMostElements / area) return weights;
-  require_room(blocks, weights, most);
+  if (blocks > kCheap / area) require_room(blocks, weights, most);
   return weights;
 }
 
