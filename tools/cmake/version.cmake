@@ -1,33 +1,36 @@
 # tessera_version(TARGET): makes the project's version and the commit it is built from part of
-# TARGET (declared in sim/report/version.h). A new commit configures anew.
-function(tessera_version TARGET)
+# TARGET (declared in sim/report/version.h). Each build looks anew, as a script (cmake -P): the
+# commit, "-dirty" where tracked files differ from it, "unknown" without git.
+if(CMAKE_SCRIPT_MODE_FILE)
   set(commit unknown)
-  find_package(Git QUIET)
-  if(GIT_FOUND)
-    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --short=12 HEAD
-      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE commit
+  if(GIT)
+    execute_process(COMMAND ${GIT} describe --always --abbrev=12 --exclude * --dirty
+      WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE described
       OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-    if(failed)
-      set(commit unknown)
-    endif()
-    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --git-path logs/HEAD
-      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE log
-      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    get_filename_component(log "${log}" ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
-    if(EXISTS "${log}")
-      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${log})
+    if(NOT failed)
+      set(commit ${described})
     endif()
   endif()
-  set(output ${PROJECT_BINARY_DIR}/generated/version.cpp)
-  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+  file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT
 "#include \"sim/report/version.h\"
 
 namespace tessera::report {
 
-const std::string_view kVersion = \"@PROJECT_VERSION@\";
+const std::string_view kVersion = \"@VERSION@\";
 const std::string_view kCommit = \"@commit@\";
 
 }  // namespace tessera::report
 ")
+  return()
+endif()
+
+function(tessera_version TARGET)
+  find_package(Git QUIET)
+  set(output ${PROJECT_BINARY_DIR}/generated/version.cpp)
+  add_custom_target(tessera_commit BYPRODUCTS ${output}
+    COMMAND ${CMAKE_COMMAND} -DGIT=${GIT_EXECUTABLE} -DSOURCE=${PROJECT_SOURCE_DIR}
+      -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    VERBATIM)
   target_sources(${TARGET} PRIVATE ${output})
+  add_dependencies(${TARGET} tessera_commit)
 endfunction()
