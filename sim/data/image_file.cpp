@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
-#include <zlib.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
-#include "sim/data/read_file.h"
+#include "sim/data/gzip_file.h"
 
 namespace tessera::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  ///< of a file, uncompressed
 constexpr std::uint32_t kCifarSide = 32;
 constexpr std::uint32_t kCifarChannels = 3;
 
@@ -24,38 +22,6 @@ template <class... Args>
 [[noreturn]] void fail(const fs::path& path, fmt::format_string<Args...> problem, Args&&... args) {
   throw UserError(
       fmt::format("{}: {}", path.string(), fmt::format(problem, std::forward<Args>(args)...)));
-}
-
-std::string uncompressed(const std::string& bytes, const fs::path& path) {
-  constexpr int kGzip = 16 + MAX_WBITS;
-  constexpr std::size_t kChunk = std::size_t{1} << 20;
-  z_stream stream{};
-  check(inflateInit2(&stream, kGzip) == Z_OK, "image_file: zlib does not start");
-  // The interface of zlib wants bytes that it does not change as if it did.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  std::string text;
-  int state = Z_OK;
-  std::size_t left = bytes.size();
-  while (state == Z_OK && text.size() <= kMostBytes) {
-    const std::size_t done = text.size();
-    text.resize(done + kChunk);
-    const auto given = static_cast<uInt>(std::min<std::size_t>(left, kChunk));
-    stream.avail_in = given;
-    stream.next_out = reinterpret_cast<Bytef*>(text.data() + done);
-    stream.avail_out = kChunk;
-    state = inflate(&stream, Z_NO_FLUSH);
-    left -= given - stream.avail_in;
-    text.resize(done + kChunk - stream.avail_out);
-  }
-  inflateEnd(&stream);
-  if (text.size() > kMostBytes) fail(path, "found more than {} bytes in it", kMostBytes);
-  if (state != Z_STREAM_END) fail(path, "found gzip data that is cut off or broken");
-  return text;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::string bytes = read_file(path);
-  return bytes.starts_with("\x1f\x8b") ? uncompressed(bytes, path) : bytes;
 }
 
 /// An IDX file: its extents, and where its values begin.
@@ -69,7 +35,7 @@ struct Idx {
 Idx read_idx(const fs::path& path, std::string_view ranks) {
   constexpr std::size_t kWord = 4;
   constexpr char kUnsignedBytes = 8;
-  Idx file{{}, bytes_of(path), kWord};
+  Idx file{{}, read_unzipped(path), kWord};
   const std::string& bytes = file.bytes;
   const bool magic = bytes.size() >= kWord && bytes[0] == 0 && bytes[1] == 0;
   if (!magic) fail(path, "is no IDX file: it does not begin with two zeros, a type and a rank");
@@ -87,8 +53,8 @@ Idx read_idx(const fs::path& path, std::string_view ranks) {
     for (std::size_t k = 0; k < kWord; ++k)
       extent = extent << 8 | static_cast<unsigned char>(bytes[kWord * (i + 1) + k]);
     file.shape.push_back(extent);
-    if (extent != 0 && values > kMostBytes / extent)
-      fail(path, "found a shape of more than {} values", kMostBytes);
+    if (extent != 0 && values > kMostUnzippedBytes / extent)
+      fail(path, "found a shape of more than {} values", kMostUnzippedBytes);
     values *= extent;
   }
   if (bytes.size() - file.values_at != values)
@@ -122,7 +88,7 @@ std::size_t labels_of(std::size_t bytes, const fs::path& path) {
 
 void add_cifar(ImageFile& images, const fs::path& path) {
   constexpr std::size_t kPlane = std::size_t{kCifarSide} * kCifarSide;
-  const std::string bytes = bytes_of(path);
+  const std::string bytes = read_unzipped(path);
   const std::size_t labels = labels_of(bytes.size(), path);
   const std::size_t record = labels + kPlane * kCifarChannels;
   for (std::size_t at = 0; at < bytes.size(); at += record) {

@@ -1,16 +1,9 @@
 #include "sim/data/nir_file.h"
 
-#include <algorithm>
-#include <csignal>
 #include <cstring>
-#include <fcntl.h>
-#include <fstream>
-#include <new>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "sim/base/children.h"
-#include "sim/base/host_limit.h"
+#include "sim/base/errors.h"
+#include "sim/data/child_reader.h"
 #include "sim/data/nir_hdf5.h"
 #include "sim/data/read_file.h"
 
@@ -18,15 +11,10 @@ namespace tessera::data {
 
 namespace {
 
-/// Of the process that reads, beside copies of the file that the library makes. The numbers that a
-/// file may hold stand there twice; they are read in less than a second.
+/// Of the process that reads. The numbers that a file may hold stand there twice; they are read in
+/// less than a second.
 constexpr std::uint64_t kMostMemory = 3 * sizeof(double) * kMostNirValues;
-constexpr std::uint64_t kFileCopies = 3;
-constexpr rlim_t kMostSeconds = 4;
-
-/// What begins the text of a child.
-constexpr char kGraph = 'G';
-constexpr char kMistake = 'M';
+constexpr unsigned kMostSeconds = 4;
 
 /// A graph as bytes from this program to itself.
 class Packer {
@@ -36,7 +24,6 @@ class Packer {
     for (const auto& [name, node] : graph.nodes)
       for (const auto& [key, parameter] : node.parameters) values += parameter.values.size();
     text_.reserve(values * sizeof(double));
-    text_ += kGraph;
     add(graph.nodes.size());
     for (const auto& [name, node] : graph.nodes) {
       add(name);
@@ -123,58 +110,16 @@ class Unpacker {
   }
 
   const std::string& text_;
-  std::uint64_t at_ = 1;
+  std::uint64_t at_ = 0;
 };
-
-void lower_limit(__rlimit_resource resource, rlim_t most) {
-  rlimit limit{};
-  ::getrlimit(resource, &limit);
-  limit.rlim_cur = std::min(limit.rlim_max, most);
-  ::setrlimit(resource, &limit);
-}
-
-/// What a process that may die does first: it takes so much and no more, says nothing and leaves no
-/// core.
-void expect_the_worst(std::uint64_t memory) {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  lower_limit(RLIMIT_AS, pages * page_bytes + memory);
-  lower_limit(RLIMIT_CPU, kMostSeconds);
-  lower_limit(RLIMIT_CORE, 0);
-  for (const int signal : {SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
-    std::signal(signal, SIG_DFL);
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
-}
-
-std::string read_for_parent(const std::string& name, std::string bytes) {
-  const std::uint64_t memory = kMostMemory + kFileCopies * bytes.size();
-  expect_the_worst(memory);
-  try {
-    return Packer().pack(parse_nir(name, std::move(bytes)));
-  } catch (const UserError& error) {
-    return kMistake + std::string(error.what());
-  } catch (const std::bad_alloc&) {
-    return kMistake + fmt::format("{}: reading it takes more than {} MiB", name, memory >> 20U);
-  }
-}
 
 }  // namespace
 
 NirGraph read_nir(const std::filesystem::path& path) {
   const std::string name = path.string();
-  std::string bytes = read_file(path);
-  Children children;
-  children.start(0, [&](std::size_t) { return read_for_parent(name, std::move(bytes)); });
-  std::vector<Children::Finished> finished;
-  while (finished.empty()) finished = children.wait();
-  const auto& [item, text, death, starved] = finished.front();
-  if (starved) throw HostLimit(fmt::format("{}: the process that reads it: {}", name, death));
-  if (!death.empty())
-    throw UserError(fmt::format("{}: no file that libhdf5 can read: it ends with {}", name, death));
-  check(!text.empty(), "nir: nothing came of reading {}", name);
-  if (text.front() == kMistake) throw UserError(text.substr(1));
+  const std::string text = read_in_child(
+      name, read_file(path), {kMostMemory, kMostSeconds},
+      [&](std::string bytes) { return Packer().pack(parse_nir(name, std::move(bytes))); });
   return Unpacker(text).unpack();
 }
 
