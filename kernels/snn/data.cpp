@@ -141,12 +141,11 @@ void Data::read_raster(const DataOptions& options) {
     throw KeyError("workload.data.raster",
                    fmt::format("found {} of shape [{}], allowed [{}, {}, {}]", options.raster,
                                fmt::join(raster.shape, ", "), samples_, steps_, inputs_));
-  from_files_ = true;
-  events_.resize(samples_ * steps_);
+  std::vector<std::uint32_t> events;
   for (std::size_t i = 0; i < raster.values.size(); ++i) {
-    if (raster.values[i] == 0) continue;
-    events_[i / inputs_].push_back(static_cast<std::uint32_t>(i % inputs_));
-    if (raster.values[i] != 1) ++merged_;
+    if (raster.values[i] != 0) events.push_back(static_cast<std::uint32_t>(i % inputs_));
+    if (raster.values[i] != 0 && raster.values[i] != 1) ++merged_;
+    if ((i + 1) % inputs_ == 0) add_step(events);
   }
 }
 
@@ -154,8 +153,7 @@ void Data::read_raster(const DataOptions& options) {
 /// inputs.
 void Data::read_events(const DataOptions& options) {
   const std::string text = data::read_file(options.events);
-  from_files_ = true;
-  events_.resize(samples_ * steps_);
+  std::vector<std::uint32_t> events;
   std::uint64_t before = 0;
   std::size_t columns = 0;
   std::size_t line = 0;
@@ -190,21 +188,19 @@ void Data::read_events(const DataOptions& options) {
     if (place < before)
       fail(fmt::format("sample {} step {} stands behind sample {} step {}, allowed in order",
                        event.numbers[0], event.numbers[1], before / steps_, before % steps_));
-    before = place;
-    events_[place].push_back(
-        static_cast<std::uint32_t>(event.numbers[2] + event.numbers[3] * bounds[2]));
+    for (; before < place; ++before) add_step(events);
+    events.push_back(static_cast<std::uint32_t>(event.numbers[2] + event.numbers[3] * bounds[2]));
   }
-  sort_events();
+  while (ends_.size() < samples_ * steps_) add_step(events);
 }
 
-/// In order of their addresses, each once.
-void Data::sort_events() {
-  for (auto& events : events_) {
-    std::sort(events.begin(), events.end());
-    const auto end = std::unique(events.begin(), events.end());
-    merged_ += static_cast<std::uint64_t>(events.end() - end);
-    events.erase(end, events.end());
-  }
+void Data::add_step(std::vector<std::uint32_t>& events) {
+  std::sort(events.begin(), events.end());
+  const auto end = std::unique(events.begin(), events.end());
+  merged_ += static_cast<std::uint64_t>(events.end() - end);
+  events_.insert(events_.end(), events.begin(), end);
+  ends_.push_back(events_.size());
+  events.clear();
 }
 
 void Data::read_labels(const DataOptions& options) {
@@ -231,7 +227,11 @@ std::uint32_t Data::label(std::uint64_t sample) const {
 /// A synthetic class is a spot of inputs that moves: each has a place of its own to begin at, and
 /// goes half around its neighbours' way, forth or back. A sample begins somewhat earlier or later.
 std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t step) const {
-  if (from_files_) return events_[sample * steps_ + step];
+  if (!ends_.empty()) {
+    const std::uint64_t place = sample * steps_ + step;
+    const std::uint64_t begin = place == 0 ? 0 : ends_[place - 1];
+    return {events_.data() + begin, events_.data() + ends_[place]};
+  }
   const std::uint32_t own = label(sample);
   const double each = 1.0 / classes_;
   const double way = (own % 2 == 0 ? 1 : -1) * each * step / steps_;

@@ -62,16 +62,17 @@ class Data {
   void read_raster(const DataOptions& options);
   void read_events(const DataOptions& options);
   void read_labels(const DataOptions& options);
-  void sort_events();
+  /// Adds the events of the next step of files, in the order of their addresses, each once.
+  void add_step(std::vector<std::uint32_t>& events);
 
   std::uint64_t seed_;
   std::uint64_t samples_;  ///< all of them
   std::uint32_t steps_;
   std::uint32_t inputs_, classes_, max_events_;
   double rate_, noise_;
-  bool from_files_ = false;
   std::uint64_t merged_ = 0;
-  std::vector<std::vector<std::uint32_t>> events_;  ///< by sample and step, of files
+  std::vector<std::uint16_t> events_;  ///< of files: those of a step one behind the other
+  std::vector<std::uint64_t> ends_;    ///< in events_, by sample and step; empty: not of files
   std::vector<std::uint32_t> labels_;
 };
 
