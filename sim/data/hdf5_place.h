@@ -65,6 +65,8 @@ class Hdf5Place {
   /// In the order of their names.
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] std::vector<std::uint64_t> shape() const;
+  /// Elements, none larger than `bytes`, which the file stores and may hold.
+  [[nodiscard]] std::uint64_t count(std::uint64_t bytes) const;
   [[nodiscard]] std::vector<double> numbers() const;
   [[nodiscard]] std::vector<std::string> texts() const;
   [[nodiscard]] bool holds_text() const {
@@ -76,8 +78,6 @@ class Hdf5Place {
     const std::string name = path_.substr(path_.rfind('/') + 1);
     return H5Oopen(parent, name.empty() ? "/" : name.c_str(), H5P_DEFAULT);
   }
-  /// Elements, none larger than `bytes`, which the file stores and may hold.
-  [[nodiscard]] std::uint64_t count(std::uint64_t bytes) const;
   void take(std::uint64_t values) const {
     if (values > file_.left)
       fail("with it the file holds more than {} numbers and bytes of text", file_.most);
@@ -89,7 +89,8 @@ class Hdf5Place {
   Hdf5Handle id_;
 };
 
-/// Opens a file that lies in memory, and which `bytes` outlive; `kind` says what it should be.
+/// Opens a file that lies in memory, of which the library makes a copy; `kind` says what it should
+/// be.
 Hdf5Handle open_hdf5(const std::string& name, std::string& bytes, const char* kind);
 
 }  // namespace tessera::data
