@@ -30,15 +30,16 @@ struct Shape {
 
 /// arXiv 2311.04386, benchmark configurations.
 Shape shape_of(const DataOptions& data) {
+  const std::uint32_t inputs = sensor_of(data).inputs;
   switch (data.kind) {
     case DataKind::nmnist:
-      return {2312, 10, 32};
+      return {inputs, 10, std::min(inputs, 32U)};
     case DataKind::shd:
-      return {700, 20, 48};
+      return {inputs, 20, std::min(inputs, 48U)};
     case DataKind::dvs_gesture:
-      return {4608, 11, 96};
+      return {inputs, 11, std::min(inputs, 96U)};
     default:
-      return {data.inputs, data.classes, std::min<std::uint32_t>(data.inputs, 64)};
+      return {data.inputs, data.classes, std::min(data.inputs, 64U)};
   }
 }
 
@@ -73,8 +74,9 @@ double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
 
 void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
-  fields.field({"kind", "which published set the streams are shaped like: inputs, classes, events"},
-               data.kind, kKinds);
+  fields.field(
+      {"kind", "which published set the streams are shaped like, or are: inputs, classes, events"},
+      data.kind, kKinds);
   const bool custom = data.kind == DataKind::custom;
   fields.field({"inputs", "addresses of custom streams", "", false, custom ? "" : "kind"},
                data.inputs, {0, 65535});
@@ -99,8 +101,12 @@ void describe(config::Fields& fields, DataOptions& data) {
               data.events);
   fields.file({"labels", "a .npy file of shape [samples + test_samples]: the class of each"},
               data.labels);
-  const char* files = data.raster.empty() ? "events" : "raster";
-  const bool synthetic = data.raster.empty() && data.events.empty();
+  describe_recordings(fields, data);
+  const char* files = !data.recordings.empty() ? "recordings"
+                      : data.raster.empty()    ? "events"
+                                               : "raster";
+  const bool labelled = !data.raster.empty() || !data.events.empty();
+  const bool synthetic = !labelled && data.recordings.empty();
   fields.field({"rate", "part of the inputs that have an event in a step, on average", "", false,
                 synthetic ? "" : files},
                data.rate, {0, 1});
@@ -116,8 +122,12 @@ void describe(config::Fields& fields, DataOptions& data) {
                data.test_samples, {0, 1U << 24});
   fields.require(data.raster.empty() || data.events.empty(), "events",
                  "found beside raster, allowed one of both");
-  fields.require(synthetic == data.labels.empty(), "labels",
-                 synthetic ? "found without raster or events" : "not given, but required");
+  fields.require(!labelled || data.recordings.empty(), "recordings",
+                 "found beside raster or events, allowed one of them");
+  fields.require(labelled != data.labels.empty(), "labels",
+                 labelled    ? "not given, but required"
+                 : synthetic ? "found without raster or events"
+                             : "found beside recordings, which have labels");
 }
 
 Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
@@ -133,6 +143,7 @@ Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
   if (!options.raster.empty()) read_raster(options);
   if (!options.events.empty()) read_events(options);
   if (!options.labels.empty()) read_labels(options);
+  if (!options.recordings.empty()) read_recordings(options);
 }
 
 void Data::read_raster(const DataOptions& options) {

@@ -1,0 +1,194 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+#include "tests/sim/data/recordings_writer.h"
+
+using tessera::config::Json;
+using namespace tessera::test;
+
+/// Spiking networks on the files of published data sets: small ones written here by the formats'
+/// specifications.
+namespace {
+
+constexpr const char* kRecorded = R"({"machine": {"extends": "bow", "tiles": 16},
+  "workload": {"kernel": "snn", "layers": [6, 10], "time_steps": 4, "batch": 2,
+               "data": {"kind": "nmnist", "samples": 2, "recordings": "Train", "step_microseconds": 1000}}})";
+
+/// A file of the folder and of folders in it.
+void write_in(const CommandFolder& folder, const std::string& name, const std::string& bytes) {
+  const std::filesystem::path path = folder.path() / name;
+  std::filesystem::create_directories(path.parent_path());
+  folder.write(name, bytes);
+}
+
+/// What a run says, and the inputs that it takes, an event a line: sample step input.
+struct Told {
+  Json results;
+  std::string events;
+};
+Told run(const CommandFolder& folder, const std::string& data, unsigned inputs,
+         unsigned samples = 2, unsigned time_steps = 4) {
+  const Answer answer =
+      folder.call("run a.json --out result --save raster=r.npy --set workload.data." + data);
+  INFO(answer.err);
+  REQUIRE(answer.code == 0);
+  const std::string raster = folder.read("r.npy");
+  const std::size_t size = std::size_t{samples} * time_steps * inputs;
+  REQUIRE(raster.size() > size);
+  const std::size_t begin = raster.size() - size;
+  Told told{folder.json("result/report.json").at("results"), ""};
+  CHECK(folder.json("result/report.json").at("check").at("passed") == true);
+  for (std::size_t i = 0; i < size; ++i)
+    if (raster[begin + i] != 0)
+      told.events +=
+          fmt::format("{} {} {}, ", i / inputs / time_steps, i / inputs % time_steps, i % inputs);
+  if (told.results.contains("dropped"))
+    for (const Json& line : told.results.at("dropped"))
+      CHECK(answer.out.find(line.get<std::string>()) != std::string::npos);
+  return told;
+}
+
+std::string dropped(const Told& told) { return told.results.value("dropped", Json()).dump(); }
+
+void write_nmnist(const CommandFolder& folder) {
+  write_in(folder, "Train/3/00001.bin",
+           nmnist_file({{0, 0, 0, false},
+                        {999, 0, 0, true},
+                        {1000, 33, 33, true},
+                        {1500, 33, 33, true},
+                        {3999, 1, 2, false},
+                        {4000, 5, 5, true}}));
+  write_in(folder, "Train/1/00002.bin", nmnist_file({{2000, 2, 0, true}}));
+  write_in(folder, "Train/1/00003.bin", nmnist_file({{2000, 4, 0, true}}));
+  write_in(folder, "Test/0/00001.bin", nmnist_file({{3000, 6, 0, false}}));
+  write_in(folder, "Test/0/00002.bin", nmnist_file({{3000, 8, 0, false}}));
+}
+
+void write_gestures(const CommandFolder& folder) {
+  const std::string heading = "class,startTime_usec,endTime_usec\n";
+  write_in(folder, "dvs/trials_to_train.txt", "user01_lab.aedat\n");
+  write_in(folder, "dvs/trials_to_test.txt", "user24_led.aedat\n");
+  write_in(folder, "dvs/user01_lab.aedat",
+           aedat_header() + aedat_packet({{5000, 0, 0, false}, {6500, 127, 127}, {9000, 64, 4}}));
+  write_in(folder, "dvs/user01_lab_labels.csv", heading + "11,5000,8000\n1,8000,9500\n");
+  write_in(folder, "dvs/user24_led.aedat", aedat_header() + aedat_packet({{10, 4, 0}, {20, 8, 0}}));
+  write_in(folder, "dvs/user24_led_labels.csv", heading + "2,10,15\n3,15,25\n");
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a network is trained on N-MNIST's files") {
+    const CommandFolder folder;
+    folder.write("a.json", kRecorded);
+    write_nmnist(folder);
+    const Told both = run(folder, "recordings=Train", 2312);
+    CHECK(both.events == "0 0 0, 0 0 1156, 0 1 2311, 0 3 69, 1 2 1158, ");
+    CHECK(both.results.at("events_merged") == 1);
+    CHECK(both.results.at("events_cropped") == 1);
+    CHECK(both.results.at("events_turned_off") == 0);
+    CHECK(dropped(both).find("events not used: 1 behind the last step (workload.time_steps, "
+                             "workload.data.step_microseconds)") != std::string::npos);
+    CHECK(dropped(both).find("recordings not used: 1 of 3 in Train (workload.data)") !=
+          std::string::npos);
+    const Told merged = run(folder, "recordings=Train --set workload.data.polarity=merged", 1156);
+    CHECK(merged.events == "0 0 0, 0 1 1155, 0 3 69, 1 2 2, ");
+    CHECK(merged.results.at("events_merged") == 2);
+    const Told on = run(folder, "recordings=Train --set workload.data.polarity=on", 1156);
+    CHECK(on.events == "0 0 0, 0 1 1155, 1 2 2, ");
+    CHECK(on.results.at("events_turned_off") == 2);
+    CHECK(dropped(on).find("events not used: 2 of polarity off (workload.data.polarity)") !=
+          std::string::npos);
+    const Told pooled = run(folder, "recordings=Train --set workload.data.resolution=17", 578);
+    CHECK(pooled.events == "0 0 0, 0 0 289, 0 1 577, 0 3 17, 1 2 290, ");
+    const Told slow =
+        run(folder, "recordings=Train --set workload.data.step_microseconds=2000", 2312);
+    CHECK(slow.events == "0 0 0, 0 0 1156, 0 0 2311, 0 1 69, 0 2 1331, 1 1 1158, ");
+    CHECK(slow.results.at("events_cropped") == 0);
+  }
+
+  TEST_CASE("test samples are of a set of their own, or behind those to train on") {
+    const CommandFolder folder;
+    folder.write("a.json", kRecorded);
+    write_nmnist(folder);
+    const std::string tested =
+        "recordings=Train --set workload.data.test_samples=2 --set workload.data.samples=2 ";
+    const Told apart = run(folder, tested + "--set workload.data.test_recordings=Test", 2312, 4);
+    CHECK(apart.events.ends_with("1 2 1158, 2 3 6, 3 3 8, "));
+    CHECK(apart.results.contains("test_accuracy"));
+    check_refused(folder, "run a.json --set workload.data." + tested,
+                  {"workload.data.recordings: found 3 recordings in Train, allowed 4 and more"});
+    write_in(folder, "Train/0/00004.bin", nmnist_file({{0, 7, 0, false}}));
+    CHECK(run(folder, tested, 2312, 4).events.ends_with("2 2 1160, 3 0 7, "));
+  }
+
+  TEST_CASE("a network is trained on Spiking Heidelberg Digits") {
+    const CommandFolder folder;
+    folder.write("a.json", kRecorded);
+    write_shd(folder.path() / "shd_train.h5", {{{0, 0.25F, 1.5F}, {0, 699, 4}}, {{0.75F}, {350}}},
+              {19, 2});
+    const std::string shd =
+        "kind=shd --set workload.layers=[6,20] --set workload.data.recordings=shd_train.h5 --set "
+        "workload.data.step_microseconds=250000 ";
+    const Told all = run(folder, shd, 700);
+    CHECK(all.events == "0 0 0, 0 1 699, 1 3 350, ");
+    CHECK(all.results.at("events_cropped") == 1);
+    CHECK(run(folder, shd + "--set workload.data.resolution=140", 140).events ==
+          "0 0 0, 0 1 139, 1 3 70, ");
+  }
+
+  TEST_CASE("a network is trained on DVS128 Gesture") {
+    const CommandFolder folder;
+    folder.write("a.json", kRecorded);
+    write_gestures(folder);
+    const std::string dvs =
+        "kind=dvs_gesture --set workload.layers=[6,11] --set workload.data.recordings=dvs ";
+    CHECK(run(folder, dvs, 4608).events == "0 0 0, 0 1 4607, 1 1 2376, ");
+    const Told pooled = run(folder,
+                            dvs +
+                                "--set workload.data.resolution=32 --set "
+                                "workload.data.test_recordings=dvs --set "
+                                "workload.data.test_samples=2",
+                            2048, 4);
+    CHECK(pooled.events == "0 0 0, 0 1 2047, 1 1 1072, 2 0 1025, 3 0 1026, ");
+  }
+
+  TEST_CASE("sets that do not go with the config are refused") {
+    const CommandFolder folder;
+    folder.write("a.json", kRecorded);
+    write_nmnist(folder);
+    folder.write("y.npy", numpy_file("|i1", "2,", std::string("\0\1", 2)));
+    const auto refused = [&](const std::string& set, const std::string& message) {
+      check_refused(folder, "run a.json --set workload.data." + set, {message});
+    };
+    refused("recordings=Train/1",
+            "workload.data.recordings: Train/1: found '00002.bin' in "
+            "it, allowed the folders 0 to 9");
+    refused("recordings=Train --set workload.data.step_microseconds=0",
+            "workload.data.step_microseconds: found 0, allowed 1 to 1000000000");
+    refused("recordings=Train --set workload.data.resolution=35",
+            "workload.data.resolution: found 35, allowed up to the sensor's 34");
+    refused("recordings=Train --set workload.data.labels=y.npy",
+            "workload.data.labels: found beside recordings, which have labels");
+    refused("recordings=Train --set workload.data.rate=0.5", "workload.data.rate: found 0.5");
+    refused("recordings=Train --set workload.data.polarity=off",
+            "workload.data.polarity: found \"off\", allowed both, merged, on");
+    check_refused(
+        folder, "run --set workload.data.polarity=merged " TESSERA_SOURCE "/configs/runs/snn.json",
+        {"workload.data.polarity: found \"merged\"", "workload.data.recordings"});
+    refused("recordings=Tran", "workload.data.recordings");
+    const std::string shd = "kind=shd --set workload.data.recordings=Train ";
+    refused(shd, "Train");
+    refused(shd + "--set workload.data.polarity=merged",
+            "workload.data.polarity: found \"merged\"");
+    write_in(folder, "Train/1/00002.bin", nmnist_file({{1, 40, 0}}));
+    refused("recordings=Train",
+            "workload.data.recordings: Train/1/00002.bin: byte 0: found an event at x 40 y 0, "
+            "allowed 0 to 33");
+  }
+}
