@@ -46,12 +46,26 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   return 1;
 }
 
-/// Names of the files that configs name folders for: arrays, and batches of images.
-std::set<std::string> arrays_in(const std::string& folder) {
+/// Whether configs name folders for files of this name: arrays, batches of images, recordings with
+/// their lists and labels.
+bool is_input(const std::string& name) {
+  for (const char* end :
+       {".npy", ".bin", ".aedat", "_labels.csv", "trials_to_train.txt", "trials_to_test.txt"})
+    if (name.ends_with(end)) return true;
+  return false;
+}
+
+/// Names of such files in a folder, and in its folders 0 to 9, which recordings of digits lie in.
+std::set<std::string> inputs_in(const std::filesystem::path& folder) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".npy" || entry.path().extension() == ".bin")
-      names.insert(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && name.size() == 1 && name >= "0" && name <= "9") {
+      for (const std::string& inner : inputs_in(entry.path())) names.insert(name + "/" + inner);
+    } else if (is_input(name)) {
+      names.insert(name);
+    }
+  }
   return names;
 }
 
@@ -80,7 +94,7 @@ const std::string& PointIds::hash_of_file(const std::string& file) {
   if (!is_new) return entry->second;
   Sha256 hash;
   if (std::filesystem::is_directory(file)) {
-    for (const std::string& name : arrays_in(file)) {
+    for (const std::string& name : inputs_in(file)) {
       hash.add(name + '\0');
       hash.add(hash_of_file((std::filesystem::path(file) / name).string()));
     }

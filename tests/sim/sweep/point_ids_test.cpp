@@ -77,6 +77,35 @@ TEST_SUITE("unit") {
     std::filesystem::remove_all(folder);
   }
 
+  TEST_CASE("of a folder of recordings those of its classes count, with lists and labels") {
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
+            .string();
+    const auto named = [&](const std::string& name) {
+      return id(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "snn", "data":
+          {"recordings": ")" +
+                folder + name + R"(", "step_microseconds": 1000}}})");
+    };
+    create_folder(folder + "/a/7");
+    create_folder(folder + "/a/results");
+    for (const std::string name :
+         {"7/00001.bin", "user01_lab.aedat", "user01_lab_labels.csv", "trials_to_train.txt"}) {
+      write_whole(folder + "/a/" + name, "1");
+      const std::string first = named("/a");
+      write_whole(folder + "/a/" + name, "2");
+      CHECK(named("/a") != first);
+    }
+    const std::string first = named("/a");
+    create_folder(folder + "/a/8");
+    std::filesystem::rename(folder + "/a/7/00001.bin", folder + "/a/8/00001.bin");
+    CHECK(named("/a") != first);
+    std::filesystem::rename(folder + "/a/8/00001.bin", folder + "/a/7/00001.bin");
+    write_whole(folder + "/a/results/layer_0.npy", "1");
+    write_whole(folder + "/a/README.txt", "1");
+    CHECK(named("/a") == first);
+    std::filesystem::remove_all(folder);
+  }
+
   TEST_CASE("the program is known by its version and the linker's build id") {
     const std::string program = sweep::program_identity();
     CHECK(program.starts_with("0."));
