@@ -125,8 +125,9 @@ void Data::read_set(const DataOptions& options, bool test, std::uint64_t count) 
     throw KeyError(
         key, fmt::format("found {} recordings in {}, allowed {} and more", found, path, count));
   if (found > count)
-    not_used_.push_back(fmt::format("recordings not used: {} of {} in {} (workload.data)",
-                                    report::grouped(found - count), report::grouped(found), path));
+    not_used_.push_back(fmt::format("{}recordings not used: {} of {} in {} (workload.data)",
+                                    test ? "test " : "", report::grouped(found - count),
+                                    report::grouped(found), path));
 }
 
 }  // namespace tessera::snn

@@ -67,6 +67,7 @@ void write_nmnist(const CommandFolder& folder) {
   write_in(folder, "Train/1/00003.bin", nmnist_file({{2000, 4, 0, true}}));
   write_in(folder, "Test/0/00001.bin", nmnist_file({{3000, 6, 0, false}}));
   write_in(folder, "Test/0/00002.bin", nmnist_file({{3000, 8, 0, false}}));
+  write_in(folder, "Test/0/00003.bin", "");
 }
 
 void write_gestures(const CommandFolder& folder) {
@@ -121,6 +122,8 @@ TEST_SUITE("cli") {
     const Told apart = run(folder, tested + "--set workload.data.test_recordings=Test", 2312, 4);
     CHECK(apart.events.ends_with("1 2 1158, 2 3 6, 3 3 8, "));
     CHECK(apart.results.contains("test_accuracy"));
+    CHECK(dropped(apart).find("\"recordings not used: 1 of 3 in Train") != std::string::npos);
+    CHECK(dropped(apart).find("\"test recordings not used: 1 of 3 in Test") != std::string::npos);
     check_refused(folder, "run a.json --set workload.data." + tested,
                   {"workload.data.recordings: found 3 recordings in Train, allowed 4 and more"});
     write_in(folder, "Train/0/00004.bin", nmnist_file({{0, 7, 0, false}}));

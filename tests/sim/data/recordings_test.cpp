@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/data/random.h"
 #include "sim/data/read_file.h"
 #include "tests/sim/data/recordings_writer.h"
 
@@ -236,5 +237,22 @@ TEST_SUITE("unit") {
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 40);
     CHECK(has(refusal(data::read_shd, path), "a.h5: no HDF5 file, which an SHD file is"));
     CHECK(has(refusal(data::read_shd, folder.write("b.h5", "HDF")), "b.h5: no HDF5 file"));
+  }
+
+  TEST_CASE("an SHD file with a few other bytes is read or refused, and never fatal") {
+    const RecordingsFolder folder;
+    const std::filesystem::path path = folder.path() / "a.h5";
+    write_shd(path, {{{0.25F, 0.5F}, {0, 699}}, {{1.25F}, {7}}}, {19, 4});
+    const std::string bytes = data::read_file(path);
+    unsigned refused = 0;
+    for (unsigned i = 0; i < 150; ++i) {
+      std::string broken = bytes;
+      for (unsigned k = 0; k < 3; ++k) {
+        const std::uint64_t draw = data::random_bits(7, 1, 3 * i + k);
+        broken[draw % bytes.size()] = static_cast<char>(draw >> 48U);
+      }
+      if (!refusal(data::read_shd, folder.write("b.h5", broken)).empty()) ++refused;
+    }
+    CHECK(refused > 0);
   }
 }
