@@ -64,6 +64,7 @@ std::string read_in_child(const std::string& name, std::string bytes, ReadLimits
              fmt::format("{}: reading it takes more than {} MiB", name, limits.memory >> 20U);
     }
   });
+  bytes = {};  // the child has them
   std::vector<Children::Finished> finished;
   while (finished.empty()) finished = children.wait();
   auto& [item, text, death, starved] = finished.front();
