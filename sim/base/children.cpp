@@ -136,13 +136,17 @@ std::vector<Children::Finished> Children::wait(int milliseconds, int input,
 }
 
 void run_in_children(std::size_t count, unsigned jobs, const Children::Work& work,
-                     const std::function<void(const Children::Finished&)>& done) {
+                     const std::function<void(const Children::Finished&)>& done,
+                     const std::function<void(std::size_t)>& watch) {
+  constexpr int kTenTimesASecond = 100;
   Children children;
   std::map<std::size_t, Children::Finished> early;  // those whose turn has not come
   std::size_t next = 0;
   for (std::size_t turn = 0; turn < count;) {
     for (; next < count && children.running() < jobs; ++next) children.start(next, work);
-    for (Children::Finished& each : children.wait()) early.emplace(each.item, std::move(each));
+    for (Children::Finished& each : children.wait(watch ? kTenTimesASecond : -1))
+      early.emplace(each.item, std::move(each));
+    if (watch) watch(turn + early.size());
     for (; early.contains(turn); ++turn) {
       done(early.at(turn));
       early.erase(turn);

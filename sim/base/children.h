@@ -46,8 +46,10 @@ class Children {
 };
 
 /// Calls `work` for each of `count` items in a process of its own, `jobs` at a time, and hands the
-/// outcomes to `done` in the items' order.
+/// outcomes to `done` in the items' order. `watch`, if given, hears ten times a second how many
+/// have ended.
 void run_in_children(std::size_t count, unsigned jobs, const Children::Work& work,
-                     const std::function<void(const Children::Finished&)>& done);
+                     const std::function<void(const Children::Finished&)>& done,
+                     const std::function<void(std::size_t)>& watch = {});
 
 }  // namespace tessera

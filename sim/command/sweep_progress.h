@@ -7,7 +7,7 @@
 
 namespace tessera::command {
 
-/// How far a sweep is: points done, how many a second, the time left.
+/// How far a sweep or a validation set is: points done, how many a second, the time left.
 class SweepProgress {
  public:
   SweepProgress(std::string name, std::size_t points, bool quiet)
@@ -15,6 +15,8 @@ class SweepProgress {
 
   /// Of a point that has ended with this status.
   void count(const std::string& status);
+  /// So many points in all have ended.
+  void count_to(std::size_t points) { counted_ = points; }
   [[nodiscard]] std::size_t counted() const { return counted_; }
   /// Shows where things stand, at most ten times a second.
   void show();

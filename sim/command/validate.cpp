@@ -12,6 +12,7 @@
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
+#include "sim/command/sweep_progress.h"
 #include "sim/command/validation_page.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
@@ -41,7 +42,18 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
   print_heading(set);
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::vector<Row> rows = runs.run(jobs, print_row);
+  SweepProgress progress(set.name, runs.size(), false);
+  std::vector<Row> rows = runs.run(
+      jobs,
+      [&](const Row& row) {
+        progress.clear();
+        print_row(row);
+      },
+      [&](std::size_t ended) {
+        progress.count_to(ended);
+        progress.show();
+      });
+  progress.clear();
   if (!folder.empty()) {
     create_folder(folder);
     remove_leftovers(folder);

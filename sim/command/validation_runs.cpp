@@ -64,9 +64,10 @@ ValidationRuns::ValidationRuns(const ValidationSet& set, bool quick, const Simul
   }
 }
 
-std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(const Row&)>& done) {
+std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(const Row&)>& done,
+                                     const std::function<void(std::size_t)>& watch) {
   run_in_children(
-      baselines_.size() + items_.size(), jobs, [&](std::size_t i) { return simulate_item(i); },
+      size(), jobs, [&](std::size_t i) { return simulate_item(i); },
       [&](const Children::Finished& finished) {
         if (finished.item < baselines_.size()) {
           return take_baseline(baselines_[finished.item], parsed(finished));
@@ -75,7 +76,8 @@ std::vector<Row> ValidationRuns::run(unsigned jobs, const std::function<void(con
         take(items_[i], parsed(finished));
         const bool last = i + 1 == items_.size() || items_[i + 1].row != items_[i].row;
         if (last) done(rows_[items_[i].row]);
-      });
+      },
+      watch);
   return std::move(rows_);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -176,6 +177,20 @@ TEST_SUITE("cli") {
     CHECK(good.out.find(", 1 at 39") != std::string::npos);
     CHECK(folder.read("runs/validation.html").find(said) != std::string::npos);
     CHECK(judged(1400).code == 1);
+  }
+
+  TEST_CASE("validate says on a terminal how far it is") {
+    const CommandFolder folder;
+    folder.write("figure.json", set_with("1"));
+    if (std::system("script --version > /dev/null 2>&1") != 0) {
+      MESSAGE("skipped: script is not installed");
+      return;
+    }
+    const std::string call =
+        fmt::format("cd {} && script -qec '{} validate figure.json' seen > out",
+                    folder.path().string(), TESSERA_PROGRAM);
+    CHECK(std::system(call.c_str()) == 0);
+    CHECK(folder.read("seen").find(" of 10 points") != std::string::npos);
   }
 
   TEST_CASE("validate fails where a gate does not hold") {

@@ -27,6 +27,20 @@ TEST_SUITE("unit") {
     CHECK(order == "abcde");
   }
 
+  TEST_CASE("who waits is told how many children have ended while others still run") {
+    std::vector<std::size_t> told;
+    run_in_children(
+        2, 2,
+        [](std::size_t item) {
+          ::usleep(item == 0 ? 400'000 : 1'000);
+          return std::string();
+        },
+        [](const Children::Finished&) {}, [&](std::size_t ended) { told.push_back(ended); });
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK(std::count(told.begin(), told.end(), 1U) > 1);
+    CHECK(told.back() == 2);
+  }
+
   TEST_CASE("a child that ends early is handed out before an older one") {
     Children children;
     const auto work = [](std::size_t item) {
