@@ -5,7 +5,7 @@
 
 #include "sim/command/validation_set.h"
 
-/// Published beside simulated numbers: the rows of a set's table and the gates that judge them.
+/// The rows of a set's table, and what of them may not move from where it was recorded.
 namespace tessera::command {
 
 /// Which share of a run's cycles went to what, from 0 to 1.
@@ -30,10 +30,13 @@ struct Row {
   config::Json baseline_columns = config::Json::object();  ///< the same of the baseline
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
+  [[nodiscard]] double ratio_with_unexplained() const {
+    return (simulated + point->unexplained) / point->published;
+  }
   [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }
 };
 
-/// Whether a row has a number within its own gates, or none where none is published.
+/// Whether a row has a number where it was recorded, or none where none is published.
 bool point_passes(const Row& row);
 
 /// Where a group of rows passes its published speed-up along the set's number.
@@ -47,8 +50,8 @@ std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& 
 /// "butterfly f16: 1.3 (published) passed at N = 372, 1 at 281"
 std::string text_of(const Crossing& crossing, const Passed& passed);
 
-/// Prints a line for each gate of the set; true if all hold. Of a part of the points (`quick`) the
-/// gates that compare points with each other are left out.
-bool judge(const ValidationSet& set, const std::vector<Row>& rows, bool quick);
+/// Prints a line for each thing that the set recorded; true if results stand where they stood. Of a
+/// part of the points (`quick`) what compares points with each other is left out.
+bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bool quick);
 
 }  // namespace tessera::command

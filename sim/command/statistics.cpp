@@ -23,10 +23,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return rank;
 }
 
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// Solves a symmetric positive system by elimination; nothing if it is (nearly) singular.
 std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
                                          std::vector<double> b) {
@@ -56,6 +52,10 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 double share_within(const std::vector<double>& values, double low, double high) {
   if (values.empty()) return 0;
   const auto inside = std::count_if(values.begin(), values.end(),
@@ -67,7 +67,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   if (a.empty()) return 0;
   const std::vector<double> x = ranks(a);
   const std::vector<double> y = ranks(b);
-  const double middle = mean_of(x);
+  const double middle = mean(x);
   double xx = 0;
   double yy = 0;
   double xy = 0;

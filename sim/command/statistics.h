@@ -9,6 +9,9 @@ namespace tessera::command {
 /// The middle value, or the mean of the two middle ones; `values` is not empty.
 double median(std::vector<double> values);
 
+/// `values` is not empty.
+double mean(const std::vector<double>& values);
+
 /// The part of `values` within [low, high]; 0 of none.
 double share_within(const std::vector<double>& values, double low, double high);
 

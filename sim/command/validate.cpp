@@ -10,6 +10,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
+#include "sim/command/accuracy.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/sweep_progress.h"
@@ -31,13 +32,31 @@ struct ValidateRequest {
   unsigned jobs = 0;  ///< points at a time; 0: one a core
 };
 
-/// The set's rows, and whether its gates hold; no rows if none of its points is marked quick.
+/// Prints the set's verdicts, accuracy and regression apart.
+ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick) {
+  if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
+  fmt::print("  evidence: {}: {}\n", kind_of(set.evidence).name, kind_of(set.evidence).meaning);
+  if (quick && rows.size() < set.points.size())
+    fmt::print("  quick: {} of {} points; what compares all points is not judged\n", rows.size(),
+               set.points.size());
+  const std::optional<bool> reproduces = judge_accuracy(set, rows, quick);
+  if (!reproduces) fmt::print("  accuracy: not judged\n");
+  if (reproduces == false) fmt::print("  does not reproduce what is published\n");
+  if (!set.shortfall.empty())
+    fmt::print("  shortfall{}: {}\n",
+               reproduces == true ? ", of which these points show nothing" : "", set.shortfall);
+  if (set.unexplained.given) fmt::print("  unexplained: {}\n", set.unexplained.what);
+  const bool as_recorded = judge_regression(set, rows, quick);
+  return {&set, std::move(rows), reproduces, as_recorded};
+}
+
+/// The set's rows and what is found; no rows if none of its points is marked quick.
 ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& request,
                           const std::string& folder, const Simulator& simulator) {
   ValidationRuns runs(set, request.quick, simulator);
   if (runs.empty()) {
     fmt::print("{}: none of its points is marked quick\n", set.name);
-    return {&set, {}, true};
+    return {&set, {}, std::nullopt};
   }
   print_heading(set);
   const unsigned jobs =
@@ -60,9 +79,7 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
     write_whole(std::filesystem::path(folder) / (set.name + ".csv"), table_csv(set, rows));
     fmt::print("  table: {}/{}.csv\n", folder, set.name);
   }
-  if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
-  const bool passed = judge(set, rows, request.quick);
-  return {&set, std::move(rows), passed};
+  return judged(set, std::move(rows), request.quick);
 }
 
 bool is_file(const std::string& name) {
@@ -111,7 +128,8 @@ void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& re
 }
 
 /// Simulates the points of validation sets, a process each, and prints published beside simulated
-/// numbers. Returns check_failed if a gate fails.
+/// numbers. Returns check_failed if results moved from where they were recorded, or if a set does
+/// not reproduce what is published and does not say why.
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<Wanted> wanted;
   for (const std::string& name : request.sets) {
@@ -126,9 +144,12 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<ValidatedSet> validated;
   for (const Wanted& each : wanted) {
     ValidatedSet set = validate_set(each.set, request, each.folder, simulator);
-    passed &= set.passed;
+    passed &= set.passed();
     if (!set.rows.empty()) validated.push_back(std::move(set));
   }
+  print_totals(validated);
+  if (!request.out.empty())
+    write_whole(std::filesystem::path(request.out) / "totals.csv", totals_csv(validated));
   if (request.html) write_page(validated, request);
   return passed ? ExitCode::done : ExitCode::check_failed;
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "sim/base/embedded.h"
+#include "sim/command/statistics.h"
 #include "sim/report/page.h"
 #include "sim/report/version.h"
 
@@ -17,11 +18,14 @@ Json point_json(const ValidationSet& set, const Row& row) {
   for (const std::string& axis : set.axes)
     axes[axis] = axis == point.best.over ? row.at : value_of(set, point, axis);
   const bool known = row.error.empty();
+  const PointRegression& gate = point.regression;
+  const std::optional<double> ratio = agreement(row);
   Json json = {{"name", point.name},
                {"unit", point.metric.unit},
                {"published", point.published},
-               {"within", point.within > 0 ? point.within : set.gates.each_within},
-               {"within_absolute", point.within_absolute},
+               {"within", gate.within > 0 ? gate.within : set.regression.each_within},
+               {"within_absolute", gate.within_absolute},
+               {"ratio", ratio ? Json(*ratio) : Json()},
                {"fits", point.fits},
                {"passed", point_passes(row)},
                {"simulated", known ? Json(row.simulated) : Json()},
@@ -34,7 +38,7 @@ Json point_json(const ValidationSet& set, const Row& row) {
   return json;
 }
 
-Json gates_json(const Gates& gates) {
+Json gates_json(const Regression& gates) {
   return {{"median_low", gates.median_low},  {"median_high", gates.median_high},
           {"none_below", gates.none_below},  {"none_above", gates.none_above},
           {"share_low", gates.share_low},    {"share_high", gates.share_high},
@@ -48,9 +52,19 @@ Json set_json(const ValidatedSet& validated) {
   Json passed = Json::array();
   for (const Passed& one : crossings(set, validated.rows))
     passed.push_back(text_of(set.crossing, one));
-  return {{"name", set.name},    {"title", set.title},         {"citation", set.citation},
-          {"why", set.why},      {"axes", set.axes},           {"gates", gates_json(set.gates)},
-          {"crossings", passed}, {"passed", validated.passed}, {"points", points}};
+  return {{"name", set.name},
+          {"title", set.title},
+          {"citation", set.citation},
+          {"why", set.why},
+          {"axes", set.axes},
+          {"gates", gates_json(set.regression)},
+          {"evidence", kind_of(set.evidence).name},
+          {"reproduces", validated.reproduces ? Json(*validated.reproduces) : Json()},
+          {"shortfall", set.shortfall},
+          {"unexplained", set.unexplained.what},
+          {"crossings", passed},
+          {"as_recorded", validated.as_recorded},
+          {"points", points}};
 }
 
 /// The comment of a header's that says what is left out, its lines joined; empty if none does.
@@ -69,6 +83,27 @@ std::string statement_in(std::string_view header) {
     comment.clear();
   }
   return "";
+}
+
+Json totals_json(const std::vector<ValidatedSet>& sets) {
+  Json all = Json::array();
+  for (const Total& total : totals(sets)) {
+    const EvidenceKind& kind = *total.kind;
+    const auto number = [&](double value) { return total.ratios.empty() ? Json() : Json(value); };
+    const bool none = total.ratios.empty();
+    all.push_back({{"kind", kind.name},
+                   {"meaning", kind.meaning},
+                   {"gate", text_of(kind.gate)},
+                   {"reason", kind.reason},
+                   {"sets", total.sets},
+                   {"judged", total.judged},
+                   {"reproduced", total.reproduced},
+                   {"points", total.ratios.size()},
+                   {"median", number(none ? 0 : median(total.ratios))},
+                   {"mean", number(none ? 0 : mean(total.ratios))},
+                   {"near", number(share_within(total.ratios, 1 / kNear, kNear))}});
+  }
+  return all;
 }
 
 Json models_json() {
@@ -92,6 +127,8 @@ std::string validation_page(const std::vector<ValidatedSet>& sets) {
                         {{"version", report::kVersion},
                          {"commit", report::kCommit},
                          {"sets", all},
+                         {"totals", totals_json(sets)},
+                         {"near", kNear},
                          {"models", models_json()}}}});
 }
 

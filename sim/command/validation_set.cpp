@@ -22,24 +22,37 @@ void describe(Fields& fields, Metric& metric) {
   fields.field({"unit", "of the published numbers"}, metric.unit);
 }
 
-void describe(Fields& fields, Gates& gates) {
-  fields.field({"each_within", "allowed relative deviation of every point"}, gates.each_within);
-  fields.field({"median_low", "least median of simulated / published"}, gates.median_low);
-  fields.field({"median_high", "largest median of simulated / published"}, gates.median_high);
-  fields.field({"none_below", "least simulated / published of any point"}, gates.none_below);
-  fields.field({"none_above", "largest simulated / published of any point"}, gates.none_above);
-  fields.field({"share_low", "least simulated / published of most points"}, gates.share_low);
-  fields.field({"share_high", "largest simulated / published of most points"}, gates.share_high);
-  fields.field({"share_least", "part of the points that are most"}, gates.share_least);
-  fields.field({"speedup_least", "least simulated speed-up of any point"}, gates.speedup_least);
-  fields.field({"speedup_most", "largest simulated speed-up of any point"}, gates.speedup_most);
-  fields.field({"rank_correlation", "least rank correlation of speed-ups"}, gates.rank_correlation);
+void describe(Fields& fields, Regression& set) {
+  fields.field({"each_within", "recorded relative deviation of every point"}, set.each_within);
+  fields.field({"median_low", "recorded median of simulated / published, least"}, set.median_low);
+  fields.field({"median_high", "the same, largest"}, set.median_high);
+  fields.field({"none_below", "recorded simulated / published, least of any point"},
+               set.none_below);
+  fields.field({"none_above", "the same, largest"}, set.none_above);
+  fields.field({"share_low", "recorded simulated / published of most points, least"},
+               set.share_low);
+  fields.field({"share_high", "the same, largest"}, set.share_high);
+  fields.field({"share_least", "part of the points that are most"}, set.share_least);
+  fields.field({"speedup_least", "recorded speed-up, least of any point"}, set.speedup_least);
+  fields.field({"speedup_most", "the same, largest"}, set.speedup_most);
+}
+
+void describe(Fields& fields, PointRegression& point) {
+  fields.field({"within", "recorded relative deviation from what is published"}, point.within);
+  fields.field({"within_absolute", "recorded deviation"}, point.within_absolute);
+  fields.field({"peak_at_most", "largest fraction of peak"}, point.peak_at_most);
+  fields.field({"speedup_within", "recorded relative deviation of the speed-up"},
+               point.speedup_within);
+}
+
+void describe(Fields& fields, Unexplained& unexplained) {
+  fields.field({"amount", "in the metric's unit", "", true}, unexplained.amount);
+  fields.field({"what", "what is known of it", "", true}, unexplained.what);
 }
 
 void describe(Fields& fields, PowerLaw::Exponent& exponent) {
   fields.field({"key", "path of a number in the configs", "", true}, exponent.key);
   fields.field({"published", "the published exponent", "", true}, exponent.published);
-  fields.field({"within", "allowed deviation", "", true}, exponent.within);
 }
 
 void describe(Fields& fields, BestOf& best) {
@@ -51,34 +64,29 @@ void describe(Fields& fields, Line& line) {
   fields.field({"scale", "what values are multiplied by"}, line.scale);
   fields.field({"unit", "of the slope"}, line.unit);
   fields.field({"published", "the published slope", "", true}, line.published);
-  fields.field({"within", "allowed relative deviation of the slope"}, line.within);
-  fields.field({"r2_least", "least R2 of the straight line"}, line.r2_least);
 }
 
 void describe(Fields& fields, Crossing& crossing) {
   fields.field({"over", "number in the points' context along which speed-ups grow"}, crossing.over);
-  fields.field({"least", "least such number at which the published one is passed"}, crossing.least);
-  fields.field({"most", "largest such number"}, crossing.most);
+  fields.field({"least", "recorded number at which the published one is passed, least"},
+               crossing.least);
+  fields.field({"most", "the same, largest"}, crossing.most);
 }
 
 void describe(Fields& fields, ValidationPoint& point) {
   fields.field({"name", "what the table calls the point", "", true}, point.name);
   fields.field({"quick", "part of --quick"}, point.quick);
   fields.field({"published", "the published number; 0: none"}, point.published);
-  fields.field({"within", "allowed relative deviation"}, point.within);
-  fields.field({"within_absolute", "allowed deviation"}, point.within_absolute);
-  fields.field({"peak_at_most", "largest fraction of peak"}, point.peak_at_most);
   fields.field({"fits", "false: published as too large"}, point.fits);
   fields.field({"published_speedup", "the published speed-up over the baseline"},
                point.published_speedup);
-  fields.field({"speedup_within", "allowed relative deviation of the speed-up"},
-               point.speedup_within);
+  fields.group({"regression", "how far it may move from where it was recorded"}, point.regression);
   fields.field({"why", "what makes ours faster or slower"}, point.why);
   fields.group({"metric", "what is compared"}, point.metric);
   fields.require(!point.fits || point.published != 0 || !fields.given("published"), "published",
                  "found 0, allowed another number: it is what is divided by");
-  fields.require(point.speedup_within == 0 || point.published_speedup > 0, "speedup_within",
-                 "stands without published_speedup");
+  fields.require(point.regression.speedup_within == 0 || point.published_speedup > 0,
+                 "regression.speedup_within", "stands without published_speedup");
 }
 
 void describe(Fields& fields, PowerLaw& fit) {
@@ -87,10 +95,16 @@ void describe(Fields& fields, PowerLaw& fit) {
 
 void describe(Fields& fields, ValidationSet& set) {
   fields.field({"title", "one line", "", true}, set.title);
+  fields.field({"evidence", "what stands behind the published numbers", "", true}, set.evidence,
+               evidence_names());
   fields.field({"citation", "where the numbers are published", "", true}, set.citation);
+  fields.field({"shortfall", "why it does not reproduce what is published; empty: it should"},
+               set.shortfall);
   fields.field({"why", "what makes ours faster or slower"}, set.why);
   fields.group({"metric", "what is compared"}, set.metric);
-  fields.group({"gates", "what fails the command"}, set.gates);
+  fields.optional_group({"unexplained", "what the published numbers hold of unknown origin"},
+                        set.unexplained.given, set.unexplained);
+  fields.group({"regression", "where the set was recorded"}, set.regression);
   fields.group({"crossing", "where published speed-ups are passed"}, set.crossing);
 }
 
@@ -242,6 +256,7 @@ ValidationSet read_validation_set(const config::Preset& preset, const std::strin
     const std::string path = config::join("points", i);
     ValidationPoint point;
     point.metric = set.metric;
+    point.unexplained = set.unexplained.amount;
     Reader(layers, points[i], path).read(point, {"set", "baseline", "context", "best"});
     const Part part(layers, points[i], path);
     point.set = part.object("set");

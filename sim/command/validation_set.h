@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/command/evidence.h"
 #include "sim/config/config.h"
 #include "sim/config/fields.h"
 #include "sim/config/json_text.h"
@@ -25,27 +26,34 @@ struct BestOf {
   std::vector<config::Json> values;
 };
 
+/// How far a point may move from where it was recorded, told from what is published; 0: any.
+struct PointRegression {
+  double within = 0;           ///< relative deviation
+  double within_absolute = 0;  ///< deviation in the metric's unit
+  double peak_at_most = 0;     ///< largest rate.fraction_of_peak
+  double speedup_within = 0;   ///< relative deviation of the speed-up
+};
+
 /// One published number and the config that should reproduce it.
 struct ValidationPoint {
   std::string name;
-  bool quick = false;          ///< part of --quick
-  double published = 0;        ///< 0: none, the point only shows ours
-  double within = 0;           ///< gate: allowed relative deviation; 0: none
-  double within_absolute = 0;  ///< gate: allowed deviation in the metric's unit; 0: none
-  double peak_at_most = 0;     ///< gate: largest rate.fraction_of_peak; 0: none
-  bool fits = true;            ///< false: published as too large for the machine, refused here too
+  bool quick = false;    ///< part of --quick
+  double published = 0;  ///< 0: none, the point only shows ours
+  bool fits = true;      ///< false: published as too large for the machine, refused here too
   double published_speedup = 0;  ///< over the set's baseline; 0: none
-  double speedup_within = 0;     ///< gate: its allowed relative deviation; 0: none
-  std::string why;               ///< what makes ours faster or slower; empty: nothing to say
+  PointRegression regression;
+  std::string why;  ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   config::Json set;       ///< key path to value, on top of the set's base
   config::Json baseline;  ///< the same, on top of the set's baseline
   BestOf best;
-  config::Json context;  ///< further published numbers by name, for the table only
+  double unexplained = 0;  ///< the set's, beside the simulated value
+  config::Json context;    ///< further published numbers by name, for the table only
 };
 
-/// Conditions on a whole set; 0: none.
-struct Gates {
+/// Where a whole set was recorded, told from what is published: what fails when results move.
+/// 0: anywhere. What is near enough to published numbers is not for a set to say (evidence.h).
+struct Regression {
   double each_within = 0;  ///< every point's relative deviation
   double median_low = 0;   ///< median of simulated / published
   double median_high = 0;
@@ -56,7 +64,6 @@ struct Gates {
   double share_least = 0;
   double speedup_least = 0;  ///< every simulated speed-up over the baseline
   double speedup_most = 0;
-  double rank_correlation = 0;  ///< least, of speed-ups (of values in a set without baseline)
 };
 
 /// Speed-ups (values in a set without baseline) as a product of powers of some keys.
@@ -64,7 +71,6 @@ struct PowerLaw {
   struct Exponent {
     std::string key;  ///< path of a number in the configs
     double published = 0;
-    double within = 0;
   };
   std::string best_over;  ///< of points that differ only in this key the largest counts
   std::vector<Exponent> exponents;
@@ -81,16 +87,21 @@ struct Line {
   double scale = 1;        ///< of values, for the slope's unit
   std::string unit;        ///< of the slope
   double published = 0;    ///< the slope
-  double within = 0;       ///< allowed relative deviation; 0: any
-  double r2_least = 0;     ///< of the straight line
 };
 
 /// Where the speed-ups of points that have the same axes pass one, and the published one: between
 /// neighbours along a number of theirs, as a straight line of logarithms.
 struct Crossing {
   std::string over;  ///< name of that number in the points' context; empty: not looked for
-  double least = 0;  ///< allowed number at which the published one is passed
+  double least = 0;  ///< recorded: least number at which the published one is passed
   double most = 0;
+};
+
+/// What the published numbers hold and the simulated ones do not, of unknown origin.
+struct Unexplained {
+  bool given = false;
+  double amount = 0;  ///< in the metric's unit
+  std::string what;
 };
 
 /// What points are compared with: the same problem solved otherwise.
@@ -103,10 +114,13 @@ struct Baseline {                 // NOLINT(bugprone-exception-escape): the move
 struct ValidationSet {
   std::string name;
   std::string title;
+  Evidence evidence = Evidence::silicon;
   std::string citation;
-  std::string why;  ///< what makes ours faster or slower; empty: nothing to say
+  std::string shortfall;  ///< why it does not reproduce what is published; empty: it should
+  std::string why;        ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
-  Gates gates;
+  Unexplained unexplained;
+  Regression regression;
   PowerLaw fit;
   std::vector<Line> lines;
   Crossing crossing;
@@ -119,7 +133,9 @@ struct ValidationSet {
 };
 
 void describe(config::Fields& fields, Metric& metric);
-void describe(config::Fields& fields, Gates& gates);
+void describe(config::Fields& fields, Regression& regression);
+void describe(config::Fields& fields, PointRegression& regression);
+void describe(config::Fields& fields, Unexplained& unexplained);
 void describe(config::Fields& fields, PowerLaw::Exponent& exponent);
 void describe(config::Fields& fields, PowerLaw& fit);
 void describe(config::Fields& fields, BestOf& best);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/command/accuracy.h"
 #include "sim/sweep/tables.h"
 
 namespace tessera::command {
@@ -49,6 +50,14 @@ std::string cell_of(const Json& columns, const std::string& key) {
   return columns.contains(key) ? sweep::csv_cell(columns.at(key).dump()) : "";
 }
 
+/// Kind of evidence, whether near what is published, whether where it was recorded.
+std::string verdicts_csv(const ValidationSet& set, const Row& row) {
+  const std::optional<double> ratio = agreement(row);
+  const char* const near = !ratio ? "" : *ratio >= 1 / kNear && *ratio <= kNear ? "near" : "far";
+  return fmt::format(",{},{},{}", kind_of(set.evidence).name, near,
+                     point_passes(row) ? "pass" : "FAIL");
+}
+
 std::string speedups_csv(const Row& row) {
   const double known = row.point->published_speedup;
   return fmt::format(",{},{}", known > 0 ? fmt::format("{}", known) : "",
@@ -60,6 +69,7 @@ std::string speedups_csv(const Row& row) {
 void print_heading(const ValidationSet& set) {
   fmt::print("{}: {}\n  {}\n  {:<28} {:>14} {:>14} {:>8}", set.name, set.title, set.citation,
              set.metric.unit, "published", "simulated", "ratio");
+  if (set.unexplained.given) fmt::print(" with {:g}", set.unexplained.amount);
   fmt::print("  compute exchange sync, %");
   fmt::print("{}\n", set.baseline.config.is_null() ? "" : "  speed-up: published, simulated");
 }
@@ -74,10 +84,13 @@ void print_row(const Row& row) {
   if (!row.error.empty()) {
     const std::string error = row.error.substr(0, row.error.find('\n'));
     fmt::print("  {:<28} {:>14}  {}{}\n", point.name, published, error,
-               point.fits || point_passes(row) ? "" : "  outside its gate");
+               point.fits || point_passes(row) ? "" : "  moved from its record");
   } else {
-    std::string more = fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
-                                   100 * row.phases.exchange, 100 * row.phases.sync);
+    std::string more = point.unexplained != 0 && point.published != 0
+                           ? fmt::format(" {:>9.3f}", row.ratio_with_unexplained())
+                           : std::string();
+    more += fmt::format("  {:>3.0f} {:>3.0f} {:>3.0f}", 100 * row.phases.compute,
+                        100 * row.phases.exchange, 100 * row.phases.sync);
     if (row.baseline_seconds > 0) {
       const std::string known = point.published_speedup > 0
                                     ? fmt::format("{:.3g}", point.published_speedup)
@@ -85,7 +98,7 @@ void print_row(const Row& row) {
       more += fmt::format(" {:>9} {:>9.3g}", known, row.speedup());
     }
     fmt::print("  {:<28} {:>14} {:>14.6g} {:>8}{}{}\n", point.name, published, row.simulated, ratio,
-               more, point_passes(row) ? "" : "  outside its gate");
+               more, point_passes(row) ? "" : "  moved from its record");
   }
   if (!point.why.empty()) fmt::print("    {}\n", point.why);
   std::fflush(stdout);
@@ -98,6 +111,8 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
   for (const std::string& axis : set.axes) text += "," + sweep::csv_cell(axis);
   text += ",published,simulated,ratio,compute,exchange,sync";
   if (speedups) text += ",published_speedup,simulated_speedup";
+  text += ",evidence,accuracy,regression";
+  if (set.unexplained.given) text += ",ratio_with_unexplained";
   for (const std::string& name : context) text += "," + sweep::csv_cell(name);
   for (const std::string& key : set.columns) text += "," + sweep::csv_cell(key);
   for (const std::string& key : set.columns)
@@ -107,6 +122,9 @@ std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows) {
     const Json& known = row.point->context;
     text += sweep::csv_cell(row.point->name) + axes_csv(set, row) + numbers_csv(row);
     if (speedups) text += speedups_csv(row);
+    text += verdicts_csv(set, row);
+    if (set.unexplained.given)
+      text += agreement(row) ? fmt::format(",{:.6g}", row.ratio_with_unexplained()) : ",";
     for (const std::string& name : context) {
       text += "," + (known.contains(name) ? sweep::csv_cell(known.at(name).dump()) : "");
     }

@@ -11,8 +11,8 @@ namespace tessera::command {
 void print_heading(const ValidationSet& set);
 void print_row(const Row& row);
 
-/// Name, axes, published, simulated, ratio, shares of the simulated cycles, speed-ups, context,
-/// columns of the report and of the baseline's.
+/// Name, axes, published, simulated, ratio, shares of the simulated cycles, speed-ups, evidence and
+/// verdicts, context, columns of the report and of the baseline's.
 std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows);
 
 }  // namespace tessera::command

@@ -52,7 +52,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("validate shows that a set asks for traces in the rows of its points") {
     const CommandFolder folder;
-    folder.write("set.json", R"({"title": "t", "citation": "c", "base": )" + std::string(kTraced) +
+    folder.write("set.json", R"({"title": "t", "evidence": "indirect", "citation": "c", "base": )" +
+                                 std::string(kTraced) +
                                  R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
       "points": [{"name": "p", "published": 1}]})");
     const Answer answer = folder.call("validate ./set.json --out tables");

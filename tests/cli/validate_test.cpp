@@ -13,7 +13,7 @@ namespace {
 
 /// gemm beside gemm on more tiles: both shapes run in a moment.
 constexpr const char* kSet = R"({
-  "title": "a set", "citation": "nobody", "why": "the mill grinds slowly",
+  "title": "a set", "evidence": "indirect", "citation": "nobody", "why": "the mill grinds slowly",
   "base": {"machine": {"extends": "bow", "tiles": 4},
            "workload": {"kernel": "gemm", "m": 16, "k": 16, "dtype": "f16"}},
   "baseline": {"config": {"machine": {"extends": "bow", "tiles": 1},
@@ -21,7 +21,7 @@ constexpr const char* kSet = R"({
                "same": ["workload.n"]},
   "axes": ["workload.n"], "columns": ["memory.max_tile_bytes", "workload.nope"],
   "metric": {"key": "time.cycles", "unit": "cycles"},
-  "gates": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE,
+  "regression": {"share_low": 0.001, "share_high": 1000, "share_least": RANGE,
             "speedup_least": 0.01, "speedup_most": 100},
   "points": [
     {"name": "small", "set": {"workload.n": 16}, "published": 500, "published_speedup": 1.5,
@@ -56,19 +56,24 @@ TEST_SUITE("cli") {
     CHECK(page.find("Leaves out: port conflicts") != std::string::npos);
     CHECK(page.find("<!-- ") == std::string::npos);
     const std::string csv = folder.read("tables/figure.csv");
-    CHECK(
-        csv.starts_with("name,workload.n,published,simulated,ratio,compute,exchange,sync,"
-                        "published_speedup,simulated_speedup,other machine,"
-                        "memory.max_tile_bytes,workload.nope,baseline.memory.max_tile_bytes,"
-                        "baseline.workload.nope\nsmall,16,500,"));
+    CHECK(csv.starts_with(
+        "name,workload.n,published,simulated,ratio,compute,exchange,sync,"
+        "published_speedup,simulated_speedup,evidence,accuracy,regression,other machine,"
+        "memory.max_tile_bytes,workload.nope,baseline.memory.max_tile_bytes,"
+        "baseline.workload.nope\nsmall,16,500,"));
     const std::string small = csv.substr(0, csv.find("\nbest"));
-    CHECK(std::count(small.begin(), small.end(), ',') == 28);
+    CHECK(std::count(small.begin(), small.end(), ',') == 34);
     CHECK(small.ends_with(','));
     CHECK(small.find(",7,") != std::string::npos);
     CHECK(csv.find(",1.5,") != std::string::npos);
     CHECK(csv.find("\nbest,64,1,") != std::string::npos);  // most cycles; 1000000 does not fit
     CHECK(csv.find("\nours alone,32,,") != std::string::npos);
-    CHECK(answer.out.find("pass: every speed-up within 0.01 to 100") != std::string::npos);
+    CHECK(small.find(",indirect,near,pass,") != std::string::npos);
+    CHECK(answer.out.find("evidence: indirect: published of another machine") != std::string::npos);
+    CHECK(answer.out.find("accuracy: not judged") != std::string::npos);
+    CHECK(folder.read("tables/totals.csv").find("\nindirect,1,2,") != std::string::npos);
+    CHECK(answer.out.find("regression pass: every speed-up within 0.01 to 100") !=
+          std::string::npos);
     CHECK(csv.find("\ntoo large,1000000,,,") != std::string::npos);
   }
 
@@ -87,9 +92,18 @@ TEST_SUITE("cli") {
   }
 
   TEST_CASE("a file that is no set is refused with the key path") {
-    const std::string head = R"({"title": "x", "citation": "y", )";
+    const std::string head = R"({"title": "x", "evidence": "silicon", "citation": "y", )";
     const std::string base = R"("base": {"machine": "bow", "workload": {"kernel": "stream"}})";
     const std::pair<std::string, const char*> files[] = {
+        {R"({"title": "x", "evidence": "silicone", "citation": "y", )" + base +
+             R"(, "points": []})",
+         "a.json: evidence: found \"silicone\", allowed silicon, vendor_model, datasheet, derived, "
+         "goal, indirect; did you mean silicon?"},
+        {R"({"title": "x", "citation": "y", )" + base + R"(, "points": []})",
+         "a.json: evidence: is missing (what stands behind the published numbers), allowed "
+         "silicon"},
+        {head + base + R"(, "points": [], "unexplained": {"amount": 2}})",
+         "a.json: unexplained.what: is missing"},
         {"[]", "a.json: (top level): found [], allowed an object"},
         {head + R"("points": []})", "a.json: base: not given, but required"},
         {head + R"("base": 3, "points": []})", "a.json: base: found 3, allowed an object"},
@@ -134,18 +148,19 @@ TEST_SUITE("cli") {
     const auto judged = [&](double published) {
       folder.write(
           "a.json",
-          fmt::format(R"({{"title": "x", "citation": "y", "base": {{"machine": {{"extends": "bow",
+          fmt::format(
+              R"({{"title": "x", "evidence": "silicon", "citation": "y", "base": {{"machine": {{"extends": "bow",
               "tiles": 1}}, "workload": {{"kernel": "stream"}}}}, "points": [{}, {}, {}],
               "lines": [{{"name": "copies", "points": ["p400", "p800", "p1600"],
-              "at": [400, 800, 1600], "published": {}, "within": 0.2, "r2_least": 0.99}}]}})",
-                      point(400), point(800), point(1600), published));
+              "at": [400, 800, 1600], "published": {}}}]}})",
+              point(400), point(800), point(1600), published));
       return folder.call("validate a.json");
     };
     // A body of two slots for four f32, six cycles a slot.
     const Answer good = judged(3);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    CHECK(good.out.find("pass: copies: slope 3 ") != std::string::npos);
+    CHECK(good.out.find("accuracy pass: copies: slope 3 ") != std::string::npos);
     CHECK(judged(4).code == 1);
   }
 
@@ -160,7 +175,7 @@ TEST_SUITE("cli") {
     const std::string points =
         fmt::format("{}, {}, {}, {}", point(8000), point(1000), point(400), point(2000));
     const auto judged = [&](int least) {
-      folder.write("a.json", fmt::format(R"({{"title": "x", "citation": "y",
+      folder.write("a.json", fmt::format(R"({{"title": "x", "evidence": "indirect", "citation": "y",
           "base": {{"machine": {{"extends": "bow", "tiles": 1}}, "workload": {{"kernel": "stream"}}}},
           "baseline": {{"config": {{"machine": {{"extends": "bow", "tiles": 1}},
              "workload": {{"kernel": "stream", "elements_per_worker": 4000}}}}}},
@@ -173,7 +188,7 @@ TEST_SUITE("cli") {
     CAPTURE(good.out);
     CHECK(good.code == 0);
     const std::string said = "stream: 3 (published) passed at elements = 12";
-    CHECK(good.out.find("pass: " + said) != std::string::npos);
+    CHECK(good.out.find("regression pass: " + said) != std::string::npos);
     CHECK(good.out.find(", 1 at 39") != std::string::npos);
     CHECK(folder.read("runs/validation.html").find(said) != std::string::npos);
     CHECK(judged(1400).code == 1);
@@ -198,8 +213,64 @@ TEST_SUITE("cli") {
     folder.write("figure.json", set_with("1.5"));
     const Answer answer = folder.call("validate figure.json");
     CHECK(answer.code == 1);
-    CHECK(answer.out.find("FAIL: 150 % of ratios") != std::string::npos);
+    CHECK(answer.out.find("regression FAIL: 150 % of ratios") != std::string::npos);
     CHECK(folder.has("runs/figure.csv"));
+  }
+
+  TEST_CASE("what is near enough to published numbers is said by the kind of evidence alone") {
+    const CommandFolder folder;
+    // 2000 elements a worker take 6000 cycles and what starts and ends them.
+    const auto judged = [&](const char* kind, int published, const std::string& more = "") {
+      folder.write("a.json", fmt::format(R"({{"title": "x", "evidence": "{}", "citation": "y", {}
+          "base": {{"machine": {{"extends": "bow", "tiles": 1}},
+                    "workload": {{"kernel": "stream", "elements_per_worker": 2000}}}},
+          "points": [{{"name": "p", "published": {}}}]}})",
+                                         kind, more, published));
+      return folder.call("validate a.json --out t");
+    };
+    const Answer good = judged("silicon", 6200);
+    CAPTURE(good.out);
+    CHECK(good.code == 0);
+    CHECK(good.out.find("accuracy pass: 100.0 % of 1 points within 1.25x (80 % or more)") !=
+          std::string::npos);
+    CHECK(good.out.find("accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
+                        "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n") !=
+          std::string::npos);
+    CHECK(judged("datasheet", 6000).code == 1);
+    CHECK(judged("vendor_model", 5200).code == 0);
+    CHECK(judged("goal", 6000).code == 0);
+    CHECK(judged("goal", 9000).code == 1);
+    CHECK(judged("indirect", 100).code == 0);
+    const Answer far = judged("silicon", 9000);
+    CHECK(far.code == 1);
+    CHECK(far.out.find("accuracy FAIL: median 0.6") != std::string::npos);
+    CHECK(far.out.find("does not reproduce what is published") != std::string::npos);
+    CHECK(far.out.find("1 FAIL: a\n") != std::string::npos);
+    const Answer known = judged("silicon", 9000, R"("shortfall": "no loop of ours",)");
+    CHECK(known.code == 0);
+    CHECK(known.out.find("accuracy FAIL: median 0.6") != std::string::npos);
+    CHECK(known.out.find("shortfall: no loop of ours") != std::string::npos);
+    CHECK(known.out.find("0.0 %  0 of 1\n") != std::string::npos);
+    CHECK(known.out.find("1 do not, with a stated shortfall: a; 0 FAIL") != std::string::npos);
+    CHECK(folder.read("t/a.csv").find(",silicon,far,pass") != std::string::npos);
+    CHECK(judged("silicon", 9000,
+                 R"("shortfall": "known", "regression": {"none_below": 0.9, "none_above": 1.1},)")
+              .code == 1);
+  }
+
+  TEST_CASE("what published numbers hold of unknown origin stands beside, never within") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"title": "x", "evidence": "silicon", "citation": "y",
+      "base": {"machine": {"extends": "bow", "tiles": 1},
+               "workload": {"kernel": "stream", "elements_per_worker": 2000}},
+      "unexplained": {"amount": 6000, "what": "nobody knows"},
+      "points": [{"name": "p", "published": 12000}]})");
+    const Answer answer = folder.call("validate a.json --out t");
+    CAPTURE(answer.out);
+    CHECK(answer.code == 1);
+    CHECK(answer.out.find("ratio with 6000") != std::string::npos);
+    CHECK(answer.out.find("unexplained: nobody knows") != std::string::npos);
+    CHECK(folder.read("t/a.csv").find("regression,ratio_with_unexplained\n") != std::string::npos);
   }
 
   TEST_CASE("a point's speed-up is judged beside the published one") {
@@ -210,13 +281,14 @@ TEST_SUITE("cli") {
       folder.write("figure.json", text.replace(text.find(known), known.size(), known + within));
       return folder.call("validate figure.json").code;
     };
-    CHECK(code(", \"speedup_within\": 100") == 0);
-    CHECK(code(", \"speedup_within\": 0.0001") == 1);
-    folder.write("figure.json", R"({"title": "x", "citation": "y", "base": {},
-      "points": [{"name": "p", "speedup_within": 0.1}]})");
+    CHECK(code(", \"regression\": {\"speedup_within\": 100}") == 0);
+    CHECK(code(", \"regression\": {\"speedup_within\": 0.0001}") == 1);
+    folder.write("figure.json", R"({"title": "x", "evidence": "silicon", "citation": "y",
+      "base": {}, "points": [{"name": "p", "regression": {"speedup_within": 0.1}}]})");
     const Answer answer = folder.call("validate figure.json");
     CHECK(answer.code == 2);
-    CHECK(answer.err.find("points[0].speedup_within: stands without published_speedup") !=
-          std::string::npos);
+    CHECK(
+        answer.err.find("points[0].regression.speedup_within: stands without published_speedup") !=
+        std::string::npos);
   }
 }

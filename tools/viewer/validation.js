@@ -3,12 +3,12 @@
 
 const comparable = point => point.fits && point.published !== 0 && point.simulated !== null;
 const ratioOf = point => point.simulated / point.published;
-/** The deviation that a point's gate allows, as a share of what is published; 0: none. */
+/** How far a point was recorded from what is published, as a share of that; 0: not recorded. */
 const allowed = point => point.within || (point.within_absolute && point.published ? point.within_absolute / Math.abs(point.published) : 0);
 const shortNumber = value => value === null || value === 0 ? '\u2013' : Math.abs(value) >= 1000 ? grouped(value) : String(Number(value.toPrecision(4)));
 const deviation = point => { const by = 100 * (ratioOf(point) - 1); return `${by >= 0 ? '+' : '\u2212'}${Math.abs(by).toFixed(1)} %`; };
 
-/** Published across, simulated up, both logarithmic, the diagonal between; bars: what the gate allows. */
+/** Published across, simulated up, both logarithmic, the diagonal between; bars: where a point was recorded. */
 function drawAgreement(canvas, points) {
   const {context, width, height} = prepare(canvas, 320);
   const box = {x: 70, y: 8, width: Math.min(width - 84, 460), height: height - 56};
@@ -76,7 +76,7 @@ function drawAgreement(canvas, points) {
   context.textAlign = 'left';
 }
 
-/** Simulated over published of each point along one axis; the band is what the gate of the set allows. */
+/** Simulated over published of each point along one axis; the band is where the set was recorded. */
 function drawResiduals(canvas, points, axis, gates) {
   const {context, width} = prepare(canvas, 190);
   const box = {x: 56, y: 8, width: width - 70, height: 132};
@@ -128,7 +128,7 @@ function drawResiduals(canvas, points, axis, gates) {
 function pointTable(set) {
   const speedups = set.points.some(point => point.speedup);
   const columns = [{name: 'point'}, {name: 'published', n: true}, {name: 'simulated', n: true}, {name: ''}, {name: 'deviation', n: true},
-    {name: 'allowed', n: true}, ...(speedups ? [{name: 'speed-up, published', n: true}, {name: 'simulated', n: true}] : []), {name: 'parts of time'}, {name: ''}];
+    {name: 'recorded within', n: true}, ...(speedups ? [{name: 'speed-up, published', n: true}, {name: 'simulated', n: true}] : []), {name: 'parts of time'}, {name: ''}];
   const rows = set.points.map(point => {
     const known = comparable(point);
     const gate = allowed(point);
@@ -138,10 +138,14 @@ function pointTable(set) {
       ...(speedups ? [point.speedup?.published ? shortNumber(point.speedup.published) : '', point.speedup ? shortNumber(point.speedup.simulated) : ''] : []),
       point.simulated === null ? '' : stackedBar(['compute', 'exchange', 'sync'].map((part, i) => ({value: point.parts[i], colour: '--' + part,
         title: `${part}: ${percent(point.parts[i])}`})), 1, 'thin'),
-      point.passed ? element('span', {class: 'soft'}, (known && gate) || !point.fits ? 'holds' : '') : element('span', {class: 'verdict-bad'}, 'outside')];
+      point.passed ? element('span', {class: 'soft'}, (known && gate) || !point.fits ? 'as recorded' : '') : element('span', {class: 'verdict-bad'}, 'moved')];
   });
   return element('div', {class: 'wide'}, tableOf(columns, rows, () => ({class: 'more'})));
 }
+
+const verdict = (good, well, badly) => good === null ? element('span', {class: 'soft'}, 'not judged') : good ? element('span', {class: 'soft'}, well) : element('span', {class: 'verdict-bad'}, badly);
+const accuracyOf = set => verdict(set.reproduces, 'reproduces', set.shortfall ? 'falls short, stated' : 'falls short');
+const regressionOf = set => verdict(set.as_recorded, 'as recorded', 'moved');
 
 function setView(set) {
   const points = set.points.filter(comparable);
@@ -159,12 +163,14 @@ function setView(set) {
     drawn(() => { if (canvas.isConnected) drawResiduals(canvas, positive, axis, set.gates); });
     return element('div', {style: {flex: '1 1 360px'}}, element('div', {}, canvas));
   });
-  const csv = () => csvRow(['point', ...set.axes, 'unit', 'published', 'simulated', 'allowed', 'passed']) + set.points.map(point =>
-    csvRow([point.name, ...set.axes.map(axis => point.axes[axis] ?? ''), point.unit, point.published, point.simulated ?? '', allowed(point), point.passed])).join('');
-  return section(set.name, set.title, '', [set.passed ? element('span', {class: 'pill'}, 'gates hold') : element('span', {class: 'verdict-bad'}, 'outside its gates'),
+  const csv = () => csvRow(['point', ...set.axes, 'evidence', 'unit', 'published', 'simulated', 'ratio', 'recorded_within', 'as_recorded']) + set.points.map(point =>
+    csvRow([point.name, ...set.axes.map(axis => point.axes[axis] ?? ''), set.evidence, point.unit, point.published, point.simulated ?? '', point.ratio ?? '', allowed(point), point.passed])).join('');
+  return section(set.name, set.title, '', [element('span', {class: 'pill'}, set.evidence), accuracyOf(set), regressionOf(set),
     csvButton(set.name + '.csv', csv)],
     element('p', {class: 'note', style: {margin: '0 0 10px'}}, 'Source: ' + set.citation),
     element('div', {class: 'columns'}, ...canvases, ...residuals),
+    set.shortfall ? element('p', {style: {margin: '8px 0'}}, 'Shortfall: ' + set.shortfall) : null,
+    set.unexplained ? element('p', {style: {margin: '8px 0'}}, 'Unexplained: ' + set.unexplained) : null,
     set.why ? element('p', {style: {margin: '8px 0'}}, set.why) : null,
     ...set.crossings.map(text => element('p', {style: {margin: '2px 0'}}, text)), pointTable(set));
 }
@@ -172,15 +178,24 @@ function setView(set) {
 /** One row a set: how many points, their median and worst ratio. */
 function setsTable(sets) {
   const rows = sets.map(set => {
-    const ratios = set.points.filter(comparable).map(ratioOf).sort((a, b) => a - b);
+    const ratios = set.points.map(point => point.ratio).filter(ratio => ratio !== null).sort((a, b) => a - b);
     const worst = ratios.reduce((most, ratio) => Math.abs(Math.log(ratio)) > Math.abs(Math.log(most)) ? ratio : most, 1);
     const median = ratios.length === 0 ? null : (ratios[(ratios.length - 1) >> 1] + ratios[ratios.length >> 1]) / 2;
-    return [element('a', {href: '#' + set.name, style: {color: 'var(--accent)', textDecoration: 'none'}}, set.name), set.title,
-      String(set.points.length), median === null ? '\u2013' : median.toFixed(3), ratios.length === 0 ? '\u2013' : worst.toFixed(3),
-      set.passed ? element('span', {class: 'soft'}, 'hold') : element('span', {class: 'verdict-bad'}, 'outside')];
+    return [element('a', {href: '#' + set.name, style: {color: 'var(--accent)', textDecoration: 'none'}}, set.name), set.title, set.evidence,
+      String(ratios.length), median === null ? '\u2013' : median.toFixed(3), ratios.length === 0 ? '\u2013' : worst.toFixed(3),
+      accuracyOf(set), regressionOf(set)];
   });
-  return element('div', {class: 'wide'}, tableOf([{name: 'set'}, {name: ''}, {name: 'points', n: true},
-    {name: 'median', n: true, title: 'of simulated / published'}, {name: 'farthest', n: true, title: 'from 1, of simulated / published'}, {name: 'gates'}], rows, () => ({class: 'more'})));
+  return element('div', {class: 'wide'}, tableOf([{name: 'set'}, {name: ''}, {name: 'evidence'}, {name: 'points', n: true},
+    {name: 'median', n: true, title: 'of simulated / published'}, {name: 'farthest', n: true, title: 'from 1, of simulated / published'}, {name: 'accuracy', title: 'beside what is published, by the gate of its kind of evidence'}, {name: 'regression', title: 'beside our own record'}], rows, () => ({class: 'more'})));
+}
+
+/** One row a kind of evidence: all its points together, and the gate that each of its sets must keep to. */
+function totalsTable(totals, near) {
+  const shown = value => value === null ? '\u2013' : value.toFixed(3);
+  const rows = totals.map(total => [element('span', {title: total.meaning}, total.kind), String(total.sets), String(total.points), shown(total.median), shown(total.mean),
+    total.near === null ? '\u2013' : percent(total.near), total.judged > 0 ? `${total.reproduced} of ${total.judged}` : '\u2013', element('span', {title: total.reason}, total.gate)]);
+  return element('div', {class: 'wide'}, tableOf([{name: 'evidence'}, {name: 'sets', n: true}, {name: 'points', n: true}, {name: 'median', n: true}, {name: 'mean', n: true},
+    {name: `within ${near}\u00d7`, n: true}, {name: 'sets that reproduce', n: true}, {name: 'gate of each set'}], rows, () => ({class: 'more'})));
 }
 
 /** What each model's header says of itself, what it leaves out apart. */
@@ -193,20 +208,24 @@ function modelledView(models) {
     }), () => ({class: 'more'}))));
 }
 
-function showValidation({sets, models, version, commit}) {
+function showValidation({sets, totals, near, models, version, commit}) {
   const points = sets.flatMap(set => set.points);
-  const outside = points.filter(point => !point.passed).length;
+  const short = sets.filter(set => set.reproduces === false);
+  const moved = sets.filter(set => !set.as_recorded).length;
   document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, 'Published and simulated'),
     element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(points.length)), ' points of ', element('b', {}, grouped(sets.length)), ' sets'),
-      element('span', {}, `${grouped(points.filter(comparable).length)} beside a published number`),
-      outside === 0 ? element('span', {}, 'every point within its gate') : element('span', {class: 'verdict-bad'}, `${grouped(outside)} outside their gates`),
+      element('span', {}, `${grouped(points.filter(point => point.ratio !== null).length)} beside a published number`),
+      short.length === 0 ? element('span', {}, 'all judged sets reproduce what is published')
+        : element('span', {class: 'verdict-bad'}, `${short.length} fall short of it, ${short.filter(set => set.shortfall).length} of them stated`),
+      moved === 0 ? element('span', {}, 'all as recorded') : element('span', {class: 'verdict-bad'}, `${moved} moved from their record`),
       element('span', {}, `tessera ${version} (${commit})`))),
     element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
+  const kinds = section('kinds', 'By kind of evidence', 'ratios are simulated / published', [], totalsTable(totals, near));
   const overview = section('sets', 'All sets', 'ratios are simulated / published', [], setsTable(sets));
-  document.getElementById('sections').replaceChildren(...[['sets', 'All sets'], ...sets.map(set => [set.name, set.name]), ['modelled', 'What is modelled']]
+  document.getElementById('sections').replaceChildren(...[['kinds', 'By evidence'], ['sets', 'All sets'], ...sets.map(set => [set.name, set.name]), ['modelled', 'What is modelled']]
     .map(([id, title]) => element('a', {href: '#' + id}, title)));
-  document.getElementById('main').replaceChildren(overview, ...sets.map(setView), modelledView(models),
-    element('footer', {}, 'Vertical bars: what a point\u2019s gate allows around what is published; dashed: \u00b110 %; bands: what the set\u2019s gates allow.'));
+  document.getElementById('main').replaceChildren(kinds, overview, ...sets.map(setView), modelledView(models),
+    element('footer', {}, 'Vertical bars: where a point was recorded around what is published; dashed: \u00b110 %; bands: where the set was recorded.'));
   document.title = 'Published and simulated';
   requestAnimationFrame(drawWaiting);
 }

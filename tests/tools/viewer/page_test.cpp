@@ -139,6 +139,9 @@ TEST_SUITE("browser") {
     CHECK(contains(text_of(browser, "#stream"), "SciCoLab/WaveEquation-IPU"));
     CHECK(contains(text_of(browser, "#stream"), "46.55"));
     CHECK(contains(text_of(browser, "#contexts"), "iPUG"));
+    CHECK(contains(text_of(browser, "#kinds"), "datasheet"));
+    CHECK(contains(text_of(browser, "#kinds"), "median 0.9 to 1.1"));
+    CHECK(contains(text_of(browser, "#sets"), "reproduces"));
     CHECK(contains(text_of(browser, "#modelled"), "bank contention"));
     CHECK(contains(text_of(browser, "#modelled"), "fabric/scheduled_fabric"));
     CHECK(browser.colours_shown() > 30);

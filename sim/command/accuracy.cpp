@@ -1,0 +1,164 @@
+#include "sim/command/accuracy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/command/statistics.h"
+
+namespace tessera::command {
+namespace {
+
+constexpr std::size_t kRankedLeast = 10;  ///< points of which ranks say something
+constexpr double kStraight = 0.95;        ///< least R2 of what is published as a straight line
+
+bool gate(const std::string& what, bool passed) {
+  fmt::print("  accuracy {}: {}\n", passed ? "pass" : "FAIL", what);
+  return passed;
+}
+
+bool near(double ratio) { return ratio >= 1 / kNear && ratio <= kNear; }
+
+bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  bool passed = true;
+  if (kind.median_high > 0) {
+    const double middle = median(ratios);
+    passed &=
+        gate(fmt::format("median {:.3f} ({:g} to {:g})", middle, kind.median_low, kind.median_high),
+             middle >= kind.median_low && middle <= kind.median_high);
+  }
+  if (kind.share_near > 0) {
+    const double share = share_within(ratios, 1 / kNear, kNear);
+    passed &= gate(fmt::format("{:.1f} % of {} points within {:g}x ({:.0f} % or more)", 100 * share,
+                               ratios.size(), kNear, 100 * kind.share_near),
+                   share >= kind.share_near);
+  }
+  if (kind.each_low > 0) {
+    const double high = kind.each_high > 0 ? kind.each_high : INFINITY;
+    passed &= gate(fmt::format("{} points {:.4f} to {:.4f} ({:g} to {:g})", ratios.size(), *least,
+                               *most, kind.each_low, high),
+                   *least >= kind.each_low && *most <= high);
+  }
+  return passed;
+}
+
+bool judge_ranks(const AccuracyGate& kind, const ValidationSet& set, const std::vector<Row>& rows) {
+  const bool speedups = !set.baseline.config.is_null();
+  std::vector<double> published;
+  std::vector<double> simulated;
+  for (const Row& row : rows) {
+    const double known = speedups ? row.point->published_speedup : row.point->published;
+    if (!row.error.empty() || known == 0) continue;
+    published.push_back(known);
+    simulated.push_back(speedups ? row.speedup() : row.simulated);
+  }
+  if (kind.rank_correlation <= 0 || published.size() < kRankedLeast) return true;
+  const double found = rank_correlation(published, simulated);
+  return gate(fmt::format("rank correlation of {} {:.3f} ({:g} or more)",
+                          speedups ? "speed-ups" : "values", found, kind.rank_correlation),
+              found >= kind.rank_correlation);
+}
+
+/// The best of the points that differ in one key only, and of their baselines. With that key as
+/// measure of the work, best is most work a second.
+struct Best {
+  double point = 0;
+  double baseline = 0;
+};
+
+std::optional<std::vector<double>> exponents_of(const ValidationSet& set,
+                                                const std::vector<Row>& rows) {
+  std::map<std::vector<double>, Best> groups;
+  for (const Row& row : rows) {
+    if (!row.error.empty()) continue;
+    std::vector<double> keys;
+    for (const PowerLaw::Exponent& exponent : set.fit.exponents) {
+      keys.push_back(value_of(set, *row.point, exponent.key).get<double>());
+    }
+    const double work = set.fit.best_over.empty()
+                            ? 1.0
+                            : value_of(set, *row.point, set.fit.best_over).get<double>();
+    Best& best = groups[keys];
+    const bool speedups = row.baseline_seconds > 0;
+    best.point = std::max(best.point, speedups ? work / row.seconds : row.simulated);
+    best.baseline =
+        std::max({best.baseline, row.baseline_rate, speedups ? work / row.baseline_seconds : 1.0});
+  }
+  std::vector<std::vector<double>> xs;
+  std::vector<double> ys;
+  for (const auto& [keys, best] : groups) {
+    xs.push_back(keys);
+    ys.push_back(best.point / best.baseline);
+  }
+  return fitted_exponents(xs, ys);
+}
+
+bool judge_fit(const AccuracyGate& kind, const ValidationSet& set, const std::vector<Row>& rows) {
+  if (set.fit.exponents.empty()) return true;
+  const auto fitted = exponents_of(set, rows);
+  if (!fitted) return gate("the points determine the fitted exponents", false);
+  bool passed = true;
+  for (std::size_t i = 0; i < fitted->size(); ++i) {
+    const PowerLaw::Exponent& exponent = set.fit.exponents[i];
+    passed &= gate(fmt::format("exponent of {} {:.3f}, published {:g} (within {:g})", exponent.key,
+                               (*fitted)[i], exponent.published, kind.exponent_within),
+                   std::abs((*fitted)[i] - exponent.published) <= kind.exponent_within);
+  }
+  return passed;
+}
+
+bool judge_line(const Line& line, const std::vector<Row>& rows) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < line.points.size(); ++i) {
+    for (const Row& row : rows) {
+      if (row.point->name != line.points[i] || !row.error.empty()) continue;
+      x.push_back(line.at[i]);
+      y.push_back(row.simulated * line.scale);
+    }
+  }
+  if (x.size() < line.points.size()) return gate(line.name + ": every point has a number", false);
+  const StraightLine found = straight_line(x, y);
+  const double ratio = found.slope / line.published;
+  return gate(fmt::format("{}: slope {:.4g} {}, published {:.4g} ({:.3f}, within {:g}x), R2 {:.4f} "
+                          "({:.2f} or more), intercept {:.6g}",
+                          line.name, found.slope, line.unit, line.published, ratio, kNear, found.r2,
+                          kStraight, found.intercept),
+              near(ratio) && found.r2 >= kStraight);
+}
+
+}  // namespace
+
+std::optional<double> agreement(const Row& row) {
+  const ValidationPoint& point = *row.point;
+  if (!row.error.empty() || !point.fits) return std::nullopt;
+  if (point.published != 0) return row.ratio();
+  if (point.published_speedup == 0) return std::nullopt;
+  return row.speedup() / point.published_speedup;
+}
+
+std::vector<double> agreements(const std::vector<Row>& rows) {
+  std::vector<double> ratios;
+  for (const Row& row : rows)
+    if (const auto ratio = agreement(row)) ratios.push_back(*ratio);
+  return ratios;
+}
+
+std::optional<bool> judge_accuracy(const ValidationSet& set, const std::vector<Row>& rows,
+                                   bool quick) {
+  const EvidenceKind& kind = kind_of(set.evidence);
+  const std::vector<double> ratios = agreements(rows);
+  const bool lines = !quick && !set.lines.empty();
+  if (!kind.gate.asks() || (ratios.empty() && !lines)) return std::nullopt;
+  bool passed = ratios.empty() || judge_ratios(kind.gate, ratios);
+  if (quick) return passed;
+  passed &= judge_ranks(kind.gate, set, rows);
+  passed &= judge_fit(kind.gate, set, rows);
+  for (const Line& line : set.lines) passed &= judge_line(line, rows);
+  return passed;
+}
+
+}  // namespace tessera::command
