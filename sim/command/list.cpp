@@ -37,8 +37,8 @@ void list_fabrics() {
 void list_sets_of(config::Presets presets, std::string_view note) {
   for (const config::Preset& preset : presets) {
     const ValidationSet set = read_validation_set(preset);
-    fmt::print("{:<18} {} ({}{})\n", preset.name, set.title, counted(set.points.size(), "point"),
-               note);
+    fmt::print("{:<20} {} ({}, {}{})\n", preset.name, set.title,
+               counted(set.points.size(), "point"), kind_of(set.evidence).name, note);
   }
 }
 

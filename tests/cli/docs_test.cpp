@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
 using tessera::test::Answer;
@@ -112,6 +113,16 @@ TEST_SUITE("cli") {
         {"run --quiet con", "conf.json\n"},
         {"docs ''", "man\nbash\n"}};
     for (const auto& [words, offers] : cases) CHECK(offered(folder, words) == offers);
+  }
+
+  TEST_CASE("the citation is of this version") {
+    const CommandFolder folder;
+    std::istringstream words(folder.call("--version").out);
+    std::string name, version;
+    words >> name >> version;
+    const std::string citation =
+        tessera::config::read_text(std::string(TESSERA_SOURCE) + "/CITATION.cff");
+    CHECK(citation.find("\nversion: " + version + "\n") != std::string::npos);
   }
 
   TEST_CASE("documents that are none are refused with the nearest name") {

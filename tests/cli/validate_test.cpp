@@ -80,8 +80,8 @@ TEST_SUITE("cli") {
   TEST_CASE("figures of papers are listed and found by name") {
     const CommandFolder folder;
     const std::string sets = folder.call("list sets").out;
-    CHECK(sets.find("\npopsparse_blocks   PopSparse: ") != std::string::npos);
-    CHECK(sets.find("points, by name alone)\n") != std::string::npos);
+    CHECK(sets.find("\npopsparse_blocks     PopSparse: ") != std::string::npos);
+    CHECK(sets.find("points, silicon, by name alone)\n") != std::string::npos);
     const Answer answer = folder.call("validate popsparse_blocks --quick");
     CHECK(answer.code == 0);
     CHECK(answer.out == "popsparse_blocks: none of its points is marked quick\n");
