@@ -143,7 +143,8 @@ function pointTable(set) {
   return element('div', {class: 'wide'}, tableOf(columns, rows, () => ({class: 'more'})));
 }
 
-const verdict = (good, well, badly) => good === null ? element('span', {class: 'soft'}, 'not judged') : good ? element('span', {class: 'soft'}, well) : element('span', {class: 'verdict-bad'}, badly);
+const said = (text, kind) => element('span', {class: kind, style: {whiteSpace: 'nowrap'}}, text);
+const verdict = (good, well, badly) => good === null ? said('not judged', 'soft') : good ? said(well, 'soft') : said(badly, 'verdict-bad');
 const accuracyOf = set => verdict(set.reproduces, 'reproduces', set.shortfall ? 'falls short, stated' : 'falls short');
 const regressionOf = set => verdict(set.as_recorded, 'as recorded', 'moved');
 
