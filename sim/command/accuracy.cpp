@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/command/statistics.h"
 
 namespace tessera::command {
@@ -32,15 +33,17 @@ bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
   }
   if (kind.share_near > 0) {
     const double share = share_within(ratios, 1 / kNear, kNear);
-    passed &= gate(fmt::format("{:.1f} % of {} points within {:g}x ({:.0f} % or more)", 100 * share,
-                               ratios.size(), kNear, 100 * kind.share_near),
+    passed &= gate(fmt::format("{:.1f} % of {} within {:g}x ({:.0f} % or more)", 100 * share,
+                               counted(ratios.size(), "point"), kNear, 100 * kind.share_near),
                    share >= kind.share_near);
   }
   if (kind.each_low > 0) {
-    const double high = kind.each_high > 0 ? kind.each_high : INFINITY;
-    passed &= gate(fmt::format("{} points {:.4f} to {:.4f} ({:g} to {:g})", ratios.size(), *least,
-                               *most, kind.each_low, high),
-                   *least >= kind.each_low && *most <= high);
+    const std::string allowed = kind.each_high > 0
+                                    ? fmt::format("{:g} to {:g}", kind.each_low, kind.each_high)
+                                    : fmt::format("{:g} or more", kind.each_low);
+    passed &= gate(fmt::format("{} at {:.4f} to {:.4f} ({})", counted(ratios.size(), "point"),
+                               *least, *most, allowed),
+                   *least >= kind.each_low && (kind.each_high == 0 || *most <= kind.each_high));
   }
   return passed;
 }

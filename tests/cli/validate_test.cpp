@@ -231,7 +231,7 @@ TEST_SUITE("cli") {
     const Answer good = judged("silicon", 6200);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    CHECK(good.out.find("accuracy pass: 100.0 % of 1 points within 1.25x (80 % or more)") !=
+    CHECK(good.out.find("accuracy pass: 100.0 % of 1 point within 1.25x (80 % or more)") !=
           std::string::npos);
     CHECK(good.out.find("accuracy: 1 of 1 set reproduce what is published; 0 do not, with a "
                         "stated shortfall; 0 FAIL\nregression: 1 of 1 set as recorded; 0 FAIL\n") !=
