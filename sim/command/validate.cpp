@@ -40,7 +40,10 @@ ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick)
     fmt::print("  quick: {} of {} points; what compares all points is not judged\n", rows.size(),
                set.points.size());
   const std::optional<bool> reproduces = judge_accuracy(set, rows, quick);
-  if (!reproduces) fmt::print("  accuracy: not judged\n");
+  if (!reproduces)
+    fmt::print("  accuracy: not judged: {}\n", kind_of(set.evidence).gate.asks()
+                                                   ? "nothing published among these points"
+                                                   : "its kind of evidence has no gate");
   if (reproduces == false) fmt::print("  does not reproduce what is published\n");
   if (!set.shortfall.empty())
     fmt::print("  shortfall{}: {}\n",
