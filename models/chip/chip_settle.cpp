@@ -82,6 +82,7 @@ void Chip::settle_exchanges() {
       waiting.push_back(tile);
       first = std::min(first, std::max(delivery.done, arrival(tile).at));
     }
+    recordings_.finished(fabric_.exchanges, finished);
     ledger_.deliver(finished.outcome.delivered, finished.outcome.multicast);
     if (!waiting.empty()) fabric_.waiting.emplace(first, std::move(waiting));
   }

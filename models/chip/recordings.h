@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/chip/exchanges.h"
 #include "models/chip/tile_step_recorder.h"
 #include "models/fabric/fabric.h"
 #include "models/tile/tile.h"
@@ -31,6 +32,11 @@ class Recordings {
   }
   /// An exchange that began at `begin` has reached one of its tiles.
   void delivered(TileId tile, Cycle begin, const fabric::Delivery& delivery);
+  /// An exchange has finished.
+  void finished(const Exchanges& exchanges, const Exchanges::Finished& exchange) {
+    if (trace_ != nullptr && trace_->wants_transfers())
+      trace_->exchanged(exchanges.transfers(exchange));
+  }
   /// A superstep has ended.
   void close(const std::vector<Tile>& tiles, const SuperstepRecord& record, bool measured);
   /// Adds what was kept of the measured region.

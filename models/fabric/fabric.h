@@ -12,6 +12,7 @@
 #include "sim/machine/machine_config.h"
 #include "sim/program/exchange_compiler.h"
 #include "sim/program/machine_costs.h"
+#include "sim/trace/tile_log.h"
 
 /// What moves bytes between the tiles of a chip: take these descriptor lists at these start times,
 /// tell when each tile is done. One explicit table of kinds, in fabric.cpp.
@@ -49,6 +50,10 @@ class Fabric {
   /// if a list or a range does not lie within SRAM, if sends and receives do not match, or if the
   /// lists are not those of one exchange.
   virtual Outcome exchange(std::span<const Participant> participants, HostThreads& threads) = 0;
+  /// What each of the participants in an exchange that has just happened received: one transfer a
+  /// descriptor.
+  [[nodiscard]] virtual std::vector<trace::Transfer> transfers(
+      std::span<const Participant> participants) const = 0;
 };
 
 /// The kinds' names, as in `machine.fabric.kind`.

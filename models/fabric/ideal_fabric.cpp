@@ -11,4 +11,15 @@ Outcome IdealFabric::exchange(std::span<const Participant> participants, HostThr
   return outcome;
 }
 
+std::vector<trace::Transfer> IdealFabric::transfers(
+    std::span<const Participant> participants) const {
+  const Cycle begin = last_start(participants);
+  std::vector<trace::Transfer> transfers;
+  for_receives(participants, [&](TileId to, const ReceiveDescriptor& receive, const Header&) {
+    transfers.push_back(
+        {TileId{source_of(receive)}, to, begin, begin + fixed_, Bytes(receive.length)});
+  });
+  return transfers;
+}
+
 }  // namespace tessera::fabric

@@ -13,6 +13,8 @@ class IdealFabric : public Fabric {
   IdealFabric(const FabricConfig& config, const Floorplan& floorplan)
       : fixed_(config.fixed_cycles), mover_(floorplan) {}
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
+  [[nodiscard]] std::vector<trace::Transfer> transfers(
+      std::span<const Participant> participants) const override;
 
   static Cycle estimate(const FabricConfig& config, const ExchangeLoad& /*load*/) {
     return Cycle(config.fixed_cycles);

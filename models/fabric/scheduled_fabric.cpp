@@ -52,4 +52,18 @@ Outcome ScheduledFabric::exchange(std::span<const Participant> participants, Hos
   return outcome;
 }
 
+std::vector<trace::Transfer> ScheduledFabric::transfers(
+    std::span<const Participant> participants) const {
+  const Cycle begin = last_start(participants) + Cycle(config_.fixed_cycles);
+  std::vector<trace::Transfer> transfers;
+  for_receives(participants, [&](TileId to, const ReceiveDescriptor& receive, const Header& list) {
+    const Ports ports(config_, sharing_of(list));
+    const std::uint64_t way = ports.way_cycles(source_of(receive), index(to));
+    const Cycle sent = begin + Cycle(receive.start);
+    transfers.push_back({TileId{source_of(receive)}, to, sent,
+                         sent + Cycle(way + ports.cycles(receive.length)), Bytes(receive.length)});
+  });
+  return transfers;
+}
+
 }  // namespace tessera::fabric

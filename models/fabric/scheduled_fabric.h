@@ -17,6 +17,8 @@ class ScheduledFabric : public Fabric {
  public:
   ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan);
   Outcome exchange(std::span<const Participant> participants, HostThreads& threads) override;
+  [[nodiscard]] std::vector<trace::Transfer> transfers(
+      std::span<const Participant> participants) const override;
 
   static Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
 

@@ -57,9 +57,11 @@ void describe(config::Fields& fields, ReportConfig& report) {
                report.trace, kTraceDetails);
   fields.field({"trace_tiles", "which tiles, such as 0-63,100, or all"}, report.trace_tiles);
   fields.field({"trace_workers", "the worker contexts of those tiles too"}, report.trace_workers);
-  fields.field(
-      {"trace_limit_mib", "of each trace file; beyond it tiles, then all is left out", "MiB"},
-      report.trace_limit_mib, {1, 1'048'576});
+  fields.field({"trace_limit_mib",
+                "of each trace file; beyond it tiles, then all is left out, and the limit that "
+                "would do is named",
+                "MiB"},
+               report.trace_limit_mib, {1, 1'048'576});
 }
 
 }  // namespace tessera

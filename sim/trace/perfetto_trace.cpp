@@ -2,39 +2,40 @@
 
 #include <fmt/format.h>
 
+#include "sim/trace/perfetto_fields.h"
+
 namespace tessera::trace {
-namespace {
-
-PerfettoWriter::Name event_name(Name name) { return name + 1; }  // as both number them
-
-}  // namespace
-
 PerfettoTrace::PerfettoTrace(std::ostream& out, const Settings& settings)
     : cycle_femtoseconds_(settings.cycle_femtoseconds),
       writer_(out),
-      machine_(writer_.add_track(PerfettoWriter::kNoParent, "machine")),
-      supersteps_(writer_.add_track(machine_, "supersteps, phases of the last tile")) {
+      machine_(writer_.add_track(PerfettoWriter::kNoParent, perfetto::kMachineTrack)),
+      supersteps_(writer_.add_track(machine_, perfetto::kSuperstepsTrack)) {
   using Unit = PerfettoWriter::Unit;
   counters_ = {writer_.add_counter(machine_, "active tiles", Unit::count),
                writer_.add_counter(machine_, "bytes in flight", Unit::bytes),
                writer_.add_counter(machine_, "SRAM in use on the fullest tile", Unit::bytes)};
   const auto name = [this](const char* text) { return writer_.add_annotation_name(text); };
-  annotations_ = {name("cycle"),     name("cycles"), name("superstep"),    name("measured"),
-                  name("last_tile"), name("bytes"),  name("instructions"), name("flops")};
+  annotations_ = {name(perfetto::kCycle), name(perfetto::kCycles), name(perfetto::kSuperstep),
+                  name("measured"),       name("last_tile"),       name(perfetto::kBytes),
+                  name("instructions"),   name("flops"),           name(perfetto::kFrom)};
   if (!settings.tiles.empty()) add_lanes(settings);
 }
 
 void PerfettoTrace::add_lanes(const Settings& settings) {
-  const PerfettoWriter::Track all = writer_.add_track(PerfettoWriter::kNoParent, "tiles");
+  const PerfettoWriter::Track all =
+      writer_.add_track(PerfettoWriter::kNoParent, perfetto::kTilesTrack);
   first_lane_ = all + 1;
   for (const TileId tile : settings.tiles) {
-    const auto track = writer_.add_track(all, fmt::format("tile {}", index(tile)));
+    const auto track =
+        writer_.add_track(all, fmt::format("{}{}", perfetto::kTileTrack, index(tile)));
     for (Lane worker = 0; worker + 1 < settings.lanes_a_tile(); ++worker)
-      writer_.add_track(track, fmt::format("worker {}", worker));
+      writer_.add_track(track, fmt::format("{}{}", perfetto::kWorkerTrack, worker));
   }
 }
 
-void PerfettoTrace::add_name(std::string_view text) { writer_.add_event_name(text); }
+void PerfettoTrace::add_name(std::string_view text) {
+  names_.push_back(writer_.add_event_name(text));
+}
 
 void PerfettoTrace::counter(Counter counter, std::span<const StepCounter::Sample> samples) {
   const PerfettoWriter::Track track = counters_[static_cast<std::size_t>(counter)];
@@ -44,7 +45,7 @@ void PerfettoTrace::counter(Counter counter, std::span<const StepCounter::Sample
 
 void PerfettoTrace::superstep(const Superstep& superstep) {
   const SuperstepRecord& record = superstep.record;
-  writer_.begin(supersteps_, nanoseconds(superstep.start()), event_name(superstep.step),
+  writer_.begin(supersteps_, nanoseconds(superstep.start()), names_[superstep.step],
                 {{annotations_.cycle, superstep.start().count()},
                  {annotations_.cycles, record.time.total().count()},
                  {annotations_.superstep, superstep.number},
@@ -63,10 +64,40 @@ void PerfettoTrace::spans(std::span<const Span> spans) {
 
 void PerfettoTrace::slice(PerfettoWriter::Track track, const Span& span) {
   if (span.begin == span.end) return;
-  writer_.begin(track, nanoseconds(span.begin), event_name(span.name),
+  writer_.begin(track, nanoseconds(span.begin), names_[span.name],
                 {{annotations_.cycle, span.begin.count()},
                  {annotations_.cycles, (span.end - span.begin).count()}});
   writer_.end(track, nanoseconds(span.end));
+}
+
+void PerfettoTrace::transfers(std::span<const Received> transfers) {
+  for (const Received& each : transfers) {
+    const PerfettoWriter::Track track = track_of(each);
+    writer_.begin(track, nanoseconds(each.begin), source_name(each.from),
+                  {{annotations_.cycle, each.begin.count()},
+                   {annotations_.cycles, (each.end - each.begin).count()},
+                   {annotations_.from, index(each.from)},
+                   {annotations_.bytes, each.bytes.count()}});
+    writer_.end(track, nanoseconds(each.end));
+  }
+}
+
+PerfettoWriter::Track PerfettoTrace::track_of(const Received& transfer) {
+  std::vector<Receiving>& tracks = receiving_[transfer.lane];
+  for (Receiving& each : tracks) {
+    if (each.busy_until > transfer.begin) continue;
+    each.busy_until = transfer.end;
+    return each.track;
+  }
+  const auto track = writer_.add_track(first_lane_ + transfer.lane, perfetto::kReceivesTrack);
+  tracks.push_back({track, transfer.end});
+  return track;
+}
+
+PerfettoWriter::Name PerfettoTrace::source_name(TileId tile) {
+  const auto [known, is_new] = sources_.try_emplace(tile, 0);
+  if (is_new) known->second = writer_.add_event_name(fmt::format("from tile {}", index(tile)));
+  return known->second;
 }
 
 void PerfettoTrace::end_spans(Cycle /*at*/) {}

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <vector>
 
 #include "sim/trace/format.h"
 #include "sim/trace/perfetto_writer.h"
@@ -9,7 +11,8 @@
 namespace tessera::trace {
 
 /// trace.pftrace: a track of supersteps with the phases of the last-arriving tile inside, counters,
-/// a track a chosen tile and one a worker. Times are ns, rounded down; the cycles stand beside.
+/// a track a chosen tile, one a worker and those of what the tile receives. Times are ns, rounded
+/// down; the cycles stand beside.
 class PerfettoTrace : public Format {
  public:
   PerfettoTrace(std::ostream& out, const Settings& settings);
@@ -18,12 +21,15 @@ class PerfettoTrace : public Format {
   void counter(Counter counter, std::span<const StepCounter::Sample> samples) override;
   void superstep(const Superstep& superstep) override;
   void spans(std::span<const Span> spans) override;
+  void transfers(std::span<const Received> transfers) override;
   void end_spans(Cycle at) override;
   void finish(Cycle at, std::span<const std::string> remarks) override;
   [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes(); }
 
  private:
   void add_lanes(const Settings& settings);
+  PerfettoWriter::Track track_of(const Received& transfer);
+  PerfettoWriter::Name source_name(TileId tile);
   void slice(PerfettoWriter::Track track, const Span& span);
   [[nodiscard]] std::uint64_t nanoseconds(Cycle cycle) const {
     return cycle.count() * cycle_femtoseconds_ / 1'000'000;
@@ -34,8 +40,17 @@ class PerfettoTrace : public Format {
   PerfettoWriter::Track machine_, supersteps_;
   std::array<PerfettoWriter::Track, kCounters> counters_{};
   PerfettoWriter::Track first_lane_ = 0;
+  /// Slices of one track do not overlap: a tile that receives from several at once has more.
+  struct Receiving {
+    PerfettoWriter::Track track;
+    Cycle busy_until;
+  };
+  std::map<Lane, std::vector<Receiving>> receiving_;
+  std::vector<PerfettoWriter::Name> names_;
+  std::map<TileId, PerfettoWriter::Name> sources_;
   struct Annotations {
-    PerfettoWriter::Name cycle, cycles, superstep, measured, last_tile, bytes, instructions, flops;
+    PerfettoWriter::Name cycle, cycles, superstep, measured, last_tile, bytes, instructions, flops,
+        from;
   } annotations_{};
 };
 

@@ -1,52 +1,12 @@
 #include "sim/trace/perfetto_writer.h"
 
+#include "sim/trace/perfetto_fields.h"
 #include "sim/trace/protobuf_writer.h"
 
 namespace tessera::trace {
 namespace {
 
-// Field numbers, by message.
-namespace trace_file {
-constexpr std::uint32_t kPacket = 1;
-}
-namespace trace_packet {
-constexpr std::uint32_t kTimestamp = 8;
-constexpr std::uint32_t kSequence = 10;
-constexpr std::uint32_t kTrackEvent = 11;
-constexpr std::uint32_t kInternedData = 12;
-constexpr std::uint32_t kSequenceFlags = 13;
-constexpr std::uint32_t kTrackDescriptor = 60;
-}  // namespace trace_packet
-namespace track_descriptor {
-constexpr std::uint32_t kUuid = 1;
-constexpr std::uint32_t kName = 2;
-constexpr std::uint32_t kParent = 5;
-constexpr std::uint32_t kCounter = 8;
-constexpr std::uint32_t kChildOrdering = 11;
-constexpr std::uint32_t kSiblingRank = 12;
-constexpr std::uint32_t kUnit = 3;  // of its CounterDescriptor
-}  // namespace track_descriptor
-namespace interned_data {
-constexpr std::uint32_t kEventNames = 2;
-constexpr std::uint32_t kAnnotationNames = 3;
-constexpr std::uint32_t kId = 1;  // of an entry
-constexpr std::uint32_t kText = 2;
-}  // namespace interned_data
-namespace track_event {
-constexpr std::uint32_t kAnnotation = 4;
-constexpr std::uint32_t kType = 9;
-constexpr std::uint32_t kNameId = 10;
-constexpr std::uint32_t kTrack = 11;
-constexpr std::uint32_t kName = 23;
-constexpr std::uint32_t kCounterValue = 30;
-constexpr std::uint32_t kAnnotationNameId = 1;  // of a DebugAnnotation
-constexpr std::uint32_t kAnnotationValue = 3;
-}  // namespace track_event
-
-constexpr std::uint32_t kSliceBegin = 1;
-constexpr std::uint32_t kSliceEnd = 2;
-constexpr std::uint32_t kInstant = 3;
-constexpr std::uint32_t kCounterEvent = 4;
+using namespace perfetto;
 
 constexpr std::uint32_t kExplicitOrder = 3;
 constexpr std::uint32_t kOnlySequence = 1;
@@ -170,7 +130,7 @@ void PerfettoWriter::add_name(std::uint32_t field, Name name, std::string_view t
 
 void PerfettoWriter::begin(Track track, std::uint64_t at, Name name,
                            std::initializer_list<Annotation> annotations) {
-  Event event(output_, kSliceBegin, track, at, 1 + 3 * annotations.size());
+  Event event(output_, track_event::kSliceBegin, track, at, 1 + 3 * annotations.size());
   event.number(track_event::kNameId, name);
   for (const Annotation& each : annotations) {
     char* const annotation = event.begin_message(track_event::kAnnotation);
@@ -183,20 +143,20 @@ void PerfettoWriter::begin(Track track, std::uint64_t at, Name name,
 }
 
 void PerfettoWriter::end(Track track, std::uint64_t at) {
-  Event event(output_, kSliceEnd, track, at, 0);
+  Event event(output_, track_event::kSliceEnd, track, at, 0);
   event.end_event();
   event.finish();
 }
 
 void PerfettoWriter::instant(Track track, std::uint64_t at, std::string_view text) {
-  Event event(output_, kInstant, track, at, 1, text.size());
+  Event event(output_, track_event::kInstant, track, at, 1, text.size());
   event.text(track_event::kName, text);
   event.end_event();
   event.finish();
 }
 
 void PerfettoWriter::counter(Track track, std::uint64_t at, std::int64_t value) {
-  Event event(output_, kCounterEvent, track, at, 1);
+  Event event(output_, track_event::kCounterEvent, track, at, 1);
   event.number(track_event::kCounterValue, static_cast<std::uint64_t>(value));
   event.end_event();
   event.finish();

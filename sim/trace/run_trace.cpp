@@ -34,7 +34,14 @@ RunTrace::RunTrace(const Settings& settings, const program::Images& images,
     : images_(images), settings_(settings), folder_(folder), logs_(settings.machine_tiles) {
   for (const Kind& kind : kKinds) files_.emplace_back(folder, kind.name, settings, kind.make);
   for (const std::string_view state : kStateNames) name(state);
-  for (const TileId tile : settings.tiles) log(tile).wants_workers = settings.workers;
+  lanes_.assign(settings.machine_tiles, kNoLane);
+  Lane lane = 0;
+  for (const TileId tile : settings.tiles) {
+    log(tile).wants_workers = settings.workers;
+    lanes_[index(tile)] = lane;
+    lane += settings.lanes_a_tile();
+  }
+  wants_tiles_ = !settings.tiles.empty();
 }
 
 void RunTrace::remove_files(const std::string& folder) {
@@ -46,6 +53,13 @@ void RunTrace::transfer(Cycle begin, Cycle done, Bytes bytes) {
   const auto amount = static_cast<std::int64_t>(bytes.count());
   counter(Counter::bytes_in_flight).change(begin, amount);
   counter(Counter::bytes_in_flight).change(done, -amount);
+}
+
+void RunTrace::exchanged(std::span<const Transfer> transfers) {
+  for (const Transfer& each : transfers) {
+    const Lane lane = lanes_[index(each.to)];
+    if (lane != kNoLane) transfers_.push_back({each.begin, each.end, lane, each.from, each.bytes});
+  }
 }
 
 void RunTrace::close(const SuperstepRecord& record, bool measured) {
@@ -85,13 +99,15 @@ void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
   add_states(log(record.last_tile), 0, record, phases_);
   const Superstep superstep{supersteps_++, record, measured, step, phases_};
   count_active(superstep);
-  const bool wanted = std::any_of(files_.begin(), files_.end(),
-                                  [](const TraceFile& file) { return file.takes_tiles(); });
-  if (wanted) add_spans(superstep);
-  for (TraceFile& file : files_) file.superstep(superstep, spans_);
+  if (wants_tiles_) add_spans(superstep);
+  join_adjacent(transfers_);
+  for (TraceFile& file : files_) file.superstep(superstep, {spans_, transfers_});
+  transfers_.clear();
+  wants_tiles_ = std::any_of(files_.begin(), files_.end(),
+                             [](const TraceFile& file) { return file.takes_tiles(); });
   for (TileLog& log : logs_) {
     log.clear();
-    log.wants_workers &= wanted;
+    log.wants_workers &= wants_tiles_;
   }
   end_ = end;
 }

@@ -27,6 +27,10 @@ class RunTrace {
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
   /// Bytes under way from `begin` to `done`.
   void transfer(Cycle begin, Cycle done, Bytes bytes);
+  /// Whether a file shows tiles: the transfers that they receive are told then.
+  [[nodiscard]] bool wants_transfers() const { return wants_tiles_; }
+  /// What tiles received in one exchange, in any order.
+  void exchanged(std::span<const Transfer> transfers);
   /// A superstep has ended, and with it what the logs hold.
   void close(const SuperstepRecord& record, bool measured);
   /// The run will not go on; the superstep that is open is shown as far as it came. `why`: the
@@ -44,6 +48,8 @@ class RunTrace {
  private:
   Name name(std::string_view text);
   Name codelet(TileId tile, std::uint32_t pc);
+  static constexpr Lane kNoLane = UINT32_MAX;
+
   void add(const SuperstepRecord& record, bool measured, Name step);
   void add_spans(const Superstep& superstep);
   void count_active(const Superstep& superstep);
@@ -61,6 +67,9 @@ class RunTrace {
   std::map<std::string, Name, std::less<>> names_;
   std::map<std::pair<const program::CodeImage*, std::uint32_t>, Name> codelets_;
   std::vector<Span> phases_, spans_;  ///< of the superstep that is being closed
+  std::vector<Received> transfers_;   ///< of the superstep that is open, to chosen tiles
+  std::vector<Lane> lanes_;           ///< by tile; kNoLane: not chosen
+  bool wants_tiles_ = false;
   std::int64_t sram_in_use_ = 0;
   std::uint64_t supersteps_ = 0;
   Cycle end_;

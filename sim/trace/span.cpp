@@ -1,5 +1,8 @@
 #include "sim/trace/span.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace tessera::trace {
 
 void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
@@ -30,6 +33,27 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
     add(State::sync, over, release);
   }
   if (log.then == TileLog::Then::wait) add(State::wait, log.arrived, release);
+}
+
+void join_adjacent(std::vector<Received>& transfers) {
+  std::sort(transfers.begin(), transfers.end(), [](const Received& a, const Received& b) {
+    return std::tie(a.lane, a.from, a.begin) < std::tie(b.lane, b.from, b.begin);
+  });
+  std::size_t kept = 0;
+  for (const Received& each : transfers) {
+    Received* const last = kept > 0 ? &transfers[kept - 1] : nullptr;
+    if (last != nullptr && last->lane == each.lane && last->from == each.from &&
+        each.begin <= last->end) {
+      last->end = std::max(last->end, each.end);
+      last->bytes += each.bytes;
+    } else {
+      transfers[kept++] = each;
+    }
+  }
+  transfers.resize(kept);
+  std::sort(transfers.begin(), transfers.end(), [](const Received& a, const Received& b) {
+    return std::tie(a.lane, a.begin, a.from) < std::tie(b.lane, b.begin, b.from);
+  });
 }
 
 }  // namespace tessera::trace

@@ -33,6 +33,17 @@ struct Span {
 };
 constexpr Name kNotSaid = UINT32_MAX;
 
+/// Bytes that a chosen tile, whose own lane is `lane`, receives from any one.
+struct Received {
+  Cycle begin, end;
+  Lane lane;
+  TileId from;
+  Bytes bytes;
+};
+
+/// Sorts them by lane, then by time. What follows without a gap from the same tile is one.
+void join_adjacent(std::vector<Received>& transfers);
+
 /// Adds what the tile did in the superstep `record`, in order. Of one that ended before: nothing. A
 /// span that is empty stands for what comes then.
 void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,

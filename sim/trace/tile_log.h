@@ -20,6 +20,13 @@ struct WorkerSpan {
   std::uint32_t pc = 0;  ///< where it began
 };
 
+/// What one tile receives from another, from the first byte's start to the last one's arrival.
+struct Transfer {
+  TileId from, to;
+  Cycle begin, end;
+  Bytes bytes;
+};
+
 /// One tile in the superstep that is open. Written by the host thread that runs the tile.
 struct TileLog {
   /// What it does from `arrived` on: waits at the barrier or for an exchange; goes on, past the

@@ -9,14 +9,28 @@ namespace tessera::trace {
 namespace {
 
 constexpr std::uint64_t kMostDeclarationBytes = 64;  // of a tile or a worker
+constexpr std::uint64_t kDeclarations = 4;           // of the file at most one such part
 constexpr std::uint64_t kLastWords = 4096;           // room for what was left out
 constexpr std::size_t kSuperstep = 8;                // spans' worth: a superstep's own lines
+
+/// As many spans' worth of bytes at most.
+std::size_t size_of(const Told& told) {
+  return told.spans.size() + told.transfers.size() * Format::kTransfer;
+}
+
+/// Those of the first `lanes` lanes.
+template <class Item>
+std::span<const Item> of_lanes(std::span<const Item> items, std::size_t lanes) {
+  return {items.begin(), std::partition_point(items.begin(), items.end(), [lanes](const Item& one) {
+            return one.lane < lanes;
+          })};
+}
 
 }  // namespace
 
 Settings within_limit(Settings settings, std::vector<std::string>& left_out) {
-  const std::uint64_t a_tile = settings.lanes_a_tile() * kMostDeclarationBytes;
-  const std::uint64_t most = settings.most_bytes / 4 / a_tile;
+  const std::uint64_t a_tile = (settings.lanes_a_tile() + 1) * kMostDeclarationBytes;
+  const std::uint64_t most = settings.most_bytes / kDeclarations / a_tile;
   if (settings.tiles.size() > most) {
     left_out.push_back(fmt::format("tiles {} and up", index(settings.tiles[most])));
     settings.tiles.resize(most);
@@ -24,13 +38,48 @@ Settings within_limit(Settings settings, std::vector<std::string>& left_out) {
   return settings;
 }
 
+UnlimitedTrace::UnlimitedTrace(MakeFormat make, const Settings& settings,
+                               std::span<const std::string> names, std::uint64_t bytes)
+    : format_(make(nowhere_, settings)),
+      before_(bytes),
+      most_tiles_((settings.lanes_a_tile() + 1) * kMostDeclarationBytes * settings.tiles.size() *
+                  kDeclarations * 3 / 4) {
+  for (const std::string& name : names) format_->add_name(name);
+}
+
+std::uint64_t UnlimitedTrace::bytes() const {
+  return before_ + format_->bytes() + format_->most_pending_bytes() + kLastWords;
+}
+
+void UnlimitedTrace::counter(Counter counter, std::span<const StepCounter::Sample> samples) {
+  most_ = std::max(most_, bytes() + samples.size() * Format::kMostBytes);
+  format_->counter(counter, samples);
+}
+
+void UnlimitedTrace::superstep(const Superstep& superstep, const Told& told) {
+  most_ = std::max(most_, bytes() + (superstep.phases.size() + kSuperstep) * Format::kMostBytes);
+  format_->superstep(superstep);
+  most_tiles_ = std::max(most_tiles_, bytes() + size_of(told) * Format::kMostBytes);
+  format_->spans(told.spans);
+  format_->transfers(told.transfers);
+}
+
+std::uint64_t UnlimitedTrace::limit_mib() const {
+  return ceil_div(std::max(most_, ceil_div(most_tiles_, std::uint64_t{3}) * 4),
+                  std::uint64_t{1} << 20);
+}
+
 TraceFile::TraceFile(const std::string& folder, const std::string& name, const Settings& settings,
                      MakeFormat make)
     : name_(name),
+      wanted_(settings),
+      make_(make),
       settings_(within_limit(settings, left_out_)),
       file_(folder + "/" + name),
       format_(make(file_.out(), settings_)),
-      takes_tiles_(!settings_.tiles.empty()) {}
+      takes_tiles_(!settings_.tiles.empty()) {
+  if (!left_out_.empty()) count_on(0);
+}
 
 /// The machine may fill what the tiles leave: three quarters are theirs.
 bool TraceFile::has_room(std::size_t spans, std::uint64_t most) const {
@@ -39,27 +88,43 @@ bool TraceFile::has_room(std::size_t spans, std::uint64_t most) const {
          most;
 }
 
+/// Something is left out from here on.
+void TraceFile::count_on(std::uint64_t bytes) {
+  if (unlimited_ == nullptr)
+    unlimited_ = std::make_unique<UnlimitedTrace>(make_, wanted_, names_, bytes);
+}
+
+void TraceFile::add_name(std::string_view text) {
+  names_.emplace_back(text);
+  if (takes_machine_) format_->add_name(text);
+  if (unlimited_ != nullptr) unlimited_->add_name(text);
+}
+
 void TraceFile::counter(Counter counter, std::span<const StepCounter::Sample> samples) {
+  if (unlimited_ != nullptr) unlimited_->counter(counter, samples);
   if (takes_machine_ && has_room(samples.size(), settings_.most_bytes))
     format_->counter(counter, samples);
 }
 
-void TraceFile::superstep(const Superstep& superstep, std::span<const Span> spans) {
+void TraceFile::superstep(const Superstep& superstep, const Told& told) {
+  const std::size_t lanes = settings_.tiles.size() * settings_.lanes_a_tile();
+  const Told own{of_lanes(told.spans, lanes), of_lanes(told.transfers, lanes)};
+  const std::uint64_t written = format_->bytes() + format_->most_pending_bytes();
   if (takes_machine_ && !has_room(superstep.phases.size() + kSuperstep, settings_.most_bytes)) {
+    count_on(written);
     takes_machine_ = false;
     left_out_.push_back(fmt::format("everything from cycle {} on", superstep.start().count()));
   }
   if (takes_machine_) format_->superstep(superstep);
-  if (!takes_tiles_) return;
-  const std::size_t lanes = settings_.tiles.size() * settings_.lanes_a_tile();
-  const auto end = std::partition_point(spans.begin(), spans.end(),
-                                        [lanes](const Span& span) { return span.lane < lanes; });
-  const std::span<const Span> own(spans.begin(), end);
-  if (takes_machine_ && has_room(own.size(), settings_.most_bytes / 4 * 3)) {
-    format_->spans(own);
-  } else {
+  const bool room = takes_machine_ && has_room(size_of(own), settings_.most_bytes / 4 * 3);
+  if (takes_tiles_ && room) {
+    format_->spans(own.spans);
+    format_->transfers(own.transfers);
+  } else if (takes_tiles_) {
+    count_on(written);
     leave_out_tiles(superstep);
   }
+  if (unlimited_ != nullptr) unlimited_->superstep(superstep, told);
 }
 
 void TraceFile::leave_out_tiles(const Superstep& superstep) {
@@ -79,8 +144,8 @@ void TraceFile::finish(Cycle at, const std::string& stopped) {
 
 std::string TraceFile::left_out() const {
   if (left_out_.empty()) return {};
-  return fmt::format("{} (report.trace_limit_mib is {})", fmt::join(left_out_, ", "),
-                     settings_.most_bytes >> 20);
+  return fmt::format("{} (report.trace_limit_mib is {}; {} would do)", fmt::join(left_out_, ", "),
+                     settings_.most_bytes >> 20, unlimited_->limit_mib());
 }
 
 }  // namespace tessera::trace

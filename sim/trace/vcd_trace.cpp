@@ -1,6 +1,7 @@
 #include "sim/trace/vcd_trace.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -9,11 +10,12 @@
 namespace tessera::trace {
 
 VcdTrace::VcdTrace(std::ostream& out, const Settings& settings)
-    : cycle_femtoseconds_(settings.cycle_femtoseconds), writer_(out) {
+    : cycle_femtoseconds_(settings.cycle_femtoseconds),
+      writer_(out),
+      lanes_a_tile_(settings.lanes_a_tile()) {
   declare(settings);
-  for (Lane lane = 0; lane < lanes_; ++lane)
-    if (lane % settings.lanes_a_tile() != 0)
-      change(first_lane_ + lane, Cycle(0), name_of(State::idle));
+  for (Lane lane = 0; lane < settings.tiles.size() * lanes_a_tile_; ++lane)
+    if (lane % lanes_a_tile_ != 0) change(signal_of(lane), Cycle(0), name_of(State::idle));
 }
 
 void VcdTrace::declare(const Settings& settings) {
@@ -22,17 +24,18 @@ void VcdTrace::declare(const Settings& settings) {
   number_ = writer_.add_number("superstep", 64);
   step_ = writer_.add_text("step");
   phase_ = writer_.add_text("phase_of_last_tile");
+  exchanged_ = writer_.add_number("exchanged_bytes", 64);
   counters_ = {writer_.add_number("active_tiles", 32), writer_.add_number("bytes_in_flight", 64),
                writer_.add_number("sram_in_use_on_fullest_tile", 32)};
   writer_.end_scope();
-  first_lane_ = counters_.back() + 1;
+  first_tile_ = end_of_tiles_ = counters_.back() + 1;
   for (const TileId tile : settings.tiles) {
     writer_.begin_scope(fmt::format("tile_{}", index(tile)));
     writer_.add_text("state");
-    for (Lane worker = 0; worker + 1 < settings.lanes_a_tile(); ++worker)
+    for (Lane worker = 0; worker + 1 < lanes_a_tile_; ++worker)
       writer_.add_text(fmt::format("worker_{}", worker));
+    end_of_tiles_ = writer_.add_text("receives") + 1;
     writer_.end_scope();
-    lanes_ += settings.lanes_a_tile();
   }
   writer_.end_declarations();
 }
@@ -49,12 +52,21 @@ void VcdTrace::superstep(const Superstep& superstep) {
   const Cycle start = superstep.start();
   write_before(start);
   pending_.push_back({start, number_, kNumber, superstep.number});
+  pending_.push_back({start, exchanged_, kNumber, superstep.record.exchanged.count()});
   change(step_, start, superstep.step);
   for (const Span& phase : superstep.phases) change(phase_, phase);
 }
 
 void VcdTrace::spans(std::span<const Span> spans) {
-  for (const Span& span : spans) change(first_lane_ + span.lane, span);
+  for (const Span& span : spans) change(signal_of(span.lane), span);
+}
+
+void VcdTrace::transfers(std::span<const Received> transfers) {
+  for (const Received& each : transfers) {
+    const VcdWriter::Signal signal = signal_of(each.lane) + lanes_a_tile_;
+    pending_.push_back({each.begin, signal, kBegins, each.bytes.count(), each.from});
+    pending_.push_back({each.end, signal, kEnds, each.bytes.count(), each.from});
+  }
 }
 
 void VcdTrace::change(VcdWriter::Signal signal, const Span& span) {
@@ -64,9 +76,9 @@ void VcdTrace::change(VcdWriter::Signal signal, const Span& span) {
 
 void VcdTrace::end_spans(Cycle at) {
   write_before(at);
-  const auto of_lane = [this](const Change& one) { return one.signal >= first_lane_; };
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_lane), pending_.end());
-  for (Lane lane = 0; lane < lanes_; ++lane) change(first_lane_ + lane, at, kUnknown);
+  const auto of_tile = [this](const Change& one) { return one.signal >= first_tile_; };
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_tile), pending_.end());
+  for (auto signal = first_tile_; signal < end_of_tiles_; ++signal) change(signal, at, kUnknown);
 }
 
 void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
@@ -80,7 +92,7 @@ void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
 
 std::uint64_t VcdTrace::most_pending_bytes() const {
   constexpr std::uint64_t kMostUnknown = 16;  // a signal's change to x, in end_spans()
-  return pending_.size() * kMostBytes + lanes_ * kMostUnknown;
+  return pending_.size() * kMostBytes + (end_of_tiles_ - first_tile_) * kMostUnknown;
 }
 
 void VcdTrace::write_before(Cycle until) {
@@ -95,7 +107,11 @@ void VcdTrace::write_before(Cycle until) {
   }
   pending_.resize(later);
   order_by_time(due_, spare_);
-  for (const Change& change : due_) write(change);
+  for (std::size_t i = 0; i < due_.size();) {
+    const bool transfer = due_[i].word == kBegins || due_[i].word == kEnds;
+    if (!transfer) write(due_[i]);
+    i = transfer ? write_transfers(i) : i + 1;
+  }
 }
 
 void VcdTrace::write(const Change& change) {
@@ -105,6 +121,22 @@ void VcdTrace::write(const Change& change) {
   } else {
     writer_.text(change.signal, change.word == kUnknown ? "x" : words_[change.word]);
   }
+}
+
+/// What begins and ends at one tile at one time as one text: "-3:64,+5:128" (tile and bytes).
+/// Returns the number of the change behind them.
+std::size_t VcdTrace::write_transfers(std::size_t first) {
+  text_.clear();
+  std::size_t at = first;
+  for (; at < due_.size() && due_[at].at == due_[first].at && due_[at].signal == due_[first].signal;
+       ++at) {
+    if (!text_.empty()) text_ += ',';
+    fmt::format_to(std::back_inserter(text_), "{}{}:{}", due_[at].word == kBegins ? '+' : '-',
+                   index(due_[at].from), due_[at].number);
+  }
+  writer_.at(due_[first].at.count() * cycle_femtoseconds_);
+  writer_.text(due_[first].signal, text_);
+  return at;
 }
 
 }  // namespace tessera::trace

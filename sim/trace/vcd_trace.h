@@ -20,6 +20,7 @@ class VcdTrace : public Format {
   void counter(Counter counter, std::span<const StepCounter::Sample> samples) override;
   void superstep(const Superstep& superstep) override;
   void spans(std::span<const Span> spans) override;
+  void transfers(std::span<const Received> transfers) override;
   void end_spans(Cycle at) override;
   void finish(Cycle at, std::span<const std::string> remarks) override;
   [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes(); }
@@ -27,29 +28,38 @@ class VcdTrace : public Format {
 
  private:
   using Word = std::uint32_t;  ///< a Name, or:
-  static constexpr Word kUnknown = UINT32_MAX, kNumber = UINT32_MAX - 1;
+  static constexpr Word kUnknown = UINT32_MAX, kNumber = UINT32_MAX - 1, kBegins = UINT32_MAX - 2,
+                        kEnds = UINT32_MAX - 3;
   struct Change {
     Cycle at;
     VcdWriter::Signal signal;
     Word word;
-    std::uint64_t number;  ///< of a kNumber
+    std::uint64_t number;  ///< of a kNumber; bytes of a transfer that kBegins or kEnds
+    TileId from{};         ///< of a transfer
   };
 
   void declare(const Settings& settings);
+  /// A tile's signals are those of its lanes and then what it receives.
+  [[nodiscard]] VcdWriter::Signal signal_of(Lane lane) const {
+    return first_tile_ + lane + lane / lanes_a_tile_;
+  }
   void change(VcdWriter::Signal signal, const Span& span);
   void change(VcdWriter::Signal signal, Cycle at, Word word) {
     pending_.push_back({at, signal, word, 0});
   }
   void write_before(Cycle until);
   void write(const Change& change);
+  std::size_t write_transfers(std::size_t first);
 
   const std::uint64_t cycle_femtoseconds_;
   VcdWriter writer_;
-  VcdWriter::Signal number_ = 0, step_ = 0, phase_ = 0;
+  VcdWriter::Signal number_ = 0, step_ = 0, phase_ = 0, exchanged_ = 0;
   std::array<VcdWriter::Signal, kCounters> counters_{};
-  VcdWriter::Signal first_lane_ = 0, lanes_ = 0;
+  VcdWriter::Signal first_tile_ = 0, end_of_tiles_ = 0;
+  const Lane lanes_a_tile_;
   std::vector<Change> pending_, due_, spare_;
   std::vector<std::string> words_;
+  std::string text_;
 };
 
 }  // namespace tessera::trace

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -166,6 +168,60 @@ TEST_SUITE("run") {
     CHECK(active == trace.counters.at("machine/active tiles"));
   }
 
+  TEST_CASE("what chosen tiles receive stands in both files, and adds up to the report's bytes") {
+    const CommandFolder folder;
+    run(folder, "--trace-tiles 0,5-6");
+    const PerfettoTrace trace = tessera::test::read_perfetto(folder.read("result/trace.pftrace"));
+    const Vcd vcd = tessera::test::read_vcd(folder.read("result/trace.vcd"));
+    const Table tiles =
+        parse_table(folder.read("result/tiles.csv"), "tiles.csv", {"sent_bytes", "received_bytes"});
+    const Table steps = parse_table(folder.read("result/steps.csv"), "steps.csv", {"start_cycle"});
+    for (const unsigned tile : {0U, 5U, 6U}) {
+      double received = 0;
+      std::multimap<std::uint64_t, std::string> expected;
+      for (const Slice& slice : trace.of(fmt::format("tiles/tile {}/receives", tile))) {
+        const auto& of = slice.arguments;
+        CHECK(slice.name == fmt::format("from tile {}", of.at("from")));
+        if (static_cast<double>(of.at("cycle")) >= steps.at("start_cycle").values[0])
+          received += static_cast<double>(of.at("bytes"));
+        const std::string what = fmt::format("{}:{}", of.at("from"), of.at("bytes"));
+        expected.emplace(of.at("cycle") * kCycleFemtoseconds, "+" + what);
+        expected.emplace((of.at("cycle") + of.at("cycles")) * kCycleFemtoseconds, "-" + what);
+      }
+      CHECK(received == tiles.at("received_bytes").values[tile]);
+      CHECK(received > 0);
+      std::multimap<std::uint64_t, std::string> found;
+      for (const auto& [at, words] : vcd.signals.at(fmt::format("tile_{}.receives", tile)))
+        for (std::size_t i = 0; i < words.size(); i = words.find_first_of("+-", i + 1))
+          found.emplace(at, words.substr(i, words.find(',', i) - i));
+      using Sorted = std::set<std::pair<std::uint64_t, std::string>>;
+      CHECK(Sorted(found.begin(), found.end()) == Sorted(expected.begin(), expected.end()));
+      CHECK(found.size() == expected.size());
+    }
+  }
+
+  TEST_CASE("the limit that a cut trace names is one within which nothing is left out") {
+    const CommandFolder folder;
+    const std::string command = fmt::format(
+        "run {}/configs/runs/gemm.json --out result --set machine.tiles=400 --set workload.m=400 "
+        "--set workload.n=400 --set workload.k=400 --trace-tiles all "
+        "--set report.trace_limit_mib=",
+        TESSERA_SOURCE);
+    const std::string cut = folder.call(command + "1").out;
+    std::size_t needed = 0;
+    for (std::size_t at = cut.find(" would do"); at != std::string::npos;
+         at = cut.find(" would do", at + 1)) {
+      const std::size_t number = cut.rfind(' ', at - 1) + 1;
+      needed = std::max<std::size_t>(needed, std::stoull(cut.substr(number, at - number)));
+    }
+    INFO(cut);
+    REQUIRE(needed > 1);
+    CHECK(needed < 16);
+    const Answer whole = folder.call(command + std::to_string(needed));
+    CHECK(whole.code == 0);
+    CHECK(whole.out.find("left out") == std::string::npos);
+  }
+
   TEST_CASE("files stay within their limit and say what they leave out") {
     const CommandFolder folder;
     const Answer answer = folder.call(fmt::format(
@@ -174,7 +230,7 @@ TEST_SUITE("run") {
         "--set report.trace_limit_mib=1",
         TESSERA_SOURCE));
     REQUIRE(answer.code == 0);
-    CHECK(answer.out.find("left out: tiles 585 and up") != std::string::npos);
+    CHECK(answer.out.find("left out: tiles 512 and up") != std::string::npos);
     CHECK(answer.out.find("report.trace_limit_mib is 1") != std::string::npos);
     const std::string perfetto = folder.read("result/trace.pftrace");
     const std::string dump = folder.read("result/trace.vcd");
@@ -182,10 +238,10 @@ TEST_SUITE("run") {
     CHECK(dump.size() <= 1 << 20);
     const PerfettoTrace trace = tessera::test::read_perfetto(perfetto);
     REQUIRE(trace.instants.size() == 1);
-    CHECK(trace.instants[0].find("left out: tiles 585 and up") != std::string::npos);
-    CHECK(!trace.of("tiles/tile 584").empty());
+    CHECK(trace.instants[0].find("left out: tiles 512 and up") != std::string::npos);
+    CHECK(!trace.of("tiles/tile 511").empty());
     const Vcd vcd = tessera::test::read_vcd(dump);
-    CHECK(vcd.comments.back().find("left out: tiles 585 and up") != std::string::npos);
+    CHECK(vcd.comments.back().find("left out: tiles 512 and up") != std::string::npos);
   }
 
   TEST_CASE("protoc knows every field of a trace") {
