@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/trace/span.h"
+
+namespace tessera::trace {
+
+/// A trace that `tessera run` wrote, read back. Both of its files say the same, but that a VCD
+/// writes names as words (VcdWriter::word_of).
+struct Recording {
+  /// A time in which one thing was done.
+  struct Slice {
+    Cycle begin, end;
+    Name name;
+  };
+  struct Superstep {
+    Cycle begin, end;
+    Name name;
+    std::uint64_t number;
+    Bytes bytes;  ///< exchanged by all tiles
+  };
+  /// Bytes received.
+  struct Arrival {
+    Cycle begin, end;
+    std::uint32_t from;
+    Bytes bytes;
+  };
+  struct Tile {
+    std::vector<Slice> states;
+    std::map<std::uint32_t, std::vector<Slice>> workers;
+    std::vector<Arrival> transfers;
+  };
+
+  /// No machine has more: tiles of higher numbers are none.
+  static constexpr std::uint32_t kMostTiles = 1U << 24;
+
+  std::string file;
+  std::string timescale;  ///< of a VCD: "1 fs, 540541 fs a cycle"; else empty
+  std::vector<std::string> names;
+  std::vector<Superstep> supersteps;
+  std::vector<Slice> phases;  ///< of the last-arriving tiles
+  std::map<std::uint32_t, Tile> tiles;
+  std::vector<std::string> remarks;  ///< what it leaves out, why the run stopped
+  Cycle end;                         ///< of the last slice
+
+  /// `of`: the file. The first names are those of kStateNames, as in what is written.
+  explicit Recording(std::string of);
+  /// The number of a name, known or new.
+  Name name(std::string_view text);
+
+ private:
+  std::map<std::string, Name, std::less<>> known_;
+};
+
+/// Whether the file's name is that of a trace: *.pftrace or *.vcd.
+bool is_trace(const std::string& file);
+
+/// Throws UserError naming the file, and where in it, for what `tessera run` does not write.
+Recording read_trace(const std::string& file);
+
+Recording read_perfetto(const std::string& bytes, const std::string& file);
+Recording read_vcd(const std::string& text, const std::string& file);
+
+}  // namespace tessera::trace
