@@ -21,10 +21,10 @@
 namespace tessera::command {
 namespace {
 
-/// Of a table, where it lies.
+/// Of a table or a trace, where it lies.
 std::filesystem::path folder_of(const std::string& origin) {
   const std::filesystem::path path(origin);
-  return origin.ends_with(".csv") ? path.parent_path() : path;
+  return origin.ends_with(".csv") || trace::is_trace(origin) ? path.parent_path() : path;
 }
 
 [[noreturn]] void refuse(const std::string& option, const std::string& found,
@@ -52,6 +52,7 @@ const plot::Kind* kind_of(const PlotRequest& request) {
   if (!request.kind.empty()) return &kind_named(request.kind);
   const bool one = request.folders.size() == 1;
   const std::string& folder = request.folders.front();
+  if (one && trace::is_trace(folder)) return &kind_named("timeline");
   if (one && plot::is_run_folder(folder)) return &kind_named("timeline");
   return one && sensitivity::is_stored(folder) ? &kind_named("tornado") : nullptr;
 }
@@ -95,6 +96,68 @@ plot::Sheet sheet_of(const PlotRequest& request) {
                     "example Helvetica",
                     sheet.font));
   return sheet;
+}
+
+bool asks_for_trace(const plot::Request& figure) {
+  return !figure.tiles.empty() || !figure.from.empty() || !figure.to.empty();
+}
+
+/// The trace that is to be drawn: that given, or of a run's folder what it holds if the kind or an
+/// option needs one. Empty: none. Throws UserError.
+std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
+  const bool needed = kind != nullptr && kind->needs == plot::Needs::trace;
+  const bool can = needed || (kind != nullptr && kind->needs == plot::Needs::run_or_trace);
+  const auto given = std::find_if(request.folders.begin(), request.folders.end(), trace::is_trace);
+  const std::string found = given == request.folders.end() ? "" : *given;
+  if (!can && (!found.empty() || asks_for_trace(request.figure)))
+    throw UserError(fmt::format(
+        "tessera plot: {}: found {}, allowed for traces: timeline, utilisation, traffic, matrix",
+        found.empty() ? "--tiles, --from, --to" : found, kind == nullptr ? "no kind" : kind->name));
+  if (found.empty() && !needed && !asks_for_trace(request.figure)) return "";
+  if (request.folders.size() != 1)
+    throw UserError(fmt::format("tessera plot: {}: found {}, allowed one trace", kind->name,
+                                fmt::join(request.folders, ", ")));
+  if (!found.empty()) return found;
+  const std::filesystem::path folder(request.folders.front());
+  for (const char* name : {"trace.pftrace", "trace.vcd"})
+    if (std::filesystem::exists(folder / name)) return (folder / name).string();
+  throw UserError(fmt::format(
+      "tessera plot: {}: found no trace in {}, expected trace.pftrace or trace.vcd: tessera run "
+      "--trace-tiles 0-15 writes them",
+      kind->name, folder.string()));
+}
+
+/// What a trace has no use for.
+void require_no_runs(const PlotRequest& request, const plot::Kind& kind) {
+  const plot::Request& figure = request.figure;
+  const auto refuse_given = [&](const char* option, const std::string& found) {
+    if (!found.empty())
+      throw UserError(fmt::format(
+          "tessera plot: {}: found {}, allowed for {} of a trace: --tiles, --from, --to", option,
+          found, kind.name));
+  };
+  refuse_given("--x", figure.x);
+  refuse_given("--y", fmt::format("{}", fmt::join(figure.y, ", ")));
+  refuse_given("--by", fmt::format("{}", fmt::join(figure.by, ", ")));
+  refuse_given("--where", fmt::format("{}", fmt::join(request.where, ", ")));
+  refuse_given("--best", fmt::format("{}", fmt::join(figure.best, ", ")));
+  refuse_given("--baseline", fmt::format("{}", fmt::join(figure.baseline, ", ")));
+}
+
+/// A trace says its own length; the report beside it says what ran.
+plot::Figure figure_of_trace(const PlotRequest& request, const plot::Kind& kind) {
+  require_no_runs(request, kind);
+  const std::string& file = request.folders.front();
+  const trace::Recording recording = trace::read_trace(file);
+  const std::string beside = folder_of(file).string();
+  plot::Source source;
+  source.rows.origin = file;
+  if (plot::is_run_folder(beside)) source.rows = plot::read_rows(std::array{beside});
+  source.trace = &recording;
+  plot::Figure figure = kind.draw(source, request.figure);
+  for (const std::string& remark : recording.remarks) fmt::print("{}: {}\n", file, remark);
+  if (!recording.timescale.empty()) fmt::print("{}: timescale {}\n", file, recording.timescale);
+  return figure;
 }
 
 report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
@@ -141,6 +204,7 @@ plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind&
 /// Draws what the kind needs. Throws UserError.
 plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, plot::Rows& rows) {
   if (kind.needs == plot::Needs::sensitivity) return figure_of_sensitivity(request, kind);
+  if (trace::is_trace(request.folders.front())) return figure_of_trace(request, kind);
   prepare(rows, request.figure, kind);
   if (kind.needs == plot::Needs::runs) return kind.draw({rows}, request.figure);
   const report::RunFolder run = only_run(request, kind);
@@ -158,15 +222,17 @@ ExitCode plot(const PlotRequest& given) {
         fmt::format("tessera plot: --name: found {}, allowed a name without /", given.name));
   }
   const plot::Kind* kind = kind_of(request);
+  const std::string trace = trace_of(request, kind);
+  if (!trace.empty()) request.folders = {trace};
   plot::Rows rows;
-  if (kind == nullptr || kind->needs != plot::Needs::sensitivity)
+  if (trace.empty() && (kind == nullptr || kind->needs != plot::Needs::sensitivity))
     rows = plot::read_rows(request.folders).where(request.where);
   if (kind == nullptr) kind = &kind_named(plot::is_scattered(rows) ? "scatter" : "lines");
   require_log(request.figure.log, *kind);
   if (!given.figure.sample.empty() && kind->name != "raster")
     throw UserError(fmt::format("tessera plot: --sample: found {}, allowed for raster, not {}",
                                 given.figure.sample, kind->name));
-  const std::string name = request.name.empty() ? plot_name(given, kind->name) : request.name;
+  const std::string name = request.name.empty() ? plot_name(request, kind->name) : request.name;
   const plot::Figure figure = figure_of(request, *kind, rows);
   plot::require_gnuplot();
   const std::string folder =
@@ -187,12 +253,14 @@ Command plot_command() {
   const Option kind = choosing(
       {"--kind", &request->kind,
        "lines, bars, stacked (parts of a section such as stalls), heatmap, scatter, parallel, "
-       "speedup, pareto, roofline; of one run: timeline, tiles, training, raster; of tessera "
-       "sensitivity: tornado"},
+       "speedup, pareto, roofline; of one run: timeline, matrix (traffic), tiles, training, "
+       "raster; of a trace: timeline, utilisation, traffic, matrix; of tessera sensitivity: "
+       "tornado"},
       kind_names);
   return {"plot",
-          "a figure of a sweep, or of runs",
-          {{"DIR", &request->folders, "folders of sweeps or runs, tables of tessera validate",
+          "a figure of a sweep, of runs, or of a trace",
+          {{"DIR", &request->folders,
+            "folders of sweeps or runs, tables of tessera validate, or a trace (.pftrace, .vcd)",
             kRequired},
            kind,
            {"--x", &figure.x, "an axis, or a key of report.json or its config"},
@@ -214,6 +282,9 @@ Command plot_command() {
            {"--log", &figure.log,
             "none, or the axes x, y and z (colours), as xy (default: as the numbers are spaced)"},
            {"--sample", &figure.sample, "of a raster: which stream of the batch (default: 0)"},
+           {"--tiles", &figure.tiles, "of a trace: 0-15,20 (default: all that it holds)"},
+           {"--from", &figure.from, "of a trace: the first cycle that is drawn (default: 0)"},
+           {"--to", &figure.to, "of a trace: up to this cycle (default: its end)"},
            {"--out", &request->out, "folder of the figure (default: plots in the last DIR)"},
            {"--name", &request->name,
             "of the figure's files (default: the kind and what was asked of it)"},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,9 @@ std::string plot_name(const PlotRequest& request, std::string_view kind) {
   if (!figure.x.empty()) asked.add("--x", "over_" + figure.x, true);
   for (const std::string& path : figure.by) asked.add("--by", "by_" + path, true);
   if (!figure.sample.empty()) asked.add("--sample", "sample_" + figure.sample, true);
+  if (!figure.tiles.empty()) asked.add("--tiles", "tiles_" + figure.tiles, true);
+  if (!figure.from.empty()) asked.add("--from", "from_" + figure.from, true);
+  if (!figure.to.empty()) asked.add("--to", "to_" + figure.to, true);
   asked.add("--where", request.where, false);
   asked.add("--baseline", figure.baseline, false);
   asked.add("--best", figure.best, false);
@@ -69,6 +73,8 @@ std::string plot_name(const PlotRequest& request, std::string_view kind) {
   other("--log", figure.log, "");
   // In a folder of their own figures are of that, elsewhere of one that the name tells.
   const bool many = request.folders.size() > 1;
+  if (!many && trace::is_trace(request.folders.front()))
+    asked.add("DIR", std::filesystem::path(request.folders.front()).filename().string(), true);
   if (many || !request.out.empty()) asked.add("DIR", request.folders, !many);
   constexpr std::size_t kMostLetters = 120, kDigits = 8;
   std::string name = std::string(kind) + asked.words;

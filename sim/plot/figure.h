@@ -9,6 +9,7 @@
 #include "sim/plot/rows.h"
 #include "sim/plot/sheet.h"
 #include "sim/report/run_folder.h"
+#include "sim/trace/recording.h"
 
 namespace tessera::plot {
 
@@ -30,18 +31,20 @@ struct Request {
   std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
   std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
   std::string sample;                                ///< of a raster; empty: the first one
+  std::string tiles, from, to;                       ///< of a trace; empty: all of it
   Sheet sheet{};                                     ///< its height is the kind's, if it has none
 };
 
-/// What a kind is drawn from: runs, the tables of one run's folder, or what `tessera sensitivity`
-/// left in one folder.
-enum class Needs : std::uint8_t { runs, one_run, sensitivity };
+/// What a kind is drawn from: runs, the tables of one run's folder, what `tessera sensitivity` left
+/// in one folder, a trace, or either of a run and its trace.
+enum class Needs : std::uint8_t { runs, one_run, sensitivity, trace, run_or_trace };
 
 /// What a figure is drawn from.
 struct Source {
   Rows rows;
   const report::RunFolder* run = nullptr;  ///< for kinds of one run
   const Json* sensitivity = nullptr;
+  const trace::Recording* trace = nullptr;
 };
 
 struct Kind {
@@ -58,6 +61,7 @@ std::span<const Kind> kinds();
 Figure lines(const Source& source, const Request& request);
 Figure bars(const Source& source, const Request& request);
 Figure stacked(const Source& source, const Request& request);
+Figure matrix(const Source& source, const Request& request);
 Figure heatmap(const Source& source, const Request& request);
 Figure roofline(const Source& source, const Request& request);
 Figure parallel(const Source& source, const Request& request);
@@ -68,6 +72,9 @@ Figure raster(const Source& source, const Request& request);
 Figure tiles(const Source& source, const Request& request);
 Figure tornado(const Source& source, const Request& request);
 Figure timeline(const Source& source, const Request& request);
+Figure trace_timeline(const Source& source, const Request& request);
+Figure traffic(const Source& source, const Request& request);
+Figure utilisation(const Source& source, const Request& request);
 Figure training(const Source& source, const Request& request);
 
 }  // namespace tessera::plot

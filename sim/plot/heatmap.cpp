@@ -46,23 +46,12 @@ std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis) {
   return csv;
 }
 
-/// So many of the texts that each has its room.
-std::string marks(const std::vector<std::string>& texts, double room, double each) {
-  std::vector<std::string> parts;
-  const double fit = std::max(1.0, std::floor(room / each));
-  const auto step = static_cast<std::size_t>(std::ceil(static_cast<double>(texts.size()) / fit));
-  for (std::size_t i = 0; i < texts.size(); i += step) {
-    parts.push_back(fmt::format("{} {}", literal(texts[i]), i));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 std::string marks_of(const Pivot& table, const Sheet& sheet) {
   double widest = 0;
   for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
   return fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
-                     marks(table.x_texts, kPlot * sheet.width, widest + sheet.letter()),
-                     marks(table.series, kPlot * sheet.height, sheet.line()),
+                     thinned_marks(table.x_texts, kPlot * sheet.width, widest + sheet.letter()),
+                     thinned_marks(table.series, kPlot * sheet.height, sheet.line()),
                      static_cast<double>(table.x_texts.size()) - 0.5,
                      static_cast<double>(table.series.size()) - 0.5);
 }

@@ -17,7 +17,10 @@ std::span<const Kind> kinds() {
       Kind{"pareto", Needs::runs, kTime, "xy", pareto},
       Kind{"roofline", Needs::runs, "rate.useful_flops_per_second", "", roofline},
       Kind{"tornado", Needs::sensitivity, "time", "", tornado},
-      Kind{"timeline", Needs::one_run, kTime, "", timeline},
+      Kind{"timeline", Needs::run_or_trace, kTime, "", timeline},
+      Kind{"utilisation", Needs::trace, "", "", utilisation},
+      Kind{"traffic", Needs::trace, "", "", traffic},
+      Kind{"matrix", Needs::run_or_trace, "", "z", matrix},
       Kind{"training", Needs::one_run, "results.loss", "", training},
       Kind{"raster", Needs::one_run, "results.layers", "", raster},
       Kind{"tiles", Needs::one_run, "compute_cycles", "z", tiles}};

@@ -71,6 +71,16 @@ std::string literal(const std::string& text) {
   return out + "'";
 }
 
+std::string thinned_marks(const std::vector<std::string>& texts, double room, double each) {
+  std::vector<std::string> parts;
+  const double fit = std::max(1.0, std::floor(room / each));
+  const auto step = static_cast<std::size_t>(std::ceil(static_cast<double>(texts.size()) / fit));
+  for (std::size_t i = 0; i < texts.size(); i += step) {
+    parts.push_back(fmt::format("{} {}", literal(texts[i]), i));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string font_of(double points) { return fmt::format("sprintf(',%g',{:.3g}*unit)", points); }
 
 std::string colour(std::size_t series) { return kColours[series % kColours.size()]; }

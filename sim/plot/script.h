@@ -18,6 +18,9 @@ inline constexpr const char* kNoLog = "none";
 /// A text as gnuplot reads it, in single quotes.
 std::string literal(const std::string& text);
 
+/// Marks at 0, 1, 2 ...: so many of the texts that each has its room.
+std::string thinned_marks(const std::vector<std::string>& texts, double room, double each);
+
 /// A font of so many points, as gnuplot reads it.
 std::string font_of(double points);
 

@@ -82,8 +82,10 @@ std::string names_of(const std::vector<Span>& spans, double whole, std::size_t l
 
 }  // namespace
 
-/// Supersteps over time: what the last-arriving tile of each did, part by part.
+/// Supersteps over time: what the last-arriving tile of each did, part by part; of a trace its
+/// tiles.
 Figure timeline(const Source& source, const Request& request) {
+  if (source.trace != nullptr) return trace_timeline(source, request);
   constexpr std::size_t kMostSpans = 400;
   const report::Table& steps = source.run->steps;
   if (steps.rows == 0)

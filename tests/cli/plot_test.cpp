@@ -2,7 +2,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -99,13 +101,33 @@ TEST_SUITE("cli") {
                       "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
                                    "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})")
                 .code == 0);
+    REQUIRE(folder
+                .call("run - --out t --quiet --trace-tiles 0-2",
+                      R"({"machine": {"extends": "bow", "tiles": 4},
+                      "workload": {"kernel": "fft", "points": 256}})")
+                .code == 0);
     for (const std::string arguments :
-         {"s --kind lines --y time.seconds", "s --kind bars", "s --kind heatmap", "s --kind pareto",
-          "r --kind tornado", "s --kind scatter", "s --kind parallel", "z --kind lines --log xy",
+         {"s --kind lines --y time.seconds",
+          "s --kind bars",
+          "s --kind heatmap",
+          "s --kind pareto",
+          "r --kind tornado",
+          "s --kind scatter",
+          "s --kind parallel",
+          "z --kind lines --log xy",
           "s --kind stacked --where workload.dtype=f16 --width 84mm --font Helvetica --size 8",
-          "s --kind speedup --baseline workload.dtype=f32", "g --kind roofline",
-          "r --kind timeline", "r --kind tiles --y sent_bytes", "n --kind training",
-          "n --kind raster --width 3.3in --size 8"}) {
+          "s --kind speedup --baseline workload.dtype=f32",
+          "g --kind roofline",
+          "r --kind timeline",
+          "r --kind tiles --y sent_bytes",
+          "n --kind training",
+          "n --kind raster --width 3.3in --size 8",
+          "t --kind matrix",
+          "t/trace.pftrace --width 3.3in --size 8",
+          "t --tiles 1-2 --from 100 --to 900",
+          "t --kind utilisation",
+          "t --kind traffic --tiles all",
+          "t/trace.pftrace --kind matrix --log z"}) {
       INFO(arguments);
       const Answer answer = folder.call("plot " + arguments + " --out p --name it");
       INFO(answer.err);
@@ -291,5 +313,40 @@ TEST_SUITE("cli") {
     CHECK(WEXITSTATUS(status) == 2);
     CHECK(folder.read("says").find("sudo apt-get install -y gnuplot-nox") != std::string::npos);
     CHECK_FALSE(folder.has("s/plots"));
+  }
+
+  TEST_CASE("what cannot be drawn of a trace is refused with what can be") {
+    const CommandFolder folder;
+    const auto run = [&](const std::string& out) {
+      REQUIRE(folder
+                  .call("run - --quiet --out " + out,
+                        R"({"machine": {"extends": "bow", "tiles": 4},
+                        "workload": {"kernel": "fft", "points": 256}})")
+                  .code == 0);
+    };
+    run("t --trace-tiles 0,2");
+    run("m --trace phases");
+    run("n");
+    const auto refused = [&](const std::string& options, const std::vector<std::string>& parts) {
+      check_refused(folder, "plot " + options, parts);
+    };
+    refused("t/trace.vcd --tiles 1", {"--tiles: found 1, allowed 0,2, the tiles of t/trace.vcd"});
+    refused("t/trace.vcd --tiles x", {"--tiles: found x, allowed all, or tiles and ranges"});
+    refused("t --from x", {"--from: found x, allowed 0 to ", "cycles of t/trace.pftrace"});
+    refused("t --from 9 --to 9", {"--from: found 9, allowed 0 to 8"});
+    refused("t --to 99999999", {"--to: found 99999999, allowed 1 to "});
+    refused("t --kind traffic --y a.b",
+            {"--y: found a.b, allowed for traffic of a trace: --tiles"});
+    refused("t --kind tiles --tiles 0", {"allowed for traces: timeline, utilisation, traffic"});
+    refused("t/trace.vcd --kind lines", {"t/trace.vcd: found lines, allowed for traces: timeline"});
+    refused("t/trace.vcd t/trace.pftrace --kind timeline", {"allowed one trace"});
+    refused("m --kind matrix --from 9", {"m/trace.pftrace: holds no tiles", "--trace-tiles"});
+    refused("m --kind traffic --tiles 0", {"--tiles: found 0, but m/trace.pftrace holds no tiles"});
+    refused("n --kind utilisation", {"utilisation: found no trace in n, expected trace.pftrace"});
+    refused("absent.vcd", {"absent.vcd"});
+    folder.write("other.vcd", "$timescale 1 ns $end\n$enddefinitions $end\n#1\n");
+    refused("other.vcd", {"other.vcd:3: found a time before timescale and cycle are said"});
+    folder.write("other.pftrace", "hello");
+    refused("other.pftrace", {"other.pftrace: byte ", "expected a Perfetto trace of tessera run"});
   }
 }

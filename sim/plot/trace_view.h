@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/plot/figure.h"
+#include "sim/trace/recording.h"
+
+/// What figures of traces have in common: a window of cycles and chosen tiles.
+namespace tessera::plot {
+
+struct TraceView {
+  const trace::Recording* trace = nullptr;
+  std::uint64_t from = 0, to = 0;
+  std::vector<std::uint32_t> tiles;  ///< ascending
+
+  [[nodiscard]] const trace::Recording::Tile& tile(std::uint32_t number) const {
+    return trace->tiles.at(number);
+  }
+  /// Whether any part of it lies within the window; of what takes no time, its place.
+  template <class Slice>
+  [[nodiscard]] bool shows(const Slice& slice) const {
+    const std::uint64_t begin = slice.begin.count(), end = slice.end.count();
+    return begin < to && (end > from || (begin == end && begin == from));
+  }
+};
+
+/// A window is cut into so many columns at most; what happens within one is added up.
+inline constexpr std::uint64_t kMostColumns = 400;
+
+/// Columns of one width, but for rounding, over a window.
+struct Columns {
+  std::uint64_t from, to, count;
+
+  static Columns over(const TraceView& view);
+  [[nodiscard]] std::uint64_t begin(std::uint64_t column) const;
+  /// Calls use(column, cycles) for each column that the time from `begin` to `end` meets.
+  template <class Use>
+  void spread(std::uint64_t begin_cycle, std::uint64_t end_cycle, const Use& use) const {
+    const std::uint64_t first = std::max(begin_cycle, from), last = std::min(end_cycle, to);
+    if (first >= last) return;
+    for (std::uint64_t column = column_of(first); column < count; ++column) {
+      const std::uint64_t low = std::max(first, begin(column));
+      const std::uint64_t high = std::min(last, begin(column + 1));
+      if (low >= last) return;
+      if (low < high) use(column, high - low);
+    }
+  }
+  /// Where a cycle of the window lies.
+  [[nodiscard]] std::uint64_t column_of(std::uint64_t cycle) const;
+};
+
+/// The request's --from, --to and --tiles; what it leaves open is the whole trace. Throws
+/// UserError.
+TraceView view_of(const trace::Recording& trace, const Request& request);
+
+/// "0-15,20"
+std::string ranges_of(const std::vector<std::uint32_t>& tiles);
+
+/// "time (cycles)", a VCD's timescale, and what else the figure must say.
+std::string time_label(const TraceView& view, const std::vector<std::string>& notes);
+
+/// The runs' title, or the file's name where no report stands beside it.
+std::string trace_title(const Source& source, const Request& request);
+
+/// "set xrange ..." with marks.
+std::string time_axis(const TraceView& view, const Sheet& sheet);
+
+/// 6000 as "6,000".
+std::string grouped(std::uint64_t number);
+
+}  // namespace tessera::plot

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/command.h"
+#include "tests/run/decoded_trace.h"
+#include "tests/sim/trace/vcd_reader.h"
+
+using tessera::test::Answer;
+using tessera::test::CommandFolder;
+using tessera::test::Decoded;
+using tessera::test::Vcd;
+
+/// Figures of traces show what others' readers find in the files: protoc, and the tests' own for
+/// VCD.
+namespace {
+
+constexpr std::uint64_t kClockFemtoseconds = 540541;  // a cycle of 1.85 GHz
+
+/// Lines of the figure's table without its header, sorted.
+using Lines = std::vector<std::string>;
+
+void run_traced(const CommandFolder& folder, const std::string& config,
+                const std::string& options) {
+  const Answer answer = folder.call(fmt::format("run {}/configs/runs/{}.json --out r --quiet {}",
+                                                TESSERA_SOURCE, config, options));
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+}
+
+Lines plotted(const CommandFolder& folder, const std::string& options) {
+  const Answer answer = folder.call("plot " + options + " --out p --name it --format svg");
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+  Lines lines;
+  const std::string csv = folder.read("p/it.csv");
+  for (std::size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1)
+    lines.push_back(csv.substr(at, csv.find('\n', at) - at));
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// "tile 3" behind `front`.
+std::string number_of(const std::string& name, const std::string& front) {
+  return name.starts_with(front) ? name.substr(front.size()) : "";
+}
+
+/// The lines that the figure's table should have, from what protoc prints.
+Lines lines_of_decoded(const Decoded& trace) {
+  struct Track {
+    std::string name, parent;
+  };
+  std::map<std::string, Track> tracks;
+  std::map<std::string, std::string> events, annotations;
+  std::map<std::string, int> depth;
+  Lines lines;
+  const auto learn = [](const Decoded& data, const char* field, auto& names) {
+    const auto [first, last] = data.fields.equal_range(field);
+    for (auto each = first; each != last; ++each)
+      names[each->second.value("iid")] = each->second.value("name");
+  };
+  const auto [first, last] = trace.fields.equal_range("packet");
+  for (auto each = first; each != last; ++each) {
+    const Decoded& packet = each->second;
+    if (packet.has("track_descriptor")) {
+      const Decoded& track = packet.at("track_descriptor");
+      tracks[track.value("uuid")] = {track.value("name"), track.value("parent_uuid")};
+    }
+    if (packet.has("interned_data")) {
+      learn(packet.at("interned_data"), "event_names", events);
+      learn(packet.at("interned_data"), "debug_annotation_names", annotations);
+    }
+    if (!packet.has("track_event")) continue;
+    const Decoded& event = packet.at("track_event");
+    const std::string id = event.value("track_uuid");
+    if (event.value("type") == "TYPE_SLICE_END") --depth[id];
+    if (event.value("type") != "TYPE_SLICE_BEGIN") continue;
+    const bool within = depth[id]++ > 0;
+    std::map<std::string, std::uint64_t> of;
+    const auto [one, end] = event.fields.equal_range("debug_annotations");
+    for (auto note = one; note != end; ++note)
+      of[annotations.at(note->second.value("name_iid"))] =
+          std::stoull(note->second.value("uint_value"));
+    const Track& track = tracks.at(id);
+    const std::string name = events.at(event.value("name_iid"));
+    const std::string times =
+        fmt::format("{},{}", of.at("cycle"), of.at("cycle") + of.at("cycles"));
+    const std::string above = track.parent == "0" ? "" : tracks.at(track.parent).name;
+    const std::string tile = number_of(track.name, "tile ");
+    const std::string worker = number_of(track.name, "worker ");
+    if (above == "machine") {
+      lines.push_back(within ? fmt::format("phase,,,{},,,{}", name, times)
+                             : fmt::format("superstep,,,{},,{},{}", name, of.at("bytes"), times));
+    } else if (!tile.empty()) {
+      lines.push_back(fmt::format("tile,{},,{},,,{}", tile, name, times));
+    } else if (!worker.empty()) {
+      lines.push_back(
+          fmt::format("worker,{},{},{},,,{}", number_of(above, "tile "), worker, name, times));
+    } else {
+      lines.push_back(fmt::format("transfer,{},,,{},{},{}", number_of(above, "tile "),
+                                  of.at("from"), of.at("bytes"), times));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+Lines lines_by_protoc(const CommandFolder& folder) {
+  const std::string command = fmt::format(
+      "cd '{}' && protoc -I {}/tests/sim/trace --decode=Trace perfetto.proto < r/trace.pftrace > "
+      "decoded",
+      folder.path().string(), TESSERA_SOURCE);
+  REQUIRE(std::system(command.c_str()) == 0);
+  std::size_t at = 0;
+  return lines_of_decoded(tessera::test::read_decoded(folder.read("decoded"), at));
+}
+
+/// Those of tiles, workers and transfers, from the signals of a VCD.
+Lines lines_of_vcd(const Vcd& vcd) {
+  Lines lines;
+  const auto cycle = [](std::uint64_t at) { return at / kClockFemtoseconds; };
+  for (const auto& [signal, changes] : vcd.signals) {
+    if (!signal.starts_with("tile_")) continue;
+    const std::string tile = signal.substr(5, signal.find('.') - 5);
+    const std::string name = signal.substr(signal.find('.') + 1);
+    std::multimap<std::string, std::uint64_t> begun;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const auto& [at, value] = changes[i];
+      if (name != "receives") {
+        if (value == "idle" || value == "ended") continue;
+        REQUIRE(i + 1 < changes.size());
+        const std::string number = name == "state" ? "" : name.substr(7);
+        lines.push_back(fmt::format("{},{},{},{},,,{},{}", number.empty() ? "tile" : "worker", tile,
+                                    number, value, cycle(at), cycle(changes[i + 1].first)));
+        continue;
+      }
+      for (std::size_t j = 0; j < value.size(); j = value.find_first_of("+-", j + 1)) {
+        const std::string what = value.substr(j + 1, value.find(',', j) - j - 1);
+        if (value[j] == '+') {
+          begun.emplace(what, at);
+          continue;
+        }
+        const auto start = begun.find(what);
+        REQUIRE(start != begun.end());
+        lines.push_back(fmt::format("transfer,{},,,{},{},{},{}", tile,
+                                    what.substr(0, what.find(':')), what.substr(what.find(':') + 1),
+                                    cycle(start->second), cycle(at)));
+        begun.erase(start);
+      }
+    }
+    CHECK(begun.empty());
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+bool can_draw() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }
+
+double sum_of(const Lines& lines, std::size_t column) {
+  double sum = 0;
+  for (std::string line : lines) {
+    for (std::size_t i = 0; i < column; ++i) line = line.substr(line.find(',') + 1);
+    if (!line.starts_with("NaN")) sum += std::stod(line);
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_SUITE("run") {
+  TEST_CASE("a drawn trace agrees with protoc and with another VCD reader in every span") {
+    if (!can_draw()) return;
+    for (const std::string config :
+         {"gemm --set workload.m=90 --set workload.n=70 --set workload.k=130",
+          "fft --set workload.points=1024"}) {
+      CAPTURE(config);
+      const CommandFolder folder;
+      const std::size_t name = config.find(' ');
+      run_traced(folder, config.substr(0, name),
+                 config.substr(name) + " --set machine.tiles=24 --trace-tiles 0,5-6");
+      const Lines perfetto = plotted(folder, "r/trace.pftrace");
+      CHECK(perfetto == lines_by_protoc(folder));
+      CHECK(perfetto.size() > 40);
+      Lines vcd = plotted(folder, "r/trace.vcd");
+      const auto of_machine = [](const std::string& line) {
+        return line.starts_with("superstep") || line.starts_with("phase");
+      };
+      std::erase_if(vcd, of_machine);
+      CHECK(vcd == lines_of_vcd(tessera::test::read_vcd(folder.read("r/trace.vcd"))));
+      Lines words = perfetto;
+      for (std::string& line : words) std::replace(line.begin(), line.end(), ' ', '_');
+      CHECK(words == plotted(folder, "r/trace.vcd"));
+      CHECK(std::any_of(vcd.begin(), vcd.end(),
+                        [](const std::string& line) { return line.starts_with("transfer,5,,,"); }));
+    }
+  }
+
+  TEST_CASE("a window keeps what meets it, and what is summarised says so") {
+    if (!can_draw()) return;
+    const CommandFolder folder;
+    run_traced(folder, "gemm",
+               "--set machine.tiles=4 --set workload.m=16 --set workload.n=16 "
+               "--set workload.k=16000 --set machine.tile.sram_kib=4096 --trace-tiles 0-2 "
+               "--set 'workload.plan={\"split_m\":1,\"split_n\":1,\"split_k\":1,\"cuts\":1000}'");
+    CHECK(plotted(folder, "r/trace.pftrace --from 5000 --to 6000 --tiles 1").size() < 60);
+    CHECK(folder.read("p/it.gp").find("summarised") == std::string::npos);
+    const Lines all = plotted(folder, "r/trace.pftrace --width 3.3in");
+    const std::string script = folder.read("p/it.gp");
+    const auto supersteps = std::count_if(all.begin(), all.end(), [](const std::string& line) {
+      return line.starts_with("superstep,");
+    });
+    CHECK(supersteps > 1000);
+    CHECK(script.find("400 columns") != std::string::npos);
+    CHECK(folder.read("p/it.svg").size() < 4'000'000);
+  }
+
+  TEST_CASE("utilisation, traffic and matrix of a trace add up to what it holds") {
+    if (!can_draw()) return;
+    const CommandFolder folder;
+    run_traced(folder, "gemm",
+               "--set machine.tiles=24 --set workload.m=90 --set workload.n=70 "
+               "--set workload.k=130 --trace-tiles 0,5-6");
+    double machine = 0, tiles = 0;
+    for (const std::string& line : plotted(folder, "r/trace.vcd")) {
+      if (line.starts_with("superstep")) machine += sum_of({line}, 5);
+      if (line.starts_with("transfer")) tiles += sum_of({line}, 5);
+    }
+    CHECK(machine > 0);
+    CHECK(tiles > 0);
+    for (const std::string file : {"r/trace.pftrace", "r/trace.vcd"}) {
+      CAPTURE(file);
+      const auto traffic = [&](const char* options) {
+        return sum_of(plotted(folder, file + " --kind traffic " + options), 2);
+      };
+      CHECK(traffic("") == doctest::Approx(machine).epsilon(1e-6));
+      CHECK(traffic("--tiles all") == doctest::Approx(tiles).epsilon(1e-6));
+      CHECK(sum_of(plotted(folder, file + " --kind matrix"), 4) == tiles);
+      for (const std::string& line : plotted(folder, file + " --kind utilisation --to 200")) {
+        double share = 0;
+        for (std::size_t column = 2; column < 7; ++column) share += sum_of({line}, column);
+        CHECK(share == doctest::Approx(1).epsilon(1e-4));
+      }
+    }
+    CHECK(sum_of(plotted(folder, "r --kind matrix"), 4) > tiles);
+  }
+}
