@@ -175,8 +175,8 @@ Figure traffic(const Source& source, const Request& request) {
     most = std::max(most, rate);
     figure.csv += fmt::format("{},{},{:.10g},{:.10g}\n", begin, end, bytes[i], rate);
   }
-  const std::string whose = chosen ? "received by " + counted(view.tiles.size(), "tile")
-                                   : std::string("exchanged by all tiles");
+  const std::string whose =
+      chosen ? "into " + counted(view.tiles.size(), "tile") : std::string("all tiles");
   figure.script =
       heading({trace_title(source, request), time_label(view, {columns_note(columns)}),
                whose + " (B/cycle)"},

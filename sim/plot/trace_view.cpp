@@ -110,9 +110,11 @@ std::string trace_title(const Source& source, const Request& request) {
 }
 
 std::string time_axis(const TraceView& view, const Sheet& sheet) {
+  // Within a long trace the marks have more digits.
+  const unsigned marks = view.from == 0 ? sheet.marks_across() : sheet.marks_across() / 2;
   return fmt::format("set xrange [{}:{}]\nset xtics ({})\n", view.from, view.to,
                      number_marks(static_cast<double>(view.from), static_cast<double>(view.to),
-                                  sheet.marks_across()));
+                                  std::max(marks, 2U)));
 }
 
 std::string grouped(std::uint64_t number) {
