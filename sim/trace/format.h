@@ -52,6 +52,8 @@ class Format {
   virtual void transfers(std::span<const Received> transfers) = 0;
   /// No more of both will be told; what the lanes do is not known from `at` on.
   virtual void end_spans(Cycle at) = 0;
+  /// No more supersteps will be told.
+  virtual void end_supersteps(Cycle at) = 0;
   /// Ends the file with remarks: what it leaves out, why the run stopped.
   virtual void finish(Cycle at, std::span<const std::string> remarks) = 0;
 

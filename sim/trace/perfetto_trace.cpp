@@ -102,6 +102,8 @@ PerfettoWriter::Name PerfettoTrace::source_name(TileId tile) {
 
 void PerfettoTrace::end_spans(Cycle /*at*/) {}
 
+void PerfettoTrace::end_supersteps(Cycle /*at*/) {}
+
 void PerfettoTrace::finish(Cycle at, std::span<const std::string> remarks) {
   for (const std::string& remark : remarks) writer_.instant(supersteps_, nanoseconds(at), remark);
   writer_.flush();

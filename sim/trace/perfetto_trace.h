@@ -23,6 +23,7 @@ class PerfettoTrace : public Format {
   void spans(std::span<const Span> spans) override;
   void transfers(std::span<const Received> transfers) override;
   void end_spans(Cycle at) override;
+  void end_supersteps(Cycle at) override;
   void finish(Cycle at, std::span<const std::string> remarks) override;
   [[nodiscard]] std::uint64_t bytes() const override { return writer_.bytes(); }
 

@@ -12,6 +12,8 @@
 namespace tessera::trace {
 namespace {
 
+constexpr std::string_view kUnknownWord = "x";
+
 /// The words of a VCD and their lines.
 class Words {
  public:
@@ -193,6 +195,7 @@ class VcdReading {
         return;
       case Signal::Kind::step:
         if (superstep_open_) end_superstep();
+        if (value == kUnknownWord) return;
         recording_.supersteps.push_back(
             {now_, now_, recording_.name(value), number_, Bytes(bytes_)});
         superstep_open_ = true;
@@ -228,9 +231,9 @@ class VcdReading {
 
   void show(Signal& signal, std::string_view value) {
     if (signal.open) close(signal);
-    const bool ended = value == kStateNames[name_of(State::ended)];
+    const bool ended = value == kStateNames[name_of(State::ended)] || value == kUnknownWord;
     if (ended && signal.kind == Signal::Kind::phase && superstep_open_) end_superstep();
-    if (ended || value == kStateNames[name_of(State::idle)] || value == "x") return;
+    if (ended || value == kStateNames[name_of(State::idle)]) return;
     slices_of(signal).push_back({now_, now_, recording_.name(value)});
     signal.open = true;
   }
@@ -239,7 +242,7 @@ class VcdReading {
   void receive(std::uint32_t number, std::string_view value) {
     std::vector<Recording::Arrival>& transfers = recording_.tiles[number].transfers;
     std::vector<std::size_t>& open = receiving_[number];
-    if (value == "x") return open.clear();
+    if (value == kUnknownWord) return open.clear();
     while (!value.empty()) {
       const std::string_view one = value.substr(0, value.find(','));
       value.remove_prefix(std::min(one.size() + 1, value.size()));

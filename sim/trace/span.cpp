@@ -24,6 +24,10 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
     spans.push_back({at, log.arrived, lane, name_of(State::compute), name_of(State::ended)});
     return;
   }
+  if (log.then == TileLog::Then::compute) {
+    spans.push_back({at, log.arrived, lane, name_of(State::compute), kNotKnown});
+    return;
+  }
   add(State::compute, at, log.arrived);
   if (log.then == TileLog::Then::sync) {
     const bool waited = record.time.host > Cycle(0);

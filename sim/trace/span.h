@@ -29,9 +29,9 @@ struct Span {
   Cycle begin, end;
   Lane lane;
   Name name;
-  Name then;  ///< what is done from `end` on, unless another span says it; kNotSaid
+  Name then;  ///< what is done from `end` on, unless another span says it; kNotSaid, kNotKnown
 };
-constexpr Name kNotSaid = UINT32_MAX;
+constexpr Name kNotSaid = UINT32_MAX, kNotKnown = UINT32_MAX - 1;
 
 /// Bytes that a chosen tile, whose own lane is `lane`, receives from any one.
 struct Received {

@@ -113,6 +113,7 @@ void TraceFile::superstep(const Superstep& superstep, const Told& told) {
   if (takes_machine_ && !has_room(superstep.phases.size() + kSuperstep, settings_.most_bytes)) {
     count_on(written);
     takes_machine_ = false;
+    format_->end_supersteps(superstep.start());
     left_out_.push_back(fmt::format("everything from cycle {} on", superstep.start().count()));
   }
   if (takes_machine_) format_->superstep(superstep);

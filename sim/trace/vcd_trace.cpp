@@ -71,7 +71,8 @@ void VcdTrace::transfers(std::span<const Received> transfers) {
 
 void VcdTrace::change(VcdWriter::Signal signal, const Span& span) {
   if (span.begin < span.end) change(signal, span.begin, span.name);
-  if (span.then != kNotSaid) change(signal, span.end, span.then);
+  if (span.then != kNotSaid)
+    change(signal, span.end, span.then == kNotKnown ? kUnknown : span.then);
 }
 
 void VcdTrace::end_spans(Cycle at) {
@@ -79,6 +80,12 @@ void VcdTrace::end_spans(Cycle at) {
   const auto of_tile = [this](const Change& one) { return one.signal >= first_tile_; };
   pending_.erase(std::remove_if(pending_.begin(), pending_.end(), of_tile), pending_.end());
   for (auto signal = first_tile_; signal < end_of_tiles_; ++signal) change(signal, at, kUnknown);
+}
+
+void VcdTrace::end_supersteps(Cycle at) {
+  write_before(at);
+  change(step_, at, kUnknown);
+  change(phase_, at, kUnknown);
 }
 
 void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {

@@ -200,6 +200,20 @@ TEST_SUITE("run") {
     }
   }
 
+  TEST_CASE("both traces of a run that was stopped hold the same") {
+    if (!can_draw()) return;
+    const CommandFolder folder;
+    REQUIRE(folder
+                .call(fmt::format("run {}/configs/runs/fft.json --out r --set machine.tiles=16 "
+                                  "--set workload.points=4096 --trace tiles --max-cycles 3000",
+                                  TESSERA_SOURCE))
+                .code == 3);
+    Lines words = plotted(folder, "r/trace.pftrace");
+    CHECK(words == lines_by_protoc(folder));
+    for (std::string& line : words) std::replace(line.begin(), line.end(), ' ', '_');
+    CHECK(words == plotted(folder, "r/trace.vcd"));
+  }
+
   TEST_CASE("a window keeps what meets it, and what is summarised says so") {
     if (!can_draw()) return;
     const CommandFolder folder;

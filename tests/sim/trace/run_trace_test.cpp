@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "sim/trace/recording.h"
 #include "tests/sim/trace/perfetto_reader.h"
 #include "tests/sim/trace/vcd_reader.h"
 
@@ -133,6 +134,11 @@ TEST_SUITE("unit") {
     const auto& states = vcd.signals.at("tile_1.state");
     CHECK(states.back().second == "x");
     CHECK(vcd.signals.at("tile_1.worker_0").back().second == "x");
+    const auto& step = vcd.signals.at("machine.step").back();
+    CHECK(step.second == "x");
+    CHECK(vcd.signals.at("machine.phase_of_last_tile").back() == step);
+    const std::string from = fmt::format("everything from cycle {} on", step.first / 1'000'000);
+    CHECK(vcd.comments.back().find(from) != std::string::npos);
     CHECK(vcd.comments.back().find(fmt::format(
               "tiles from cycle {} (", states.back().first / 1'000'000)) != std::string::npos);
     fs::remove_all(folder_name());
@@ -163,7 +169,16 @@ TEST_SUITE("unit") {
     const test::Vcd vcd = test::read_vcd(text_of("trace.vcd"));
     CHECK(vcd.signals.at("machine.step").back() ==
           std::pair<std::uint64_t, std::string>(100'000'000, "stopped"));
+    CHECK(vcd.signals.at("tile_1.state").back() ==
+          std::pair<std::uint64_t, std::string>(140'000'000, "wait"));
+    CHECK(vcd.signals.at("machine.phase_of_last_tile").back() ==
+          std::pair<std::uint64_t, std::string>(160'000'000, "x"));
     CHECK(vcd.comments.back() == "stopped: nobody knows");
+    const auto folder = fs::path(folder_name());
+    const trace::Recording ours = trace::read_trace((folder / "trace.vcd").string());
+    CHECK(ours.supersteps.back().end == Cycle(160));
+    CHECK(ours.phases.back().end == Cycle(160));
+    CHECK(ours.tiles.at(1).states.back().end == Cycle(160));
     fs::remove_all(folder_name());
   }
 
