@@ -161,7 +161,7 @@ CheckResult Butterfly::check_product(const TensorReader& tensors,
                      comparison);
   // Roundings of a factor go on to all rows that come of it.
   const std::uint64_t numbers = compared.size() * p.features * (p.is_complex() ? 2 : 1);
-  comparison.judge_mean(seeded() ? numbers / (2 * p.stages()) : 0);
+  comparison.judge_mean(seeded() ? numbers / (std::uint64_t{2} * p.stages()) : 0);
   if (all) return comparison.result("full");
   const kernels::SignVectors signs(p.n, kSegment, request.seed, kSampleStream + 2);
   SignedProduct of_sums = product;

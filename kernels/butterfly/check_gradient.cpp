@@ -221,7 +221,7 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
         ++at;
       }
   // Roundings of a factor go on to all rows that come of it, and to the four of a twiddle.
-  comparison.judge_mean(seeded() ? at / (4 * p.stages()) : 0);
+  comparison.judge_mean(seeded() ? at / (std::uint64_t{4} * p.stages()) : 0);
   return comparison.result("full");
 }
 

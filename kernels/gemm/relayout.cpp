@@ -5,7 +5,6 @@
 namespace tessera::gemm {
 
 using program::BufferId;
-using program::Place;
 
 Relayout::Relayout(const Geometry& geometry, const MachineConfig& machine,
                    program::Program& program, Vertices& vertices, Matrices matrices)

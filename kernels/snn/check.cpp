@@ -197,8 +197,8 @@ void SnnCheck::compare_totals() {
 }
 
 void SnnCheck::blame(double error, const std::string& problem) {
-  result_.max_error = std::max(result_.max_error,
-                               std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+  if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+  result_.max_error = std::max(result_.max_error, error);
   if (result_.problem.empty()) result_.problem = problem;
 }
 
