@@ -39,6 +39,10 @@ class Arithmetic {
   double operator()(double value) const {
     return halves_ ? kernels::to_half(single(value)) : single(value);
   }
+  /// A sum or multiply-add of such numbers, which tile code rounds once: not to f32 before f16.
+  [[nodiscard]] double once(double value) const {
+    return halves_ ? kernels::to_half(value) : single(value);
+  }
   void all(std::vector<double>& values) const {
     if (halves_ || machine_)
       for (double& each : values) each = (*this)(each);

@@ -46,12 +46,12 @@ class PlainButterfly : public PlainMap {
           const Twiddle t = twiddle(s, stage, pair);
           const double a = values[t.first];
           const double b = values[t.second];
-          values[t.first] = round(round(t.w[0] * a) + t.w[1] * b);
-          values[t.second] = round(round(t.w[2] * a) + t.w[3] * b);
+          values[t.first] = round.once(round(t.w[0] * a) + t.w[1] * b);
+          values[t.second] = round.once(round(t.w[2] * a) + t.w[3] * b);
         }
       }
       for (std::size_t i = s * features_; i < std::min(y.size(), (s + 1) * features_); ++i)
-        y[i] = round(values[i % features_] + weights[bias + i]);
+        y[i] = round.once(values[i % features_] + weights[bias + i]);
     }
     return y;
   }
@@ -74,7 +74,7 @@ class PlainButterfly : public PlainMap {
         for (std::size_t pair = 0; pair < features_ / 2; ++pair)
           add(twiddle(s, stage, pair), inputs_[s][stage], back);
       }
-      for (std::size_t i = 0; i < x.size(); ++i) further[i] = round(further[i] + back[i]);
+      for (std::size_t i = 0; i < x.size(); ++i) further[i] = round.once(further[i] + back[i]);
     }
     of_bias_.add(gradient);
     return further;
@@ -145,8 +145,8 @@ class PlainButterfly : public PlainMap {
       gradients[t.at + 2] += q * a;
       gradients[t.at + 3] += q * b;
     }
-    back[t.first] = round(round(t.w[0] * p) + t.w[2] * q);
-    back[t.second] = round(round(t.w[1] * p) + t.w[3] * q);
+    back[t.first] = round.once(round(t.w[0] * p) + t.w[2] * q);
+    back[t.second] = round.once(round(t.w[1] * p) + t.w[3] * q);
   }
 
   const Linear& linear_;

@@ -183,4 +183,22 @@ TEST_SUITE("run") {
         chaotic.ends_with("of 200 have no significant digit; changes of parameters of map 0, 1 "
                           "have no significant digit"));
   }
+
+  /// Rounding to f32 first moves one logit of test step 41 by a unit in the last place.
+  TEST_CASE("factors of f16 multiply and add with one rounding") {
+    Options options;
+    LayerOptions factors{LayerKind::butterfly, 64, 0, Activation::relu};
+    factors.parameters = butterfly::Parameters::rotation;
+    options.layers = {factors, {LayerKind::dense, 10, 0, Activation::none}};
+    options.data.width = options.data.height = 8;
+    options.dtype = program::Type::f16;
+    options.seed = 113;
+    options.batch = 5;
+    options.steps = 2;
+    CHECK(in_child([&] {
+            const test::Finished<Mlp> run(options, small_machine(1));
+            const CheckResult check = run.workload.check(run.tensors, {CheckMode::full});
+            return fmt::format("{}, {}", verdict(check), check.max_error < 0.5);
+          }) == "passed, true");
+  }
 }
