@@ -116,7 +116,7 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
 nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
   const auto cuts = [](const Sampled& of) {
     return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
-                                  {"bands", of.partition.deal.bands.count()}};
+                                  {"bands", of.partition.cuts.bands}};
   };
   return {{"low_rank", spmm_static::to_json(plan.z)},
           {"forward", spmm_static::to_json(plan.forward)},

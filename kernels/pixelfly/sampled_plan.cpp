@@ -325,7 +325,7 @@ Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& sh
   const std::uint32_t grain = operands.on_unit ? square_columns(shape) : shape.lanes();
   const std::uint32_t most = std::min(ceil_div(n, grain), tiles);
   require_at_most(keys + ".parts", pinned.parts, most);
-  require_at_most(keys + ".bands", pinned.bands, std::min(pattern.block_columns(), tiles));
+  require_at_most(keys + ".bands", pinned.bands, pattern.block_columns());
   SampledSearch search(pattern, shape, n, costs, operands);
   for (std::uint32_t parts = 1; parts <= most; parts += std::max(1U, parts / 4))
     for (const std::uint32_t bands : {1U, 2U, 4U, 8U}) {

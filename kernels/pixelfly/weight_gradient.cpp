@@ -255,7 +255,7 @@ std::string WeightGradient::peak_type() const {
 nlohmann::ordered_json WeightGradient::plan() const {
   const auto cuts = [](const Sampled& of) {
     return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
-                                  {"bands", of.partition.deal.bands.count()}};
+                                  {"bands", of.partition.cuts.bands}};
   };
   nlohmann::ordered_json plan;
   plan["products"] = plan_.dw.on_unit ? "matrix_unit" : "vector";

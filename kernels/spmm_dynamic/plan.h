@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <optional>
 
 #include "kernels/spmm_dynamic/bucket.h"
 #include "sim/machine/machine_config.h"
@@ -47,7 +47,7 @@ struct Pinned {
   std::uint64_t max_blocks = 0;
   std::uint64_t bucket_blocks = 0;
   std::uint64_t pool_bytes = 0;
-  std::string pairs = {};
+  std::optional<Neighbours> pairs = std::nullopt;  ///< one of those that are planned; none: chosen
 };
 
 struct Plan {

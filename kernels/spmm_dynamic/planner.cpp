@@ -122,7 +122,8 @@ std::optional<Plan> faster_with(const std::vector<sparse::BlockMatrix>& patterns
                                 std::optional<Plan> first, std::optional<Plan> second,
                                 const Problem& problem, Cost& cost) {
   // The published planner takes more than the plan's share of memory where nothing else fits.
-  if (!first || !second || !fits(problem, second->pool, cost.machine())) return first;
+  if (!second || !fits(problem, second->pool, cost.machine())) return first;
+  if (!first) return second;
   const auto cycles = cycles_with(problem, *first, cost, patterns);
   const auto other = cycles_with(problem, *second, cost, patterns);
   return other && (!cycles || *other < *cycles) ? second : first;
@@ -175,6 +176,7 @@ std::optional<Plan> Search::best() {
 void Search::consider(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   Grid grid = grid_of(problem_, x, y, z);
   for (const Neighbours neighbours : {Neighbours::share_pool, Neighbours::share_x}) {
+    if (pinned_.pairs.value_or(neighbours) != neighbours) continue;
     grid.neighbours = neighbours;
     consider(grid, 0);
   }
@@ -206,15 +208,24 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Cost& cost,
     case Algorithm::published:
       plan = sparse::published::Policy(machine).dynamic_plan(problem, pinned, cost);
       break;
-    case Algorithm::best:
-      plan = faster_with(patterns, UniformSearch(problem, pinned, cost).best(),
-                         sparse::published::Policy(machine).dynamic_plan(problem, pinned, cost),
-                         problem, cost);
+    case Algorithm::best: {
+      auto published = sparse::published::Policy(machine).dynamic_plan(problem, pinned, cost);
+      if (published &&
+          pinned.pairs.value_or(published->pool.grid.neighbours) != published->pool.grid.neighbours)
+        published.reset();
+      plan = faster_with(patterns, UniformSearch(problem, pinned, cost).best(), published, problem,
+                         cost);
       break;
+    }
     case Algorithm::given:
       plan = GivenSearch(problem, pinned, cost, patterns).best();
   }
   if (plan) return *plan;
+  if (pinned.pairs) {  // what the other cuts leave of it is said by who compares plans
+    Pinned others = pinned;
+    others.pairs.reset();
+    return make_plan(problem, others, cost, patterns);
+  }
   throw UserError(fmt::format(
       "workload: no plan of spmm_dynamic fits {} tiles of {} KiB: up to {} blocks of {} x {} in "
       "{} x {} of them, times {} columns",

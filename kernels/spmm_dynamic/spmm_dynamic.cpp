@@ -22,9 +22,11 @@ constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                           {"grad_values", Pass::grad_values}}};
 constexpr config::Names<Algorithm, 3> kAlgorithms{
     {{"published", Algorithm::published}, {"best", Algorithm::best}, {"given", Algorithm::given}}};
-constexpr config::Names<Neighbours, 3> kNeighbours{{{"x", Neighbours::share_x},
-                                                    {"pools", Neighbours::share_pool},
-                                                    {"nothing", Neighbours::share_nothing}}};
+constexpr config::Names<std::optional<Neighbours>, 4> kNeighbours{
+    {{"chosen", std::nullopt},
+     {"x", Neighbours::share_x},
+     {"pools", Neighbours::share_pool},
+     {"nothing", Neighbours::share_nothing}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
@@ -102,7 +104,7 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
 void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
   nlohmann::ordered_json also = nlohmann::ordered_json::object();
   if (given.columns != 0) also["columns"] = given.columns;
-  if (!given.pairs.empty()) also["pairs"] = given.pairs;
+  if (given.pairs) also["pairs"] = config::name_of(kNeighbours, given.pairs);
   if (given.max_blocks != 0) also["max_blocks"] = given.max_blocks;
   if (given.bucket_blocks != 0) also["bucket_blocks"] = given.bucket_blocks;
   if (given.pool_bytes != 0) also["pool_bytes"] = given.pool_bytes;
@@ -130,8 +132,7 @@ void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
   fields.field({"columns", "of a printed plan: columns of X of a part, as follows from z"},
                plan.columns);
-  fields.field({"pairs", "of a printed plan: what pairs of tiles share"}, plan.pairs,
-               {"", "x", "pools", "nothing"});
+  fields.field({"pairs", "of a printed plan: what pairs of tiles share"}, plan.pairs, kNeighbours);
   fields.field({"max_blocks", "of a printed plan: blocks of W that there is room for"},
                plan.max_blocks);
   fields.field({"bucket_blocks", "of a printed plan: the same of a tile"}, plan.bucket_blocks);
@@ -247,7 +248,7 @@ nlohmann::ordered_json SpmmDynamic::plan() const {
           {"y", grid.y},
           {"z", grid.z},
           {"columns", grid.columns},
-          {"pairs", config::name_of(kNeighbours, grid.neighbours)},
+          {"pairs", config::name_of(kNeighbours, std::optional(grid.neighbours))},
           {"max_blocks", problem_.max_blocks},
           {"bucket_blocks", plan_.bucket_blocks},
           {"pool_bytes", bytes.pool}};

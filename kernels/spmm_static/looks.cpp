@@ -35,8 +35,7 @@ void Looks::look(Partition partition, const Cuts& cuts, bool anyway) {
   const std::size_t most = most_plans(partition);
   const auto place = static_cast<std::size_t>(after - plans_.begin());
   if (place >= most && !(anyway && most > 1)) return;
-  plans_.insert(after,
-                {pinned_.algorithm, cuts.dealing, cuts.sums, std::move(partition), prediction});
+  plans_.insert(after, {pinned_.algorithm, std::move(partition), prediction});
   if (plans_.size() > most && !anyway) plans_.pop_back();
 }
 
@@ -81,7 +80,7 @@ std::optional<Plan> Looks::first_scheduled() {
   std::stable_sort(fitting_.begin(), fitting_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [cycles, cuts] : fitting_) {
-    Plan plan{pinned_.algorithm, cuts.dealing, cuts.sums, partition(cuts), {}};
+    Plan plan{pinned_.algorithm, partition(cuts), {}};
     plan.prediction = cost_.predict(plan.partition);
     try {
       const Prediction exact = around_.scheduled(plan.partition, plan.prediction);

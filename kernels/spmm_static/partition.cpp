@@ -91,6 +91,7 @@ Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::
                       w.block_columns(),
                       round_up(n, shape.lanes()),
                       tiles,
+                      cuts,
                       std::move(x),
                       {},
                       {},

@@ -46,12 +46,30 @@ EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t 
 sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::uint32_t columns,
                           std::uint32_t depth, std::uint64_t tile);
 
+/// Where partial rows are added up.
+enum class Sums : std::uint8_t {
+  home,    ///< where their results are wanted
+  placed,  ///< each sum where the published library places it
+};
+
+/// How a product is cut.
+struct Cuts {
+  std::uint32_t parts;  ///< intervals of columns of X
+  std::uint32_t bands;  ///< of block columns of W
+  Dealing dealing = Dealing::blocks;
+  Sums sums = Sums::home;
+  std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
+
+  friend auto operator<=>(const Cuts&, const Cuts&) = default;
+};
+
 struct Partition {
   Shape shape;
   std::uint32_t block_rows = 0;     ///< of W
   std::uint32_t block_columns = 0;  ///< of W
   std::uint32_t columns = 0;        ///< of X and Y with padding
   std::uint32_t tiles = 0;          ///< of the machine
+  Cuts cuts;                        ///< asked for; fewer bands may come of them
   std::vector<DenseRows> x;         ///< in order: what is given, then what is made before
   Deal deal;
   std::vector<Layer> layers;
@@ -88,23 +106,6 @@ constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 
 /// are dealt so; `layer` is their number of tiles. Empty if an interval has no tiles.
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles, Dealing dealing);
-
-/// Where partial rows are added up.
-enum class Sums : std::uint8_t {
-  home,    ///< where their results are wanted
-  placed,  ///< each sum where the published library places it
-};
-
-/// How a product is cut.
-struct Cuts {
-  std::uint32_t parts;  ///< intervals of columns of X
-  std::uint32_t bands;  ///< of block columns of W
-  Dealing dealing = Dealing::blocks;
-  Sums sums = Sums::home;
-  std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
-
-  friend auto operator<=>(const Cuts&, const Cuts&) = default;
-};
 
 /// The partition into up to so many intervals and bands; without parts if they do not go onto the
 /// tiles. `work`: of single elements; `x`: where X lies if not in equal parts as a whole.

@@ -213,7 +213,10 @@ void describe(config::Fields& fields, Pinned& plan) {
                 "published: the published planner, for any pattern"},
                plan.algorithm, kAlgorithms);
   fields.field({"parts", "intervals of columns of X and Y; 0: chosen"}, plan.parts);
-  fields.field({"bands", "bands of columns of W, added up at the end; 0: chosen"}, plan.bands);
+  fields.field({"bands",
+                "bands of columns of W with equally many blocks, added up at the end: fewer where "
+                "whole columns go that way; 0: chosen"},
+               plan.bands);
   fields.field(
       {"dealing",
        "what each tile of a band has about equally much of: blocks (as published), work, or "
@@ -226,11 +229,12 @@ void describe(config::Fields& fields, Pinned& plan) {
 }
 
 nlohmann::ordered_json to_json(const Plan& plan) {
+  const Cuts& cuts = plan.partition.cuts;
   return {{"algorithm", name_of(plan.algorithm)},
           {"parts", plan.partition.parts.size()},
-          {"bands", std::max(plan.partition.deal.bands.count(), 1U)},
-          {"dealing", config::name_of(kDealings, std::optional(plan.dealing))},
-          {"sums", config::name_of(kSums, std::optional(plan.sums))}};
+          {"bands", cuts.bands},
+          {"dealing", config::name_of(kDealings, std::optional(cuts.dealing))},
+          {"sums", config::name_of(kSums, std::optional(cuts.sums))}};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,

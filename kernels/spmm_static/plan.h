@@ -32,8 +32,6 @@ void describe(config::Fields& fields, Pinned& plan);
 
 struct Plan {
   Algorithm algorithm;
-  Dealing dealing;
-  Sums sums;
   Partition partition;
   Prediction prediction;
 };

@@ -23,6 +23,12 @@ constexpr const char* kProblems[] = {
     R"({"kernel": "spmm_dynamic", "m": 64, "n": 20, "k": 96, "block": 8, "density": 0.2})",
     R"({"kernel": "spmm_dynamic", "m": 64, "n": 14, "k": 64, "block": 4, "density": 0.1,
         "pass": "grad_values"})",
+    // Fewer bands than asked for.
+    R"({"kernel": "spmm_static", "m": 50, "n": 15, "k": 147, "block": 16, "density": 0.2,
+        "dtype": "f32", "seed": 827})",
+    // The published planner's pairs, at a tie.
+    R"({"kernel": "spmm_dynamic", "m": 15, "n": 15, "k": 4, "block": 16, "density": 0.02,
+        "pattern": "row_skewed", "patterns": 2})",
     R"({"kernel": "spmm_tilewise", "m": 40, "n": 33, "k": 90, "granularity": 8, "method": "tew"})",
     R"({"kernel": "spmm_tilewise", "m": 95, "n": 1, "k": 10, "method": "tew", "sparsity": 0.9,
         "dtype": "f32"})",
@@ -36,7 +42,8 @@ constexpr const char* kProblems[] = {
         "pass": "grad_weights"})",
 };
 constexpr const char* kMachines[] = {R"({"extends": "bow", "tiles": 5})",
-                                     R"({"extends": "wse2", "tiles": 16})"};
+                                     R"({"extends": "wse2", "tiles": 16})",
+                                     R"({"extends": "gc2", "tiles": 8})"};
 
 std::vector<Json> answers(const CommandFolder& folder, const std::vector<Json>& points) {
   std::string lines;

@@ -86,10 +86,11 @@ std::string pinned(const Options& options, const Input& input, const fs::path& f
   if (first.is_discarded()) return "";  // the run did not go through
   Input again = input;
   Json config = Json::parse(input.files.at("a.json"));
-  const Json& allowed = first["config"]["workload"];
-  if (!allowed.contains("plan")) return "";  // the kernel takes none
-  for (const auto& [key, value] : first["plan"].items())
-    if (allowed["plan"].contains(key)) config["workload"]["plan"][key] = value;
+  const Json& workload = first["config"]["workload"];
+  if (!workload.contains("plan")) return "";  // the kernel takes none
+  Json plan = first["plan"];
+  if (workload["kernel"] == "snn") plan = {{"algorithm", plan["algorithm"]}};  // its one key
+  config["workload"]["plan"] = plan;
   again.files["a.json"] = config.dump();
   lay(again, folder);
   if (call(options.program, options.limits, again, folder).status != 0)
