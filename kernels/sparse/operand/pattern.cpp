@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/types.h"
@@ -215,13 +216,13 @@ BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t b
   BlockPattern pattern = empty_pattern(ceil_div(m, block), ceil_div(k, block));
   const std::uint32_t height = m / butterfly.size;
   const std::uint32_t width = k / butterfly.size;
-  std::vector<bool> kept(pattern.columns);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // block columns from, to
   const auto keep = [&](std::uint32_t first, std::uint32_t end) {
-    for (std::uint32_t c = first / block; c < ceil_div(end, block); ++c) kept[c] = true;
+    kept.emplace_back(first / block, ceil_div(end, block));
   };
   for (std::uint32_t row = 0; row < pattern.rows; ++row) {
-    std::fill(kept.begin(), kept.end(), row * block < butterfly.global);
-    keep(0, std::min(butterfly.global, k));
+    kept.clear();
+    keep(0, row * block < butterfly.global ? k : std::min(butterfly.global, k));
     const std::uint32_t last = std::min((row + 1) * block, m) - 1;
     for (std::uint32_t i = row * block / height; i <= last / height; ++i) {
       keep(i * width, (i + 1) * width);
@@ -230,9 +231,10 @@ BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t b
         keep(j * width, (j + 1) * width);
       }
     }
-    for (std::uint32_t c = 0; c < pattern.columns; ++c) {
-      if (kept[c]) pattern.column.push_back(c);
-    }
+    std::sort(kept.begin(), kept.end());
+    std::uint32_t next = 0;
+    for (const auto& [first, end] : kept)
+      for (next = std::max(next, first); next < end; ++next) pattern.column.push_back(next);
     end_row(pattern);
   }
   return pattern;
