@@ -9,7 +9,6 @@ namespace tessera::snn {
 
 using program::Role;
 using program::Tensor;
-using program::TensorPart;
 using program::Type;
 
 namespace {

@@ -135,7 +135,7 @@ bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& ma
       {bytes.pool, 8, {grid.z > 1 ? 0 : -1, problem.shape.gradient ? 3 : 2}, category},
       {bytes.x, 8, {grid.x > 1 ? 0 : -1, travels ? 2 : 1}, category},
       {bytes.y, 8, {problem.shape.gradient ? 0 : 1, problem.shape.gradient ? 2 : 4}, category},
-      {part * (bytes.parts - 1), 8, {3, 4}, category},
+      {std::uint64_t{part} * (bytes.parts - 1), 8, {3, 4}, category},
       {problem.shape.mixed() ? part / 2 : part, 8, {4, 5}, category}};
   if (travels) blocks.push_back({bytes.pool, 8, {2, 2}, category});
   if (grid.z > 1) blocks.push_back({bytes.pool_slice, 8, {-1, 0}, category});

@@ -69,6 +69,7 @@ class Replay {
   [[nodiscard]] float joined(const std::vector<std::vector<float>>& partials, std::uint32_t row,
                              std::uint32_t column) const {
     std::vector<float> of_column;
+    of_column.reserve(partials.size());
     for (const std::vector<float>& partial : partials) of_column.push_back(partial[column]);
     return added(of_column, adder(row, column), shape_);
   }

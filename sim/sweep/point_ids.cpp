@@ -61,7 +61,8 @@ std::set<std::string> inputs_in(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (entry.is_directory() && name.size() == 1 && name >= "0" && name <= "9") {
-      for (const std::string& inner : inputs_in(entry.path())) names.insert(name + "/" + inner);
+      for (const std::string& inner : inputs_in(entry.path()))
+        names.insert(fmt::format("{}/{}", name, inner));
     } else if (is_input(name)) {
       names.insert(name);
     }

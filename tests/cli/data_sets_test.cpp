@@ -47,7 +47,7 @@ std::string labels(unsigned first, unsigned count) {
 /// The same images as `scaled` has them.
 template <class Scaled>
 std::string array(const Scaled& scaled) {
-  std::string bytes(30 * kValues * sizeof(float), '\0');
+  std::string bytes(sizeof(float) * 30 * kValues, '\0');
   for (unsigned i = 0; i < 30 * kValues; ++i) {
     const float number = scaled(value(i / kValues, i % kValues));
     std::memcpy(bytes.data() + i * sizeof number, &number, sizeof number);

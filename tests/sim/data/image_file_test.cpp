@@ -27,12 +27,12 @@ class Folder {
   ~Folder() { std::filesystem::remove_all(path_); }
 
   [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const {
-    const std::string file = (path_ / name).string();
+    std::string file = (path_ / name).string();
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }
   [[nodiscard]] std::string compress(const std::string& name, const std::string& bytes) const {
-    const std::string file = (path_ / name).string();
+    std::string file = (path_ / name).string();
     const gzFile out = gzopen(file.c_str(), "wb");
     REQUIRE(gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size())) ==
             static_cast<int>(bytes.size()));
@@ -107,7 +107,7 @@ TEST_SUITE("unit") {
     CHECK(images.channels == 3);
     CHECK(images.labels == std::vector<std::uint8_t>{3, 1});
     REQUIRE(images.values.size() == 2 * 3072);
-    CHECK(images.values[3 * 33] == 33);
+    CHECK(images.values[std::size_t{3} * 33] == 33);
     CHECK(images.values[3 * 33 + 2] == 53);
     CHECK(images.values[3072 + 1] == 17);
     CHECK(data::read_images(folder.path()).labels == std::vector<std::uint8_t>{3, 1, 2});

@@ -185,7 +185,7 @@ TEST_SUITE("unit") {
     CHECK(images.tiles[0].code->bytes.size() > (1U << 20U));
     bool taken = false;
     const Events events =
-        ControlTrace(images.tiles[0], 8192 * 1024, [&] { return taken = !taken; }).run();
+        ControlTrace(images.tiles[0], 8U << 20, [&] { return taken = !taken; }).run();
     CHECK(std::count(events.begin(), events.end(), "call w 9") == 1);
     CHECK(std::count_if(events.begin(), events.end(), [](const std::string& event) {
             return event.starts_with("call w");

@@ -90,9 +90,9 @@ TEST_SUITE("unit") {
     create_folder(folder + "/a/results");
     for (const std::string name :
          {"7/00001.bin", "user01_lab.aedat", "user01_lab_labels.csv", "trials_to_train.txt"}) {
-      write_whole(folder + "/a/" + name, "1");
+      write_whole(fmt::format("{}/a/{}", folder, name), "1");
       const std::string first = named("/a");
-      write_whole(folder + "/a/" + name, "2");
+      write_whole(fmt::format("{}/a/{}", folder, name), "2");
       CHECK(named("/a") != first);
     }
     const std::string first = named("/a");
