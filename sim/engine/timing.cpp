@@ -30,9 +30,10 @@ bool costs_elsewhere(const Instruction& instruction) {
   }
 }
 
-Done of_one(const Instruction& instruction, std::uint32_t slots) {
+/// A supervisor may issue beside the workers: only theirs count as slots of the tile.
+Done of_one(const Instruction& instruction, std::uint32_t slots, Role role) {
   Done done;
-  done.set(isa::activity(instruction, slots));
+  done.set(isa::activity(instruction, role == Role::worker ? slots : 0));
   return done;
 }
 
@@ -272,7 +273,7 @@ void CostCounter::add(const Instruction& instruction, std::uint32_t pc) {
   }
   total_.slots += slots;
   total_.work += pack_work(1, paired_ ? 1 : 0, timing_->flops(instruction));
-  done_.add(of_one(instruction, alone));
+  done_.add(of_one(instruction, alone, timing_->role()));
   previous_ = instruction;
   has_previous_ = true;
   may_pair_ = !upper_half;

@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, kActivities> kNames = {
     "integer",         "integer_multiply", "control",      "memory",         "floating",
     "integer_divides", "float_divides",    "activations",  "f32_adds",       "f32_multiplies",
     "f16_adds",        "f16_multiplies",   "matrix_f16",   "matrix_f16_f32", "matrix_f32",
-    "matrix_i8",       "bytes_loaded",     "bytes_stored", "floating_slots"};
+    "matrix_i8",       "bytes_loaded",     "bytes_stored", "floating_slots", "other_slots"};
 
 Activity instruction_class(const InstructionInfo& info) {
   switch (info.issue) {
@@ -65,7 +65,8 @@ std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
   std::array<std::uint32_t, kActivities> counts{};
   const auto at = [&](Activity which) -> std::uint32_t& { return counts[index(which)]; };
   at(instruction_class(known)) = 1;
-  at(Activity::floating_slots) = at(Activity::floating) * slots;
+  at(known.issue == IssueClass::floating ? Activity::floating_slots : Activity::other_slots) =
+      slots;
   at(Activity::integer_divides) = known.cost == CostClass::integer_divide ? 1 : 0;
   at(Activity::float_divides) = known.cost == CostClass::float_divide ? 1 : 0;
   at(Activity::activations) = known.cost == CostClass::activation ? 1 : 0;

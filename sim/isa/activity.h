@@ -32,9 +32,10 @@ enum class Activity : std::uint8_t {
   bytes_loaded,
   bytes_stored,
   // Time that it needs at least, whatever its energy:
-  floating_slots  ///< of `floating`: more than one each for lanes in turn, routines, divides
+  floating_slots,  ///< of `floating`: more than one each for lanes in turn, routines, divides
+  other_slots      ///< of all others, by workers: wide accesses take more than one each
 };
-constexpr std::size_t kActivities = 19;
+constexpr std::size_t kActivities = 20;
 constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
 
 constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }
@@ -44,7 +45,8 @@ std::string_view name_of(Activity activity);
 /// How often each happened, by index().
 using ActivityCounts = std::array<std::uint64_t, kActivities>;
 
-/// Of one execution of `instruction`, which takes `slots` issue slots where it stands alone.
+/// Of one execution of `instruction`, which takes `slots` issue slots where it stands alone. The
+/// slots count as a worker's.
 std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
                                                 std::uint32_t slots);
 

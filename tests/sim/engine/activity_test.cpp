@@ -92,6 +92,7 @@ TEST_SUITE("unit") {
       CHECK(counted[Activity::f32_multiplies] == 10);
       CHECK(counted[Activity::floating] == 11);
       CHECK(counted[Activity::floating_slots] == 10 + TileConfig{}.slots.float_divide);
+      CHECK(counted[Activity::other_slots] == 30 + 20 + 1 + 12);  // one each of the next four
       CHECK(counted[Activity::integer] == 20);
       CHECK(counted[Activity::integer_multiply] == 1);
       CHECK(counted[Activity::control] == 12);  // branches, a CSR and the end
