@@ -59,7 +59,10 @@ ScheduledCompiler::Plan ScheduledCompiler::schedule(
   Traffic whole = gather_traffic(exchange, copies, config_.pair_sharing);
   const Ports ports(at_slower_rate(config_));
   const std::uint64_t bound = traffic_bound(whole, ports).count();
-  Plan plan{{}, ListScheduler(whole, ports).run(), traffic_bound(whole, config_).count()};
+  Plan plan{{},
+            ListScheduler(whole, ports).run(),
+            traffic_bound(whole, config_).count(),
+            port_bytes(whole)};
   for (const std::uint64_t pieces : kPieces) {
     if (!has_gaps(plan.schedule.makespan, bound) || whole.sinks.size() > kMostSinksToRetry) break;
     const std::uint64_t piece = ceil_div(bound, pieces) * ports.bytes;
@@ -103,14 +106,14 @@ program::CompiledExchange ScheduledCompiler::compile(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   const Plan plan = schedule(exchange, copies);
   return {write_lists(exchange, plan.traffic, plan.schedule), Cycle(plan.schedule.makespan),
-          Cycle(plan.bound)};
+          Cycle(plan.bound), plan.port_bytes};
 }
 
 program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
                                                 std::span<const program::PlacedCopy> copies) const {
   const Plan plan = schedule(exchange, copies);
-  return {list_sizes(plan.traffic, plan.schedule), Cycle(plan.schedule.makespan),
-          Cycle(plan.bound)};
+  return {list_sizes(plan.traffic, plan.schedule), Cycle(plan.schedule.makespan), Cycle(plan.bound),
+          plan.port_bytes};
 }
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {

@@ -29,6 +29,7 @@ class ScheduledCompiler : public program::ExchangeCompiler {
     Traffic traffic;
     Schedule schedule;
     std::uint64_t bound;
+    program::PortBytes port_bytes;
   };
   [[nodiscard]] Plan schedule(std::uint32_t exchange,
                               std::span<const program::PlacedCopy> copies) const;

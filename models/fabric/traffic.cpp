@@ -178,4 +178,13 @@ Cycle traffic_bound(const Traffic& traffic, const Ports& ports) {
       std::max(ports.least_cycles(busiest.sent, busiest.received), last_delivery(traffic, ports)));
 }
 
+program::PortBytes port_bytes(const Traffic& traffic) {
+  program::PortBytes bytes;
+  for (const Stream& stream : traffic.streams) {
+    bytes.sent += Bytes(stream.bytes);
+    bytes.received += Bytes(std::uint64_t{stream.bytes} * stream.sinks);
+  }
+  return bytes;
+}
+
 }  // namespace tessera::fabric

@@ -55,4 +55,7 @@ Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config);
 /// The same where streams move at the rate of `ports`, on their lanes.
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports);
 
+/// Bytes of all streams as ports move them: out once, in once for each sink.
+program::PortBytes port_bytes(const Traffic& traffic);
+
 }  // namespace tessera::fabric

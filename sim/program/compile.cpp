@@ -240,6 +240,7 @@ void Compiler::compile_exchanges() {
     const auto note = [&](const auto& compiled) {
       images_.steps[step].exchange_makespan = compiled.makespan;
       images_.steps[step].exchange_bound = compiled.bound;
+      images_.steps[step].exchange_ports = compiled.ports;
     };
     if (compiler_ == nullptr) {
       const ExchangeNeeds needs = sizer_.needs(number++, placed(exchange));
@@ -324,7 +325,7 @@ Images compile(const Program& program, const MachineConfig& machine, const Excha
 ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
                                       std::span<const PlacedCopy> copies) const {
   const CompiledExchange compiled = compile(exchange, copies);
-  ExchangeNeeds needs{{}, compiled.makespan, compiled.bound};
+  ExchangeNeeds needs{{}, compiled.makespan, compiled.bound, compiled.ports};
   for (const DescriptorList& list : compiled.lists)
     needs.lists.push_back({list.tile, list.bytes.size()});
   return needs;

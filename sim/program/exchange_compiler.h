@@ -28,10 +28,17 @@ struct DescriptorList {
   std::vector<std::byte> bytes;
 };
 
+/// Bytes that the ports of all tiles move together in one exchange, at least.
+struct PortBytes {
+  Bytes sent;      ///< each once, however many receive it
+  Bytes received;  ///< what both tiles of a pair take together counts once
+};
+
 struct CompiledExchange {
   std::vector<DescriptorList> lists;  ///< one for each tile that sends or receives, by tile
   Cycle makespan;                     ///< achieved, without the fixed cost
   Cycle bound;                        ///< what the busiest port needs at least
+  PortBytes ports = {};               ///< zero where ports limit nothing
 };
 
 /// The same without the lists' bytes.
@@ -43,6 +50,7 @@ struct ExchangeNeeds {
   std::vector<List> lists;
   Cycle makespan;
   Cycle bound;
+  PortBytes ports = {};
 };
 
 /// Bytes of a descriptor list in SRAM, for planners: a header, then an entry a fragment that is

@@ -62,6 +62,7 @@ struct StepInfo {
   bool measured = true;
   std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
   std::shared_ptr<const HostTransfer> transfer = nullptr;  ///< null: none
+  PortBytes exchange_ports = {};
 };
 
 struct Images {

@@ -49,6 +49,18 @@ TEST_SUITE("unit") {
     CHECK(gather_traffic(0, copies, false).sinks.size() == 2);
   }
 
+  TEST_CASE("ports move a multicast out once, and in once a pair that takes it together") {
+    const Copies copies = {{at(0, 8), 8, {at(2, 0), at(3, 0), at(5, 0)}},
+                           {at(1, 0), 4, {at(3, 8)}}};
+    const program::PortBytes shared = make_exchange_compiler({})->compile(0, copies).ports;
+    CHECK(shared.sent == Bytes(12));
+    CHECK(shared.received == Bytes(2 * 8 + 4));
+    FabricConfig apart;
+    apart.pair_sharing = false;
+    CHECK(make_exchange_compiler(apart)->compile(0, copies).ports.received == Bytes(3 * 8 + 4));
+    CHECK(make_exchange_compiler(apart)->needs(0, copies).ports.received == Bytes(3 * 8 + 4));
+  }
+
   TEST_CASE("a tile that wants the same bytes twice receives them twice") {
     const Copies copies = {{at(0, 0), 8, {at(1, 0), at(1, 16)}}};
     const auto exchange = make_exchange_compiler({})->compile(0, copies);
