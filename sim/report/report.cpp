@@ -98,13 +98,32 @@ Json runs_section(const Workload& workload, const Outcome& outcome) {
   return section;
 }
 
-Json traffic_section(const program::Program& program, const RunResult& result) {
-  return {{"exchange_bytes", result.exchange_bytes.count()},
-          {"multicast_bytes", result.multicast_bytes.count()},
-          {"host_bytes", program::host_bytes(program).total().count() * result.runs.size() +
-                             result.host_bytes.count()},
-          {"max_tile_sent", result.max_tile_sent.count()},
-          {"max_tile_received", result.max_tile_received.count()}};
+/// Shares are of all receiving ports' rate: while schedules last, and all the time.
+Json ports_section(const MachineConfig& machine, const PortUse& use, Cycle all) {
+  const double rate = static_cast<double>(machine.fabric.receive_bytes_per_cycle) * machine.tiles;
+  const auto bytes = static_cast<double>(use.bytes.received.count());
+  const auto share = [&](Cycle cycles) {
+    return bytes / std::max(1.0, rate * static_cast<double>(cycles.count()));
+  };
+  return {{"bytes", use.bytes.received.count()},
+          {"cycles", use.makespan.count()},
+          {"share", share(use.makespan)},
+          {"share_of_run", share(all)},
+          {"peak_bytes_per_second", rate * machine.clock_ghz * 1e9}};
+}
+
+Json traffic_section(const config::Config& config, const Built& built, const RunResult& result) {
+  Json section = {
+      {"exchange_bytes", result.exchange_bytes.count()},
+      {"multicast_bytes", result.multicast_bytes.count()},
+      {"host_bytes", program::host_bytes(built.program).total().count() * result.runs.size() +
+                         result.host_bytes.count()},
+      {"max_tile_sent", result.max_tile_sent.count()},
+      {"max_tile_received", result.max_tile_received.count()}};
+  const PortUse use = port_use(built.images, result);
+  if (use.bytes.received != Bytes(0))
+    section["ports"] = ports_section(config.machine, use, result.time.total());
+  return section;
 }
 
 Json object_of(const EnergyResult::Parts& parts) {
@@ -237,8 +256,8 @@ Report make_report(const config::Config& config, const Built& built, const Outco
                {"rate", rate_section(config.machine, *built.workload, result)},
                {"matrix_unit", matrix_unit_section(config.machine.tile.matrix_unit)},
                {"memory", std::move(known["memory"])},
-               {"traffic", traffic_section(built.program, result)}};
-  if (Json bound = bound_section(built.images, result); !bound.is_null())
+               {"traffic", traffic_section(config, built, result)}};
+  if (Json bound = bound_section(config.machine, built.images, result); !bound.is_null())
     json["bound"] = std::move(bound);
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine.tile.contexts);
   // Without a table it is unknown, not zero.

@@ -48,16 +48,17 @@ std::string prediction_line(const Json& report) {
   return text + "\n";
 }
 
-/// What floating point and exchanges must take; nothing where there is neither.
+/// How near the run came to what it must take; nothing where there is no bound.
 std::string bound_line(const Json& report) {
   if (!report.contains("bound")) return "";
   const Json& bound = report.at("bound");
   return fmt::format(
-      "  bound     {} cycles, taken {:.2f} times: floating point {} ({:.1f} % of {}' compute), "
-      "exchanges {}\n",
-      grouped(count(bound, "cycles")), bound.at("times_bound").get<double>(),
-      grouped(count(bound, "floating_cycles")), 100 * bound.at("floating_share").get<double>(),
-      counted(count(bound, "tiles"), "tile"), grouped(count(bound, "exchange_cycles")));
+      "  bound     {:.2f}x the lower bound of {} cycles\n"
+      "            issue {}, busiest tile {}, floating point {}, other {}; exchanges {}\n",
+      bound.at("times_bound").get<double>(), grouped(count(bound, "cycles")),
+      grouped(count(bound, "issue_cycles")), grouped(count(bound, "busiest_issue_cycles")),
+      grouped(count(bound, "floating_cycles")), grouped(count(bound, "other_cycles")),
+      grouped(count(bound, "exchange_cycles")));
 }
 
 std::string rate_line(const Json& report) {
@@ -100,6 +101,37 @@ std::string training_line(const Json& report) {
                         scaled(static_cast<double>(count(bytes, "total_bytes")), "B"),
                         grouped(count(bytes, "max_tile_bytes")));
   text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+/// The first and last of a list of numbers, by `shown`; what is no number is null in JSON.
+std::string first_and_last(const Json& values, std::string (*shown)(double)) {
+  const auto text = [&](const Json& value) {
+    return value.is_number() ? shown(value.get<double>()) : "no number";
+  };
+  if (values.size() < 2) return text(values.front());
+  return fmt::format("{} to {}", text(values.front()), text(values.back()));
+}
+
+/// What a training came to; nothing of other runs.
+std::string trained_line(const Json& report) {
+  const Json results = report.value("results", Json::object());
+  if (!results.is_object() || results.value("loss", Json::array()).empty()) return {};
+  const Json& loss = results.at("loss");
+  const auto number = [](double value) { return fmt::format("{:.4g}", value); };
+  const auto percent = [](double value) { return fmt::format("{:.1f} %", 100 * value); };
+  std::string text = fmt::format("  trained   loss {} in {}", first_and_last(loss, number),
+                                 counted(loss.size(), "step"));
+  if (!results.value("accuracy", Json::array()).empty())
+    text += fmt::format("; accuracy {} of a batch", first_and_last(results["accuracy"], percent));
+  const std::pair<const char*, const char*> wholes[] = {
+      {"training_accuracy", "training samples right"}, {"test_accuracy", "test samples right"}};
+  const char* between = "\n            ";
+  for (const auto& [key, what] : wholes) {
+    if (!results.contains(key) || !results[key].is_number()) continue;
+    text += fmt::format("{}{} of {}", between, percent(results[key].get<double>()), what);
+    between = ", ";
+  }
   return text + "\n";
 }
 
@@ -258,9 +290,9 @@ std::string static_summary(const Json& report) {
 
 std::string summary(const Json& report) {
   return heading(report) + "\n" + time_lines(report) + runs_line(report) + bound_line(report) +
-         rate_line(report) + memory_lines(report) + training_line(report) + traffic_line(report) +
-         stalls_line(report) + energy_lines(report) + plan_lines(report) + prediction_line(report) +
-         result_lines(report) + check_line(report) + host_line(report);
+         trained_line(report) + rate_line(report) + memory_lines(report) + training_line(report) +
+         traffic_line(report) + stalls_line(report) + energy_lines(report) + plan_lines(report) +
+         prediction_line(report) + result_lines(report) + check_line(report) + host_line(report);
 }
 
 }  // namespace tessera::report

@@ -15,37 +15,95 @@ const program::StepInfo& exchange_of(const SuperstepRecord& step, const program:
   return images.steps[at].kind == "exchange" ? images.steps[at] : none;
 }
 
-nlohmann::ordered_json bound_section(const program::Images& images, const RunResult& result) {
-  std::uint64_t slots = 0;
-  std::uint64_t busiest = 0;
-  std::uint64_t tiles = 0;
-  std::uint64_t computing = 0;  // tiles' cycles
-  for (std::size_t tile = 0; tile < result.activity.size(); ++tile) {
-    const std::uint64_t own =
-        result.activity[tile].counts[isa::index(isa::Activity::floating_slots)];
-    if (own == 0) continue;
-    slots += own;
-    busiest = std::max(busiest, own);
-    computing += result.tiles[tile].compute.count();
-    ++tiles;
-  }
+PortUse port_use(const program::Images& images, const RunResult& result) {
+  PortUse use;
   const program::StepInfo none;
-  std::uint64_t exchanges = 0;
+  for (const SuperstepRecord& step : result.steps) {
+    const program::StepInfo& exchange = exchange_of(step, images, none);
+    use.bytes.sent += exchange.exchange_ports.sent;
+    use.bytes.received += exchange.exchange_ports.received;
+    use.makespan += exchange.exchange_makespan;
+  }
+  return use;
+}
+
+namespace {
+
+/// Sums over tiles, and the largest tile's.
+struct Slots {
+  std::uint64_t floating = 0, other = 0, issue = 0;
+  std::uint64_t busiest_floating = 0, busiest_issue = 0;
+  std::uint64_t floating_tiles = 0;    ///< with any
+  std::uint64_t active_tiles = 0;      ///< that issue anything or move bytes
+  std::uint64_t floating_compute = 0;  ///< compute cycles of floating_tiles
+
+  void add(const TileRecord& tile, const isa::ActivityCounts& counts, bool dual_issue) {
+    const std::uint64_t own = counts[isa::index(isa::Activity::floating_slots)];
+    const std::uint64_t others = counts[isa::index(isa::Activity::other_slots)];
+    const std::uint64_t issued = dual_issue ? std::max(own, others) : own + others;
+    floating += own;
+    other += others;
+    issue += issued;
+    busiest_floating = std::max(busiest_floating, own);
+    busiest_issue = std::max(busiest_issue, issued);
+    if (issued > 0 || tile.sent != Bytes(0) || tile.received != Bytes(0)) ++active_tiles;
+    if (own == 0) return;
+    ++floating_tiles;
+    floating_compute += tile.compute.count();
+  }
+};
+
+Slots slots_of(const RunResult& result, bool dual_issue) {
+  Slots slots;
+  for (std::size_t tile = 0; tile < result.activity.size(); ++tile)
+    slots.add(result.tiles[tile], result.activity[tile].counts, dual_issue);
+  return slots;
+}
+
+/// Cycles of all tiles' ports together.
+std::uint64_t port_cycles(const FabricConfig& fabric, const program::PortBytes& bytes) {
+  if (bytes.received == Bytes(0)) return 0;
+  return std::max(bytes.sent.count() / fabric.send_bytes_per_cycle,
+                  bytes.received.count() / fabric.receive_bytes_per_cycle);
+}
+
+std::uint64_t exchange_bounds(const program::Images& images, const RunResult& result) {
+  const program::StepInfo none;
+  std::uint64_t cycles = 0;
   for (const SuperstepRecord& step : result.steps)
-    exchanges += exchange_of(step, images, none).exchange_bound.count();
-  const std::uint64_t floating = tiles == 0 ? 0 : (slots + tiles - 1) / tiles;
-  const std::uint64_t bound = floating + exchanges;
-  if (bound == 0) return nullptr;
-  const auto share = [](std::uint64_t part, std::uint64_t of) {
-    return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
+    cycles += exchange_of(step, images, none).exchange_bound.count();
+  return cycles;
+}
+
+double share(std::uint64_t part, std::uint64_t of) {
+  return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
+}
+
+}  // namespace
+
+nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
+                                     const RunResult& result) {
+  const Slots slots = slots_of(result, machine.tile.dual_issue);
+  const std::uint64_t ports = port_cycles(machine.fabric, port_use(images, result).bytes);
+  const std::uint64_t exchanges = exchange_bounds(images, result);
+  const auto mean = [](std::uint64_t sum, std::uint64_t tiles) {
+    return tiles == 0 ? 0 : ceil_div(sum, tiles);
   };
+  const std::uint64_t bound =
+      std::max({mean(slots.issue + ports, slots.active_tiles), slots.busiest_issue, exchanges});
+  if (bound == 0) return nullptr;
   return {{"cycles", bound},
-          {"floating_cycles", floating},
-          {"busiest_floating_cycles", busiest},
-          {"tiles", tiles},
+          {"floating_cycles", mean(slots.floating, slots.floating_tiles)},
+          {"busiest_floating_cycles", slots.busiest_floating},
+          {"tiles", slots.floating_tiles},
           {"exchange_cycles", exchanges},
-          {"floating_share", share(slots, computing)},
-          {"times_bound", share((result.time.total() - result.time.host).count(), bound)}};
+          {"floating_share", share(slots.floating, slots.floating_compute)},
+          {"times_bound", share((result.time.total() - result.time.host).count(), bound)},
+          {"issue_cycles", mean(slots.issue, slots.active_tiles)},
+          {"busiest_issue_cycles", slots.busiest_issue},
+          {"other_cycles", mean(slots.other, slots.active_tiles)},
+          {"port_cycles", mean(ports, slots.active_tiles)},
+          {"active_tiles", slots.active_tiles}};
 }
 
 }  // namespace tessera::report

@@ -5,10 +5,13 @@
 #include "sim/program/image.h"
 #include "sim/report/run_result.h"
 
-/// What a run's program cannot take less than, phase after phase: the slots that floating-point
-/// instructions of its tile code hold, spread evenly over the tiles that have some, one a cycle,
-/// and in each exchange what the busiest port needs. Leaves out: loads, stores and integer slots
-/// beside them, barriers, the host.
+/// What a run's program cannot take less than on its machine. Each of these takes no more time than
+/// the run, so the bound is the largest:
+///  - the issue slots of the tile with most: a worker's instructions, one a cycle, or with dual
+///    issue the larger of floating-point and all other slots;
+///  - the issue slots and the bytes through the ports of all tiles that do anything, spread evenly;
+///  - what the busiest port of each exchange needs, one exchange after the other.
+/// Leaves out: latencies, barriers, fixed costs of exchanges, supervisors, the host.
 namespace tessera::report {
 
 /// The exchange that a superstep begins with: its last step, or the one that its compute set
@@ -16,10 +19,19 @@ namespace tessera::report {
 const program::StepInfo& exchange_of(const SuperstepRecord& step, const program::Images& images,
                                      const program::StepInfo& none);
 
-/// Report section: cycles (the bound), floating_cycles, busiest_floating_cycles (of the tile with
-/// most), tiles (with any), exchange_cycles, floating_share (of the tiles' compute cycles) and
-/// times_bound, the run's cycles without the host's over the bound. Null where there is
-/// nothing to bound.
-nlohmann::ordered_json bound_section(const program::Images& images, const RunResult& result);
+/// Bytes that tiles' ports moved, and the time that the schedules of those exchanges take.
+struct PortUse {
+  program::PortBytes bytes;
+  Cycle makespan;
+};
+PortUse port_use(const program::Images& images, const RunResult& result);
+
+/// Report section: cycles (the bound) and times_bound, the run's cycles without the host's over it;
+/// issue_cycles, floating_cycles, other_cycles and port_cycles, evenly spread; busiest_issue_cycles
+/// and busiest_floating_cycles, of the tiles with most; exchange_cycles, of busiest ports; tiles
+/// (with any floating point), active_tiles (that do anything); floating_share, of the compute
+/// cycles of the former. Null where there is nothing to bound.
+nlohmann::ordered_json bound_section(const MachineConfig& machine, const program::Images& images,
+                                     const RunResult& result);
 
 }  // namespace tessera::report

@@ -35,6 +35,14 @@ std::string_view small_sizes(std::string_view kernel) {
   return R"(, "m": 32, "n": 16, "k": 32)";
 }
 
+/// No run takes less than its lower bound, or more of a peak than all.
+void check_limits(const test::Json& report) {
+  CHECK(report.at("bound").at("times_bound") >= 1);
+  CHECK(report.at("rate").at("fraction_of_peak") <= 1);
+  if (report.at("traffic").contains("ports"))
+    CHECK(report.at("traffic").at("ports").at("share") <= 1);
+}
+
 }  // namespace
 
 TEST_SUITE("run") {
@@ -126,6 +134,7 @@ TEST_SUITE("run") {
         const bool told = answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
                                                message.find(" fits ") != std::string::npos);
         CHECK((answer.code == 0 || told));
+        if (answer.code == 0) check_limits(folder.json("result/report.json"));
       }
     }
   }

@@ -38,6 +38,8 @@ inline void check_points(std::span<const Point> points) {
     const PointRun run = run_of(point);
     const Json report = run_point(folder, run, 1);
     CHECK(report.at("check").at("passed") == true);
+    CHECK(report.at("bound").at("times_bound") >= 1);
+    if (report.at("traffic").contains("ports")) CHECK(report["traffic"]["ports"]["share"] <= 1);
     for (const int threads : {2, 3}) CHECK(run_point(folder, run, threads) == report);
     const auto cycles = report.at("time").at("cycles").get<double>();
     const auto predicted = report.at("prediction").at("cycles").get<double>();

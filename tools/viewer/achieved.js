@@ -23,7 +23,7 @@ function computingRows(run) {
   const {bound} = run.report;
   if (bound) {
     add('Cycles, against their bound', grouped(time.cycles - time.host_cycles), grouped(bound.cycles), 1 / bound.times_bound, '--compute',
-        `floating-point slots of ${grouped(bound.tiles)} tiles, ${grouped(bound.floating_cycles)} each, and ${grouped(bound.exchange_cycles)} of the busiest ports`);
+        `${bound.times_bound.toFixed(2)}x the lower bound: issue slots ${grouped(bound.issue_cycles ?? bound.floating_cycles)}, exchanges ${grouped(bound.exchange_cycles)}`);
   }
   const issue = machine.tile?.dual_issue ? 2 : 1;
   const issued = work.instructions / Math.max(1, machine.tiles * time.cycles);
@@ -37,24 +37,17 @@ function computingRows(run) {
 }
 
 function exchangeRows(run) {
-  const {config: {machine}, time, traffic} = run.report;
-  if (traffic.exchange_bytes === 0 || !machine.fabric.receive_bytes_per_cycle) return [];
+  const {config: {machine}, bound, traffic: {ports}} = run.report;
+  if (!ports) return [];  // an ideal fabric has none, nor do reports before there were
   const hertz = machine.clock_ghz * 1e9;
-  const ports = machine.fabric.receive_bytes_per_cycle * machine.tiles;  // bytes a cycle
-  const during = traffic.exchange_bytes / Math.max(1, time.exchange_cycles);
-  const all = traffic.exchange_bytes / Math.max(1, time.cycles);
-  const peak = scaled(ports * hertz, 'B/s');
-  const rows = [
-    achievedRow('Exchange, whole run', scaled(all * hertz, 'B/s'), peak, all / ports, '--exchange',
-      'bytes received; every port all the time'),
-    achievedRow('Exchange, while it lasts', scaled(during * hertz, 'B/s'), peak, during / ports, '--exchange',
-      machine.fabric.pair_sharing ? 'pairs that take the same data count twice' : null)];
-  const sum = name => sumOf(run.steps.find(name)?.values ?? []);
-  const [makespan, bound] = [sum('exchange_makespan_cycles'), sum('exchange_bound_cycles')];
-  if (makespan > 0) {
-    rows.push(achievedRow('Exchange schedule', `${grouped(makespan)} cycles`, `${grouped(bound)} cycles`,
-      bound / makespan, '--exchange', 'against what the busiest port needs at least'));
-  }
+  const peak = scaled(ports.peak_bytes_per_second, 'B/s');
+  const row = (what, share, note) =>
+    achievedRow(what, scaled(share * ports.peak_bytes_per_second, 'B/s'), peak, share, '--exchange', note);
+  const pairs = machine.fabric.pair_sharing ? '; what a pair takes together counts once' : '';
+  const rows = [row('Exchange, whole run', ports.share_of_run, 'bytes through receiving ports, all the time' + pairs),
+    row('Exchange, while it lasts', ports.share, `${seconds(ports.cycles / hertz)} of schedules` + pairs)];
+  rows.push(achievedRow('Exchange schedule', `${grouped(ports.cycles)} cycles`, `${grouped(bound.exchange_cycles)} cycles`,
+    bound.exchange_cycles / ports.cycles, '--exchange', 'against what the busiest port needs at least'));
   return rows;
 }
 

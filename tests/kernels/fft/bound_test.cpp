@@ -54,8 +54,9 @@ TEST_SUITE("run") {
       CHECK(bound.at("tiles") == tiles);
       CHECK(bound.at("floating_cycles").get<double>() >= counted);
       CHECK(bound.at("floating_cycles").get<double>() <= 1.1 * counted);
-      CHECK(bound.at("cycles") == bound.at("floating_cycles").get<std::uint64_t>() +
-                                      bound.at("exchange_cycles").get<std::uint64_t>());
+      CHECK(bound.at("cycles") >= bound.at("busiest_issue_cycles"));
+      CHECK(bound.at("cycles").get<double>() <= bound.at("busiest_issue_cycles").get<double>() +
+                                                    bound.at("exchange_cycles").get<double>());
       CHECK(bound.at("times_bound").get<double>() >= 1);
       CHECK(bound.at("times_bound").get<double>() <= 1.5);
       CHECK(answer.out.find("  bound     ") != std::string::npos);

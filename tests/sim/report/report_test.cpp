@@ -95,29 +95,74 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("the bound is the mean of floating-point slots and what exchanges need") {
+  TEST_CASE("the bound has all issue slots, spread and of the busiest tile, and exchanges") {
     report::Outcome outcome = toy_outcome(1);
-    const report::Built built = toy_built();
+    report::Built built = toy_built();
     const std::size_t floating = isa::index(isa::Activity::floating_slots);
+    const std::size_t other = isa::index(isa::Activity::other_slots);
     outcome.result.activity.resize(2);
     outcome.result.activity[0].counts[floating] = 300;
     outcome.result.tiles[0].compute = Cycle(500);
     outcome.result.tiles[1].compute = Cycle(400);
-    auto bound = report::make_report(toy_config(1), built, outcome).json.at("bound");
+    outcome.result.activity[1].counts[other] = 701;
+    const auto bound_of = [&](const config::Config& config) {
+      return report::make_report(config, built, outcome).json.at("bound");
+    };
+    auto bound = bound_of(toy_config(1));
     CHECK(bound.at("tiles") == 1);
     CHECK(bound.at("floating_share") == 0.6);
+    CHECK(bound.at("floating_cycles") == 300);
+    CHECK(bound.at("other_cycles") == 351);
+    CHECK(bound.at("issue_cycles") == 501);  // each slot of a tile can hold one of both
+    CHECK(bound.at("cycles") == 701);        // an integer kernel has a bound too
+    CHECK(bound.at("times_bound") == 1000.0 / 701);
     outcome.result.activity[1].counts[floating] = 101;
-    const auto report = report::make_report(toy_config(1), built, outcome).json;
-    bound = report.at("bound");
-    CHECK(bound.at("tiles") == 2);
-    CHECK(bound.at("floating_cycles") == 201);
-    CHECK(bound.at("busiest_floating_cycles") == 300);
+    CHECK(bound_of(toy_config(1)).at("busiest_issue_cycles") == 701);
+    config::Config single = toy_config(1);
+    single.machine.tile.dual_issue = false;
+    CHECK(bound_of(single).at("busiest_issue_cycles") == 802);
+    CHECK(bound_of(single).at("issue_cycles") == 551);
     const std::uint64_t exchanges = built.images.steps[0].exchange_bound.count();
-    CHECK(exchanges > 0);
     CHECK(bound.at("exchange_cycles") == exchanges);
-    CHECK(bound.at("cycles") == 201 + exchanges);
-    CHECK(bound.at("times_bound") == 1000.0 / static_cast<double>(201 + exchanges));
-    CHECK(report::summary(report).find("taken") != std::string::npos);
+    built.images.steps[0].exchange_bound = Cycle(900);
+    CHECK(bound_of(toy_config(1)).at("cycles") == 900);
+    const auto json = report::make_report(toy_config(1), built, outcome).json;
+    CHECK(report::summary(json).find("1.11x the lower bound of 900 cycles\n") != std::string::npos);
+  }
+
+  TEST_CASE("ports' bytes and issue slots of all tiles cannot take less than their mean") {
+    report::Outcome outcome = toy_outcome(1);
+    report::Built built = toy_built();
+    outcome.result.activity.resize(2);
+    for (TileActivity& tile : outcome.result.activity)
+      tile.counts[isa::index(isa::Activity::floating_slots)] = 300;
+    built.images.steps[0].exchange_ports = {Bytes(100), Bytes(480)};
+    const auto json = report::make_report(toy_config(1), built, outcome).json;
+    CHECK(json.at("bound").at("port_cycles") == 60);  // 4 bytes a cycle and tile
+    CHECK(json.at("bound").at("cycles") == 360);
+    const auto& ports = json.at("traffic").at("ports");
+    CHECK(ports.at("bytes") == 480);
+    CHECK(ports.at("cycles") == 70);
+    CHECK(ports.at("share") == doctest::Approx(480.0 / (8 * 70)));
+    CHECK(ports.at("share_of_run") == doctest::Approx(480.0 / (8 * 1000)));
+  }
+
+  TEST_CASE("the summary says what a training came to") {
+    report::Outcome outcome = toy_outcome(1);
+    const report::Built built = toy_built();
+    const auto summary = [&] {
+      return report::summary(report::make_report(toy_config(1), built, outcome).json);
+    };
+    CHECK(summary().find("trained") == std::string::npos);
+    outcome.results = {{"loss", {2.5, 1.0, nullptr}}};
+    CHECK(summary().find("\n  trained   loss 2.5 to no number in 3 steps\n") != std::string::npos);
+    outcome.results = {{"loss", {2.5, 0.25}},
+                       {"accuracy", {0.125, 1.0}},
+                       {"training_accuracy", 0.5625},
+                       {"test_accuracy", 0.874}};
+    CHECK(summary().find("loss 2.5 to 0.25 in 2 steps; accuracy 12.5 % to 100.0 % of a batch\n"
+                         "            56.2 % of training samples right, 87.4 % of test samples "
+                         "right\n") != std::string::npos);
   }
 
   TEST_CASE("several runs are listed, and the worst check stands for all") {
