@@ -141,10 +141,11 @@ std::vector<Command> all_commands(const Simulator& simulator) {
   return {run_command(simulator),      check_command(simulator),
           exec_command(simulator),     disasm_command(),
           list_command(simulator),     schema_command(simulator),
-          validate_command(simulator), report_command(),
+          validate_command(simulator), report_command(simulator),
           sweep_command(simulator),    sensitivity_command(simulator),
           eval_command(simulator),     plot_command(),
-          docs_command(simulator),     profile_command(simulator)};
+          explain_command(simulator),  docs_command(simulator),
+          profile_command(simulator)};
 }
 
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator) {

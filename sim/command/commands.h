@@ -13,11 +13,12 @@ Command disasm_command();
 Command list_command(const Simulator& simulator);
 Command schema_command(const Simulator& simulator);  ///< in list.cpp
 Command validate_command(const Simulator& simulator);
-Command report_command();
+Command report_command(const Simulator& simulator);
 Command sweep_command(const Simulator& simulator);
 Command sensitivity_command(const Simulator& simulator);
 Command eval_command(const Simulator& simulator);
 Command plot_command();
+Command explain_command(const Simulator& simulator);
 Command docs_command(const Simulator& simulator);
 Command profile_command(const Simulator& simulator);
 

@@ -11,6 +11,7 @@
 #include "sim/base/leftovers.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/commands.h"
+#include "sim/command/glossary.h"
 #include "sim/plot/sweep_page.h"
 #include "sim/report/analysis.h"
 #include "sim/report/page.h"
@@ -48,7 +49,7 @@ ExitCode report_sweep(const ReportRequest& request) {
 }
 
 /// Writes the HTML page of the runs; with `top` prints where their time went instead.
-ExitCode report(const ReportRequest& request) {
+ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
   constexpr std::size_t kMostRuns = 2;
@@ -64,13 +65,16 @@ ExitCode report(const ReportRequest& request) {
     }
     return ExitCode::done;
   }
+  std::vector<std::string> kernels;
+  for (const report::RunFolder& run : runs)
+    kernels.push_back(run.report.at("config").at("workload").at("kernel").get<std::string>());
   const std::string file = page_file(request);
-  return write_page(file, report::page(runs));
+  return write_page(file, report::page(runs, Glossary(simulator.catalogue).titles(kernels)));
 }
 
 }  // namespace
 
-Command report_command() {
+Command report_command(const Simulator& simulator) {
   const auto request = std::make_shared<ReportRequest>();
   return {"report",
           "an HTML page of one finished run, of two compared, or of a sweep",
@@ -78,9 +82,9 @@ Command report_command() {
             kRequired},
            {"--out", &request->out, "the page (default: report.html in the run's folder)"},
            {"--top", &request->top, "print where the time went; write no page"}},
-          [request] {
+          [request, &simulator] {
             return config::use_stored(fmt::format("{}", fmt::join(request->runs, ", ")),
-                                      [&] { return report(*request); });
+                                      [&] { return report(*request, simulator); });
           }};
 }
 

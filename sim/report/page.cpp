@@ -40,9 +40,9 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
 constexpr std::size_t kMostTileBytes = 8'000'000;
 
 /// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
-std::string data_script(const Json& data) {
+std::string data_script(std::string_view id, const Json& data) {
   const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string script = "<script id=\"runs\" type=\"application/json\">";
+  std::string script = fmt::format("<script id=\"{}\" type=\"application/json\">", id);
   for (const char c : text) {
     if (c == '<') {
       script += "\\u003c";
@@ -54,8 +54,9 @@ std::string data_script(const Json& data) {
 }
 
 /// What stands in the page for `<!-- NAME -->`.
-std::string part(std::string_view name, const Json& data) {
-  if (name == "runs") return data_script(data);
+std::string part(std::string_view name, const Json& data, const Json& words) {
+  if (name == "runs") return data_script(name, data);
+  if (name == "words") return data_script(name, words);
   const char* tag = name.ends_with(".css") ? "style" : "script";
   return fmt::format("<{0}>\n{1}</{0}>", tag, viewer_file(name));
 }
@@ -67,15 +68,15 @@ Json vector_flops() {
           {"f32", isa::info(isa::Mnemonic::fma_2s).flops}};
 }
 
-std::string page(std::span<const RunFolder> runs) {
+std::string page(std::span<const RunFolder> runs, const Json& words) {
   Json all = Json::array();
   for (const RunFolder& run : runs) {
     all.push_back(run_json(run, kMostTileBytes / runs.size()));
   }
-  return page(all);
+  return page(all, words);
 }
 
-std::string page(const Json& data) {
+std::string page(const Json& data, const Json& words) {
   constexpr std::string_view kOpen = "<!-- ";
   constexpr std::string_view kClose = " -->";
   const std::string_view frame = viewer_file("page.html");
@@ -88,7 +89,7 @@ std::string page(const Json& data) {
     check(close != std::string_view::npos, "report: tools/viewer/page.html: an open comment");
     const std::size_t name = open + kOpen.size();
     text += frame.substr(at, open - at);
-    text += part(frame.substr(name, close - name), data);
+    text += part(frame.substr(name, close - name), data, words);
     at = close + kClose.size();
   }
   return text += frame.substr(at);

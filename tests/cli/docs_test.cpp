@@ -111,6 +111,8 @@ TEST_SUITE("cli") {
         {"exec --machine hamm", "hammerblade\n"},
         {"validate tilewise_b", "tilewise_bert\n"},
         {"run --quiet con", "conf.json\n"},
+        {"explain machine.tile.cont", "machine.tile.contexts\n"},
+        {"explain arbi", "arbitration\n"},
         {"docs ''", "man\nbash\n"}};
     for (const auto& [words, offers] : cases) CHECK(offered(folder, words) == offers);
   }

@@ -1,11 +1,14 @@
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "kernels/catalogue.h"
+#include "sim/command/glossary.h"
 #include "sim/data/numpy_file.h"
 #include "sim/report/table.h"
 #include "tests/cli/command.h"
@@ -194,6 +197,19 @@ const std::vector<Files>& files_of_cases() {
   return files;
 }
 
+/// Adds to `unknown` the paths of numbers and texts that the glossary does not explain.
+void note_unknown(const tessera::command::Glossary& glossary, const std::string& path,
+                  const Json& value, std::set<std::string>& unknown) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items())
+      note_unknown(glossary, path + "." + key, inner, unknown);
+  } else if (value.is_array() && !value.empty() && value.front().is_object()) {
+    for (const Json& each : value) note_unknown(glossary, path + "[]", each, unknown);
+  } else if (glossary.find(path).empty()) {
+    unknown.insert(path);
+  }
+}
+
 /// The report without what may differ between hosts and numbers of threads.
 std::string lasting(Files files) {
   files.report.erase("host");
@@ -243,14 +259,32 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("no machine takes less than the bound of its phases") {
+  TEST_CASE("no machine takes less than the bound, and none exceeds a peak") {
     for (const Files& files : files_of_cases()) {
       const Json& report = files.report;
-      if (report.at("work").at("flops") > 0) REQUIRE(report.contains("bound"));
-      if (!report.contains("bound")) continue;
+      CAPTURE(report.at("identity").dump());
+      REQUIRE(report.contains("bound"));
       CHECK(report.at("bound").at("times_bound") >= 1);
       CHECK(report.at("bound").at("floating_share") <= 1);
+      CHECK(report.at("rate").at("fraction_of_peak") <= 1);
+      CHECK(report.at("traffic").contains("ports") ==
+            (report.at("traffic").at("exchange_bytes") > 0));
+      if (!report.at("traffic").contains("ports")) continue;
+      const Json& ports = report.at("traffic").at("ports");
+      CHECK(ports.at("share") > 0);
+      CHECK(ports.at("share") <= 1);
+      CHECK(ports.at("share_of_run") <= ports.at("share"));
     }
+  }
+
+  TEST_CASE("every key of a report has its explanation") {
+    const tessera::command::Glossary glossary(tessera::kernels::catalogue());
+    std::set<std::string> unknown;
+    for (const Files& files : files_of_cases()) {
+      for (const auto& [section, value] : files.report.items())
+        if (section != "config") note_unknown(glossary, section, value, unknown);
+    }
+    for (const std::string& key : unknown) FAIL_CHECK("without an explanation: " << key);
   }
 
   TEST_CASE("a chip with an energy table reports joules, whose parts and tiles sum to the whole") {

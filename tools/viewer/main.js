@@ -101,6 +101,7 @@ async function start() {
   setTheme(wanted.matches ? 'dark' : 'light');
   wanted.addEventListener('change', () => setTheme(wanted.matches ? 'dark' : 'light'));
   const packed = JSON.parse(document.getElementById('runs').textContent);
+  watchWords(document.getElementById('main'));
   if (packed.sweep) showSweep(packed.sweep);
   else if (packed.validation) showValidation(packed.validation);
   else {

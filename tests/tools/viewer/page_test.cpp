@@ -81,6 +81,29 @@ TEST_SUITE("browser") {
     check_quiet(browser, folder.path() / "one/report.html");
   }
 
+  TEST_CASE("every heading, column, label and legend has its explanation as its title") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "run - --out two --set machine.tiles=24");
+    run_gemm(folder, "report one");
+    run_gemm(folder, "report one two");
+    Chromium browser(folder.path() / ".profile");
+    for (const char* page : {"one/report.html", "two/comparison.html"}) {
+      browser.open(folder.path() / page);
+      browser.evaluate("chooseTile(3)");
+      const Json without =
+          browser.evaluate(R"([...document.querySelectorAll('#main :is(' + WORDS + ')')]
+        .filter(node => ownText(node) && !node.title && !node.querySelector('[title]') && !node.closest('#compare'))
+        .map(node => (node.closest('section')?.id ?? '') + ': ' + ownText(node)))");
+      for (const Json& each : without) FAIL_CHECK(each.get<std::string>());
+      CHECK(contains(browser.evaluate("document.querySelector('#contexts .legend span').title"),
+                     "stalls."));
+      CHECK(browser.evaluate("document.querySelectorAll('#main [title]').length > 150") == true);
+      check_quiet(browser, folder.path() / page);
+    }
+  }
+
   TEST_CASE("the memory section names the fullest tile's buffers and draws where they lie") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;

@@ -1,0 +1,99 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/command/commands.h"
+#include "sim/command/glossary.h"
+#include "sim/config/nearest.h"
+#include "sim/report/words.h"
+
+namespace tessera::command {
+namespace {
+
+/// Names in lines of limited width below a heading.
+void print_names(const char* heading, const std::vector<std::string>& names) {
+  constexpr std::size_t kWidth = 100;
+  std::string line;
+  fmt::print("{}:\n", heading);
+  for (const std::string& name : names) {
+    if (!line.empty() && line.size() + name.size() > kWidth - 4) {
+      fmt::print("  {}\n", line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : ", ") + name;
+  }
+  fmt::print("  {}\n", line);
+}
+
+std::vector<std::string> names_in(std::span<const report::Word> words) {
+  std::vector<std::string> names;
+  for (const report::Word& word : words) names.emplace_back(word.name);
+  return names;
+}
+
+void print_words(const Glossary& glossary) {
+  std::vector<std::string> keys;
+  for (const Explanation& each : glossary.all())
+    if (each.from.starts_with("config key") &&
+        (keys.empty() || std::ranges::find(keys, each.name) == keys.end()))
+      keys.push_back(each.name);
+  std::vector<std::string> labels;
+  for (const report::Label& label : report::labels()) labels.emplace_back(label.text);
+  print_names("words of summary and page", names_in(report::shown_words()));
+  print_names("as they are written there", labels);
+  print_names("keys of report.json", names_in(report::report_words()));
+  print_names("keys that kernels add", names_in(report::run_words()));
+  print_names("config keys", keys);
+}
+
+/// Those that a shell takes as they are.
+std::vector<std::string> plain_names(const Glossary& glossary) {
+  std::vector<std::string> names = glossary.names();
+  std::erase_if(names, [](const std::string& name) {
+    return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos;
+  });
+  return names;
+}
+
+/// Prints what a word means, its unit and where it comes from; without a word all that there are.
+ExitCode explain(const std::vector<std::string>& words, const Simulator& simulator) {
+  const Glossary glossary(simulator.catalogue);
+  if (words.empty()) {
+    print_words(glossary);
+    return ExitCode::done;
+  }
+  const std::string word = fmt::format("{}", fmt::join(words, " "));
+  const std::vector<const Explanation*> found = glossary.find(word);
+  if (found.empty()) {
+    const std::vector<std::string> names = glossary.names();
+    throw UserError(fmt::format(
+        "tessera explain: found {}, allowed a word of summary, report or page, or a config key "
+        "(tessera explain lists them){}",
+        word, config::did_you_mean(word, config::views(names))));
+  }
+  for (const Explanation* each : found) {
+    const std::string unit = each->unit.empty() ? "" : fmt::format(" [{}]", each->unit);
+    fmt::print("{}{}\n  {}\n  from: {}\n", each->name, unit, each->sentence, each->from);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command explain_command(const Simulator& simulator) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  return {"explain",
+          "what a word of summary, report or page means, and where it comes from",
+          {choosing({"WORD", words.get(),
+                     "such as paired, lower bound, time.cycles or machine.tile.contexts (default: "
+                     "lists all)"},
+                    [&simulator] { return plain_names(Glossary(simulator.catalogue)); })},
+          [words, &simulator] { return explain(*words, simulator); }};
+}
+
+}  // namespace tessera::command

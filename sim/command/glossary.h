@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/json_text.h"
+#include "sim/program/catalogue.h"
+
+namespace tessera::command {
+
+/// What a word means and where it comes from.
+struct Explanation {
+  std::string name;  ///< paired is stalls.paired; machine.tile.contexts
+  std::string sentence;
+  std::string unit;  ///< empty: none
+  std::string from;
+  std::vector<std::string> kernels = {};  ///< whose config has the key; empty: no key of a kernel
+};
+
+/// All words of summary, report and page (sim/report/words.h) and all config keys, from their
+/// declarations.
+class Glossary {
+ public:
+  explicit Glossary(const Catalogue& catalogue);
+
+  /// What `word` may stand for: a name, a text of summary or page, or the last part of names. A
+  /// path into report.json is found too where a shorter one of the same section explains it.
+  [[nodiscard]] std::vector<const Explanation*> find(std::string_view word) const;
+  [[nodiscard]] const std::vector<Explanation>& all() const { return all_; }
+  /// Everything that find() knows, for completion and near misses.
+  [[nodiscard]] std::vector<std::string> names() const;
+  /// For a page of runs of these kernels: {"words": [[name, text]], "labels": {text: name}}.
+  [[nodiscard]] config::Json titles(const std::vector<std::string>& kernels) const;
+
+ private:
+  /// Of a path that no name is.
+  [[nodiscard]] std::vector<const Explanation*> find_path(const std::string& wanted) const;
+  /// Adds those of whose name, as it is spoken, `is` holds.
+  template <class Is>
+  void take(std::vector<const Explanation*>& found, Is is) const;
+  void add_keys(const config::Json& schema, const std::string& path, const std::string& kernel);
+
+  std::vector<Explanation> all_;
+};
+
+}  // namespace tessera::command

@@ -1,0 +1,144 @@
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "kernels/catalogue.h"
+#include "sim/command/glossary.h"
+#include "sim/report/stalls.h"
+#include "sim/report/words.h"
+#include "tests/cli/command.h"
+
+using tessera::command::Explanation;
+using tessera::command::Glossary;
+using tessera::test::Answer;
+using tessera::test::check_refused;
+using tessera::test::CommandFolder;
+
+/// `tessera explain`, and the words that it must know.
+namespace {
+
+const Glossary& glossary() {
+  static const Glossary made(tessera::kernels::catalogue());
+  return made;
+}
+
+constexpr const char* kTraining = R"({"machine": {"extends": "bow", "tiles": 8},
+  "workload": {"kernel": "mlp", "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 4}],
+               "data": {"width": 4, "height": 3, "classes": 4, "samples": 20, "test_samples": 10},
+               "batch": 10, "steps": 3}})";
+
+/// The words of a summary: what a line is called, and what stands before its numbers.
+std::set<std::string> words_of(const std::string& summary) {
+  std::set<std::string> words;
+  std::istringstream lines(summary);
+  std::string line;
+  std::getline(lines, line);  // the problem and its machine
+  const std::regex counted("([a-z][a-z_ ]*) [0-9]");
+  const std::regex named("^ +([a-z]+)");
+  while (std::getline(lines, line)) {
+    std::smatch match;
+    if (line.starts_with("  ") && line[2] != ' ' && std::regex_search(line, match, named))
+      words.insert(match[1]);
+    const bool parts = line.starts_with("  contexts  ") || line.starts_with("    ");
+    if (!parts || line.find("samples right") != std::string::npos) continue;
+    std::string rest = line.starts_with("  contexts") ? line.substr(11) : line;
+    for (; std::regex_search(rest, match, counted); rest = match.suffix()) words.insert(match[1]);
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_SUITE("cli") {
+  TEST_CASE("a word is explained with its unit and where it comes from") {
+    const CommandFolder folder;
+    const std::pair<const char*, const char*> cases[] = {
+        {"paired", "stalls.paired [context cycles]\n  context cycles in which a worker issued two"},
+        {"arbitration", "other contexts had their turn"},
+        {"empty", "a context had no worker"},
+        {"'useful FLOPs'",
+         "work.useful_flops [FLOP]\n  floating-point operations that the problem"},
+        {"lower bound", "bound.cycles [cycles]\n  lower bound: cycles that this program cannot"},
+        {"overlapped", "several parts at one time"},
+        {"imbalance", "the longest computing of a superstep over the mean over tiles"},
+        {"Time.Cycles", "time.cycles [cycles]\n"},
+        {"machine.tile.contexts", "  from: config key; default 6\n"},
+        {"workload.layers[2].outputs", "workload.layers[].outputs"},
+        {"energy.by_part.clock", "energy.by_part.clock [J]\n"}};
+    for (const auto& each : cases) {
+      CAPTURE(each.first);
+      const Answer answer = folder.call(std::string("explain ") + each.first);
+      CHECK(answer.code == 0);
+      CHECK(answer.err.empty());
+      CHECK(answer.out.find(each.second) != std::string::npos);
+    }
+    const std::string all = folder.call("explain control").out;  // has more than one meaning
+    CHECK(all.find("memory.control") != std::string::npos);
+    CHECK(all.find("energy.area_mm2.control [mm2]") != std::string::npos);
+  }
+
+  TEST_CASE("without a word all words are listed; one that is none is refused") {
+    const CommandFolder folder;
+    const std::string all = folder.call("explain").out;
+    for (const char* name : {"imbalance", "lower bound", "time.cycles", "results.loss",
+                             "machine.tile.contexts", "workload.density", "run.max_cycles"})
+      CHECK_MESSAGE(all.find(name) != std::string::npos, name);
+    check_refused(folder, "explain pared",
+                  {"tessera explain: found pared, allowed a word of summary, report or page, or a "
+                   "config key (tessera explain lists them); did you mean paired?"});
+    check_refused(folder, "explain machine.tile.context", {"did you mean machine.tile.contexts?"});
+    check_refused(folder, "explain nothing.cycles", {"found nothing.cycles"});
+  }
+
+  TEST_CASE("every word of a summary has its explanation") {
+    const CommandFolder folder;
+    const Answer gemm =
+        folder.call("run - --out gemm", R"({"machine": {"extends": "bow", "tiles": 30},
+                                "workload": {"kernel": "gemm", "m": 90, "n": 70, "k": 130}})");
+    const Answer mlp = folder.call("run - --out mlp --set run.measure=host", kTraining);
+    REQUIRE(gemm.code == 0);
+    REQUIRE(mlp.code == 0);
+    std::set<std::string> words = words_of(gemm.out);
+    words.merge(words_of(mlp.out));
+    for (const char* expected : {"bound", "busiest tile", "trained", "arbitration", "tensors",
+                                 "leakage", "exchange", "empty"})
+      CHECK_MESSAGE(words.contains(expected), expected);
+    for (const std::string& word : words) CHECK_MESSAGE(!glossary().find(word).empty(), word);
+  }
+
+  TEST_CASE("what contexts do and every column of the tables has its explanation") {
+    const CommandFolder folder;
+    REQUIRE(folder.call("run - --out mlp", kTraining).code == 0);
+    for (const std::string_view name : tessera::report::kStallNames)
+      CHECK_MESSAGE(!glossary().find(name).empty(), name);
+    for (const char* table : {"steps", "tiles", "traffic", "buffers", "loss"}) {
+      const std::string text = folder.read(fmt::format("mlp/{}.csv", table));
+      std::istringstream header(text.substr(0, text.find('\n')));
+      for (std::string column; std::getline(header, column, ',');)
+        CHECK_MESSAGE(!glossary().find(column).empty(), table, " ", column);
+    }
+  }
+
+  TEST_CASE("every word has one sentence, and the keys that it names exist") {
+    std::set<std::string> names;
+    const std::regex key("(machine|run|workload)\\.[a-z_0-9.]*[a-z_0-9]");
+    for (const Explanation& each : glossary().all()) {
+      CAPTURE(each.name);
+      if (each.kernels.empty()) CHECK(names.insert(each.name).second);
+      CHECK(!each.sentence.empty());
+      CHECK(!each.sentence.ends_with('.'));
+      CHECK(!each.from.empty());
+      std::string rest = each.from.starts_with("config key") ? "" : each.from;
+      for (std::smatch match; std::regex_search(rest, match, key); rest = match.suffix())
+        CHECK_MESSAGE(!glossary().find(match.str()).empty(), match.str());
+    }
+    for (const tessera::report::Label& label : tessera::report::labels()) {
+      CHECK_MESSAGE(names.contains(std::string(label.word)), label.word);
+      CHECK_MESSAGE(!names.contains(std::string(label.text)), label.text);
+    }
+  }
+}
