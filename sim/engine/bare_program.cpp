@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "sim/elf/double_arithmetic.h"
 #include "sim/engine/code.h"
 #include "sim/engine/profile.h"
+#include "sim/engine/semihosting.h"
 #include "sim/isa/disassemble.h"
 
 namespace tessera::engine {
@@ -43,6 +45,7 @@ class BareTile {
       load(segment, segment.address, segment.memory_bytes);
     code_end_ = end_of_code();
     check_data();
+    debugger_.emplace(std::span(memory_), code_end_, options.write);
     code_ = predecode(std::span(memory_).first(code_end_), Role::worker, tile,
                       {.profile = options.profile});
     constexpr std::uint32_t kStackAlign = 16;
@@ -69,6 +72,12 @@ class BareTile {
       }
       if (exit.stop == Stop::end_worker) return result(context_.x[kA0]);
       if (exit.stop != Stop::environment_call) throw UserError(fault_message(exit));
+      if (debugger_->is_call(exit.pc)) {
+        const auto [a0, exit_code] = debugger_->answer(context_.x[kA0], context_.x[kA1]);
+        if (exit_code) return result(*exit_code);
+        context_.x[kA0] = a0;
+        continue;
+      }
       const std::uint32_t call = context_.x[kA7];
       if (call == kExit || call == kExitGroup) return result(context_.x[kA0]);
       context_.x[kA0] = call == kWrite ? write() : kNoSystemCall;
@@ -180,6 +189,7 @@ class BareTile {
   const ExecOptions& options_;
   std::vector<std::byte> memory_;
   std::uint32_t code_end_ = 0;
+  std::optional<Semihosting> debugger_;  ///< once the code lies in memory
   std::shared_ptr<const Code> code_;
   Context context_;
   std::vector<std::uint64_t> weights_;

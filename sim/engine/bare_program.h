@@ -32,8 +32,9 @@ struct ExecResult {
 /// Runs `program` from its entry, with the stack at the top of memory and gp as it was linked for,
 /// until ecall with a7 = 93 or 94, or until it returns with the exit code in a0. Segments are where
 /// they run, and also where start-up code copies them from. Ecall 64 writes; all others answer -38
-/// (ENOSYS) in a0. UserError if a segment does not fit, data lies below code, or the program faults
-/// (with pc, instruction and address); NoProgress beyond the limit.
+/// (ENOSYS) in a0. Semihosting writes and ends too (semihosting.h). UserError if a segment does not
+/// fit, data lies below code, or the program faults (with pc, instruction and address); NoProgress
+/// beyond the limit.
 ExecResult execute_bare(const elf::Program& program, const TileConfig& tile,
                         const ExecOptions& options = {});
 

@@ -47,6 +47,15 @@ void _exit(int code) {
 }
 )";
 
+constexpr const char* kPrints = R"(
+#include <stdio.h>
+int main(void) {
+  printf("%d of %s: %x\n", 42, "them", 255);
+  fprintf(stderr, "aside\n");
+  return 7;
+}
+)";
+
 constexpr const char* kGcc = "riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2";
 
 bool gcc_links(const CommandFolder& folder, const std::string& options) {
@@ -88,6 +97,18 @@ TEST_SUITE("cli") {
         "--specs=picolibc.specs --crt0=hosted -Wl,--defsym=__flash=0 -Wl,--defsym=__ram=0x20000";
     if (!gcc_links(folder, options)) return;
     CHECK(exit_code(folder, kLibrary, options) == 59);
+  }
+
+  TEST_CASE("exec and profile run what prints by picolibc's printf, and know its exit code") {
+    const CommandFolder folder;
+    const std::string options =
+        "--specs=picolibc.specs --crt0=hosted --oslib=semihost -Wl,--defsym=__flash=0 "
+        "-Wl,--defsym=__ram=0x20000";
+    if (!gcc_links(folder, options)) return;
+    CHECK(exit_code(folder, kPrints, options) == 7);
+    const std::string printed = "42 of them: ff\naside\n";
+    CHECK(folder.call("exec a.elf").out == printed);
+    CHECK(folder.call("profile a.elf").out.find(printed) != std::string::npos);
   }
 
   TEST_CASE("a program linked for addresses that no tile has is told where memory ends") {
