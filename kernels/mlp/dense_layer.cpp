@@ -1,7 +1,9 @@
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/tensors.h"
 #include "kernels/mlp/layer.h"
+#include "sim/base/errors.h"
 
 namespace tessera::mlp {
 
@@ -96,6 +98,20 @@ class DenseLayer : public Layer {
   std::vector<training::Stretch> stretches_;  ///< by tile of the weights
 };
 
+/// Plans a layer by planners that name keys of their own workloads: the mistake is the layer's.
+template <class Plan>
+auto planned_for(const Linear& linear, const Plan& plan) {
+  const bool butterfly = linear.layer.kind == LayerKind::butterfly;
+  const std::string its = butterfly ? "its butterfly factors: " : "its pixelfly: ";
+  try {
+    return plan();
+  } catch (const KeyError& error) {
+    throw KeyError(linear.key, its + error.what());
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}{}", linear.key, its, error.what()));
+  }
+}
+
 }  // namespace
 
 /// Butterflies first: what they hold on a tile from their way forward to their way back the dense
@@ -105,21 +121,28 @@ std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom
   std::vector<LayerPlan> plans(linears.size());
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::butterfly) continue;
-    const auto plan = plan_butterfly(linears[i], room, costs);
+    const auto plan =
+        planned_for(linears[i], [&] { return plan_butterfly(linears[i], room, costs); });
     room.kept += plan->tile_bytes;
     plans[i] = plan;
   }
   for (std::size_t i = 0; i < linears.size(); ++i)
     if (linears[i].layer.kind == LayerKind::pixelfly)
-      plans[i] = plan_pixelfly(linears[i], room, costs);
+      plans[i] = planned_for(linears[i], [&] { return plan_pixelfly(linears[i], room, costs); });
   training::ProductPlanner planner(costs, room.kept, room.type);
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::dense) continue;
     const std::uint32_t rows = linears[i].columns();
     const std::uint32_t width = result_columns(linears, i);
     const std::uint32_t columns = room.columns;
-    DensePlan plan{planner.plan(columns, rows, width), planner.plan(rows, columns, width), {}};
-    if (i > 0) plan.input_gradient = planner.plan(columns, width, rows);
+    const std::string& key = linears[i].key;
+    DensePlan plan{
+        planner.plan(columns, rows, width, {key, "the product that makes its outputs"}),
+        planner.plan(rows, columns, width, {key, "the product that makes its weights' gradient"}),
+        {}};
+    if (i > 0)
+      plan.input_gradient =
+          planner.plan(columns, width, rows, {key, "the product that makes its inputs' gradient"});
     plans[i] = plan;
   }
   return plans;

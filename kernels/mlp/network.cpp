@@ -102,13 +102,14 @@ std::vector<Linear> products_of(const std::vector<LayerOptions>& layers, std::ui
   std::vector<Linear> products;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LayerOptions& layer = layers[i];
+    const std::string key = fmt::format("workload.layers[{}]", i);
     LayerOptions dense = layer;
     dense.kind = LayerKind::dense;
     if (layer.kind == LayerKind::low_rank) {
-      products.push_back({inputs, layer.rank, false, Activation::none, dense});
-      products.push_back({layer.rank, layer.outputs, true, layer.activation, dense});
+      products.push_back({inputs, layer.rank, false, Activation::none, dense, {}, key});
+      products.push_back({layer.rank, layer.outputs, true, layer.activation, dense, {}, key});
     } else {
-      products.push_back({inputs, layer.outputs, true, layer.activation, layer});
+      products.push_back({inputs, layer.outputs, true, layer.activation, layer, {}, key});
       if (layer.kind == LayerKind::pixelfly) require_factors(products.back(), i);
     }
     inputs = layer.outputs;

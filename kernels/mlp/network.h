@@ -41,6 +41,7 @@ struct Linear {
   LayerOptions layer = {};  ///< low_rank stands for two dense ones
   /// Parameters before training, in the order of initial_parameters(); none: seeded ones.
   std::shared_ptr<const std::vector<double>> given = {};
+  std::string key = {};  ///< of the layer in the config: "workload.layers[1]"
 
   /// Columns of x that it takes: inputs, zeros up to whole blocks, 1.
   [[nodiscard]] std::uint32_t columns() const;

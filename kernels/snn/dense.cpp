@@ -49,13 +49,20 @@ std::vector<DenseLayer> plan_dense(const Options& options, const Network& networ
   training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine()));
   std::vector<DenseLayer> layers;
   for (const Layer& layer : network.layers) {
+    const std::string key = options.network.empty()
+                                ? fmt::format("workload.layers[{}]", layers.size())
+                                : "workload.network";
     const training::PlannedProduct forward =
-        planner.plan(options.batch, layer.inputs, layer.neurons);
+        planner.plan(options.batch, layer.inputs, layer.neurons,
+                     {key, "the product that makes its neurons' currents"});
     if (!options.train)
       layers.push_back({forward, forward, forward});
     else
-      layers.push_back({forward, planner.plan(layer.inputs, options.batch, layer.neurons),
-                        planner.plan(options.batch, layer.neurons, layer.inputs)});
+      layers.push_back({forward,
+                        planner.plan(layer.inputs, options.batch, layer.neurons,
+                                     {key, "the product that makes its weights' gradient"}),
+                        planner.plan(options.batch, layer.neurons, layer.inputs,
+                                     {key, "the product that makes its inputs' gradient"})});
   }
   return layers;
 }

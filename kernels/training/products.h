@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/gemm/plan.h"
@@ -14,8 +15,14 @@ struct PlannedProduct {
   gemm::Geometry geometry;
 };
 
+/// What a product is for, in words of the config that asks for it.
+struct ProductUse {
+  std::string key;   ///< "workload.layers[1]"
+  std::string what;  ///< "the product that makes its outputs"
+};
+
 /// Plans the products of a program, each size once: of one type, summed in f32, by rows, on tiles
-/// of which `reserved` bytes are taken. What fits no tile is a UserError, as gemm says it.
+/// of which `reserved` bytes are taken. What fits no tile is a UserError that says what it is for.
 class ProductPlanner {
  public:
   ProductPlanner(MachineCosts& costs, std::uint64_t reserved,
@@ -23,7 +30,7 @@ class ProductPlanner {
       : costs_(costs), reserved_(reserved), type_(type) {}
 
   /// [m, k] times [k, n].
-  PlannedProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n);
+  PlannedProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n, const ProductUse& use);
 
  private:
   MachineCosts& costs_;

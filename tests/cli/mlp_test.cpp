@@ -233,4 +233,21 @@ TEST_SUITE("cli") {
     CHECK(rest.code == 0);
     CHECK(folder.read("parts/results.csv") == folder.read("whole/results.csv"));
   }
+
+  TEST_CASE("a layer that fits no tile is named, not the product that its planner makes of it") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 4, "tile": {"sram_kib": 64}},
+      "workload": {"kernel": "mlp", "layers": [{"outputs": 8}, {"outputs": 1024}, {"outputs": 10}],
+                   "data": {"samples": 100}, "batch": 50}})");
+    const std::pair<const char*, std::string> kinds[] = {
+        {"dense",
+         "workload.layers[0]: the product that makes its outputs, 64 x 1040 times 1040 x "
+         "16 "
+         "with padding: no plan of gemm for m=64"},
+        {"butterfly", "workload.layers[1]: its butterfly factors: "},
+        {"pixelfly", "workload.layers[1]: its pixelfly: "}};
+    for (const auto& [kind, message] : kinds)
+      check_refused(folder, std::string("check a.json --set workload.layers[1].kind=") + kind,
+                    {message});
+  }
 }
