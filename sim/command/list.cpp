@@ -86,11 +86,22 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
   return ExitCode::done;
 }
 
-/// Prints the JSON Schema of configs, or all keys as Markdown tables.
-ExitCode schema(bool markdown, const Simulator& simulator) {
-  if (markdown) {
+struct SchemaRequest {
+  bool markdown = false;
+  bool machine = false;
+};
+
+/// Prints the JSON Schema of configs or of machine files, or all keys as Markdown tables.
+ExitCode schema(const SchemaRequest& request, const Simulator& simulator) {
+  if (request.markdown && request.machine)
+    throw UserError(
+        "tessera schema: --machine: found beside --markdown, allowed one of them: the "
+        "tables have a machine's keys too");
+  if (request.markdown) {
     print_introduction(simulator);
     fmt::print("{}", config::config_markdown(simulator.catalogue));
+  } else if (request.machine) {
+    fmt::print("{}\n", config::machine_file_schema(simulator.machines).dump(2));
   } else {
     fmt::print("{}\n", config::config_schema(simulator.catalogue, simulator.machines).dump(2));
   }
@@ -109,11 +120,12 @@ Command list_command(const Simulator& simulator) {
 }
 
 Command schema_command(const Simulator& simulator) {
-  const auto markdown = std::make_shared<bool>(false);
+  const auto request = std::make_shared<SchemaRequest>();
   return {"schema",
-          "the JSON Schema of configs",
-          {{"--markdown", markdown.get(), "as Markdown tables instead"}},
-          [markdown, &simulator] { return schema(*markdown, simulator); }};
+          "the JSON Schema of configs, or of machine files",
+          {{"--machine", &request->machine, "of files that hold a machine, as configs/machines"},
+           {"--markdown", &request->markdown, "all keys as Markdown tables instead"}},
+          [request, &simulator] { return schema(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -157,22 +157,39 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::check_failed;
 }
 
+report::Built build_watched(const config::Config& config, const Simulator& simulator) {
+  const RunWatch watch(false);
+  return build(config, simulator);
+}
+
+/// Of a file that holds a machine: prints what it comes to.
+ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
+  const char* option = !request.sets.empty()   ? "--set"
+                       : !request.fit.empty()  ? "--fit"
+                       : !request.seed.empty() ? "--seed"
+                                               : nullptr;
+  if (option != nullptr)
+    throw UserError(
+        fmt::format("tessera check: {}: found beside the machine {}, allowed beside a "
+                    "config, which has one: {{\"machine\": \"{}\", ...}}",
+                    option, request.file, request.file));
+  fmt::print("{}", report::machine_summary(
+                       config::read_machine_file(request.file, simulator.machines), request.file));
+  return ExitCode::done;
+}
+
 /// Prints plan, predicted cycles and the memory table of a config; or which value of a key is the
 /// last that fits.
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
+  if (config::is_machine_file(request.file, simulator.machines))
+    return check_machine(request, simulator);
   const config::Config config = load(request, simulator);
-  Progress progress(false);
   if (!request.fit.empty()) {
-    progress.show("planning with other values of " + request.fit);
-    const Fit fit = find_fit(config, request.fit, simulator);
-    progress.clear();
-    fmt::print("{}\n", text_of(fit));
+    fmt::print("{}\n", text_of(find_fit(config, request.fit, simulator)));
     return ExitCode::done;
   }
-  progress.show("planning and building");
-  const report::Built built = build(config, simulator);
+  const report::Built built = build_watched(config, simulator);
   static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
-  progress.clear();
   const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
   fmt::print("{}{}\n{}", report::static_summary(report::static_report(config, built)),
              report::tensor_table(built.program), program::memory_table(built.images, capacity));
@@ -208,8 +225,9 @@ Command run_command(const Simulator& simulator) {
 Command check_command(const Simulator& simulator) {
   const auto request = std::make_shared<RunRequest>();
   return {"check",
-          "plan, predicted cycles and memory of a config; runs nothing",
-          {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
+          "plan, predicted cycles and memory of a config, or a machine's numbers; runs nothing",
+          {{"CONFIG", &request->file,
+            "the config file, or one that holds a machine; - reads standard input", kRequired},
            set_option(&request->sets, simulator),
            {"--seed", &request->seed, "of data and generators"},
            {"--fit", &request->fit,

@@ -162,4 +162,11 @@ MachineConfig load_machine(const std::string& name, Presets machines) {
   return read_machine(layers, layers.value()["machine"]);
 }
 
+MachineConfig read_machine_file(const std::string& file, Presets machines) {
+  const Layers layers = load_machine_layers(file, machines);
+  MachineConfig machine;
+  Reader(layers, layers.value(), "").read(machine);
+  return machine;
+}
+
 }  // namespace tessera::config

@@ -6,6 +6,12 @@
 namespace tessera::config {
 namespace {
 
+constexpr const char* kDialect = "https://json-schema.org/draft/2020-12/schema";
+
+Json schema_key() {
+  return {{"type", "string"}, {"description", "this schema's file, for editors"}};
+}
+
 Json names_of(Presets presets) {
   Json names = Json::array();
   for (const Preset& preset : presets) names.push_back(preset.name);
@@ -32,13 +38,20 @@ Json required_of_machine() {
   return {{"if", {{"not", {{"required", {"extends"}}}}}}, {"then", take_required(object)}};
 }
 
-Json machine_schema(Presets machines) {
+/// Of a machine that may extend another, and need not give all then.
+Json machine_object(Presets machines) {
   Json object = schema(MachineConfig());
   static_cast<void>(take_required(object));
   object["properties"]["extends"] = {
-      {"type", "string"}, {"description", "a preset's name or a file: what this machine changes"}};
+      {"type", "string"},
+      {"examples", names_of(machines)},
+      {"description", "a preset's name or a file: what this machine changes"}};
+  return object;
+}
+
+Json machine_schema(Presets machines) {
   return {{"description", "a preset's name, or an object that may extend one"},
-          {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, std::move(object)})}};
+          {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, machine_object(machines)})}};
 }
 
 Json workload_schema(const Catalogue& catalogue) {
@@ -101,9 +114,17 @@ std::string section(const std::string& title, const std::string& rows) {
 
 }  // namespace
 
+Json machine_file_schema(Presets machines) {
+  Json file = {{"$schema", kDialect}, {"title", "A machine of Tessera"}};
+  file.update(machine_object(machines));
+  file["properties"]["$schema"] = schema_key();
+  file.update(required_of_machine());
+  return file;
+}
+
 Json config_schema(const Catalogue& catalogue, Presets machines) {
   return {
-      {"$schema", "https://json-schema.org/draft/2020-12/schema"},
+      {"$schema", kDialect},
       {"title", "A Tessera run"},
       {"type", "object"},
       {"properties",
@@ -113,7 +134,7 @@ Json config_schema(const Catalogue& catalogue, Presets machines) {
         {"run", schema(RunConfig())},
         {"report", schema(ReportConfig())},
         {"sweep", sweep_schema()},
-        {"$schema", {{"type", "string"}, {"description", "this schema's file, for editors"}}}}},
+        {"$schema", schema_key()}}},
       {"patternProperties", {{"^//", Json::object()}}},
       {"additionalProperties", false},
       {"if", {{"not", {{"anyOf", {{{"required", {"sweep"}}}, {{"required", {"extends"}}}}}}}}},

@@ -24,6 +24,19 @@ void refuse_cycle(const Chain& chain, const std::string& next, const std::string
                     fmt::format("extends {}, which extends this file in turn", next));
 }
 
+/// What only a machine's file has at its top.
+bool has_machine_keys(const Json& value) {
+  constexpr std::string_view kRunSections[] = {"machine", "workload", "run", "report", "sweep"};
+  for (const std::string_view section : kRunSections)
+    if (value.contains(section)) return false;
+  MachineConfig machine;
+  const Json keys = resolved([&](Fields& fields) { describe(fields, machine); });
+  const auto items = value.items();
+  return std::any_of(items.begin(), items.end(), [&](const auto& item) {
+    return keys.contains(item.key()) || item.key() == "energy";
+  });
+}
+
 Layers parse_object(std::string_view text, const std::string& origin) {
   Json value = parse_json(text, origin);
   if (!value.is_object()) {
@@ -34,16 +47,7 @@ Layers parse_object(std::string_view text, const std::string& origin) {
 
 /// A machine's file is no run, whatever it extends.
 void refuse_machine(const Json& value, const std::string& file) {
-  constexpr std::string_view kRunSections[] = {"machine", "workload", "run", "report", "sweep"};
-  for (const std::string_view section : kRunSections)
-    if (value.contains(section)) return;
-  MachineConfig machine;
-  const Json keys = resolved([&](Fields& fields) { describe(fields, machine); });
-  const auto is_of_machine = [&](const auto& item) {
-    return keys.contains(item.key()) || item.key() == "energy";
-  };
-  const auto items = value.items();
-  if (std::none_of(items.begin(), items.end(), is_of_machine)) return;
+  if (!has_machine_keys(value)) return;
   throw ConfigError(file, "",
                     fmt::format("found a machine, allowed a run, which has one: {{\"machine\": "
                                 "\"{}\", \"workload\": {{\"kernel\": ...}}}}",
@@ -84,30 +88,39 @@ Layers load_chain(const std::string& file, Chain& chain) {
   return base;
 }
 
+/// Without what only editors read.
+Layers parse_machine(std::string_view text, const std::string& origin) {
+  Layers layers = parse_object(text, origin);
+  layers.remove("$schema");
+  return layers;
+}
+
 /// Text and origin of what a machine's `extends` names.
-Layers machine_named(const std::string& name, const Layers& by, Presets presets) {
+Layers machine_named(const std::string& name, const Layers& by, Presets presets,
+                     const std::string& path) {
   for (const Preset& preset : presets) {
-    if (preset.name == name) return parse_object(preset.text, "preset " + name);
+    if (preset.name == name) return parse_machine(preset.text, "preset " + name);
   }
   const std::string& origin = by.origin("extends");
   const std::string file = beside(origin.starts_with("--") ? "" : origin, name);
-  if (fs::exists(file)) return parse_object(read_text(file), file);
+  if (fs::exists(file)) return parse_machine(read_text(file), file);
   std::vector<std::string_view> names;
   for (const Preset& preset : presets) names.push_back(preset.name);
-  throw ConfigError(origin, "machine.extends",
+  throw ConfigError(origin, path,
                     fmt::format("found \"{}\", allowed a preset ({}) or a file that exists{}", name,
                                 list_of(names), did_you_mean(name, names)));
 }
 
-Layers extend_chain(const Layers& machine, Presets presets, Chain& chain) {
+/// `path`: where the machine's `extends` stands in what holds it.
+Layers extend_chain(const Layers& machine, Presets presets, Chain& chain, const std::string& path) {
   if (!machine.value().is_object() || !machine.value().contains("extends")) return machine;
   Layers own = machine;
-  const std::string name = extends_of(own, "machine.extends");
-  Layers base = machine_named(name, own, presets);
+  const std::string name = extends_of(own, path);
+  Layers base = machine_named(name, own, presets, path);
   const std::string origin = base.origin("");
   chain.push_back(own.origin("extends"));
-  refuse_cycle(chain, origin, "machine.extends");
-  base = extend_chain(base, presets, chain);
+  refuse_cycle(chain, origin, path);
+  base = extend_chain(base, presets, chain, "extends");
   own.remove("extends");
   base.merge(own);
   return base;
@@ -129,7 +142,26 @@ Layers load_layers(const std::string& file) {
 
 Layers extend_machine(const Layers& machine, Presets presets) {
   Chain chain;
-  return extend_chain(machine, presets, chain);
+  return extend_chain(machine, presets, chain, "machine.extends");
+}
+
+bool is_machine_file(const std::string& file, Presets presets) {
+  if (file == "-") return false;
+  const Json value = parse_json(read_text(file), file);
+  if (!value.is_object()) return false;
+  if (has_machine_keys(value)) return true;
+  // A machine that misspells its only key.
+  const auto extends = value.find("extends");
+  if (extends == value.end() || !extends->is_string() || fs::exists(beside(file, *extends)))
+    return false;
+  return std::any_of(presets.begin(), presets.end(),
+                     [&](const Preset& preset) { return preset.name == *extends; });
+}
+
+Layers load_machine_layers(const std::string& file, Presets presets) {
+  Chain chain;
+  const std::string name = fs::path(file).lexically_normal().string();
+  return extend_chain(parse_machine(read_text(name), name), presets, chain, "extends");
 }
 
 }  // namespace tessera::config

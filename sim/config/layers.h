@@ -64,4 +64,10 @@ void machine_name_to_extends(Layers& layers);
 /// Resolves the `extends` of a machine: a preset's name or a file, to any depth.
 Layers extend_machine(const Layers& machine, Presets presets);
 
+/// Whether a file holds a machine, as those of configs/machines do, rather than a run.
+bool is_machine_file(const std::string& file, Presets presets);
+
+/// The machine of such a file with what it extends; key paths begin with its own keys.
+Layers load_machine_layers(const std::string& file, Presets presets);
+
 }  // namespace tessera::config

@@ -89,6 +89,9 @@ std::string output_folder(const config::Config& config);
 /// Throws UserError if results could not be written to `folder`; creates nothing.
 void require_writable(const std::string& folder);
 
+/// The main numbers of a machine, for `tessera check` of its file.
+std::string machine_summary(const MachineConfig& machine, const std::string& file);
+
 /// Writes the files; each appears whole or not at all. Throws UserError.
 void write_report(const Report& report, const std::string& folder);
 

@@ -173,4 +173,32 @@ TEST_SUITE("cli") {
       tessera::test::check_refused(folder, "run a.json", mistake.message);
     }
   }
+
+  TEST_CASE("check of a machine's file prints what it comes to, or names the key that is wrong") {
+    const tessera::test::CommandFolder folder;
+    folder.write("m.json", R"({"$schema": "machine.schema.json", "extends": "bow", "tiles": 8})");
+    const tessera::test::Answer answer = folder.call("check m.json");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("bow, m.json: 8 tiles, 1.85 GHz\n  tile      624 KiB of SRAM"));
+    CHECK(answer.out.find("  fabric    scheduled, 4 bytes sent") != std::string::npos);
+    const std::string run = R"({"machine": "m.json", "workload": {"kernel": "stream"}})";
+    folder.write("run.json", run);
+    CHECK(folder.call("check run.json").code == 0);
+    const std::pair<const char*, std::string> mistakes[] = {
+        {R"({"extends": "bow", "tile": {"sram_kb": 3}})",
+         "b.json: tile.sram_kb: found an unknown key"},
+        {R"({"extends": "bow", "tilez": 3})", "b.json: tilez: found an unknown key"},
+        {R"({"extends": "bw", "tiles": 3})", "b.json: extends: found \"bw\", allowed a preset"},
+        {R"({"extends": "bow", "tiles": 0})", "b.json: tiles: found 0, allowed"},
+        {R"({"tiles": 3, "energy": {"node": "7 nm"}})",
+         "b.json: energy.instruction_pj: is missing"}};
+    for (const auto& [text, message] : mistakes) {
+      folder.write("b.json", text);
+      tessera::test::check_refused(folder, "check b.json", {message});
+    }
+    tessera::test::check_refused(folder, "check m.json --set tiles=3",
+                                 {"--set: found beside the machine m.json"});
+    tessera::test::check_refused(folder, "schema --machine --markdown",
+                                 {"--machine: found beside --markdown"});
+  }
 }

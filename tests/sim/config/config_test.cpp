@@ -180,7 +180,7 @@ TEST_SUITE("unit") {
           std::string::npos);
     const std::string machine = folder.write("m.json", R"({"extends": "m.json"})");
     CHECK(error_of(folder.write("e.json", R"({"machine": "m.json"})")) ==
-          machine + ": machine.extends: extends " + machine + ", which extends this file in turn");
+          machine + ": extends: extends " + machine + ", which extends this file in turn");
     CHECK(error_of(folder.write("f.json", R"({"machine": "gc20"})"))
               .ends_with(
                   "f.json: machine.extends: found \"gc20\", allowed a preset (bow, gc2, "

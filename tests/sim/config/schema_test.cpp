@@ -102,6 +102,29 @@ TEST_SUITE("unit") {
     CHECK(files > 15);
   }
 
+  TEST_CASE("every machine file that we ship is valid by the schema of machine files") {
+    const Json schema = config::machine_file_schema(config::machine_presets());
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(
+             std::filesystem::path(TESSERA_SOURCE) / "configs" / "machines")) {
+      CAPTURE(entry.path().string());
+      const Json file = config::parse_json(data::read_file(entry.path()), "file");
+      CHECK(valid(file, schema));
+      CHECK_FALSE(valid(file, whole_schema()));
+      CHECK_NOTHROW(config::read_machine_file(entry.path().string(), config::machine_presets()));
+      ++files;
+    }
+    CHECK(files == config::machine_presets().size());
+    const auto is_machine = [&](const char* text) {
+      return valid(config::parse_json(text, "test"), schema);
+    };
+    CHECK(is_machine(R"({"$schema": "m.json", "extends": "bow", "tile": {"sram_kib": 64}})"));
+    CHECK_FALSE(is_machine(R"({"extends": "bow", "tile": {"sram_kb": 64}})"));
+    CHECK_FALSE(is_machine(R"({"extends": "bow", "tilez": 64})"));
+    CHECK_FALSE(is_machine(R"({"tiles": 64, "energy": {"node": "7 nm"}})"));  // a whole table
+    CHECK_FALSE(is_machine(R"({"machine": "bow", "workload": {"kernel": "stream"}})"));
+  }
+
   TEST_CASE("a sweep may leave to its points what a run has to give") {
     CHECK(valid(R"({"$schema": "s.json", "workload": {"n": 4},
                     "sweep": {"grid": {"workload.kernel": ["gemm"], "machine": "bow,gc2"}}})"));

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "sim/base/counted.h"
+#include "sim/report/peak.h"
+#include "sim/report/report.h"
+#include "sim/report/units.h"
+
+namespace tessera::report {
+namespace {
+
+std::string issue_of(const TileConfig& tile) {
+  switch (tile.issue) {
+    case IssueKind::barrel:
+      return "barrel";
+    case IssueKind::revolver:
+      return "revolver";
+    case IssueKind::interleaved:
+      return "interleaved";
+    case IssueKind::single:
+      break;
+  }
+  return "single";
+}
+
+std::string peaks_of(const MachineConfig& machine) {
+  std::string text;
+  for (const char* type : {"f16", "f16_f32", "f32"})
+    text += fmt::format("{} {}, ", type, scaled(peak_of(machine, type).per_second, "FLOP/s"));
+  return text + "local memory " + scaled(peak_of(machine, "bytes").per_second, "B/s");
+}
+
+}  // namespace
+
+std::string machine_summary(const MachineConfig& machine, const std::string& file) {
+  const TileConfig& tile = machine.tile;
+  const FabricConfig& fabric = machine.fabric;
+  const double mib = static_cast<double>(tile.sram_kib) * machine.tiles / 1024;
+  return fmt::format("{}{}: {}, {} GHz\n", machine.name.empty() ? "" : machine.name + ", ", file,
+                     counted(machine.tiles, "tile"), machine.clock_ghz) +
+         fmt::format("  tile      {} KiB of SRAM ({:.4g} MiB in all), {}, issue {}\n",
+                     tile.sram_kib, mib, counted(tile.contexts, "context"), issue_of(tile)) +
+         fmt::format("  peak      {}\n", peaks_of(machine)) +
+         fmt::format(
+             "  fabric    {}, {} bytes sent and {} received a cycle by a tile, exchanges "
+             "take {} besides\n",
+             fabric.kind, fabric.send_bytes_per_cycle, fabric.receive_bytes_per_cycle,
+             counted(fabric.fixed_cycles, "cycle")) +
+         fmt::format("  sync      {}\n", counted(machine.sync.chip_cycles, "cycle")) +
+         fmt::format("  host      {} GB/s, {} us\n", machine.host.gigabytes_per_second,
+                     machine.host.latency_us) +
+         fmt::format("  energy    {}\n",
+                     machine.has_energy ? "a table for " + machine.energy.node : "no table");
+}
+
+}  // namespace tessera::report
