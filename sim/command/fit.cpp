@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/stopwatch.h"
+#include "sim/command/progress.h"
 #include "sim/config/nearest.h"
 #include "sim/config/number_keys.h"
 #include "sim/sensitivity/moves.h"
@@ -78,7 +80,18 @@ class Search {
     return known->second;
   }
 
+  /// At most ten times a second.
+  void show(std::uint64_t value) {
+    constexpr double kAtLeast = 0.1;
+    const double now = watch_.seconds();
+    if (now - shown_at_ < kAtLeast) return;
+    shown_at_ = now;
+    progress_.show(fmt::format("planning with {} = {}, {} tried, {:.0f} s so far", key_.path, value,
+                               answers_.size() - 1, now));
+  }
+
   Answer tried(std::uint64_t value) {
+    show(value);
     Answer answer = Answer::not_allowed;
     try {
       const Config moved = sensitivity::config_at(config_, key_, static_cast<double>(value),
@@ -143,6 +156,9 @@ class Search {
   FitTest test_ = FitTest::memory;
   std::map<std::pair<FitTest, std::uint64_t>, Answer> answers_;
   std::map<std::uint64_t, std::string> problems_;
+  Progress progress_{false};
+  Stopwatch watch_;
+  double shown_at_ = -1;  ///< in seconds of watch_
 };
 
 }  // namespace

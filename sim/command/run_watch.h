@@ -11,8 +11,9 @@
 
 namespace tessera::command {
 
-/// "running: 43 %, 5 s left": the share of `expected` tile cycles, and the time that the rest takes
-/// if it goes on like this, `seconds` after the run began. A prediction may be short of the run.
+/// "running: about 43 %, about 5 s left": the share of the predicted `expected` tile cycles, and
+/// the time that the rest takes if it goes on like this, `seconds` after the run began. What no
+/// plan predicts says how long it has taken: `seconds` of that phase.
 std::string run_text(RunProgress::Phase phase, std::uint64_t tile_cycles, double expected,
                      double seconds);
 

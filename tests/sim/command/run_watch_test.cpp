@@ -14,11 +14,13 @@ TEST_SUITE("cli") {
     CHECK(command::run_text(Phase::building, 0, 0, 0) == "planning and building");
     CHECK(command::run_text(Phase::loading, 0, 100, 0) == "loading");
     CHECK(command::run_text(Phase::running, 0, 1000, 0.1) == "running");
-    CHECK(command::run_text(Phase::running, 250, 1000, 2) == "running: 25 %, 6 s left");
-    CHECK(command::run_text(Phase::running, 5, 0, 2) == "running");  // nothing is predicted
-    CHECK(command::run_text(Phase::checking, 900, 1000, 3) == "checking");
+    CHECK(command::run_text(Phase::running, 250, 1000, 2) == "running: about 25 %, about 6 s left");
+    CHECK(command::run_text(Phase::running, 5, 0, 2) ==
+          "running: 2 s so far");  // nothing is predicted
+    CHECK(command::run_text(Phase::checking, 900, 1000, 3) == "checking: 3 s so far");
     // Longer than predicted: never done before it is.
-    CHECK(command::run_text(Phase::running, 5000, 1000, 9) == "running: 99 %, 0 s left");
+    CHECK(command::run_text(Phase::running, 5000, 1000, 9) ==
+          "running: about 99 %, about 0 s left");
   }
 
   TEST_CASE("on a terminal a run shows its phases, percent and checking; elsewhere nothing") {
