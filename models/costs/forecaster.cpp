@@ -64,8 +64,9 @@ sensitivity::Answer Forecaster::answer(const config::Config& config, const Plann
   answer.problem = fmt::format("{} {}", config.kernel, planned.workload->problem());
   const std::uint32_t runs = planned.workload->runs();
   const program::HostBytes bytes = program::host_bytes(planned.program);
-  const std::uint64_t cycles =
-      planned.workload->prediction().cycles + host_cycles(config, bytes, runs);
+  answer.prediction = planned.workload->prediction();
+  answer.host_cycles = host_cycles(config, bytes, runs);
+  const std::uint64_t cycles = answer.prediction.cycles + answer.host_cycles;
   answer.seconds = static_cast<double>(cycles) / (machine.clock_ghz * 1e9);
   if (!machine.has_energy) return answer;
   RunResult result;

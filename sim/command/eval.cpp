@@ -28,6 +28,11 @@ struct EvalRequest {
   std::vector<std::string> sets;
   std::string out;    ///< a sweep's folder that keeps and knows results; empty: none
   unsigned jobs = 1;  ///< points at a time
+  bool predict = false;
+
+  [[nodiscard]] sweep::Way way() const {
+    return predict ? sweep::Way::predicted : sweep::Way::simulated;
+  }
 };
 
 using config::Json;
@@ -97,7 +102,7 @@ class Evaluation {
       : request_(request),
         simulator_(simulator),
         base_(load_base(request)),
-        ids_(sweep::program_identity()) {
+        ids_(sweep::program_identity(request.way())) {
     if (request.out.empty()) return;
     report::require_writable(request.out);
     store_.emplace(request.out);
@@ -137,8 +142,9 @@ class Evaluation {
         return;
       }
       seeds_[number] = {id, seed_of(config.resolved)};
+      if (!run_) run_ = point_answer(request_.way(), config, simulator_);
       children_.start(number, [&](std::size_t) {
-        const sweep::Result result = run_point(config, simulator_);
+        const sweep::Result result = run_(config);
         if (store_) store_->put(id, result);
         return to_text(number, id, result);
       });
@@ -175,6 +181,7 @@ class Evaluation {
   Layers base_;
   sweep::PointIds ids_;
   std::optional<sweep::Store> store_;
+  PointAnswer run_;  ///< once there is a point
   Lines lines_;
   Children children_;
   std::size_t started_ = 0, printed_ = 0;
@@ -199,6 +206,7 @@ Command eval_command(const Simulator& simulator) {
       {{"CONFIG", &request->file, "what the points change (default: each point is a whole config)"},
        {"--stdin", &request->from_stdin,
         "a JSON object a line: sections to merge, or key path to value", kRequired},
+       {"--predict", &request->predict, "plan each point and predict its time; simulate nothing"},
        set_option(&request->sets, simulator),
        {"--out", &request->out, "folder that keeps results, and of a sweep: knows them"},
        {"--jobs", &request->jobs, "points at a time (default: 1)", !kRequired, kMostJobs}},

@@ -168,6 +168,17 @@ report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
   return report::read_run(request.folders.front());
 }
 
+/// Where no run was simulated, the time is the predicted one.
+void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot::Request& figure) {
+  const std::string time = "time.cycles", predicted = "prediction.cycles";
+  const auto have = [&](const std::string& path) {
+    return std::any_of(rows.rows.begin(), rows.rows.end(),
+                       [&](const plot::Row& row) { return plot::number(row, path).has_value(); });
+  };
+  const bool by_time = figure.y.empty() && kind.needs == plot::Needs::runs && kind.y == time;
+  if (by_time && kind.name != "stacked" && !have(time) && have(predicted)) figure.y = {predicted};
+}
+
 /// Each run gets what is computed of its numbers; of those that differ only in the axes of --best
 /// the best one stays.
 void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
@@ -228,6 +239,7 @@ ExitCode plot(const PlotRequest& given) {
   if (trace.empty() && (kind == nullptr || kind->needs != plot::Needs::sensitivity))
     rows = plot::read_rows(request.folders).where(request.where);
   if (kind == nullptr) kind = &kind_named(plot::is_scattered(rows) ? "scatter" : "lines");
+  choose_predicted_time(rows, *kind, request.figure);
   require_log(request.figure.log, *kind);
   if (!given.figure.sample.empty() && kind->name != "raster")
     throw UserError(fmt::format("tessera plot: --sample: found {}, allowed for raster, not {}",

@@ -5,7 +5,6 @@
 
 #include "sim/base/host_limit.h"
 #include "sim/command/interruption.h"
-#include "sim/command/point_run.h"
 
 namespace tessera::command {
 namespace {
@@ -20,7 +19,7 @@ bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress
   for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
   while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
     while (std::deque<std::size_t>* const queue = startable(children.running())) {
-      children.start(queue->front(), [&](std::size_t i) { return simulate(points[i]); });
+      children.start(queue->front(), [&](std::size_t i) { return answer(points[i]); });
       queue->pop_front();
     }
     constexpr int kTenTimesASecond = 100;
@@ -41,13 +40,13 @@ std::deque<std::size_t>* PointRunner::startable(std::size_t running) {
 
 /// In a child: the result goes to the store, its status to the parent; of one that starved the
 /// message too.
-std::string PointRunner::simulate(const PointTask& point) const {
+std::string PointRunner::answer(const PointTask& point) const {
   config::Config config = point.config();
   // All cores are in use already.
   if (config.run.threads == 0) {
     config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
   }
-  sweep::Result result = run_point(config, simulator_);
+  sweep::Result result = answer_(config);
   try {
     if (result.status != kStarved) store_.put(point.id, result);
   } catch (const HostLimit& error) {

@@ -159,7 +159,9 @@ bool simulate(const Config& base, sensitivity::Result& result, const std::string
     if (!known) tasks.push_back({names.back(), each.config});
   }
   SweepProgress progress(base.name, tasks.size(), quiet);
-  const bool completed = PointRunner(store, simulator, jobs).run(tasks, progress);
+  const bool completed =
+      PointRunner(store, point_answer(sweep::Way::simulated, base, simulator), jobs)
+          .run(tasks, progress);
   progress.clear();
   if (!completed) return false;
   for (std::size_t i = 0; i < all.size(); ++i)

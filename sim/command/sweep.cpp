@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
+#include "sim/command/require_yes.h"
 #include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
 #include "sim/sweep/folder_lock.h"
@@ -26,8 +30,14 @@ namespace {
 using sweep::Point;
 using sweep::Store;
 
+sweep::Way way_of(const SweepRequest& request) {
+  return request.predict ? sweep::Way::predicted : sweep::Way::simulated;
+}
+
 struct Shard {
   std::size_t number = 1, count = 1;
+
+  [[nodiscard]] bool has(const Point& point) const { return point.index % count == number - 1; }
 };
 
 Shard parse_shard(const std::string& text) {
@@ -52,7 +62,7 @@ std::vector<const Point*> missing(const std::vector<Point>& points, const Shard&
   std::vector<const Point*> found;
   std::set<std::string> seen;
   for (const Point& point : points) {
-    if (point.index % shard.count != shard.number - 1) continue;
+    if (!shard.has(point)) continue;
     if (seen.insert(point.id).second && !store.find(point.id)) found.push_back(&point);
   }
   return found;
@@ -71,17 +81,20 @@ void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
 }
 
 /// Says how far it is, ten times a second at most.
-std::vector<Point> points_of(const sweep::Sweep& sweep, sweep::PointIds& ids, bool quiet) {
+std::vector<Point> points_of(const sweep::Sweep& sweep, const SweepRequest& request,
+                             const sweep::Sweep::Refused& refused = {}) {
   constexpr double kAtLeast = 0.1;
-  Progress progress(quiet);
+  sweep::PointIds ids(sweep::program_identity(way_of(request)));
+  Progress progress(request.quiet);
   const Stopwatch watch;
   double shown_at = 0;
-  return sweep.points(ids, [&](std::size_t done, std::size_t all) {
+  const auto looked = [&](std::size_t done, std::size_t all) {
     const double now = watch.seconds();
     if (now - shown_at < kAtLeast) return;
     shown_at = now;
     progress.show(fmt::format("{}: reading {} of {} points", sweep.name(), done, all));
-  });
+  };
+  return sweep.points(ids, looked, refused);
 }
 
 /// The results of the shard's points by what became of them.
@@ -89,7 +102,7 @@ SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& poi
                         const Shard& shard, const Store& store) {
   SweepSummary summary;
   for (const Point& point : points) {
-    if (point.index % shard.count != shard.number - 1) continue;
+    if (!shard.has(point)) continue;
     summary.add(store.find_any(point.id), [&] { return sweep.name_of(point); });
   }
   return summary;
@@ -98,7 +111,7 @@ SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& poi
 void print_summary(const SweepSummary& summary, const SweepRequest& request,
                    const std::string& name, std::size_t ran) {
   const bool is_whole = request.shard.empty();
-  summary.print(is_whole ? name : name + " shard " + request.shard, ran);
+  summary.print(is_whole ? name : name + " shard " + request.shard, ran, way_of(request));
   if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
 }
 
@@ -113,40 +126,90 @@ void submit_to_slurm(const sweep::SlurmJob& job, std::size_t points) {
              submitted.tasks, submitted.array_job, submitted.collecting_job, job.out);
 }
 
+void refuse_contradictions(const SweepRequest& request) {
+  if (request.out.empty() && !request.dry_run)
+    throw UserError("tessera sweep: --out is required; see tessera sweep --help");
+  if (request.slurm && request.predict)
+    throw UserError(
+        "tessera sweep: --predict: found beside --slurm, allowed without: plans are "
+        "made here");
+}
+
+/// Answers the wanted points and keeps the answers. False if it was interrupted.
+bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, const Store& store,
+            const SweepRequest& request, const Simulator& simulator, SweepProgress& progress) {
+  if (wanted.empty()) return true;
+  const unsigned jobs =
+      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<PointTask> tasks;
+  tasks.reserve(wanted.size());
+  for (const Point* point : wanted)
+    tasks.push_back({point->id, [&sweep, point] { return sweep.config(*point); }});
+  progress.show();
+  const PointAnswer answer =
+      point_answer(way_of(request), sweep.config(*wanted.front()), simulator);
+  const bool completed = PointRunner(store, answer, jobs).run(tasks, progress);
+  progress.clear();
+  return completed;
+}
+
+/// Prints the shard's points, each with what the store has of it, and those that are refused.
+ExitCode dry_run(const sweep::Sweep& sweep, const Shard& shard, const SweepRequest& request) {
+  std::vector<std::string> refused;
+  const std::vector<Point> points =
+      points_of(sweep, request, [&](const UserError& why) { refused.emplace_back(why.what()); });
+  const Store store(request.out);
+  std::map<std::string, std::size_t> states;
+  for (const Point& point : points) {
+    if (!shard.has(point)) continue;
+    const auto known = request.out.empty() ? std::nullopt : store.find(point.id);
+    const std::string state = known ? known->status : "to do";
+    ++states[state];
+    const std::string name = sweep.name_of(point);
+    fmt::print("{:<9} {} {}\n", state, point.id, name.empty() ? "the config itself" : name);
+  }
+  for (const std::string& why : refused) fmt::print("refused   {}\n", why);
+  std::string parts;
+  for (const auto& [state, count] : states) parts += fmt::format(", {} {}", count, state);
+  if (!refused.empty()) parts += fmt::format(", {} refused", refused.size());
+  fmt::print("{}: {}{}; nothing was run or written\n", sweep.name(),
+             counted(points.size() + refused.size(), "point"), parts);
+  if (refused.empty()) return ExitCode::done;
+  tell(fmt::format("tessera sweep: {} refused: the sweep would not begin\n",
+                   counted(refused.size(), "point")));
+  return ExitCode::user_error;
+}
+
 }  // namespace
 
 ExitCode sweep(const SweepRequest& request, const Simulator& simulator) {
+  refuse_contradictions(request);
   const Shard shard = request.shard.empty() ? Shard() : parse_shard(request.shard);
   if (request.slurm) sweep::require_slurm(slurm_job(request));
   const sweep::Sweep sweep(request.file, request.axes, request.sets, simulator.catalogue,
                            simulator.machines);
-  sweep::PointIds ids(sweep::program_identity());
-  const std::vector<Point> points = points_of(sweep, ids, request.quiet);
+  if (request.dry_run) return dry_run(sweep, shard, request);
+  const std::vector<Point> points = points_of(sweep, request);
   report::require_writable(request.out);
+  const Store store(request.out);
+  if (!request.yes && !request.predict && points.size() > kMostUnasked)
+    require_yes(sweep.name(), missing(points, shard, store).size());
   const bool is_whole = request.shard.empty();
   const NewFolder folder(request.out);
   const sweep::FolderLock lock(request.out, {"sweep", sweep.name()}, sweep::identity_of(points),
                                request.slurm || !is_whole);
-  const Store store(request.out);
   store.open();
   store.remove_leftovers();
-  if (!request.replace) sweep::refuse_replacing(request.out, sweep, points);
-  sweep::write_points(request.out, sweep, points);
+  if (!request.replace) sweep::refuse_replacing(request.out, sweep, points, way_of(request));
+  sweep::write_points(request.out, sweep, points, way_of(request));
   if (request.slurm) {
     submit_to_slurm(slurm_job(request), points.size());
     return ExitCode::done;
   }
   const std::vector<const Point*> wanted = missing(points, shard, store);
   tell_damage(wanted, store);
-  const unsigned jobs =
-      request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
   SweepProgress progress(sweep.name(), wanted.size(), request.quiet);
-  std::vector<PointTask> tasks;
-  tasks.reserve(wanted.size());
-  for (const Point* point : wanted)
-    tasks.push_back({point->id, [&sweep, point] { return sweep.config(*point); }});
-  const bool completed = PointRunner(store, simulator, jobs).run(tasks, progress);
-  progress.clear();
+  const bool completed = answer(wanted, sweep, store, request, simulator, progress);
   if (is_whole) sweep::write_results(request.out, sweep, points, store);
   if (is_whole && completed) store.remove_leftovers();
   const SweepSummary summary = summary_of(sweep, points, shard, store);
@@ -167,7 +230,12 @@ Command sweep_command(const Simulator& simulator) {
            {"AXIS", &request->axes, "path=a,b,c or path=low..high*factor or path=low..high+step"},
            simulator),
        set_option(&request->sets, simulator),
-       {"--out", &request->out, "folder of the results; done points there stay", kRequired},
+       {"--out", &request->out,
+        "folder of the results; done points there stay (required but for --dry-run)"},
+       {"--predict", &request->predict, "plan each point and predict its time; simulate nothing"},
+       {"--dry-run", &request->dry_run,
+        "list the points, which --out has and which are refused; run and write nothing"},
+       {"--yes", &request->yes, "simulate more than 1,000 points without asking"},
        {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},
        {"--shard", &request->shard, "i/n: only every n-th point, from the i-th on"},
        {"--slurm", &request->slurm, "submit to Slurm: an array job, one that collects"},

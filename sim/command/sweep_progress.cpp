@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/sweep/store.h"
+
 namespace tessera::command {
 
 void SweepProgress::count(const std::string& status) {
   ++counted_;
-  if (status != "done") ++not_done_;
+  if (!sweep::has_numbers(status)) ++not_done_;
 }
 
 void SweepProgress::show() {

@@ -7,21 +7,23 @@ namespace tessera::command {
 void SweepSummary::add(const std::optional<sweep::Result>& result,
                        const std::function<std::string()>& name) {
   Group& group = groups_[result ? result->status : ""];
-  if (group.points++ > 0 || !result || result->status == "done") return;
+  if (group.points++ > 0 || !result || sweep::has_numbers(result->status)) return;
   group.first = fmt::format("{}: {}", name(), result->error.substr(0, result->error.find('\n')));
 }
 
-void SweepSummary::print(const std::string& what, std::size_t ran) const {
+void SweepSummary::print(const std::string& what, std::size_t ran, sweep::Way way) const {
+  const bool predicted = way == sweep::Way::predicted;
+  const std::string good = predicted ? "predicted" : "done";
   std::size_t all = 0;
   std::string parts;
   for (const auto& [status, group] : groups_) {
     all += group.points;
-    if (status == "done") continue;
+    if (status == good) continue;
     parts += fmt::format(", {} {}", group.points, status.empty() ? "to do" : status);
   }
-  const auto done = groups_.find("done");
-  fmt::print("{}: {} points, {} run now: {} done{}\n", what, all, ran,
-             done == groups_.end() ? 0 : done->second.points, parts);
+  const auto done = groups_.find(good);
+  fmt::print("{}: {} points, {} {} now: {} {}{}\n", what, all, ran, predicted ? "planned" : "run",
+             done == groups_.end() ? 0 : done->second.points, good, parts);
   for (const auto& [status, group] : groups_) {
     if (group.first.empty()) continue;
     const std::string more =
@@ -34,7 +36,8 @@ ExitCode SweepSummary::exit_code(bool strict) const {
   if (groups_.contains("defect") || groups_.contains("died")) return ExitCode::defect;
   if (groups_.contains("starved")) return ExitCode::host_limit;
   if (groups_.contains("wrong")) return ExitCode::check_failed;
-  if (!strict && groups_.contains("done")) return ExitCode::done;
+  const bool some = groups_.contains("done") || groups_.contains("predicted");
+  if (!strict && some) return ExitCode::done;
   if (groups_.contains("failed")) return ExitCode::user_error;
   return groups_.contains("stuck") ? ExitCode::no_progress : ExitCode::done;
 }

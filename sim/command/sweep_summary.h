@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/base/host_limit.h"
+#include "sim/sweep/point_ids.h"
 #include "sim/sweep/store.h"
 
 namespace tessera::command {
@@ -16,8 +17,8 @@ class SweepSummary {
   /// A point's result; nothing: it is to do. `name` is asked of the first of each status.
   void add(const std::optional<sweep::Result>& result, const std::function<std::string()>& name);
 
-  /// How many points have each status, and of each but `done` the first one's message.
-  void print(const std::string& what, std::size_t ran) const;
+  /// How many points have each status, and of each without numbers the first one's message.
+  void print(const std::string& what, std::size_t ran, sweep::Way way) const;
 
   /// defect if a point died or met a bug of ours, host_limit if the host had not enough for one,
   /// check_failed if a result is wrong; where no point is done, or with `strict` one is not:

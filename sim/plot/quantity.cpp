@@ -31,6 +31,7 @@ constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
                                  Ending{"flops", "FLOP", true},
                                  Ending{"instructions", "instructions", true},
                                  Ending{"joules", "J", true},
+                                 Ending{"area_mm2", "mm2", false},
                                  Ending{"watts", "W", true},
                                  Ending{"flops_per_joule", "FLOP/J", true},
                                  Ending{"kib", "KiB", false},
@@ -81,7 +82,11 @@ std::string label_of(const std::string& path) {
   if (ending->text == "watts") return "power";
   if (key.starts_with("area_mm2.")) return "area of " + spaced(key.substr(key.find('.') + 1));
   if (ending->text == "flops_per_joule") return "efficiency";
-  if (section == "prediction") return label.empty() ? "predicted time" : "predicted " + label;
+  if (section == "prediction") {
+    const bool energy = ending->text == "joules", area = ending->text == "area_mm2";
+    const char* const metric = energy ? "energy" : area ? "area" : "time";
+    return "predicted " + (label.empty() ? metric : label);
+  }
   const bool named = section == "time" || section == "rate" || section == "memory" ||
                      section == "traffic" || section == "work" || section == "energy";
   if (label.empty()) return named ? section : spaced(key);

@@ -39,7 +39,7 @@ void read_sweep(const std::string& folder, bool several, Rows& rows) {
     if (!whole) throw UserError(place + ": is no point of tessera sweep");
     for (const auto& [path, value] : point["axes"].items()) add_axis(path, rows);
     if (several) point["axes"]["folder"] = folder;
-    if (point["status"] != "done") {
+    if (!sweep::has_numbers(point["status"])) {
       ++rows.left_out;
       if (point["status"] == "failed") rows.infeasible.push_back({std::move(point["axes"]), {}});
       continue;

@@ -87,7 +87,7 @@ Json sweep_data(const std::string& folder) {
   for (const Json& point : points) {
     for (const auto& [path, value] : point.at("axes").items()) add_once(path, axes);
     // What a wrong result took counts no more than no result.
-    const bool done = point.at("status") == "done";
+    const bool done = sweep::has_numbers(point.at("status"));
     rows.push_back({point.at("axes"), done ? point.at("report") : Json::object()});
     packed.push_back(point_json(point));
   }

@@ -225,18 +225,33 @@ std::string machine_text(const MachineConfig& machine) {
                      counted(machine.tiles, "tile"), machine.clock_ghz);
 }
 
+/// The sections that say what a report is of.
+Json head_of(const config::Config& config, const std::string& problem, Json plan) {
+  return {{"tessera", {{"version", kVersion}, {"commit", kCommit}}},
+          {"identity", {{"problem", problem}, {"machine", machine_text(config.machine)}}},
+          {"config", config::identity(config.resolved)},
+          {"plan", std::move(plan)}};
+}
+
 }  // namespace
 
 Json static_report(const config::Config& config, const Built& built) {
-  return {{"tessera", {{"version", kVersion}, {"commit", kCommit}}},
-          {"identity",
-           {{"problem", fmt::format("{} {}", config.kernel, built.workload->problem())},
-            {"machine", machine_text(config.machine)}}},
-          {"config", config::identity(config.resolved)},
-          {"plan", built.workload->plan()},
-          {"workload", built.workload->facts()},
-          {"prediction", prediction_section(built.workload->prediction())},
-          {"memory", memory_section(config.machine, built.images)}};
+  Json json = head_of(config, fmt::format("{} {}", config.kernel, built.workload->problem()),
+                      built.workload->plan());
+  json["workload"] = built.workload->facts();
+  json["prediction"] = prediction_section(built.workload->prediction());
+  json["memory"] = memory_section(config.machine, built.images);
+  return json;
+}
+
+Json predicted_report(const config::Config& config, const sensitivity::Answer& answer) {
+  Json json = head_of(config, answer.problem, Json::parse(answer.plan));
+  Json& prediction = json["prediction"] = prediction_section(answer.prediction);
+  if (config.run.measure == Measure::host) prediction["host_cycles"] = answer.host_cycles;
+  prediction["seconds"] = answer.seconds;
+  if (answer.joules) prediction["joules"] = *answer.joules;
+  if (answer.mm2) prediction["area_mm2"] = *answer.mm2;
+  return json;
 }
 
 Report make_report(const config::Config& config, const Built& built, const Outcome& outcome) {

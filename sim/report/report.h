@@ -10,6 +10,7 @@
 #include "sim/program/workload.h"
 #include "sim/report/run_result.h"
 #include "sim/report/tensor_files.h"
+#include "sim/sensitivity/answer.h"
 
 /// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the
 /// summary on the terminal. The same config gives the same bytes, the section `host` apart.
@@ -55,6 +56,11 @@ Report make_report(const config::Config& config, const Built& built, const Outco
 /// The sections of report.json that need no run: tessera, config, plan, prediction, memory.
 nlohmann::ordered_json static_report(const config::Config& config, const Built& built);
 
+/// The report of a config that was not run: tessera, identity, config, plan and prediction. What
+/// only a run shows has no key.
+nlohmann::ordered_json predicted_report(const config::Config& config,
+                                        const sensitivity::Answer& answer);
+
 /// One row a superstep of the measured region.
 std::string steps_csv(const program::Images& images, const RunResult& result);
 
@@ -83,14 +89,14 @@ std::string summary(const nlohmann::ordered_json& report);
 /// The summary of `tessera check`: plan, prediction and memory.
 std::string static_summary(const nlohmann::ordered_json& report);
 
+/// The main numbers of a machine, for `tessera check` of its file.
+std::string machine_summary(const MachineConfig& machine, const std::string& file);
+
 /// runs/NAME-HASH, unless the config or the command line names a folder.
 std::string output_folder(const config::Config& config);
 
 /// Throws UserError if results could not be written to `folder`; creates nothing.
 void require_writable(const std::string& folder);
-
-/// The main numbers of a machine, for `tessera check` of its file.
-std::string machine_summary(const MachineConfig& machine, const std::string& file);
 
 /// Writes the files; each appears whole or not at all. Throws UserError.
 void write_report(const Report& report, const std::string& folder);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "sim/program/workload.h"
+
 namespace tessera::sensitivity {
 
 /// What a run is about to take, or took.
@@ -13,6 +15,8 @@ struct Answer {
   double seconds = 0;
   std::optional<double> joules = {};  ///< none: not known
   std::optional<double> mm2 = {};     ///< none: the machine has no table
+  Prediction prediction = {};         ///< of the program; zero where it ran
+  std::uint64_t host_cycles = 0;      ///< that `seconds` has beside it, where the host is measured
 };
 
 }  // namespace tessera::sensitivity

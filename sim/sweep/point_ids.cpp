@@ -78,6 +78,10 @@ std::string program_identity() {
   return fmt::format("{} {} {}", report::kVersion, report::kCommit, build_id);
 }
 
+std::string program_identity(Way way) {
+  return program_identity() + (way == Way::predicted ? " predicted" : "");
+}
+
 std::string PointIds::of(const config::Config& config) {
   config::Json identity = config::identity(config.resolved);
   for (const config::InputFile& input : config::input_files(config)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -10,6 +11,12 @@ namespace tessera::sweep {
 /// Which program this is: version, commit, and the linker's build id, which tells apart builds of
 /// edited sources.
 std::string program_identity();
+
+/// How a point gets its numbers.
+enum class Way : std::uint8_t { simulated, predicted };
+
+/// The same of a program that answers so: what one way found is not taken for the other's.
+std::string program_identity(Way way);
 
 /// Names of points: 32 hexadecimal digits of the SHA-256 of the resolved config (without what
 /// cannot change results), the contents of its input files and the program that runs it.

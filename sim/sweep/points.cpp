@@ -151,8 +151,10 @@ bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Poin
   }
 }
 
-std::vector<Point> Sweep::points(PointIds& ids, const Looked& looked) const {
+std::vector<Point> Sweep::points(PointIds& ids, const Looked& looked,
+                                 const Refused& refused) const {
   std::vector<Point> points;
+  bool refused_some = false;
   std::size_t all = 0, seen = 0;
   for (const Part& part : parts_) all += combinations(part.spec);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -161,12 +163,20 @@ std::vector<Point> Sweep::points(PointIds& ids, const Looked& looked) const {
       if (looked) looked(seen++, all);
       Values values = combination(parts_[p].spec, i);
       Point point{points.size(), p, {}, {}, {}};
-      if (!is_point(parts_[p], values, ids, point)) continue;
+      try {
+        if (!is_point(parts_[p], values, ids, point)) continue;
+      } catch (const UserError& why) {
+        if (!refused) throw;
+        refused(why);
+        refused_some = true;
+        continue;
+      }
       point.values = std::move(values);
       points.push_back(std::move(point));
     }
   }
-  if (points.empty()) throw UserError(fmt::format("{}: no point meets the conditions", name_));
+  if (points.empty() && !refused_some)
+    throw UserError(fmt::format("{}: no point meets the conditions", name_));
   return points;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/errors.h"
 #include "sim/config/config.h"
 #include "sim/sweep/point_ids.h"
 #include "sim/sweep/spec.h"
@@ -39,9 +40,12 @@ class Sweep {
   [[nodiscard]] std::string name_of(const Point& point) const;
   /// Told how many combinations are done, of how many.
   using Looked = std::function<void(std::size_t done, std::size_t all)>;
-  /// All points, each with a config that can be read. Throws UserError, naming the point, for one
-  /// that cannot.
-  [[nodiscard]] std::vector<Point> points(PointIds& ids, const Looked& looked = {}) const;
+  /// Told why a point's config cannot be read; the message names the point.
+  using Refused = std::function<void(const UserError& why)>;
+  /// All points, each with a config that can be read. One that cannot goes to `refused`; without
+  /// it, and where no point is left, throws UserError.
+  [[nodiscard]] std::vector<Point> points(PointIds& ids, const Looked& looked = {},
+                                          const Refused& refused = {}) const;
   [[nodiscard]] config::Config config(const Point& point) const;
 
  private:

@@ -20,7 +20,7 @@ std::string command(const SlurmJob& job, const std::string& program) {
   std::string line = fmt::format("exec {} sweep {}", shell_word(program), shell_word(job.config));
   for (const std::string& axis : job.axes) line += " " + shell_word(axis);
   for (const std::string& assignment : job.sets) line += " --set " + shell_word(assignment);
-  return line + fmt::format(" --out {} --jobs {}", shell_word(job.out), job.jobs);
+  return line + fmt::format(" --out {} --jobs {} --yes", shell_word(job.out), job.jobs);
 }
 
 std::string head(const SlurmJob& job, const std::string& name) {

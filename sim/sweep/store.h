@@ -9,6 +9,7 @@ namespace tessera::sweep {
 
 /// What became of a point.
 ///   done    the run's report
+///   predicted  what the plan predicts of a run that there was not; under an id of its own
 ///   wrong   the report of a run whose check failed
 ///   failed  what the user's config or program made impossible; it would fail again
 ///   stuck   no progress; it would be again
@@ -23,6 +24,11 @@ struct Result {
 };
 
 config::Json to_json(const Result& result);
+
+/// Whether the status is one of a point that a row of numbers stands for.
+inline bool has_numbers(const config::Json& status) {
+  return status == "done" || status == "predicted";
+}
 
 /// The results of points in a folder, a file each with its id and a checksum, which appear whole.
 /// Several processes and hosts may share it.

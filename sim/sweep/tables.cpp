@@ -174,14 +174,16 @@ std::vector<std::string> cells_of_line(const std::string& line) {
 
 namespace {
 
+const char* name_of(Way way) { return way == Way::predicted ? "predicted" : "simulated"; }
+
 bool is_text(const Json& object, const char* key) {
   return object.contains(key) && object.at(key).is_string();
 }
 
 }  // namespace
 
-void refuse_replacing(const std::string& folder, const Sweep& sweep,
-                      std::span<const Point> points) {
+void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                      Way way) {
   const std::string known = folder + "/points.jsonl";
   if (!std::filesystem::exists(folder + "/results.csv") || !std::filesystem::exists(known)) return;
   std::set<std::string> kept;
@@ -200,6 +202,12 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep,
           "points stay",
           known, number));
     ++number;
+    const Way found = old.contains("predicted") ? Way::predicted : Way::simulated;
+    if (found != way)
+      throw UserError(fmt::format(
+          "{}/results.csv: is the table of {} points, allowed here one of {}; give another --out, "
+          "or --replace",
+          folder, name_of(found), name_of(way)));
     if (kept.contains(old.at("config").get<std::string>()) ||
         kept.contains(old.at("id").get<std::string>()))
       continue;
@@ -212,14 +220,16 @@ void refuse_replacing(const std::string& folder, const Sweep& sweep,
       folder, counted(lost, "point"), sweep.name(), first));
 }
 
-void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points) {
+void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                  Way way) {
   WholeFile file(folder + "/points.jsonl");
   for (const Point& point : points) {
-    file.out() << compact({{"point", point.index},
-                           {"id", point.id},
-                           {"axes", sweep.axes_of(point)},
-                           {"config", point.config}})
-               << '\n';
+    Json line = {{"point", point.index},
+                 {"id", point.id},
+                 {"axes", sweep.axes_of(point)},
+                 {"config", point.config}};
+    if (way == Way::predicted) line["predicted"] = true;
+    file.out() << compact(line) << '\n';
   }
   file.commit();
 }

@@ -24,12 +24,16 @@ std::string csv_cell(const std::string& text);
 /// The cells of a line written so.
 std::vector<std::string> cells_of_line(const std::string& line);
 
-/// Throws UserError where the folder has tables of points that this sweep does not have: what an
-/// earlier sweep found would go. The same points of another program, and more of them, may come.
-void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points);
+/// Throws UserError where the folder has tables of points that this sweep does not have, or has in
+/// another way: what an earlier sweep found would go. The same points of another program, and more
+/// of them, may come.
+void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                      Way way);
 
-/// Writes points.jsonl: a line a point with its number, id, axes and the hash of its config.
-void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points);
+/// Writes points.jsonl: a line a point with its number, id, axes, the hash of its config and, where
+/// it is predicted, that it is.
+void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
+                  Way way);
 
 /// Writes results.csv (axes; columns of the reports; seed, id, status and the error's first line)
 /// and results.jsonl (point, id, axes, seed, status, error, report). Points without a result have

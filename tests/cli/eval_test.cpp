@@ -100,6 +100,31 @@ TEST_SUITE("cli") {
     CHECK(folder.names().size() == before.size() + 1);
   }
 
+  TEST_CASE("eval --predict answers by plans, which a folder keeps apart from runs") {
+    const CommandFolder folder;
+    folder.write("plain.json", R"({"machine": {"extends": "gc200", "tiles": 2},
+      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    const std::string lines = "{}\n{\"workload.elements_per_worker\": 60000}\n{\"machin\": 1}\n";
+    const std::vector<Json> runs =
+        objects(folder.call("eval plain.json --stdin --out s", lines).out);
+    const std::vector<Json> plans =
+        objects(folder.call("eval plain.json --stdin --out s --predict", lines).out);
+    REQUIRE(runs.size() == 3);
+    REQUIRE(plans.size() == 3);
+    CHECK(runs[0]["status"] == "done");
+    CHECK(plans[0]["status"] == "predicted");
+    CHECK(plans[0]["id"] != runs[0]["id"]);
+    const Json& known = plans[0]["report"];
+    CHECK(known["prediction"]["cycles"] == runs[0]["report"]["prediction"]["cycles"]);
+    CHECK(known["prediction"]["seconds"] > 0);
+    CHECK(known["plan"] == runs[0]["report"]["plan"]);
+    for (const char* of_runs : {"time", "energy", "memory", "check", "host"})
+      CHECK_FALSE(known.contains(of_runs));
+    CHECK(plans[1]["status"] == "failed");
+    CHECK(plans[1]["error"].get<std::string>().find("does not fit") != std::string::npos);
+    CHECK(plans[2]["status"] == "failed");
+  }
+
   TEST_CASE("an answer comes before the next line is sent") {
     const CommandFolder folder;
     folder.write("stream.json", kStreamSweep);

@@ -21,7 +21,7 @@ const std::string kSweep = "sweep stream.json machine.tiles=1..4 --out s";
 /// Takes seconds.
 const std::vector<std::string> kLong = {
     "sweep", "stream.json", "workload.elements_per_worker=600..24000+6", "--out", "s", "--jobs",
-    "1"};
+    "1",     "--yes"};
 
 std::vector<std::string> files_in(const fs::path& folder) {
   std::vector<std::string> files;

@@ -69,6 +69,77 @@ TEST_SUITE("cli") {
                               run["time"]["cycles"].dump())) != std::string::npos);
   }
 
+  TEST_CASE("sweep --predict plans its points, and is not taken for a sweep that ran") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    const std::string call = "sweep stream.json workload.elements_per_worker=60,120,60000 --out s";
+    const Answer answer = folder.call(call + " --predict");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("stream: 3 points, 3 planned now: 2 predicted, 1 failed\n"));
+    const std::string csv = folder.read("s/results.csv");
+    CHECK(csv.find("prediction.seconds,") != std::string::npos);
+    CHECK(csv.find("time.cycles") == std::string::npos);
+    CHECK(csv.find(",predicted,\n") != std::string::npos);
+    CHECK(folder.call(call + " --predict").out.find("3 points, 0 planned now") !=
+          std::string::npos);
+    check_refused(folder, call,
+                  {"s/results.csv", "predicted points, allowed here one of simulated"});
+    CHECK(folder.call(call + " --replace").out.find("3 points, 3 run now: 2 done, 1 failed") !=
+          std::string::npos);
+    check_refused(folder, call + " --predict", {"simulated points, allowed here one of predicted"});
+    check_refused(folder, call + " --predict --slurm", {"--predict: found beside --slurm"});
+  }
+
+  TEST_CASE("a figure of a predicted sweep is one of predicted time, and says so") {
+    if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    REQUIRE(folder.call("sweep stream.json workload.elements_per_worker=60,120 --out s --predict")
+                .code == 0);
+    CHECK(folder.call("plot s --name f --format svg").code == 0);
+    CHECK(folder.read("s/plots/f.svg").find("predicted time") != std::string::npos);
+    CHECK(folder.call("report s --out page.html").code == 0);
+  }
+
+  TEST_CASE("sweep --dry-run lists points, what is known of them and what is refused") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(2));
+    const std::string sweep = "sweep stream.json machine.tiles=";
+    REQUIRE(folder.call(sweep + "1,2 --out s --quiet").code == 0);
+    const std::set<std::string> before = folder.names();
+    const Answer answer = folder.call(sweep + "1..3 --out s --dry-run");
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("done      "));
+    CHECK(answer.out.find(" machine.tiles=1\n") != std::string::npos);
+    CHECK(answer.out.find("\nto do     ") != std::string::npos);
+    CHECK(answer.out.find("stream: 3 points, 2 done, 1 to do; nothing was run or written") !=
+          std::string::npos);
+    CHECK(folder.call(sweep + "1..3 --out s --dry-run --predict").out.find("3 points, 3 to do;") !=
+          std::string::npos);
+    const Answer refused = folder.call(sweep + "0,1 --dry-run");
+    CHECK(refused.code == 2);
+    CHECK(refused.out.find("refused   tessera sweep: machine.tiles: found 0") != std::string::npos);
+    CHECK(refused.err == "tessera sweep: 1 point refused: the sweep would not begin\n");
+    CHECK(folder.names() == before);
+    check_refused(folder, sweep + "1", {"--out is required"});
+  }
+
+  TEST_CASE("a sweep of more than 1,000 points wants --yes; a terminal is asked") {
+    const CommandFolder folder;
+    folder.write("stream.json", stream_config(1));
+    const std::string call = "sweep stream.json workload.seed=1..1100 --out s";
+    check_refused(folder, call, {"stream: found 1,100 points to simulate, allowed 1,000", "--yes"});
+    CHECK(folder.call(call + " --dry-run").code == 0);
+    // What a shard has to do counts.
+    CHECK(folder.call(call + " --shard 1/500").code == 0);
+    if (std::system("command -v script > /dev/null 2>&1") != 0) return;
+    const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
+                                          folder.path().string(), TESSERA_PROGRAM, call);
+    CHECK(std::system(asked.c_str()) != 0);
+    CHECK(folder.read("said").find("stream: simulate 1,097 points? [y/N]") != std::string::npos);
+    CHECK(folder.read("said").find("not confirmed: nothing was run") != std::string::npos);
+  }
+
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
     const CommandFolder folder;
     folder.write("stream.json", stream_config(2));

@@ -1,12 +1,19 @@
 'use strict';
 // One point of a sweep: the sections that need its report alone.
 
+/** Whether its row has numbers: of a run, or of a plan. */
+const hasNumbers = point => point.status === 'done' || point.status === 'predicted';
+
 async function reportOf(point) {
   return JSON.parse(new TextDecoder().decode(await inflate(point.report)));
 }
 
 const axesText = axes => Object.entries(axes).filter(([, value]) => value !== null)
   .map(([path, value]) => `${path.split('.').at(-1)} ${shownValue(value)}`).join(', ');
+
+/** What a plan predicts: there was no run. */
+const predictedFacts = ({prediction}) => element('p', {class: 'facts'}, element('span', {}, 'predicted, not simulated: ', element('b', {}, grouped(prediction.cycles)), ' cycles'),
+  element('span', {}, seconds(prediction.seconds)));
 
 /** What stands at the place of a point's sections: its report's, or why it has none. */
 async function pointView(point, vectorFlops) {
@@ -16,6 +23,7 @@ async function pointView(point, vectorFlops) {
   const report = await reportOf(point);
   // Of supersteps and tiles a sweep keeps no tables.
   const run = {report, vectorFlops, folder: '', analysis: {phases: []}};
+  if (point.status === 'predicted') return [title, predictedFacts(report), configView(run)].filter(view => view !== null);
   const {time, memory, rate} = report;
   const facts = element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(time.cycles)), ' cycles'),
     element('span', {}, seconds(time.seconds)), element('span', {}, `${percent(rate.fraction_of_peak)} of the ${rate.peak_type} peak`),

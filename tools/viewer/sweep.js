@@ -23,13 +23,16 @@ const isWhole = column => column.whole ??= column.values.every(value => value ==
 const cellText = (value, column) => value === null ? '' : typeof value !== 'number' ? String(value)
   : isWhole(column) ? grouped(value) : column.axis ? String(value) : Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(4)), '');
 
+/** The column of a run's time, else of a plan's. */
+const timeOf = columns => columns.find(column => column.path === 'time.cycles') ?? columns.find(column => column.path === 'prediction.cycles');
+
 /** What the figure shows at first: time over the axis of numbers with most values. */
 function firstChoice(columns) {
   const different = column => new Set(column.values).size;
   const axes = columns.filter(column => column.axis && varies(column));
   const numeric = axes.filter(isNumeric).sort((a, b) => different(b) - different(a));
   const x = numeric[0] ?? axes[0] ?? columns[0];
-  return {x, y: columns.find(column => column.path === 'time.cycles') ?? columns.at(-1), tint: axes.find(column => column !== x) ?? null};
+  return {x, y: timeOf(columns) ?? columns.at(-1), tint: axes.find(column => column !== x) ?? null};
 }
 
 function chooser(columns, label, first, change, none) {
@@ -75,7 +78,7 @@ function sweepMap(sweep, columns) {
   const axes = columns.filter(column => column.axis && varies(column) && new Set(column.values).size <= 40);
   if (axes.length < 2) return null;
   const numbers = columns.filter(column => !column.axis && isNumeric(column));
-  const shown = {x: axes.at(-1), y: axes.at(-2), tint: numbers.find(column => column.path === 'time.cycles') ?? numbers[0]};
+  const shown = {x: axes.at(-1), y: axes.at(-2), tint: timeOf(numbers) ?? numbers[0]};
   const canvas = element('canvas', {'aria-label': 'A number by two axes'});
   const draw = () => { if (canvas.isConnected) drawSweepMap(canvas, shown.x, shown.y, shown.tint, sweep); };
   drawn(draw);
@@ -85,7 +88,7 @@ function sweepMap(sweep, columns) {
 }
 
 const TABLE_PATHS = ['time.cycles', 'time.seconds', 'rate.useful_flops_per_second', 'rate.fraction_of_peak',
-  'memory.max_tile_bytes', 'energy.joules', 'prediction.cycles'];
+  'memory.max_tile_bytes', 'energy.joules', 'prediction.cycles', 'prediction.seconds', 'prediction.joules'];
 
 function sweepTable(sweep, columns, choose) {
   const shown = columns.filter(column => column.axis || TABLE_PATHS.includes(column.path));
@@ -98,7 +101,7 @@ function sweepTable(sweep, columns, choose) {
     if (by) order.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b) * (down ? -1 : 1));
     const table = tableOf([...shown.map(column => ({name: columnTitle(column), n: isNumeric(column), title: column.path + '; click to sort'})), {name: 'status'}],
       order.map(at => [...shown.map(column => cellText(column.values[at], column)),
-        element('span', {class: sweep.points[at].status === 'done' ? 'soft' : 'verdict-bad', title: sweep.points[at].error ?? ''}, sweep.points[at].status)]),
+        element('span', {class: hasNumbers(sweep.points[at]) ? 'soft' : 'verdict-bad', title: sweep.points[at].error ?? ''}, sweep.points[at].status)]),
       row => ({class: order[row] === sweep.chosen ? 'more chosen' : 'more', 'data-go': '', title: 'Show its sections', click: () => choose(order[row])}));
     table.querySelectorAll('th').forEach((cell, i) => {
       if (i >= shown.length) return;
@@ -114,7 +117,7 @@ function sweepTable(sweep, columns, choose) {
 }
 
 function showSweep(sweep) {
-  const done = sweep.points.filter(point => point.status === 'done').length;
+  const done = sweep.points.filter(hasNumbers).length;
   const columns = sweepColumns(sweep);
   sweep.chosen = -1;
   const place = element('section', {id: 'point', 'aria-label': 'The chosen point'}, element('p', {class: 'soft'}, 'Choose a point above.'));
@@ -130,7 +133,7 @@ function showSweep(sweep) {
   document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, `Sweep ${sweep.folder}`),
     element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(sweep.points.length)), ' points'),
       element('span', {}, `over ${sweep.axes.join(', ') || 'nothing'}`),
-      done === sweep.points.length ? element('span', {}, 'all done')
+      done === sweep.points.length ? element('span', {}, sweep.points.some(point => point.status === 'predicted') ? 'predicted, not simulated' : 'all done')
         : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result`))),
     element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
   const views = [sweepFigure(sweep, columns, choose), sweepMap(sweep, columns), sweepTable(sweep, columns, choose)].filter(view => view !== null);

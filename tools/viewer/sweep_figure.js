@@ -140,7 +140,7 @@ function drawSweepMap(canvas, x, y, tint, sweep) {
       const text = scaled(Number(value.toPrecision(3)));
       context.fillStyle = share > 0.55 ? '#000' : '#fff';
       if (context.measureText(text).width < cell.width - 4 && cell.height > 13) context.fillText(text, left + cell.width / 2, top + cell.height / 2);
-    } else if (point.status !== 'done') {
+    } else if (!hasNumbers(point)) {
       context.fillStyle = colour('--faint');
       context.fillText('\u00d7', left + cell.width / 2, top + cell.height / 2);
     }

@@ -17,6 +17,8 @@ TEST_SUITE("unit") {
     CHECK(quantity_of("traffic.max_tile_sent", 45).title() == "max tile sent traffic (B)");
     CHECK(quantity_of("rate.fraction_of_peak", 0.5).title() == "fraction of peak");
     CHECK(quantity_of("prediction.cycles", 5).title() == "predicted time (cycles)");
+    CHECK(quantity_of("prediction.joules", 5).title() == "predicted energy (J)");
+    CHECK(quantity_of("prediction.area_mm2", 5).title().starts_with("predicted area"));
     CHECK(quantity_of("machine.tile.sram_kib", 624).title() == "tile sram (KiB)");
     CHECK(quantity_of("energy.joules", 0.12).title() == "energy (mJ)");
     CHECK(quantity_of("energy.by_part.sram", 0.12).title() == "by part sram energy (mJ)");
