@@ -56,6 +56,26 @@ TEST_SUITE("unit") {
     CHECK(result.instructions == 3);  // xctl 0 stands where it returns to
   }
 
+  TEST_CASE("a bare program prints and ends by semihosting; an ebreak alone is a fault") {
+    const auto call = [](int operation, std::vector<Instruction>& code) {
+      for (const Instruction& each : {i_type(addi, 10, 0, operation), i_type(slli, 0, 0, 31),
+                                      r_type(ebreak, 0, 0, 0), i_type(srai, 0, 0, 7)})
+        code.push_back(each);
+    };
+    // SYS_WRITE0 of the text, SYS_EXIT_EXTENDED {0x20026, 9}
+    std::vector<Instruction> code = {i_type(lui, 11, 0, kDataAt)};
+    call(0x04, code);
+    code.push_back(i_type(addi, 11, 11, 8));
+    call(0x20, code);
+    const std::string data("text\0...\x26\0\x02\0\x09\0\0\0", 16);
+    std::string printed;
+    ExecOptions options;
+    options.write = [&](int, std::string_view text) { printed += text; };
+    CHECK(execute_bare(linked(code, data), TileConfig{}, options).exit_code == 9);
+    CHECK(printed == "text");
+    CHECK(error_of(linked({r_type(ebreak, 0, 0, 0)})).find("breakpoint") != std::string::npos);
+  }
+
   TEST_CASE("a bare program begins with gp as it was linked for") {
     elf::Program program = linked({i_type(addi, 10, 3, 4), i_type(jalr, 0, 1, 0)});
     program.global_pointer = 0x12800;
