@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/counted.h"
 #include "sim/command/commands.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/best.h"
@@ -209,7 +208,7 @@ plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind&
         "tessera plot: {}: found {}, allowed one folder that tessera sensitivity wrote into",
         kind.name, fmt::join(request.folders, ", ")));
   const plot::Json stored = sensitivity::read(folder);
-  return kind.draw({{folder, {}, {}, 0, {}}, nullptr, &stored}, request.figure);
+  return kind.draw({{folder, {}, {}}, nullptr, &stored}, request.figure);
 }
 
 /// Draws what the kind needs. Throws UserError.
@@ -253,9 +252,8 @@ ExitCode plot(const PlotRequest& given) {
   const std::string base = (std::filesystem::path(folder) / name).string();
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
   fmt::print("{0}.csv\n{0}.gp\n", base);
-  if (rows.left_out > 0) {
-    fmt::print("left out: {} without a correct result\n", counted(rows.left_out, "point"));
-  }
+  for (const std::string& remark : figure.remarks) fmt::print("{}\n", remark);
+  if (!rows.left_out.empty()) fmt::print("left out: {}\n", plot::told_left_out(rows.left_out));
   return ExitCode::done;
 }
 

@@ -13,7 +13,7 @@ namespace tessera::plot {
 
 Rows best_over(const Rows& rows, std::span<const std::string> over, const std::string& y) {
   require_path(rows, y, "--y", true);
-  Rows best{rows.origin, rows.axes, {}, rows.left_out, rows.infeasible};
+  Rows best{rows.origin, rows.axes, {}, rows.left_out};
   for (const std::string& path : over) {
     if (std::erase(best.axes, path) > 0) continue;
     const std::vector<std::string_view> axes = config::views(rows.axes);

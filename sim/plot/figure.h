@@ -19,6 +19,7 @@ struct Figure {
   /// What stands between the choice of the terminal and the end. The table's file is `data`.
   std::string script;
   Sheet sheet{};
+  std::vector<std::string> remarks{};  ///< what a reader must know beside it, each a line
 };
 
 /// What is wanted. Empty: chosen by the kind.

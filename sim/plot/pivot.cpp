@@ -57,8 +57,8 @@ Place series_of(const Row& row, const std::string& name, std::span<const std::st
 /// The points that cannot run and whose place in the figure is known.
 std::vector<const Row*> placed(const Rows& rows, const Request& request) {
   std::vector<const Row*> found;
-  for (const Row& row : rows.infeasible) {
-    const bool known = find(row, request.x) != nullptr &&
+  for (const Row& row : rows.left_out) {
+    const bool known = is_infeasible(row) && find(row, request.x) != nullptr &&
                        std::all_of(request.by.begin(), request.by.end(),
                                    [&](const auto& path) { return row.axes.contains(path); });
     if (known) found.push_back(&row);
@@ -208,7 +208,8 @@ std::vector<std::string> varying(const Rows& rows) {
     const std::string first = text(rows.rows.front(), path);
     const auto differs = [&](const Row& row) { return text(row, path) != first; };
     if (std::any_of(rows.rows.begin(), rows.rows.end(), differs) ||
-        std::any_of(rows.infeasible.begin(), rows.infeasible.end(), differs))
+        std::any_of(rows.left_out.begin(), rows.left_out.end(),
+                    [&](const Row& row) { return is_infeasible(row) && differs(row); }))
       found.push_back(path);
   }
   return found;

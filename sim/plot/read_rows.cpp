@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSweepTable = "results.jsonl";
+constexpr const char* kSweepPoints = "points.jsonl";
 
 void add_axis(const std::string& path, Rows& rows) {
   if (std::find(rows.axes.begin(), rows.axes.end(), path) == rows.axes.end()) {
@@ -27,10 +28,29 @@ void add_axis(const std::string& path, Rows& rows) {
   }
 }
 
+/// The points of a sweep that are still to do: those of its list that have no result.
+void read_to_do(const std::string& folder, bool several, const std::set<std::string>& known,
+                Rows& rows) {
+  const fs::path file = fs::path(folder) / kSweepPoints;
+  if (!fs::exists(file)) return;
+  std::istringstream lines(data::read_file(file));
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string place = fmt::format("{}:{}", file.string(), ++number);
+    Json point = config::parse_json(line, place);
+    const bool whole = point.is_object() && point.contains("axes") && point.contains("id");
+    if (!whole) throw UserError(place + ": is no point of tessera sweep");
+    if (known.contains(point["id"].dump())) continue;
+    if (several) point["axes"]["folder"] = folder;
+    rows.left_out.push_back({std::move(point["axes"]), {}, "", ""});
+  }
+}
+
 void read_sweep(const std::string& folder, bool several, Rows& rows) {
   const fs::path file = fs::path(folder) / kSweepTable;
   std::istringstream lines(data::read_file(file));
   std::size_t number = 0;
+  std::set<std::string> known;
   for (std::string line; std::getline(lines, line);) {
     const std::string place = fmt::format("{}:{}", file.string(), ++number);
     Json point = config::parse_json(line, place);
@@ -39,13 +59,17 @@ void read_sweep(const std::string& folder, bool several, Rows& rows) {
     if (!whole) throw UserError(place + ": is no point of tessera sweep");
     for (const auto& [path, value] : point["axes"].items()) add_axis(path, rows);
     if (several) point["axes"]["folder"] = folder;
+    if (point.contains("id")) known.insert(point["id"].dump());
     if (!sweep::has_numbers(point["status"])) {
-      ++rows.left_out;
-      if (point["status"] == "failed") rows.infeasible.push_back({std::move(point["axes"]), {}});
+      const bool told = point.contains("error") && point["error"].is_string();
+      rows.left_out.push_back({std::move(point["axes"]), std::move(point["report"]),
+                               point["status"].get<std::string>(),
+                               told ? point["error"].get<std::string>() : ""});
       continue;
     }
     rows.rows.push_back({std::move(point["axes"]), std::move(point["report"])});
   }
+  read_to_do(folder, several, known, rows);
   if (several) add_axis("folder", rows);
 }
 
@@ -90,7 +114,9 @@ void read_table(const std::string& file, Rows& rows) {
       else
         config::set_at(row.report, columns[i], value);
     }
-    row.report.contains("simulated") ? rows.rows.push_back(std::move(row)) : void(++rows.left_out);
+    const bool done = row.report.contains("simulated");
+    if (!done) row.status = "unknown";  // the table does not say why
+    (done ? rows.rows : rows.left_out).push_back(std::move(row));
   }
 }
 
@@ -101,7 +127,7 @@ bool is_run_folder(const std::string& folder) {
 }
 
 Rows read_rows(std::span<const std::string> folders) {
-  Rows rows{fmt::format("{}", fmt::join(folders, ", ")), {}, {}, 0};
+  Rows rows{fmt::format("{}", fmt::join(folders, ", ")), {}, {}};
   const auto is_sweep = [](const std::string& folder) {
     return fs::exists(fs::path(folder) / kSweepTable);
   };
@@ -122,7 +148,9 @@ Rows read_rows(std::span<const std::string> folders) {
   }
   find_axes_of_runs(runs, rows);
   rows.rows.insert(rows.rows.end(), runs.begin(), runs.end());
-  if (rows.rows.empty()) throw UserError(rows.origin + ": no point there has a result");
+  if (rows.rows.empty())
+    throw UserError(fmt::format("{}: no point there has a correct result{}{}", rows.origin,
+                                rows.left_out.empty() ? "" : ": ", told_left_out(rows.left_out)));
   return rows;
 }
 

@@ -70,9 +70,18 @@ Rows Rows::where(std::span<const std::string> conditions) const {
       const Json* value = find(row, condition.path);
       return value == nullptr || !equals(*value, condition.value);
     };
+    // Points without a report do not say what all configs share.
+    const bool shared = std::none_of(kept.rows.begin(), kept.rows.end(), differs);
     std::erase_if(kept.rows, differs);
-    std::erase_if(kept.infeasible, differs);
+    std::erase_if(kept.left_out, [&](const Row& row) {
+      return find(row, condition.path) == nullptr && !row.axes.contains(condition.path)
+                 ? !shared
+                 : differs(row);
+    });
     if (!kept.rows.empty()) continue;
+    if (!kept.left_out.empty())
+      throw UserError(fmt::format("{}: {}: no point with this value has a correct result: {}",
+                                  origin, given, told_left_out(kept.left_out)));
     std::vector<std::string> known;
     for (const Row& row : rows) {
       const std::string value = text(row, condition.path);

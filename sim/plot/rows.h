@@ -13,8 +13,10 @@ using config::Json;
 
 /// One run: a point of a sweep or a run's folder.
 struct Row {
-  Json axes;    ///< key path to value; null: not set at this point
-  Json report;  ///< report.json
+  Json axes;                    ///< key path to value; null: not set at this point
+  Json report;                  ///< report.json
+  std::string status = "done";  ///< as in results.jsonl; empty: not simulated
+  std::string error{};          ///< why it is not done
 };
 
 /// The runs that a figure shows.
@@ -22,13 +24,19 @@ struct Rows {
   std::string origin;             ///< the folders, for messages
   std::vector<std::string> axes;  ///< key paths that vary, in the order of the sweep
   std::vector<Row> rows;
-  std::size_t left_out = 0;       ///< points without a correct result
-  std::vector<Row> infeasible{};  ///< of them those that can have none: their axes alone
+  std::vector<Row> left_out{};  ///< points without a correct result
 
   /// A copy with the rows alone for which each "path=value" holds (numbers compare as numbers; an
-  /// axis that a point does not set holds for nothing). Throws UserError if none is left.
+  /// axis that a point does not set holds for nothing), and of `left_out` likewise; a path that is
+  /// no axis holds for those if it does for all rows. Throws UserError if no row is left.
   [[nodiscard]] Rows where(std::span<const std::string> conditions) const;
 };
+
+/// Whether a point has no result because its config cannot run.
+bool is_infeasible(const Row& row);
+
+/// "2 points that do not fit, 1 with a wrong result": why points are left out. Empty: none is.
+std::string told_left_out(std::span<const Row> left_out);
 
 /// Reads folders of `tessera sweep` (results.jsonl) and of `tessera run` (report.json), and tables
 /// of `tessera validate` (.csv). With more than one sweep, `folder` is an axis; axes of runs are

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "sim/command/validation_table.h"
 #include "sim/config/json_text.h"
@@ -213,6 +214,49 @@ TEST_SUITE("cli") {
     folder.write("u.csv", "a,b\n1,2\n");
     check_refused(folder, "plot u.csv", {"u.csv: is no table of tessera validate"});
     check_refused(folder, "plot v.csv", {"v.csv: "});
+  }
+
+  TEST_CASE("points left out are counted by reason, and only those that --where selects") {
+    if (!has_gnuplot()) return;
+    const CommandFolder folder;
+    const auto point = [](int id, int tiles, const char* dtype, const std::string& rest) {
+      return fmt::format(R"({{"id": "{}", "axes": {{"machine.tiles": {}, "dtype": "{}"}}{}}})", id,
+                         tiles, dtype, rest) +
+             "\n";
+    };
+    const std::string done =
+        R"(, "status": "done", "report": {"time": {"cycles": 7}, "config": {"workload": {"m": 3}}})";
+    const std::string large =
+        R"(, "status": "failed", "error": "gemm: 9 KiB do not fit", "report": null)";
+    const std::string refused = R"(, "status": "failed", "error": "no such key", "report": null)";
+    const std::string wrong = R"(, "status": "wrong", "error": "is wrong", "report": {}, "x": 1)";
+    std::filesystem::create_directory(folder.path() / "s");
+    folder.write("s/results.jsonl", point(1, 1, "f16", done) + point(2, 2, "f16", done) +
+                                        point(3, 4, "f16", large) + point(4, 8, "f16", wrong) +
+                                        point(5, 1, "f32", done) + point(6, 2, "f32", large) +
+                                        point(7, 4, "f32", large) + point(8, 8, "f32", refused));
+    folder.write("s/points.jsonl", point(1, 1, "f16", "") + point(9, 16, "f16", "") +
+                                       point(10, 16, "f32", "") + point(11, 32, "f32", ""));
+    const auto told = [&](const std::string& options) {
+      const Answer answer = folder.call("plot s --format svg --name f " + options);
+      CAPTURE(answer.err);
+      CHECK(answer.code == 0);
+      return answer.out.substr(std::min(answer.out.size(), answer.out.find("left out")));
+    };
+    CHECK(told("") ==
+          "left out: 3 points that do not fit, 1 that cannot run, 1 with a wrong result, "
+          "3 not simulated\n");
+    CHECK(told("--where dtype=f16") ==
+          "left out: 1 point that does not fit, 1 with a wrong result, 1 not simulated\n");
+    CHECK(told("--kind bars --x dtype --where machine.tiles=1") == "");
+    // What all configs share holds for those without a report too.
+    CHECK(told("--where dtype=f16 --where workload.m=3") == told("--where dtype=f16"));
+    check_refused(folder, "plot s --where dtype=f32 --where machine.tiles=2",
+                  {"machine.tiles=2: no point with this value has a correct result: 1 point that "
+                   "does not fit"});
+    folder.write("s/results.jsonl", point(3, 4, "f16", large));
+    check_refused(folder, "plot s",
+                  {"s: no point there has a correct result: 1 point that does not fit, 4 not"});
   }
 
   TEST_CASE("the script alone draws the same figure again") {

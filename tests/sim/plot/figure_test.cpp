@@ -124,8 +124,9 @@ TEST_SUITE("unit") {
 
   TEST_CASE("points that cannot run have a cross in their cell, those that no one asked for none") {
     Source source = grid();
-    source.rows.infeasible = {{{{"n", 1}, {"type", "f32"}}, {}},
-                              {{{"n", 64}, {"type", "f16"}}, {}}};
+    source.rows.left_out = {{{{"n", 1}, {"type", "f32"}}, {}, "failed", "it does not fit"},
+                            {{{"n", 2}, {"type", "f32"}}, {}, "wrong", "the result is wrong"},
+                            {{{"n", 64}, {"type", "f16"}}, {}, "failed", "no such block"}};
     const Figure figure = heatmap(source, request("n"));
     CHECK(holds(figure.csv, "1,f32,0,0,NaN,0,1,\n"));
     CHECK(holds(figure.csv, "64,f16,3,1,NaN,0,1,\n"));
