@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
 #include "sim/plot/frame.h"
@@ -12,6 +13,7 @@ namespace tessera::plot {
 namespace {
 
 struct Design {
+  std::size_t front;  ///< a front each value of --by; the designs of one compete
   double x, y;
   std::string label;
   bool best = true;    ///< no other is at least as good in both and better in one
@@ -23,16 +25,18 @@ void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
   for (Design& each : designs) {
     each.best = std::none_of(designs.begin(), designs.end(), [&](const Design& other) {
       const bool nowhere_worse = !worse(other.x, each.x, more_x) && !worse(other.y, each.y, more_y);
-      return nowhere_worse && (worse(each.x, other.x, more_x) || worse(each.y, other.y, more_y));
+      return other.front == each.front && nowhere_worse &&
+             (worse(each.x, other.x, more_x) || worse(each.y, other.y, more_y));
     });
   }
 }
 
-/// The stairs of the front from point to point, as gnuplot draws them.
+/// The stairs of each front from point to point, as gnuplot draws them.
 void add_stairs(const std::vector<Design>& designs, const std::vector<Spot>& spots, bool more_x,
                 Labels& labels) {
   const Spot* before = nullptr;
   for (std::size_t i = 0; i < designs.size(); ++i) {
+    if (i > 0 && designs[i].front != designs[i - 1].front) before = nullptr;
     if (!designs[i].best) continue;
     const Spot& now = spots[i];
     if (before != nullptr) {
@@ -77,24 +81,43 @@ std::string label_of(const Row& row, const std::vector<std::string>& by) {
   return label;
 }
 
-std::vector<Design> designs_of(const Rows& rows, const Request& request) {
+/// The axes that tell the designs of one front apart.
+std::vector<std::string> naming_axes(const Rows& rows, const std::vector<std::string>& by) {
+  std::vector<std::string> paths = varying(rows);
+  std::erase_if(paths, [&](const std::string& path) {
+    return std::find(by.begin(), by.end(), path) != by.end();
+  });
+  return paths;
+}
+
+std::vector<Design> designs_of(const Rows& rows, const Request& request,
+                               const std::vector<std::string>& fronts) {
   std::vector<Design> designs;
-  const std::vector<std::string> by = request.by.empty() ? varying(rows) : request.by;
+  const std::vector<std::string> named = naming_axes(rows, request.by);
   for (const Row& row : rows.rows) {
     const auto x = number(row, request.x), y = number(row, request.y.front());
-    if (x && y) designs.push_back({*x, *y, label_of(row, by)});
+    const auto front = std::find(fronts.begin(), fronts.end(), series_label(row, request.by));
+    if (x && y)
+      designs.push_back(
+          {static_cast<std::size_t>(front - fronts.begin()), *x, *y, label_of(row, named)});
   }
   std::sort(designs.begin(), designs.end(), [](const Design& a, const Design& b) {
-    return std::tie(a.x, a.y, a.label) < std::tie(b.x, b.y, b.label);
+    return std::tie(a.front, a.x, a.y, a.label) < std::tie(b.front, b.x, b.y, b.label);
   });
   return designs;
 }
 
-std::string csv_of(const std::vector<Design>& designs, const Request& request) {
-  std::string csv = fmt::format("{},{},best,named,run\n", request.x, request.y.front());
+std::string csv_of(const std::vector<Design>& designs, const Request& request,
+                   const std::vector<std::string>& fronts) {
+  std::string csv =
+      fmt::format("{},{},best,named,run{}\n", sweep::csv_cell(request.x),
+                  sweep::csv_cell(request.y.front()), request.by.empty() ? "" : ",front,by");
   for (const Design& each : designs) {
-    csv += fmt::format("{},{},{},{},{}\n", each.x, each.y, each.best ? 1 : 0, each.named ? 1 : 0,
+    csv += fmt::format("{},{},{},{},{}", each.x, each.y, each.best ? 1 : 0, each.named ? 1 : 0,
                        sweep::csv_cell(each.label));
+    if (!request.by.empty())
+      csv += fmt::format(",{},{}", each.front, sweep::csv_cell(fronts[each.front]));
+    csv += "\n";
   }
   return csv;
 }
@@ -108,6 +131,45 @@ std::string front_script(const Quantity& x, const Quantity& y, bool more_x) {
       "  data using ($3==1?$1*{0}:NaN):($2*{1}) with points pt 7 ps 1 lc rgb '{3}' title "
       "'best'\n",
       x.scale, y.scale, more_x ? "fsteps" : "steps", colour(1));
+}
+
+/// A colour and mark each front, as stairs; small marks are the runs that others beat.
+std::string fronts_script(const Quantity& x, const Quantity& y, bool more_x,
+                          const std::vector<std::string>& fronts) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < fronts.size(); ++i) {
+    const std::string own = fmt::format("$6=={}", i);
+    parts.push_back(
+        fmt::format("  data using ({}&&$3==0?$1*{}:NaN):($2*{}) with points {} ps 0.35 "
+                    "notitle",
+                    own, x.scale, y.scale, mark_style(i)));
+    const std::string best = fmt::format("({}&&$3==1?$1*{}:NaN):($2*{})", own, x.scale, y.scale);
+    parts.push_back(fmt::format("  data using {} with {} lw 1.5 lc rgb '{}' notitle", best,
+                                more_x ? "fsteps" : "steps", colour(i)));
+    parts.push_back(fmt::format("  data using {} with points {} ps 0.9 title {}", best,
+                                mark_style(i), literal(fronts[i])));
+  }
+  return fmt::format("plot \\\n{}\n", fmt::join(parts, ", \\\n"));
+}
+
+/// Says that runs of different problems compete, if they do.
+std::vector<std::string> remarks_on(const Rows& rows, const Request& request) {
+  std::vector<std::string> mixed;
+  for (const std::string& path : naming_axes(rows, request.by)) {
+    const bool problem = path.starts_with("workload.") && !path.starts_with("workload.plan") &&
+                         path != "workload.seed";
+    const bool told = std::any_of(request.by.begin(), request.by.end(),
+                                  [&](const auto& each) { return follows(rows, path, each); });
+    if (problem && !told) mixed.push_back(path);
+  }
+  if (mixed.empty()) return {};
+  std::vector<std::string> all = request.by;
+  all.insert(all.end(), mixed.begin(), mixed.end());
+  return {fmt::format(
+      "pareto: different problems compete in one front ({} var{}): {} draws a front for each, "
+      "--where chooses one",
+      fmt::join(mixed, ", "), mixed.size() == 1 ? "ies" : "y",
+      fmt::format("--by {}", fmt::join(all, " --by ")))};
 }
 
 Extent extent_by(const std::vector<Design>& designs, double Design::*member) {
@@ -125,7 +187,8 @@ bool is_wide(const Extent& extent) {
 
 }  // namespace
 
-/// Two quantities of each run, and the runs that no other beats in both.
+/// Two quantities of each run, and the runs that no other beats in both: a front for each value of
+/// what --by names.
 Figure pareto(const Source& source, const Request& given) {
   Request request = given;
   if (request.x.empty()) request.x = "memory.max_tile_bytes";
@@ -133,7 +196,8 @@ Figure pareto(const Source& source, const Request& given) {
   require_path(source.rows, request.x, "--x", true);
   require_path(source.rows, request.y.front(), "--y", true);
   for (const std::string& path : request.by) require_path(source.rows, path, "--by", false);
-  std::vector<Design> designs = designs_of(source.rows, request);
+  const std::vector<std::string> fronts = series_labels(source.rows, request.by);
+  std::vector<Design> designs = designs_of(source.rows, request, fronts);
   if (designs.empty()) throw UserError(source.rows.origin + ": no run has both quantities");
   const bool more_x = more_is_better(request.x), more_y = more_is_better(request.y.front());
   mark_front(designs, more_x, more_y);
@@ -148,13 +212,18 @@ Figure pareto(const Source& source, const Request& given) {
   const Axis up =
       axis_of("y", wants_log(request, 'y', is_wide(in_y)), in_y.times(y.scale), figure.sheet);
   const Headings texts{title_of(source.rows, request), x.title() + direction(more_x),
-                       y.title() + direction(more_y)};
-  const Frame frame = Frame::around(texts, request, figure.sheet, 0, 1.2);
+                       y.title() + direction(more_y),
+                       request.by.size() == 1 ? quantity_of(request.by.front(), 0).title() : ""};
+  const bool several = !request.by.empty();
+  const Frame frame = several ? Frame::with_key(texts, request, figure.sheet, fronts)
+                              : Frame::around(texts, request, figure.sheet, 0, 1.2);
   const std::string names = name_best(designs, frame, across, up, x, y, more_x);
-  figure.csv = csv_of(designs, request);
+  figure.csv = csv_of(designs, request, fronts);
+  figure.remarks = remarks_on(source.rows, request);
   figure.script = heading(texts, request, figure.sheet) + frame.script() +
-                  "set key tmargin right horizontal\n" + across.script + up.script + names +
-                  front_script(x, y, more_x);
+                  (several ? "" : "set key tmargin right horizontal\n") + across.script +
+                  up.script + names +
+                  (several ? fronts_script(x, y, more_x, fronts) : front_script(x, y, more_x));
   return figure;
 }
 

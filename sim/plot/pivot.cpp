@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -200,6 +201,30 @@ Pivot pivot(const Rows& rows, std::span<const Sample> all, const Request& reques
     }
   }
   return made;
+}
+
+std::string series_label(const Row& row, std::span<const std::string> by) {
+  return series_of(row, "", by).label;
+}
+
+std::vector<std::string> series_labels(const Rows& rows, std::span<const std::string> by) {
+  constexpr std::size_t kMost = 24;
+  std::vector<Place> places;
+  for (const Row& row : rows.rows) add_once(series_of(row, "", by), places);
+  std::stable_sort(places.begin(), places.end());
+  if (places.size() <= kMost) return labels(places);
+  throw UserError(
+      fmt::format("{}: --by: found {} values, allowed {} in one figure: choose some "
+                  "with --where",
+                  rows.origin, places.size(), kMost));
+}
+
+bool follows(const Rows& rows, const std::string& path, const std::string& x) {
+  std::map<std::string, std::string> known;
+  return std::all_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
+    const std::string value = text(row, path);
+    return known.emplace(text(row, x), value).first->second == value;
+  });
 }
 
 std::vector<std::string> varying(const Rows& rows) {

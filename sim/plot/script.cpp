@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -38,15 +37,6 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
   if (!best.empty()) return best;
   throw UserError(fmt::format("{}: no axis {}varies, so --x is needed", rows.origin,
                               numeric ? "of numbers " : ""));
-}
-
-/// Whether each value at `x` goes with one at `path`, as of a square's sides.
-bool follows(const Rows& rows, const std::string& path, const std::string& x) {
-  std::map<std::string, std::string> known;
-  return std::all_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
-    const std::string value = text(row, path);
-    return known.emplace(text(row, x), value).first->second == value;
-  });
 }
 
 /// The value that all rows share at a path, or nothing.
@@ -85,10 +75,13 @@ std::string font_of(double points) { return fmt::format("sprintf(',%g',{:.3g}*un
 
 std::string colour(std::size_t series) { return kColours[series % kColours.size()]; }
 
-std::string line_style(std::size_t series) {
+std::string mark_style(std::size_t series) {
   constexpr std::array kPoints = {7, 5, 9, 13, 11, 15, 4};
-  return fmt::format("lc rgb '{}' pt {} dt {} lw 2 ps 0.8", colour(series),
-                     kPoints[series % kPoints.size()], series / kColours.size() + 1);
+  return fmt::format("lc rgb '{}' pt {}", colour(series), kPoints[series % kPoints.size()]);
+}
+
+std::string line_style(std::size_t series) {
+  return fmt::format("{} dt {} lw 2 ps 0.8", mark_style(series), series / kColours.size() + 1);
 }
 
 Sheet sheet_of(const Request& request, double tall) {

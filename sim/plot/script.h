@@ -26,6 +26,8 @@ std::string font_of(double points);
 
 /// One of seven colours that all readers can tell apart (Okabe and Ito), again from the eighth on.
 std::string colour(std::size_t series);
+/// "lc ... pt ..." of marks.
+std::string mark_style(std::size_t series);
 /// "lc ... pt ... dt ..." of a line: where colours repeat, dashes differ.
 std::string line_style(std::size_t series);
 

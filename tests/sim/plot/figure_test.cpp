@@ -309,6 +309,39 @@ TEST_SUITE("unit") {
     CHECK(holds(rate.csv, "3,133333333333.33333,0,0,n 3\n"));
   }
 
+  TEST_CASE("each value of --by has a Pareto front of its own") {
+    // Of f16 all are beaten by the first, of f32 by none of f16.
+    const Source source = runs({{{{"n", 1}, {"k", 1}, {"type", "f16"}}, 10},
+                                {{{"n", 2}, {"k", 2}, {"type", "f16"}}, 20},
+                                {{{"n", 3}, {"k", 3}, {"type", "f32"}}, 40},
+                                {{{"n", 4}, {"k", 4}, {"type", "f32"}}, 30}});
+    Request wanted = request("n");
+    wanted.by = {"type"};
+    const Figure figure = pareto(source, wanted);
+    CHECK(figure.csv ==
+          "n,time.cycles,best,named,run,front,by\n"
+          "1,10,1,1,\"n 1, k 1\",0,f16\n2,20,0,0,\"n 2, k 2\",0,f16\n"
+          "3,40,1,1,\"n 3, k 3\",1,f32\n4,30,1,1,\"n 4, k 4\",1,f32\n");
+    CHECK(holds(figure.script, "set key title 'type'"));
+    CHECK(holds(figure.script, "title 'f16'"));
+    CHECK(holds(figure.script, "title 'f32'"));
+  }
+
+  TEST_CASE("a Pareto front of different problems says so, one of one problem does not") {
+    Source source = runs({{{{"workload.n", 1}, {"machine.tiles", 1}, {"workload.plan.k", 1}}, 10},
+                          {{{"workload.n", 2}, {"machine.tiles", 2}, {"workload.plan.k", 2}}, 20}});
+    Request wanted = request("machine.tiles");
+    CHECK(pareto(source, wanted).remarks ==
+          std::vector<std::string>{"pareto: different problems compete in one front (workload.n "
+                                   "varies): --by workload.n draws a front for each, --where "
+                                   "chooses one"});
+    wanted.by = {"workload.n"};
+    CHECK(pareto(source, wanted).remarks.empty());
+    for (Row& row : source.rows.rows) row.axes["workload.n"] = 1;
+    wanted.by.clear();
+    CHECK(pareto(source, wanted).remarks.empty());
+  }
+
   TEST_CASE("the roofline has the machine's roofs and a point a run") {
     const Source source = runs({{{{"n", 1}}, 40}, {{{"n", 2}}, 20}});
     const Figure figure = roofline(source, {});
