@@ -12,7 +12,7 @@
 namespace tessera::plot {
 namespace {
 
-constexpr double kPlot = 0.68;  // of the sheet's width and height
+constexpr double kPlotShare = 0.68;  // of the sheet's width and height
 
 /// As many digits behind the point for all, so that they can be compared.
 std::string shown(double value, double largest) {
@@ -50,8 +50,8 @@ std::string marks_of(const Pivot& table, const Sheet& sheet) {
   double widest = 0;
   for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
   return fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
-                     thinned_marks(table.x_texts, kPlot * sheet.width, widest + sheet.letter()),
-                     thinned_marks(table.series, kPlot * sheet.height, sheet.line()),
+                     thinned_marks(table.x_texts, kPlotShare * sheet.width, widest + sheet.letter()),
+                     thinned_marks(table.series, kPlotShare * sheet.height, sheet.line()),
                      static_cast<double>(table.x_texts.size()) - 0.5,
                      static_cast<double>(table.series.size()) - 0.5);
 }
@@ -62,8 +62,8 @@ std::string texts_of(const Pivot& table, const Sheet& sheet, double scale) {
   std::size_t letters = 1;
   for (const double value : table.numbers())
     letters = std::max(letters, shown(value * scale, table.largest() * scale).size());
-  const double across = kPlot * sheet.width / static_cast<double>(table.x_texts.size());
-  const double up = kPlot * sheet.height / static_cast<double>(table.series.size());
+  const double across = kPlotShare * sheet.width / static_cast<double>(table.x_texts.size());
+  const double up = kPlotShare * sheet.height / static_cast<double>(table.series.size());
   const double wide = kDigit * sheet.letter() * static_cast<double>(letters);
   const double size =
       sheet.size * std::min({1.0, kFull * across / wide, kFull * up / sheet.line()});

@@ -104,12 +104,48 @@ TEST_SUITE("unit") {
     Request wanted = request("n", "stalls");
     const Figure figure = stacked(source, wanted);
     CHECK(figure.csv == "n,issued,load\n1,3,4\n2,3,4\n");
-    CHECK(holds(figure.script, "rowstacked"));
+    CHECK(holds(figure.script, "(0+$2*1+$3*1) with boxxyerror"));
     CHECK(holds(figure.script, "set yrange [0:7]"));
     wanted.y = {"nonsense"};
     CHECK_THROWS_AS(stacked(source, wanted), UserError);
-    wanted.y = {"time.cycles"};
-    CHECK_THROWS_AS(stacked(grid(), wanted), UserError);
+  }
+
+  TEST_CASE("stacked bars stand in groups, one for each value of --by") {
+    Source source = runs({{{{"density", 0.5}, {"n", 4}}, 10},
+                          {{{"density", 0.25}, {"n", 4}}, 20},
+                          {{{"density", 0.25}, {"n", 2}}, 30}});
+    for (Row& row : source.rows.rows) {
+      const double cycles = row.report["time"]["cycles"];
+      row.report["time"] = {{"cycles", cycles}, {"compute_cycles", cycles - 4}, {"sync_cycles", 4}};
+    }
+    source.rows.left_out = {{{{"density", 0.5}, {"n", 2}}, {}, "failed", "does not fit"}};
+    Request wanted = request("density", "time");
+    wanted.by = {"n"};
+    const Figure figure = stacked(source, wanted);
+    CHECK(figure.csv == "density,n,compute,sync\n1/4,2,26,4\n1/4,4,16,4\n1/2,2,,\n1/2,4,6,4\n");
+    // The groups' names below the bars'.
+    CHECK(holds(figure.script, "set xlabel 'density; bars: n'"));
+    CHECK(holds(figure.script, "($0+0.8*floor($0/2))"));
+    CHECK(holds(figure.script, "set label '1/4' at screen "));
+    CHECK(holds(figure.script, "set label '' at first 2.8,graph 0.03 point pt 2"));
+    CHECK(holds(figure.script, "title 'cannot run'"));
+    CHECK(figure.remarks.empty());
+    // Without --by the axes that vary tell the bars of a group apart.
+    wanted.by.clear();
+    CHECK(stacked(source, wanted).csv == figure.csv);
+  }
+
+  TEST_CASE("bars too narrow for names are named in order, too many are refused") {
+    std::vector<std::pair<Json, double>> points;
+    points.reserve(60);
+    for (int n = 0; n < 60; ++n) points.push_back({{{"d", n % 3}, {"n", n / 3}}, 10});
+    const Source source = runs(points);
+    Request wanted = request("d", "time.cycles");
+    wanted.by = {"n"};
+    wanted.sheet.width = 3.3;
+    CHECK(holds(stacked(source, wanted).remarks.at(0), "from left to right 0, 1, 2, 3, "));
+    wanted.sheet.width = 2;
+    CHECK_THROWS_AS(stacked(source, wanted), UserError);
   }
 
   TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {

@@ -1,0 +1,219 @@
+#include "sim/plot/bar_groups.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/plot/frame.h"
+#include "sim/sweep/tables.h"
+
+namespace tessera::plot {
+namespace {
+
+constexpr double kGap = 0.8;    // between groups, in bars
+constexpr double kHalf = 0.43;  // of a bar's width
+
+/// How names stand below what they are of.
+struct Names {
+  int angle = 0;      ///< degrees
+  double height = 0;  ///< inches; 0: they are left out
+};
+
+/// Level if they have room, else turned.
+Names names_within(const std::vector<std::string>& texts, double room, const Sheet& sheet) {
+  constexpr double kSlope = 0.57;  // sine of 35 degrees
+  double widest = 0;
+  for (const std::string& text : texts) widest = std::max(widest, sheet.width_of(text));
+  const double line = sheet.line(), most = 0.35 * sheet.height;
+  if (widest == 0) return {};
+  if (widest + 0.5 * sheet.letter() <= room) return {0, line};
+  if (1.8 * line <= room && kSlope * widest + line <= most) return {35, kSlope * widest + line};
+  if (0.9 * line <= room && widest <= most) return {90, widest + 0.3 * line};
+  return {};
+}
+
+std::vector<std::string> names_of(const BarGroup& group) {
+  std::vector<std::string> names;
+  for (const Bar& bar : group.bars) names.push_back(bar.name);
+  return names;
+}
+
+/// Where things lie, in units of bars along the axis.
+struct Layout {
+  const BarChart* chart;
+  Frame frame;
+  std::size_t each;  ///< bars in a group
+  double low, high;  ///< of the axis
+  Names bars, groups;
+
+  [[nodiscard]] double place(std::size_t group, std::size_t bar) const {
+    return static_cast<double>(group) * (static_cast<double>(each) + kGap) +
+           static_cast<double>(bar);
+  }
+  /// Inches from the sheet's left edge.
+  [[nodiscard]] double along(double place) const {
+    return frame.box.left + (place - low) / (high - low) * (frame.box.right - frame.box.left);
+  }
+};
+
+/// Whether a bar is missing because its config cannot run.
+bool has_cross(const BarChart& chart) {
+  return std::any_of(chart.groups.begin(), chart.groups.end(), [](const BarGroup& group) {
+    return std::any_of(group.bars.begin(), group.bars.end(),
+                       [](const Bar& bar) { return bar.infeasible && bar.parts.empty(); });
+  });
+}
+
+/// The frame without names, then with room for them below. Throws UserError.
+Layout layout_of(const BarChart& chart, const Headings& texts, const Request& request,
+                 const Sheet& sheet) {
+  std::vector<std::string> entries, groups;
+  for (const BarPart& part : chart.parts) entries.push_back(part.name);
+  if (has_cross(chart)) entries.emplace_back("cannot run");
+  const std::size_t each = chart.groups.front().bars.size();
+  Layout made{&chart, Frame::with_key(texts, request, sheet, entries), each, -0.8, 0, {}, {}};
+  made.high = made.place(chart.groups.size() - 1, each - 1) + 0.8;
+  const double pitch = (made.frame.box.right - made.frame.box.left) / (made.high - made.low);
+  constexpr double kLeast = 0.03;  // inches of a bar
+  if (pitch < kLeast)
+    throw UserError(fmt::format(
+        "tessera plot: found {} bars, allowed {} at this width: choose with --where, or give "
+        "--width",
+        each * chart.groups.size(),
+        std::floor((made.frame.box.right - made.frame.box.left) / kLeast)));
+  made.bars = names_within(names_of(chart.groups.front()), pitch, sheet);
+  for (const BarGroup& group : chart.groups) groups.push_back(group.name);
+  made.groups = names_within(groups, pitch * (static_cast<double>(each) + 0.5 * kGap), sheet);
+  // A line is there already.
+  if (sheet.is_narrow()) made.frame.box.top -= 0.3 * sheet.line();  // between key and title
+  made.frame.box.bottom += std::max(0.0, made.bars.height + made.groups.height - sheet.line());
+  return made;
+}
+
+/// A name below the axis, its upper end at `top` inches.
+std::string name_below(const Layout& layout, const std::string& text, double place, double top,
+                       const Names& names) {
+  const Sheet& sheet = layout.frame.sheet;
+  const double down = names.angle == 0 ? 0.5 * sheet.line() : 0.3 * sheet.line();
+  return fmt::format("set label {} at {} {} tc rgb '#222222'\n", literal(text),
+                     layout.frame.place({layout.along(place), top - down}),
+                     names.angle == 0 ? "center" : fmt::format("rotate by {} right", names.angle));
+}
+
+std::string names_script(const Layout& layout) {
+  std::string script;
+  const double below = layout.frame.box.bottom - 0.15 * layout.frame.sheet.line();
+  for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {
+    const BarGroup& group = layout.chart->groups[g];
+    if (layout.groups.height > 0)
+      script += name_below(layout, group.name,
+                           layout.place(g, 0) + (static_cast<double>(layout.each) - 1) / 2,
+                           below - layout.bars.height, layout.groups);
+    for (std::size_t b = 0; b < layout.each && layout.bars.height > 0; ++b)
+      script += name_below(layout, group.bars[b].name, layout.place(g, b), below, layout.bars);
+  }
+  return script;
+}
+
+/// What stands over bars and, where none can be, a cross.
+std::string marks_script(const Layout& layout, double scale) {
+  std::string script;
+  for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {
+    for (std::size_t b = 0; b < layout.each; ++b) {
+      const Bar& bar = layout.chart->groups[g].bars[b];
+      double sum = 0;
+      for (const double part : bar.parts) sum += part;
+      if (bar.parts.empty() && bar.infeasible)
+        script +=
+            fmt::format("set label '' at first {},graph 0.03 point pt 2 ps 0.6 lc rgb '#888888'\n",
+                        layout.place(g, b));
+      if (!bar.above.empty())
+        script += fmt::format("set label {} at first {},first {} center offset 0,0.6 front\n",
+                              literal(bar.above), layout.place(g, b), sum * scale);
+    }
+  }
+  return script;
+}
+
+/// Each part as boxes from the sum of those below it.
+std::string boxes(const Layout& layout, double scale) {
+  const std::size_t first = layout.groups.height > 0 ? 3 : 2;  // column of the first part
+  const std::string at = fmt::format("($0+{}*floor($0/{}))", kGap, layout.each);
+  std::vector<std::string> parts;
+  std::string below = "0";
+  for (std::size_t i = 0; i < layout.chart->parts.size(); ++i) {
+    const BarPart& part = layout.chart->parts[i];
+    const std::string above = fmt::format("{}+${}*{}", below, first + i, scale);
+    parts.push_back(fmt::format(
+        "  data using {0}:({2}):({0}-{3}):({0}+{3}):({1}):({2}) with boxxyerror lc rgb '{4}' fs "
+        "{5} noborder title {6}",
+        at, below, above, kHalf, part.colour.empty() ? colour(i) : part.colour,
+        part.colour.empty() && i >= 7 ? "pattern 1" : "solid 0.95", literal(part.name)));
+    below = above;
+  }
+  if (has_cross(*layout.chart))
+    parts.push_back("  keyentry with points pt 2 ps 0.6 lc rgb '#888888' title 'cannot run'");
+  return fmt::format("plot \\\n{}\n", fmt::join(parts, ", \\\n"));
+}
+
+std::string csv_of(const BarChart& chart, bool grouped) {
+  std::string csv = grouped ? sweep::csv_cell(chart.group_key) + "," : "";
+  csv += sweep::csv_cell(chart.bar_key);
+  for (const BarPart& part : chart.parts) csv += "," + sweep::csv_cell(part.name);
+  csv += "\n";
+  for (const BarGroup& group : chart.groups) {
+    for (const Bar& bar : group.bars) {
+      csv += (grouped ? sweep::csv_cell(group.name) + "," : "") + sweep::csv_cell(bar.name);
+      for (std::size_t i = 0; i < chart.parts.size(); ++i)
+        csv += bar.parts.empty() ? "," : fmt::format(",{}", bar.parts[i]);
+      csv += "\n";
+    }
+  }
+  return csv;
+}
+
+}  // namespace
+
+double BarChart::highest() const {
+  double most = 0;
+  for (const BarGroup& group : groups) {
+    for (const Bar& bar : group.bars) {
+      double sum = 0;
+      for (const double part : bar.parts) sum += part;
+      most = std::max(most, sum);
+    }
+  }
+  return most;
+}
+
+Figure draw_groups(const BarChart& chart, const Headings& texts, const Request& request,
+                   const Quantity& y) {
+  const bool grouped = chart.groups.size() > 1 || !chart.groups.front().name.empty();
+  const bool noted = !chart.groups.front().bars.front().above.empty();
+  Figure figure;
+  figure.sheet = sheet_of(request, 0.6);
+  Layout layout = layout_of(chart, texts, request, figure.sheet);
+  Headings told = texts;
+  if (layout.bars.height == 0) {
+    const std::string names = fmt::format("{}", fmt::join(names_of(chart.groups.front()), ", "));
+    told.x += " = " + names;
+    figure.remarks = {fmt::format("bars are too narrow for names: from left to right {}", names)};
+    layout = layout_of(chart, told, request, figure.sheet);
+  }
+  constexpr double kAbove = 1.12;
+  const Axis up =
+      axis_of("y", false, {0, chart.highest() * y.scale * (noted ? kAbove : 1), 0}, figure.sheet);
+  const double down = layout.bars.height + layout.groups.height;
+  figure.csv = csv_of(chart, grouped);
+  figure.script =
+      heading(told, request, figure.sheet) + layout.frame.script() + up.script +
+      fmt::format("unset xtics\nset xlabel offset screen 0,{:.4f}\nset xrange [{}:{}]\n",
+                  -down / figure.sheet.height, layout.low, layout.high) +
+      names_script(layout) + marks_script(layout, y.scale) + boxes(layout, y.scale);
+  return figure;
+}
+
+}  // namespace tessera::plot

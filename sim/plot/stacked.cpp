@@ -1,0 +1,88 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/plot/bar_groups.h"
+#include "sim/plot/parts.h"
+#include "sim/plot/pivot.h"
+
+namespace tessera::plot {
+namespace {
+
+std::size_t index_of(const std::vector<std::string>& texts, const std::string& text) {
+  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
+}
+
+/// A bar for each place of a table of sums: grouped by x, or bars at x themselves.
+BarChart empty_chart(const Pivot& sums, const Request& request, bool grouped) {
+  BarChart chart;
+  chart.group_key = request.x;
+  chart.bar_key = grouped ? fmt::format("{}", fmt::join(request.by, ", ")) : request.x;
+  chart.groups.resize(grouped ? sums.x_texts.size() : 1);
+  for (std::size_t i = 0; i < sums.x_texts.size(); ++i) {
+    BarGroup& group = chart.groups[grouped ? i : 0];
+    if (grouped) group.name = sums.x_texts[i];
+    for (std::size_t s = 0; s < sums.series.size(); ++s)
+      group.bars.push_back({grouped ? sums.series[s] : sums.x_texts[i], {}, sums.infeasible[i][s]});
+  }
+  return chart;
+}
+
+std::vector<double> numbers_of(const Row& row, const std::vector<std::string>& paths) {
+  std::vector<double> numbers;
+  for (const std::string& path : paths) numbers.push_back(number(row, path).value_or(0));
+  return numbers;
+}
+
+/// A sample a run: the sum of what stands there, so that two at one place are refused.
+std::vector<Sample> sums_of(const Rows& rows, const std::vector<std::string>& paths) {
+  std::vector<Sample> samples;
+  for (const Row& row : rows.rows) {
+    double sum = 0;
+    for (const double each : numbers_of(row, paths)) sum += each;
+    samples.push_back({&row, "", sum});
+  }
+  return samples;
+}
+
+/// "density; bars: n 256, 1024": what groups are and what the bars in each.
+std::string label_below(const Request& request, bool grouped) {
+  const std::string x = quantity_of(request.x, 0).title();
+  if (!grouped) return x;
+  std::vector<std::string> names;
+  for (const std::string& path : request.by) names.push_back(quantity_of(path, 0).title());
+  return fmt::format("{}; bars: {}", x, fmt::join(names, ", "));
+}
+
+}  // namespace
+
+/// Quantities on top of each other, the parts of a section: a bar for each value of an axis, or for
+/// each of --by in groups along it.
+Figure stacked(const Source& source, const Request& given) {
+  Request asked = given;
+  if (asked.y.empty()) asked.y = {"time"};
+  const std::string whole = asked.y.size() == 1 ? section_of(asked.y.front()) : "";
+  asked.y = stacked_paths(source.rows, asked.y);
+  Request request = completed(source.rows, asked, false);
+  const std::vector<std::string> paths = request.y;
+  const bool grouped = !request.by.empty();
+  request.y.resize(1);  // places are those of sums
+  const Pivot sums = pivot(source.rows, sums_of(source.rows, paths), request);
+  BarChart chart = empty_chart(sums, request, grouped);
+  chart.parts = looks_of(paths);
+  for (const Row& row : source.rows.rows) {
+    const std::size_t i = index_of(sums.x_texts, text(row, request.x));
+    const std::size_t s = index_of(sums.series, series_label(row, request.by));
+    if (i == sums.x_texts.size()) continue;
+    (grouped ? chart.groups[i].bars[s] : chart.groups.front().bars[i]).parts =
+        numbers_of(row, paths);
+  }
+  Quantity y = shared_quantity(paths, chart.highest());
+  y.label = whole;
+  return draw_groups(chart,
+                     {title_of(source.rows, request), label_below(request, grouped), y.title(), ""},
+                     request, y);
+}
+
+}  // namespace tessera::plot
