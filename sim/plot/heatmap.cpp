@@ -49,11 +49,12 @@ std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis) {
 std::string marks_of(const Pivot& table, const Sheet& sheet) {
   double widest = 0;
   for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
-  return fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
-                     thinned_marks(table.x_texts, kPlotShare * sheet.width, widest + sheet.letter()),
-                     thinned_marks(table.series, kPlotShare * sheet.height, sheet.line()),
-                     static_cast<double>(table.x_texts.size()) - 0.5,
-                     static_cast<double>(table.series.size()) - 0.5);
+  return fmt::format(
+      "set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
+      thinned_marks(table.x_texts, kPlotShare * sheet.width, widest + sheet.letter()),
+      thinned_marks(table.series, kPlotShare * sheet.height, sheet.line()),
+      static_cast<double>(table.x_texts.size()) - 0.5,
+      static_cast<double>(table.series.size()) - 0.5);
 }
 
 /// The numbers in their cells, if they can be read there.

@@ -119,6 +119,14 @@ bool more_is_better(const std::string& path) {
          path.find("per_joule") != std::string::npos;
 }
 
+bool is_resource(const std::string& path) {
+  constexpr std::array<std::string_view, 6> kEnds = {
+      "tiles", "chips", "clock_ghz", "contexts", "bytes_per_cycle", "bytes_per_slot"};
+  return path.starts_with("machine.") &&
+         std::any_of(kEnds.begin(), kEnds.end(),
+                     [&](std::string_view end) { return path.ends_with(end); });
+}
+
 bool is_geometric(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());

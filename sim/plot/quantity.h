@@ -30,6 +30,10 @@ Quantity quantity_of(const std::string& path, double largest);
 /// Whether more of it is better, as of rates; of time and bytes it is not.
 bool more_is_better(const std::string& path);
 
+/// Whether a key of a machine counts what work can be spread over, so that twice as much could
+/// halve the time: tiles, clocks, contexts, bytes a cycle; not latencies and capacities.
+bool is_resource(const std::string& path);
+
 /// Whether values step by about equal factors rather than by equal differences.
 bool is_geometric(std::span<const double> values);
 

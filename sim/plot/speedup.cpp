@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/plot/script.h"
 
@@ -59,21 +62,88 @@ Rows without(const Row& base, const Rows& rows, const std::vector<std::string>& 
   return others;
 }
 
+/// Where speed-ups begin: its conditions, and the axis among them that x is, if one is.
+struct Base {
+  std::vector<std::string> conditions, paths;
+  Rows rows{};
+  bool on_x = false;  ///< it is a point of x: the lines begin there, at 1
+};
+
+/// What the request says, or else the first value of x.
+Base base_of(const Rows& rows, const Request& given) {
+  Base base{given.baseline, {}};
+  if (base.conditions.empty()) {
+    const std::string x = completed(rows, given, true).x;
+    const auto first =
+        std::min_element(rows.rows.begin(), rows.rows.end(), [&](const Row& a, const Row& b) {
+          constexpr double kLast = std::numeric_limits<double>::infinity();
+          return number(a, x).value_or(kLast) < number(b, x).value_or(kLast);
+        });
+    base.conditions = {fmt::format("{}={}", x, text(*first, x))};
+  }
+  for (const std::string& condition : base.conditions) base.paths.push_back(path_of(condition));
+  base.rows = rows.where(base.conditions);
+  return base;
+}
+
+/// "machine.tiles = 64", "gemm": texts say by themselves what they are of.
+std::string name_of(const Base& base) {
+  std::vector<std::string> names;
+  for (const std::string& path : base.paths) {
+    const std::string value = text(base.rows.rows.front(), path);
+    names.push_back(number(base.rows.rows.front(), path) ? fmt::format("{} = {}", path, value)
+                                                         : value);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Time and rates speed up; of all else it is said what there is more or less of.
+std::string gain_of(const std::string& y) {
+  const std::string unit = quantity_of(y, 0).unit;
+  if (unit.ends_with("cycles") || unit.ends_with("s")) return "speed-up over ";
+  return fmt::format("gain in {} over ", quantity_of(y, 0).label);
+}
+
+/// What twice as much of a resource would give: the line of x over the base's x.
+std::string ideal_curve(const Request& request, const Base& base, const Axis& x, const Axis& y) {
+  const auto at = number(base.rows.rows.front(), request.x);
+  if (!base.on_x || !at || *at <= 0 || !is_resource(request.x)) return "";
+  const double low = std::max(x.low, y.logarithmic ? y.low * *at : 0);
+  const double high = std::min(x.high, y.high * *at);
+  return fmt::format(
+      ", \\\n  [x={}:{}] '+' using (x):(x/{}) with lines lc rgb '#555555' dt 3 lw 1.5 title "
+      "'ideal: {} / {}'",
+      low, high, *at, quantity_of(request.x, 0).label, text(*at));
+}
+
+std::vector<std::string> remarks_on(const Base& base, bool chosen, const Rows& others,
+                                    std::size_t drawn) {
+  std::vector<std::string> remarks;
+  if (chosen)
+    remarks.push_back(fmt::format("speedup: over {}, the first: --baseline path=value says another",
+                                  name_of(base)));
+  if (drawn < others.rows.size())
+    remarks.push_back(fmt::format("left out: {} without a run of {} that is else the same",
+                                  counted(others.rows.size() - drawn, "point"), name_of(base)));
+  return remarks;
+}
+
 }  // namespace
 
-/// How many times faster runs are than those of a baseline, along an axis.
+/// How many times faster runs are than those of a baseline, along an axis. Where the baseline is a
+/// point of that axis and the axis a resource, with the line that ideal scaling gives.
 Figure speedup(const Source& source, const Request& given) {
-  if (given.baseline.empty()) {
-    throw UserError(
-        "tessera plot: speedup: --baseline path=value is needed, for example "
-        "--baseline workload.kernel=gemm");
+  Base base = base_of(source.rows, given);
+  Rows others = source.rows;
+  Request request = completed(others, given, true);
+  base.on_x = std::find(base.paths.begin(), base.paths.end(), request.x) != base.paths.end();
+  if (!base.on_x) {
+    others = without(base.rows.rows.front(), source.rows, base.paths);
+    request = completed(others, given, true);
   }
-  const Rows base = source.rows.where(given.baseline);
-  std::vector<std::string> apart;
-  for (const std::string& condition : given.baseline) apart.push_back(path_of(condition));
-  const Rows others = without(base.rows.front(), source.rows, apart);
-  const Request request = completed(others, given, true);
-  const Pivot table = pivot(others, samples_over(base, others, request.y.front(), apart), request);
+  const std::vector<Sample> samples =
+      samples_over(base.rows, others, request.y.front(), base.paths);
+  const Pivot table = pivot(others, samples, request);
   const double least = std::min(table.smallest(), 1.0), most = std::max(table.largest(), 1.0);
   constexpr double kWide = 20;
   Figure figure;
@@ -83,14 +153,16 @@ Figure speedup(const Source& source, const Request& given) {
       x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
   const Axis up = axis_of("y", wants_log(request, 'y', most > kWide * least), {least, most, least},
                           figure.sheet);
+  std::string drawn = curves(table, across, up, 1);
+  drawn.insert(drawn.size() - 1, ideal_curve(request, base, across, up));
+  figure.remarks = remarks_on(base, given.baseline.empty(), others, samples.size());
   figure.script =
       heading({title_of(others, request), quantity_of(request.x, 0).title(),
-               "speed-up over " + text(base.rows.front(), apart.front()) + best_note(request),
-               table.key_title},
+               gain_of(request.y.front()) + name_of(base) + best_note(request), table.key_title},
               request, figure.sheet) +
       across.script + up.script +
       "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#888888' lw 1.5 dt 2\n" +
-      curves(table, across, up, 1);
+      drawn;
   return figure;
 }
 

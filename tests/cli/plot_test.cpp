@@ -339,7 +339,8 @@ TEST_SUITE("cli") {
     check_refused(folder, "plot s --y 'time.cycles / machine.tile'",
                   {"--y: no run has machine.tile"});
     check_refused(folder, "plot s --y 'time.cycles / '", {"--y: time.cycles / : position 15"});
-    check_refused(folder, "plot s --kind speedup", {"--baseline path=value is needed"});
+    check_refused(folder, "plot s --kind speedup --baseline dtype",
+                  {"found dtype, allowed path=value"});
     check_refused(folder, "plot s --kind roofline", {"machines of the runs differ"});
     check_refused(folder, "plot s --kind timeline",
                   {"timeline: found s, allowed the folder of one run"});

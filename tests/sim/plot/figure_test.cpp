@@ -302,6 +302,36 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(speedup(source, wanted), UserError);
   }
 
+  TEST_CASE("a speed-up begins at the first of a resource, with the line of ideal scaling") {
+    const Source source = runs({{{{"machine.tiles", 64}, {"type", "f32"}}, 100},
+                                {{{"machine.tiles", 16}, {"type", "f32"}}, 300},
+                                {{{"machine.tiles", 16}, {"type", "f16"}}, 200},
+                                {{{"machine.tiles", 64}, {"type", "f16"}}, 50},
+                                {{{"machine.tiles", 64}, {"type", "f8"}}, 50}});
+    const Figure first = speedup(source, {});
+    CHECK(first.csv == "machine.tiles,f32,f16\n16,1,1\n64,3,4\n");
+    CHECK(holds(first.script, "set ylabel 'speed-up over machine.tiles = 16'"));
+    CHECK(holds(first.script, "'+' using (x):(x/16) with lines"));
+    CHECK(holds(first.script, "title 'ideal: tiles / 16'"));
+    CHECK(first.remarks ==
+          std::vector<std::string>{
+              "speedup: over machine.tiles = 16, the first: --baseline path=value says another",
+              "left out: 1 point without a run of machine.tiles = 16 that is else the same"});
+    Request wanted;
+    wanted.baseline = {"machine.tiles=64"};
+    const Figure second = speedup(source, wanted);
+    CHECK(second.csv.starts_with("machine.tiles,f32,f16,f8\n16,0.333"));
+    CHECK(holds(second.script, "(x/64)"));
+    CHECK(second.remarks.empty());
+    // Twice the problem is no resource.
+    const Source problems = runs({{{{"workload.n", 1}}, 10}, {{{"workload.n", 2}}, 30}});
+    CHECK_FALSE(holds(speedup(problems, {}).script, "ideal"));
+    // Energy does not speed up.
+    wanted = request("machine.tiles", "memory.max_tile_bytes");
+    CHECK(holds(speedup(source, wanted).script,
+                "set ylabel 'gain in max tile memory over machine.tiles = 16'"));
+  }
+
   TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {
     // Its config says 4 tiles all the same.
     const Source source = runs({{{{"kernel", "sparse"}, {"n", 1}, {"machine.tiles", 8}}, 25},
