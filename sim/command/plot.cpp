@@ -53,6 +53,9 @@ const plot::Kind* kind_of(const PlotRequest& request) {
   const std::string& folder = request.folders.front();
   if (one && trace::is_trace(folder)) return &kind_named("timeline");
   if (one && plot::is_run_folder(folder)) return &kind_named("timeline");
+  const bool runs =
+      std::all_of(request.folders.begin(), request.folders.end(), plot::is_run_folder);
+  if (runs && request.figure.x.empty()) return &kind_named("comparison");
   return one && sensitivity::is_stored(folder) ? &kind_named("tornado") : nullptr;
 }
 
@@ -262,8 +265,9 @@ Command plot_command() {
   plot::Request& figure = request->figure;
   const Option kind = choosing(
       {"--kind", &request->kind,
-       "lines, bars, stacked (parts of a section such as stalls), heatmap, scatter, parallel, "
-       "speedup, pareto, roofline; of one run: timeline, matrix (traffic), tiles, training, "
+       "lines, bars, stacked (parts of a section such as stalls), comparison (of runs), heatmap, "
+       "scatter, parallel, speedup, pareto, roofline; of one run: timeline, matrix (traffic), "
+       "tiles, training, "
        "raster; of a trace: timeline, utilisation, traffic, matrix; of tessera sensitivity: "
        "tornado"},
       kind_names);
@@ -277,11 +281,14 @@ Command plot_command() {
            {"--y", &figure.y,
             "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "
             "(default: time.cycles)"},
-           {"--by", &figure.by, "what tells lines apart (default: the other axes)"},
+           {"--by", &figure.by,
+            "what tells lines, bars of a group or Pareto fronts apart (default: the other axes; "
+            "fronts: nothing)"},
            {"--where", &request->where, "path=value: only these runs"},
            {"--best", &figure.best,
             "an axis: of runs that differ only there, the one with the best y (largest of a rate)"},
-           {"--baseline", &figure.baseline, "path=value: the runs that speedup compares with"},
+           {"--baseline", &figure.baseline,
+            "path=value: the runs that speedup compares with (default: the first x)"},
            {"--title", &figure.title, "above the figure; '' for none"},
            {"--xlabel", &figure.xlabel, "below the figure"},
            {"--ylabel", &figure.ylabel, "at the left of the figure"},

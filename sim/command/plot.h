@@ -11,8 +11,8 @@ namespace tessera::command {
 /// The arguments of `tessera plot`.
 struct PlotRequest {
   std::vector<std::string> folders;  ///< of sweeps and runs
-  std::string kind;                  ///< empty: timeline of a run, scatter of a random
-                                     ///< sweep, lines of all else
+  std::string kind;                  ///< empty: timeline of a run, comparison of runs,
+                                     ///< scatter of a random sweep, lines of all else
   plot::Request figure;
   std::string width, height, size;   ///< of the sheet and its letters, as written
   std::vector<std::string> where;    ///< path=value

@@ -62,6 +62,7 @@ std::span<const Kind> kinds();
 Figure lines(const Source& source, const Request& request);
 Figure bars(const Source& source, const Request& request);
 Figure stacked(const Source& source, const Request& request);
+Figure comparison(const Source& source, const Request& request);
 Figure matrix(const Source& source, const Request& request);
 Figure heatmap(const Source& source, const Request& request);
 Figure roofline(const Source& source, const Request& request);

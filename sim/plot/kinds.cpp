@@ -10,6 +10,7 @@ std::span<const Kind> kinds() {
       Kind{"lines", Needs::runs, kTime, "xy", lines},
       Kind{"bars", Needs::runs, kTime, "y", bars},
       Kind{"stacked", Needs::runs, kTime, "", stacked},
+      Kind{"comparison", Needs::runs, kTime, "", comparison},
       Kind{"heatmap", Needs::runs, kTime, "z", heatmap},
       Kind{"scatter", Needs::runs, kTime, "xyz", scatter},
       Kind{"parallel", Needs::runs, kTime, "z", parallel},

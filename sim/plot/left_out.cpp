@@ -29,7 +29,8 @@ constexpr std::array kReasons = {
     Reason{"", "not simulated", "not simulated"}};
 
 std::string_view reason_of(const Row& row) {
-  const bool fits = row.error.find("not fit") == std::string::npos;
+  // "does not fit", "no plan fits": however a kernel says it.
+  const bool fits = row.error.find(" fit") == std::string::npos;
   return row.status == kFailed && !fits ? kReasons.front().status : std::string_view(row.status);
 }
 

@@ -140,6 +140,7 @@ Rows read_rows(std::span<const std::string> folders) {
       read_table(folder, rows);
     } else if (is_run_folder(folder)) {
       runs.push_back({Json::object(), report::read_run(folder).report});
+      runs.back().report["folder"] = folder;
     } else {
       throw UserError(
           fmt::format("{}: found neither {} of tessera sweep nor report.json of tessera run there",

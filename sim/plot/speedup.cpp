@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,6 +28,8 @@ bool belongs(const Row& base, const Row& row, const Rows& rows,
     return !sets(base, path) || text(base, path) == text(row, path);
   });
 }
+
+constexpr const char* kNoBreak = "\u00a0";
 
 std::string path_of(const std::string& condition) {
   return condition.substr(0, condition.find('='));
@@ -69,30 +71,40 @@ struct Base {
   bool on_x = false;  ///< it is a point of x: the lines begin there, at 1
 };
 
-/// What the request says, or else the first value of x.
-Base base_of(const Rows& rows, const Request& given) {
-  Base base{given.baseline, {}};
-  if (base.conditions.empty()) {
-    const std::string x = completed(rows, given, true).x;
-    const auto first =
-        std::min_element(rows.rows.begin(), rows.rows.end(), [&](const Row& a, const Row& b) {
-          constexpr double kLast = std::numeric_limits<double>::infinity();
-          return number(a, x).value_or(kLast) < number(b, x).value_or(kLast);
-        });
-    base.conditions = {fmt::format("{}={}", x, text(*first, x))};
-  }
-  for (const std::string& condition : base.conditions) base.paths.push_back(path_of(condition));
-  base.rows = rows.where(base.conditions);
+Base base_at(const Rows& rows, const std::vector<std::string>& conditions) {
+  Base base{conditions, {}};
+  for (const std::string& condition : conditions) base.paths.push_back(path_of(condition));
+  base.rows = rows.where(conditions);
   return base;
 }
 
-/// "machine.tiles = 64", "gemm": texts say by themselves what they are of.
-std::string name_of(const Base& base) {
+/// What the request says, or else the first value of x that most runs have beside them.
+Base base_of(const Rows& rows, const Request& given) {
+  if (!given.baseline.empty()) return base_at(rows, given.baseline);
+  const Request request = completed(rows, given, true);
+  std::map<double, std::string> values;
+  for (const Row& row : rows.rows)
+    if (const auto value = number(row, request.x)) values[*value] = text(row, request.x);
+  Base best;
+  std::size_t most = 0;
+  for (const auto& [place, value] : values) {
+    Base base = base_at(rows, {fmt::format("{}={}", request.x, value)});
+    const std::size_t found = samples_over(base.rows, rows, request.y.front(), base.paths).size();
+    if (found <= most) continue;
+    most = found;
+    best = std::move(base);
+  }
+  return best;
+}
+
+/// "machine.tiles = 64", "gemm": texts say by themselves what they are of. `gap`: about the sign.
+std::string name_of(const Base& base, const char* gap = " ") {
   std::vector<std::string> names;
   for (const std::string& path : base.paths) {
     const std::string value = text(base.rows.rows.front(), path);
-    names.push_back(number(base.rows.rows.front(), path) ? fmt::format("{} = {}", path, value)
-                                                         : value);
+    names.push_back(number(base.rows.rows.front(), path)
+                        ? fmt::format("{0}{1}={1}{2}", path, gap, value)
+                        : value);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -111,17 +123,17 @@ std::string ideal_curve(const Request& request, const Base& base, const Axis& x,
   const double low = std::max(x.low, y.logarithmic ? y.low * *at : 0);
   const double high = std::min(x.high, y.high * *at);
   return fmt::format(
-      ", \\\n  [x={}:{}] '+' using (x):(x/{}) with lines lc rgb '#555555' dt 3 lw 1.5 title "
-      "'ideal: {} / {}'",
-      low, high, *at, quantity_of(request.x, 0).label, text(*at));
+      ", \\\n  [x={}:{}] '+' using (x):(x/{}) with lines lc rgb '#333333' dt 3 lw 2.5 title "
+      "'ideal'",
+      low, high, *at);
 }
 
 std::vector<std::string> remarks_on(const Base& base, bool chosen, const Rows& others,
                                     std::size_t drawn) {
   std::vector<std::string> remarks;
   if (chosen)
-    remarks.push_back(fmt::format("speedup: over {}, the first: --baseline path=value says another",
-                                  name_of(base)));
+    remarks.push_back(
+        fmt::format("speedup: over {}: --baseline path=value chooses another base", name_of(base)));
   if (drawn < others.rows.size())
     remarks.push_back(fmt::format("left out: {} without a run of {} that is else the same",
                                   counted(others.rows.size() - drawn, "point"), name_of(base)));
@@ -147,7 +159,8 @@ Figure speedup(const Source& source, const Request& given) {
   const double least = std::min(table.smallest(), 1.0), most = std::max(table.largest(), 1.0);
   constexpr double kWide = 20;
   Figure figure;
-  figure.sheet = sheet_of(request, 0.6);
+  constexpr double kTall = 0.76;  // of a narrow one, for the name of the base beside it
+  figure.sheet = sheet_of(request, request.sheet.is_narrow() ? kTall : 0.6);
   figure.csv = table.csv();
   const Axis across =
       x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
@@ -158,7 +171,8 @@ Figure speedup(const Source& source, const Request& given) {
   figure.remarks = remarks_on(base, given.baseline.empty(), others, samples.size());
   figure.script =
       heading({title_of(others, request), quantity_of(request.x, 0).title(),
-               gain_of(request.y.front()) + name_of(base) + best_note(request), table.key_title},
+               gain_of(request.y.front()) + name_of(base, kNoBreak) + best_note(request),
+               table.key_title},
               request, figure.sheet) +
       across.script + up.script +
       "set arrow from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#888888' lw 1.5 dt 2\n" +

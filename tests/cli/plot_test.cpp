@@ -121,6 +121,7 @@ TEST_SUITE("cli") {
           "s --kind speedup --baseline workload.dtype=f32",
           "g --kind roofline",
           "r --kind timeline",
+          "r r",
           "r --kind tiles --y sent_bytes",
           "n --kind training",
           "n --kind raster --width 3.3in --size 8",

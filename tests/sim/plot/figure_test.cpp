@@ -148,6 +148,48 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(stacked(source, wanted), UserError);
   }
 
+  TEST_CASE("runs compare in seconds where their clocks differ, each beside the first") {
+    Source source = runs({{Json::object(), 4000}, {Json::object(), 4000}, {Json::object(), 1000}});
+    const char* const names[] = {"slow", "fast", "small"};
+    for (std::size_t i = 0; i < 3; ++i) {
+      Json& report = source.rows.rows[i].report;
+      report["time"] = {{"cycles", report["time"]["cycles"]},
+                        {"compute_cycles", report["time"]["cycles"].get<double>() - 600},
+                        {"exchange_cycles", 600}};
+      report["config"]["machine"]["name"] = names[i];
+    }
+    CHECK(comparison(source, {}).csv ==
+          "run,compute,exchange\nslow,3400,600\nfast,3400,600\nsmall,400,600\n");
+    CHECK(comparison(source, {}).remarks.empty());
+    source.rows.rows[1].report["config"]["machine"]["clock_ghz"] = 2.0;
+    const Figure figure = comparison(source, {});
+    CHECK(figure.csv ==
+          "run,compute,exchange\nslow,3.4e-06,6e-07\nfast,1.7e-06,3e-07\nsmall,4e-07,6e-07\n");
+    CHECK(holds(figure.script, "set ylabel 'time (µs)'"));
+    CHECK(holds(figure.script, "set label '0.50x' at first 1,first 2 "));
+    CHECK(holds(figure.script, "set label '0.25x' at first 2,first 1 "));
+    CHECK(
+        figure.remarks ==
+        std::vector<std::string>{
+            "comparison: clocks differ (slow 1 GHz, fast 2 GHz, small 1 GHz): cycles are drawn as "
+            "seconds"});
+    Request wanted;
+    wanted.y = {"time.cycles"};
+    CHECK(comparison(source, wanted).csv == "run,time\nslow,4e-06\nfast,2e-06\nsmall,1e-06\n");
+    wanted.y = {"memory.max_tile_bytes"};
+    CHECK(comparison(source, wanted).csv == "run,max tile memory\nslow,100\nfast,100\nsmall,100\n");
+    wanted.x = "n";
+    CHECK_THROWS_AS(comparison(source, wanted), UserError);
+  }
+
+  TEST_CASE("runs of one machine are named by what tells them apart") {
+    const Source source = runs({{{{"workload.n", 1}, {"machine.tiles", 2}}, 10},
+                                {{{"workload.n", 1}, {"machine.tiles", 4}}, 10}});
+    Request wanted;
+    wanted.y = {"time.cycles"};
+    CHECK(comparison(source, wanted).csv == "run,time\ntiles 2,10\ntiles 4,10\n");
+  }
+
   TEST_CASE("a heat map has a cell for each pair of values, NaN where no run is") {
     const Figure figure = heatmap(grid(), request("n"));
     CHECK(figure.csv ==
@@ -307,29 +349,31 @@ TEST_SUITE("unit") {
                                 {{{"machine.tiles", 16}, {"type", "f32"}}, 300},
                                 {{{"machine.tiles", 16}, {"type", "f16"}}, 200},
                                 {{{"machine.tiles", 64}, {"type", "f16"}}, 50},
-                                {{{"machine.tiles", 64}, {"type", "f8"}}, 50}});
+                                {{{"machine.tiles", 8}, {"type", "f8"}}, 50},
+                                {{{"machine.tiles", 4}, {"type", "f16"}}, 800}});
+    // Of 4 tiles most have none beside them.
     const Figure first = speedup(source, {});
-    CHECK(first.csv == "machine.tiles,f32,f16\n16,1,1\n64,3,4\n");
-    CHECK(holds(first.script, "set ylabel 'speed-up over machine.tiles = 16'"));
+    CHECK(first.csv == "machine.tiles,f32,f16\n4,,0.25\n16,1,1\n64,3,4\n");
+    CHECK(holds(first.script, "set ylabel 'speed-up over machine.tiles\u00a0=\u00a016'"));
     CHECK(holds(first.script, "'+' using (x):(x/16) with lines"));
-    CHECK(holds(first.script, "title 'ideal: tiles / 16'"));
+    CHECK(holds(first.script, "title 'ideal'"));
     CHECK(first.remarks ==
           std::vector<std::string>{
-              "speedup: over machine.tiles = 16, the first: --baseline path=value says another",
+              "speedup: over machine.tiles = 16: --baseline path=value chooses another base",
               "left out: 1 point without a run of machine.tiles = 16 that is else the same"});
     Request wanted;
     wanted.baseline = {"machine.tiles=64"};
     const Figure second = speedup(source, wanted);
-    CHECK(second.csv.starts_with("machine.tiles,f32,f16,f8\n16,0.333"));
+    CHECK(second.csv.starts_with("machine.tiles,f32,f16\n4,,0.0625\n16,0.333"));
     CHECK(holds(second.script, "(x/64)"));
-    CHECK(second.remarks.empty());
+    CHECK(second.remarks.size() == 1);
     // Twice the problem is no resource.
     const Source problems = runs({{{{"workload.n", 1}}, 10}, {{{"workload.n", 2}}, 30}});
     CHECK_FALSE(holds(speedup(problems, {}).script, "ideal"));
     // Energy does not speed up.
     wanted = request("machine.tiles", "memory.max_tile_bytes");
     CHECK(holds(speedup(source, wanted).script,
-                "set ylabel 'gain in max tile memory over machine.tiles = 16'"));
+                "set ylabel 'gain in max tile memory over machine.tiles\u00a0=\u00a016'"));
   }
 
   TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {

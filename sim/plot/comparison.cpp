@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/errors.h"
+#include "sim/plot/bar_groups.h"
+#include "sim/plot/pivot.h"
+
+namespace tessera::plot {
+namespace {
+
+constexpr const char* kClock = "machine.clock_ghz";
+
+bool tell_apart(const std::vector<std::string>& names) {
+  return std::set<std::string>(names.begin(), names.end()).size() == names.size() &&
+         std::find(names.begin(), names.end(), "") == names.end();
+}
+
+std::vector<std::string> names_by(const Rows& rows,
+                                  const std::function<std::string(const Row&)>& name) {
+  std::vector<std::string> names;
+  for (const Row& row : rows.rows) names.push_back(name(row));
+  return names;
+}
+
+/// What tells the runs apart, the shortest that does: the machine, one axis, the folder, all axes;
+/// else their numbers.
+std::vector<std::string> names_of(const Rows& rows, const std::vector<std::string>& by) {
+  const auto of_axis = [&](const std::string& path) {
+    return names_by(rows, [&](const Row& row) {
+      const std::string value = text(row, path);
+      return number(row, path) ? quantity_of(path, 0).label + " " + value : value;
+    });
+  };
+  if (!by.empty()) return names_by(rows, [&](const Row& row) { return series_label(row, by); });
+  std::vector<std::string> names =
+      names_by(rows, [](const Row& row) { return text(row, "machine.name"); });
+  for (auto path = rows.axes.begin(); path != rows.axes.end() && !tell_apart(names); ++path)
+    names = of_axis(*path);
+  if (!tell_apart(names))
+    names = names_by(rows, [](const Row& row) {
+      return std::filesystem::path(text(row, "folder")).lexically_normal().filename().string();
+    });
+  if (!tell_apart(names))
+    names = names_by(rows, [&](const Row& row) { return series_label(row, rows.axes); });
+  if (tell_apart(names)) return names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}", i + 1);
+  return names;
+}
+
+bool differ(const Rows& rows, const std::string& path) {
+  return std::any_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
+    return text(row, path) != text(rows.rows.front(), path);
+  });
+}
+
+/// "clocks differ", "problems differ": what a reader must know, with each run's.
+std::string remark_on(const Rows& rows, const std::vector<std::string>& names, const char* what,
+                      const std::string& path, const char* unit) {
+  std::vector<std::string> each;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    each.push_back(fmt::format("{} {}{}", names[i], text(rows.rows[i], path), unit));
+  return fmt::format("comparison: {} differ ({})", what, fmt::join(each, ", "));
+}
+
+/// A bar a run; cycles become seconds of each run's clock if `as_seconds`.
+BarChart chart_of(const Rows& rows, const std::vector<std::string>& paths,
+                  const std::vector<std::string>& names, bool as_seconds) {
+  constexpr double kGiga = 1e9;
+  BarChart chart{"", "run", looks_of(paths), {BarGroup{"", {}}}};
+  if (paths.size() == 1) chart.parts.front().name = quantity_of(paths.front(), 0).label;
+  double first = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Bar& bar = chart.groups.front().bars.emplace_back();
+    bar.name = names[i];
+    double sum = 0;
+    for (const std::string& path : paths) {
+      const double value = number(rows.rows[i], path).value_or(0);
+      const double clock = as_seconds ? number(rows.rows[i], kClock).value_or(0) * kGiga : 1;
+      bar.parts.push_back(value / clock);
+      sum += bar.parts.back();
+    }
+    if (i == 0) first = sum;
+    if (first > 0) bar.above = fmt::format("{:.2f}x", sum / first);
+  }
+  return chart;
+}
+
+}  // namespace
+
+/// A quantity of each run, or the parts of a section, beside the first run's: bars in the order in
+/// which the runs are given. Cycles of different clocks compare in seconds.
+Figure comparison(const Source& source, const Request& given) {
+  const Rows& rows = source.rows;
+  if (!given.x.empty())
+    throw UserError(fmt::format(
+        "tessera plot: --x: found {}, but the bars of comparison are runs: --by names them",
+        given.x));
+  for (const std::string& path : given.by) require_path(rows, path, "--by", false);
+  const std::vector<std::string> y = given.y.empty() ? std::vector<std::string>{"time"} : given.y;
+  const std::vector<std::string> parts = stacked_paths(rows, y);
+  const std::vector<std::string> paths = parts.empty() ? y : parts;
+  const std::vector<std::string> names = names_of(rows, given.by);
+  const bool as_seconds = differ(rows, kClock) && unit_of(paths.front()).text == "cycles";
+  const BarChart chart = chart_of(rows, paths, names, as_seconds);
+  Quantity label = shared_quantity(paths, chart.highest());
+  if (as_seconds) label = quantity_of("time.seconds", chart.highest());
+  if (paths.size() > 1) label.label = y.size() == 1 ? section_of(y.front()) : "";
+  Figure figure = draw_groups(
+      chart, {title_of(rows, given), "above: ratio to " + names.front(), label.title(), ""}, given,
+      label);
+  if (as_seconds)
+    figure.remarks.push_back(remark_on(rows, names, "clocks", kClock, " GHz") +
+                             ": cycles are drawn as seconds");
+  if (differ(rows, "identity.problem"))
+    figure.remarks.push_back(remark_on(rows, names, "problems", "identity.problem", ""));
+  return figure;
+}
+
+}  // namespace tessera::plot
