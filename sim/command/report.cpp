@@ -22,7 +22,7 @@ namespace {
 
 /// The arguments of `tessera report`.
 struct ReportRequest {
-  std::vector<std::string> runs;  ///< folders: one, or two to compare
+  std::vector<std::string> runs;  ///< folders: one, or several to compare
   std::string out;                ///< the page; empty: in the folder of the last run
   bool top = false;
 };
@@ -52,11 +52,6 @@ ExitCode report_sweep(const ReportRequest& request) {
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
-  constexpr std::size_t kMostRuns = 2;
-  if (request.runs.size() > kMostRuns) {
-    throw UserError(fmt::format("tessera report: found {} runs, allowed 1, or 2 to compare",
-                                request.runs.size()));
-  }
   std::vector<report::RunFolder> runs;
   for (const std::string& folder : request.runs) runs.push_back(report::read_run(folder));
   if (request.top) {
@@ -77,9 +72,9 @@ ExitCode report(const ReportRequest& request, const Simulator& simulator) {
 Command report_command(const Simulator& simulator) {
   const auto request = std::make_shared<ReportRequest>();
   return {"report",
-          "an HTML page of one finished run, of two compared, or of a sweep",
-          {{"RUN", &request->runs, "a folder of results, two of which are compared, or of a sweep",
-            kRequired},
+          "an HTML page of one finished run, of several compared, or of a sweep",
+          {{"RUN", &request->runs,
+            "a folder of results, several of which are compared, or of a sweep", kRequired},
            {"--out", &request->out, "the page (default: report.html in the run's folder)"},
            {"--top", &request->top, "print where the time went; write no page"}},
           [request, &simulator] {

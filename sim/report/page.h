@@ -8,8 +8,8 @@
 namespace tessera::report {
 
 /// One HTML file with everything in it: the runs' data and the viewer of tools/viewer, which is
-/// part of this program. Needs no network and no other file. One run, or two to compare. `words`
-/// explains what the page writes: {"words": [[name, text]], "labels": {text: name}}.
+/// part of this program. Needs no network and no other file. One run, or several to compare.
+/// `words` explains what the page writes: {"words": [[name, text]], "labels": {text: name}}.
 std::string page(std::span<const RunFolder> runs, const nlohmann::ordered_json& words);
 
 /// Operations of the widest vector instructions by type, for rooflines.

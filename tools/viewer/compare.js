@@ -1,14 +1,18 @@
 'use strict';
-// Two runs beside each other: A, the first, is what B is measured against.
+// Runs beside each other: A, the first, is what the others are measured against.
 
-function comparedRows(a, b) {
-  const row = (what, value, shown, better) => ({what, a: value(a), b: value(b), shown, better});
+/** A to Z, then A2 to Z2. */
+const letterOf = at => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[at % 26] + (at < 26 ? '' : Math.floor(at / 26) + 1);
+
+function comparedRows(runs) {
+  const row = (what, value, shown, better) => ({what, values: runs.map(value), shown, better});
   const time = part => row(`${part} cycles`, run => run.report.time[part + '_cycles'], grouped, -1);
-  const ofBytes = [a, b].every(run => run.report.rate.peak_type === 'bytes');
+  const ofBytes = runs.every(run => run.report.rate.peak_type === 'bytes');
   return [
     row('cycles', run => run.report.time.cycles, grouped, -1),
+    ...(clocksDiffer(runs) ? [row('clock', run => run.report.config.machine.clock_ghz, value => `${value} GHz`, 0)] : []),
     row('time', run => run.report.time.seconds, seconds, -1),
-    ...PARTS.map(time).filter(found => found.a > 0 || found.b > 0),
+    ...PARTS.map(time).filter(found => found.values.some(value => value > 0)),
     row('supersteps', run => run.report.time.supersteps, grouped, 0),
     ofBytes ? row('useful bytes', run => run.report.rate.useful_bytes_per_second, value => scaled(value, 'B/s'), 1)
             : row('useful rate', run => run.report.rate.useful_flops_per_second, value => scaled(value, 'FLOP/s'), 1),
@@ -20,46 +24,84 @@ function comparedRows(a, b) {
     row('memory of all tiles', run => run.report.memory.total_bytes, kibibytes, -1),
     row('exchanged', run => run.report.traffic.exchange_bytes, value => scaled(value, 'B'), -1),
     row('busiest receiver', run => run.report.traffic.max_tile_received, value => scaled(value, 'B'), -1),
-    ...(a.report.energy && b.report.energy ? [
+    ...(runs.every(run => run.report.energy) ? [
       row('energy', run => run.report.energy.joules, joules, -1),
       row('power', run => run.report.energy.watts, value => `${value.toFixed(1)} W`, -1)] : [])];
 }
 
-/** Better is told by the sign and an arrow too, not by the colour alone. */
-function changeCell(row) {
-  const shown = change(row.a, row.b);
-  if (row.better === 0 || row.a === row.b) return element('span', {class: 'soft'}, shown);
-  const better = (row.b > row.a) === (row.better > 0);
-  return element('span', {style: {color: better ? 'var(--host)' : 'var(--wait)', fontWeight: 600}},
-    `${shown} ${better ? '\u25b2' : '\u25bd'}`);
+const clocksDiffer = runs => runs.some(run => run.report.config.machine.clock_ghz !== runs[0].report.config.machine.clock_ghz);
+
+/** A number with its change against the first run's. Better is told by the sign and an arrow too, not by the colour alone. */
+function comparedCell(row, at) {
+  const [first, value] = [row.values[0], row.values[at]];
+  if (at === 0) return row.shown(value);
+  const told = change(first, value);
+  if (row.better === 0 || first === value)
+    return element('span', {}, row.shown(value), ' ', element('span', {class: 'soft'}, told));
+  const better = (value > first) === (row.better > 0);
+  return element('span', {}, row.shown(value), ' ', element('span', {style: {color: better ? 'var(--host)' : 'var(--wait)', fontWeight: 600}},
+    `${told} ${better ? '\u25b2' : '\u25bd'}`));
 }
 
-function comparedPhases(a, b) {
+/** The phases of all runs, those first whose times lie farthest apart: [{name, kind, seconds, cycles}]. */
+function comparedPhases(runs) {
   const key = phase => `${phase.name}\n${phase.kind}`;
-  const find = (run, wanted) => run.analysis.phases.find(phase => key(phase) === wanted);
-  const keys = [...new Set([...a.analysis.phases, ...b.analysis.phases].map(key))];
-  return keys.map(each => {
-    const [first, second] = [find(a, each), find(b, each)];
-    return {name: (first ?? second).name, kind: (first ?? second).kind, first, second,
-            difference: (second?.cycles ?? 0) - (first?.cycles ?? 0)};
-  }).sort((x, y) => Math.abs(y.difference) - Math.abs(x.difference));
+  const named = new Map();
+  runs.forEach((run, at) => {
+    for (const phase of run.analysis.phases) {
+      if (!named.has(key(phase))) named.set(key(phase), {name: phase.name, kind: phase.kind, cycles: runs.map(() => null)});
+      named.get(key(phase)).cycles[at] = phase.cycles;
+    }
+  });
+  const apart = ({cycles}) => {
+    const times = cycles.map((value, at) => (value ?? 0) * secondsOfCycle(runs[at]));
+    return Math.max(...times) - Math.min(...times);
+  };
+  return [...named.values()].sort((x, y) => apart(y) - apart(x));
 }
 
-function comparedConfig(a, b) {
-  const settings = run => new Map([...flattened(run.report.config), ...flattened(run.report.plan, 'plan')]
-    .map(([path, value]) => [path, shownValue(value)]));
-  const [first, second] = [settings(a), settings(b)];
-  return [...new Set([...first.keys(), ...second.keys()])]
-    .filter(path => first.get(path) !== second.get(path))
-    .map(path => [path, first.get(path) ?? '\u2013', second.get(path) ?? '\u2013']);
+const secondsOfCycle = run => 1e-9 / run.report.config.machine.clock_ghz;
+
+function comparedConfig(runs) {
+  const settings = runs.map(run => new Map([...flattened(run.report.config), ...flattened(run.report.plan, 'plan')]
+    .map(([path, value]) => [path, shownValue(value)])));
+  return [...new Set(settings.flatMap(each => [...each.keys()]))]
+    .filter(path => settings.some(each => each.get(path) !== settings[0].get(path)))
+    .map(path => [path, ...settings.map(each => each.get(path) ?? '\u2013')]);
 }
 
-function drawBoth(canvas, runs) {
-  const {context, width} = prepare(canvas, 128);
-  const longest = Math.max(...runs.map(run => run.history.end - run.history.begin));
+/** Bars of the parts of time, a run each, on one scale: seconds, as clocks may differ. */
+function drawTimes(canvas, runs) {
+  const {context, width} = prepare(canvas, 8 + runs.length * 26);
+  const longest = Math.max(...runs.map(run => run.report.time.seconds));
+  const left = 30;
+  const room = width - left - 130;
+  runs.forEach((run, at) => {
+    const top = 4 + at * 26;
+    context.fillStyle = colour('--ink');
+    context.fillText(letterOf(at), 0, top + 10);
+    let x = left;
+    for (const part of PARTS) {
+      const wide = room * run.report.time[part + '_cycles'] * secondsOfCycle(run) / longest;
+      context.fillStyle = colour('--' + part);
+      context.fillRect(x, top, wide, 20);
+      x += wide;
+    }
+    context.fillStyle = colour('--soft');
+    const ratio = run.report.time.seconds / runs[0].report.time.seconds;
+    context.fillText(seconds(run.report.time.seconds) + (at > 0 ? `  ${ratio.toFixed(2)}x` : ''), x + 8, top + 10);
+  });
+}
+
+/** The supersteps of each run, on one scale of time. */
+function drawSteps(canvas, runs) {
+  const {context, width} = prepare(canvas, 28 + runs.length * 50);
+  // Of each run as many cycles as the longest time has at its clock.
+  const longest = Math.max(...runs.map(run => (run.history.end - run.history.begin) * secondsOfCycle(run)));
+  const wide = run => longest / secondsOfCycle(run);
   runs.forEach((run, at) => {
     const top = 4 + at * 50;
-    const stretch = new Stretch(run.history, run.history.begin, run.history.begin + longest, width);
+    const stretch = new Stretch(run.history, run.history.begin, run.history.begin + wide(run), width);
     context.save();
     context.beginPath();
     context.rect(GUTTER, top, width - GUTTER, 44);
@@ -68,38 +110,56 @@ function drawBoth(canvas, runs) {
     drawParts(context, stretch, top + 17, 26);
     context.restore();
     context.fillStyle = colour('--ink');
-    context.fillText('AB'[at], 0, top + 22);
+    context.fillText(letterOf(at), 0, top + 22);
     context.fillStyle = colour('--faint');
-    context.fillText(seconds(run.report.time.seconds), 16, top + 22);
+    context.fillText(seconds(run.report.time.seconds), 20, top + 22);
   });
-  drawAxis(context, new Stretch(runs[0].history, 0, longest, width), 104);
+  // The axis counts cycles: of the first run, which all are if clocks agree.
+  if (!clocksDiffer(runs)) drawAxis(context, new Stretch(runs[0].history, 0, wide(runs[0]), width), 4 + runs.length * 50);
+}
+
+/** "B takes 1.390 times the time of A", of several the fastest and the slowest. */
+function comparedTimes(runs) {
+  const times = runs.map(run => run.report.time.seconds);
+  if (times.every(time => change(time, times[0]) === '=')) return `${runs.length === 2 ? 'both' : 'all'} take the same time`;
+  if (runs.length === 2) return `B takes ${(times[1] / times[0]).toFixed(3)} times the time of A`;
+  const [least, most] = [Math.min(...times), Math.max(...times)];
+  return `${letterOf(times.indexOf(least))} is the fastest; ${letterOf(times.indexOf(most))} takes ${(most / least).toFixed(3)} times its time`;
 }
 
 function compareView(runs) {
-  const [a, b] = runs;
-  const rows = comparedRows(a, b);
-  const phases = comparedPhases(a, b);
-  const settings = comparedConfig(a, b);
-  const canvas = element('canvas', {'aria-label': 'The supersteps of both runs on one scale of cycles'});
-  drawn(() => { if (canvas.isConnected) drawBoth(canvas, runs); });
-  const csv = () => csvRow(['what', 'a', 'b']) + rows.map(row => csvRow([row.what, row.a, row.b])).join('') +
-    phases.map(phase => csvRow([`phase ${phase.name} (${phase.kind}) cycles`, phase.first?.cycles ?? 0, phase.second?.cycles ?? 0])).join('');
-  const name = (run, letter) => element('p', {}, element('b', {}, letter), ' ', run.title, ' ', element('span', {class: 'soft'}, run.folder));
-  const times = change(b.report.time.seconds, a.report.time.seconds) === '=' ? 'both take the same time'
-    : `B takes ${(b.report.time.seconds / a.report.time.seconds).toFixed(3)} times the time of A`;
-  return section('compare', 'Comparison', times, [csvButton('comparison.csv', csv)],
-    name(a, 'A'), name(b, 'B'), element('div', {style: {height: '12px'}}),
-    element('div', {}, canvas),
-    element('div', {class: 'columns', style: {marginTop: '10px'}},
-      element('div', {class: 'grow'}, tableOf([{name: ''}, {name: 'A', n: true}, {name: 'B', n: true}, {name: 'B against A', n: true}],
-        rows.map(row => [row.what, row.shown(row.a), row.shown(row.b), changeCell(row)]), () => ({class: 'more'}))),
-      element('div', {class: 'grow'},
-        tableOf([{name: 'phase'}, {name: 'A, cycles', n: true}, {name: 'B, cycles', n: true}, {name: 'difference', n: true}],
+  const rows = comparedRows(runs);
+  const phases = comparedPhases(runs);
+  const settings = comparedConfig(runs);
+  const letters = runs.map((_, at) => letterOf(at));
+  const bars = element('canvas', {'aria-label': 'The time of each run by its parts, in seconds; the table below holds the numbers'});
+  const steps = element('canvas', {'aria-label': 'The supersteps of the runs on one scale of time'});
+  drawn(() => {
+    if (!steps.isConnected) return;
+    drawTimes(bars, runs);
+    drawSteps(steps, runs);
+  });
+  const csv = () => csvRow(['what', ...letters.map(letter => letter.toLowerCase())]) +
+    rows.map(row => csvRow([row.what, ...row.values])).join('') +
+    phases.map(phase => csvRow([`phase ${phase.name} (${phase.kind}) cycles`, ...phase.cycles.map(value => value ?? 0)])).join('');
+  const names = runs.map((run, at) => element('p', {}, element('b', {}, letters[at]), ' ', run.title, ' ', element('span', {class: 'soft'}, run.folder)));
+  const used = PARTS.filter(part => runs.some(run => run.report.time[part + '_cycles'] > 0));
+  return section('compare', 'Comparison', comparedTimes(runs), [csvButton('comparison.csv', csv)],
+    ...names, element('div', {style: {height: '12px'}}),
+    element('div', {}, bars),
+    element('div', {class: 'legend'}, used.map(part => element('span', {}, element('i', {style: {background: `var(--${part})`}}), part))),
+    element('div', {}, steps),
+    clocksDiffer(runs) ? element('p', {class: 'soft'}, 'The clocks differ: bars and supersteps stand in seconds; cycles count each run\u2019s own.') : null,
+    element('div', {class: 'wide', style: {marginTop: '10px'}}, tableOf(
+      [{name: ''}, ...letters.map((letter, at) => ({name: at ? `${letter}, against A` : letter, n: true}))],
+      rows.map(row => [row.what, ...runs.map((_, at) => comparedCell(row, at))]), () => ({class: 'more'}))),
+    element('div', {class: 'columns', style: {marginTop: '16px'}},
+      element('div', {class: 'grow wide'},
+        tableOf([{name: 'phase'}, ...letters.map(letter => ({name: `${letter}, cycles`, n: true}))],
           phases.slice(0, 16).map(phase => [phase.name + (phase.kind === 'exchange' ? ' (exchange)' : ''),
-            phase.first ? grouped(phase.first.cycles) : '\u2013', phase.second ? grouped(phase.second.cycles) : '\u2013',
-            (phase.difference > 0 ? '+' : '') + grouped(phase.difference).replace('-', '\u2212')]), () => ({class: 'more'})),
-        element('div', {style: {height: '16px'}}),
+            ...phase.cycles.map(value => value === null ? '\u2013' : grouped(value))]), () => ({class: 'more'}))),
+      element('div', {class: 'grow wide'},
         settings.length === 0 ? element('p', {class: 'soft'}, 'Configs and plans are the same.')
-          : tableOf([{name: 'differs', class: 'path'}, {name: 'A', class: 'value'}, {name: 'B', class: 'value'}],
+          : tableOf([{name: 'differs', class: 'path'}, ...letters.map(letter => ({name: letter, class: 'value'}))],
               settings, () => ({class: 'more'})))));
 }

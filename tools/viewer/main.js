@@ -43,7 +43,7 @@ function head(run) {
     element('span', {}, counted(time.supersteps, 'superstep')),
     element('span', {}, `${counted(config.machine.tiles, 'tile')} at ${config.machine.clock_ghz} GHz`), verdict);
   const pick = state.runs.length < 2 ? [] : state.runs.map((each, at) =>
-    element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, 'AB'[at]));
+    element('button', {'aria-pressed': String(at === state.at), title: each.folder, click: () => showRun(at)}, letterOf(at)));
   return [
     element('div', {class: 'title'}, element('h1', {}, run.title), facts),
     element('div', {class: 'tools'}, ...pick, element('button',
@@ -54,7 +54,7 @@ function foot(run) {
   const key = name => element('kbd', {}, name);
   return element('footer', {}, element('p', {}, key('1'), '\u2013', key('9'), ' sections  ', key('+'), key('\u2212'),
     ' zoom  ', key('\u2190'), key('\u2192'), ' move  ', key('['), key(']'), ' supersteps  ', key('0'), ' whole run  ',
-    key('\u2191'), key('\u2193'), ' tiles  ', key('.'), key(','), ' zoom tiles  ', key('d'), ' dark  ', state.runs.length > 1 ? [key('r'), ' other run'] : []),
+    key('\u2191'), key('\u2193'), ' tiles  ', key('.'), key(','), ' zoom tiles  ', key('d'), ' dark  ', state.runs.length > 1 ? [key('r'), ' next run'] : []),
     element('p', {style: {marginTop: '6px'}}, `tessera ${run.report.tessera?.version ?? ''} (${run.report.tessera?.commit ?? ''})`));
 }
 
@@ -64,15 +64,15 @@ function showRun(at) {
   forgetViews();
   state.tile = Math.min(run.analysis.whole.critical_tile, run.tiles.rows - 1);
   [state.from, state.to] = [run.history.begin, run.history.end];
-  const two = state.runs.length > 1;
+  const several = state.runs.length > 1;
   const known = SECTIONS.filter(([id]) => (id !== 'energy' || run.report.energy) && (id !== 'contexts' || run.report.stalls) &&
     (id !== 'faster' || run.sensitivity) && (id !== 'training' || run.report.results?.loss?.length) && (id !== 'raster' || run.raster.rows > 0));
-  const sections = two ? [['compare', 'Comparison'], ...known] : known;
+  const sections = several ? [['compare', 'Comparison'], ...known] : known;
   document.getElementById('head').replaceChildren(...head(run));
   document.getElementById('sections').replaceChildren(...sections.map(([id, title], i) =>
     element('a', {href: '#' + id}, element('kbd', {}, String(i + 1)), title)));
   const views = [achievedView, whereView, tileMapView, stallsView, timelineView, memoryView, exchangeView, rooflineView, energyView, sensitivityView, trainingView, rasterView, configView];
-  document.getElementById('main').replaceChildren(...(two ? [compareView(state.runs)] : []),
+  document.getElementById('main').replaceChildren(...(several ? [compareView(state.runs)] : []),
     ...views.map(view => view(run)).filter(view => view !== null), foot(run));
   document.title = `${run.title}: ${grouped(run.report.time.cycles)} cycles`;
   requestAnimationFrame(drawWaiting);
@@ -83,8 +83,9 @@ function pressed(event) {
   const links = document.querySelectorAll('#sections a');
   if (/^[1-9]$/.test(event.key) && links[event.key - 1]) links[event.key - 1].click();
   else if (event.key === 'd') setTheme(theme() === 'dark' ? 'light' : 'dark');
+  else if (event.key === 'a' && pressed.all) pressed.all();
   else if (state.runs.length === 0) return;
-  else if (event.key === 'r' && state.runs.length > 1) showRun(1 - state.at);
+  else if (event.key === 'r' && state.runs.length > 1) showRun((state.at + 1) % state.runs.length);
   else if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') timelineKey(event, theRun());
 }
 

@@ -50,7 +50,7 @@ function sweepFigure(sweep, columns, choose) {
   let drawing = {points: []};
   const draw = () => {
     if (!canvas.isConnected) return;
-    drawing = drawSweep(canvas, shown.x, shown.y, shown.tint, sweep.chosen);
+    drawing = drawSweep(canvas, shown.x, shown.y, shown.tint, sweep);
     legend.replaceChildren(shown.tint ? element('span', {}, columnTitle(shown.tint)) : '', ...drawing.legend.map(([ink, name]) =>
       element('span', {}, element('i', {style: {background: ink}}), name)));
   };
@@ -81,7 +81,7 @@ function sweepMap(sweep, columns) {
   const shown = {x: axes.at(-1), y: axes.at(-2), tint: timeOf(numbers) ?? numbers[0]};
   const canvas = element('canvas', {'aria-label': 'A number by two axes'});
   const draw = () => { if (canvas.isConnected) drawSweepMap(canvas, shown.x, shown.y, shown.tint, sweep); };
-  drawn(draw);
+  drawn(draw, 'tile');
   const pick = what => column => { shown[what] = column; draw(); };
   return section('map', 'By two axes', '\u00d7: cannot run or failed; of several points at one place the last', [chooser(axes, 'x', shown.x, pick('x')),
     chooser(axes, 'y', shown.y, pick('y')), chooser(numbers, 'colour', shown.tint, pick('tint'))], element('div', {}, canvas));
@@ -96,7 +96,7 @@ function sweepTable(sweep, columns, choose) {
   let by = null;
   let down = false;
   const draw = () => {
-    const order = sweep.points.map((_, at) => at);
+    const order = sweep.points.map((_, at) => at).filter(at => sweep.shown[at]);
     const key = at => by.values[at] ?? -Infinity;
     if (by) order.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b) * (down ? -1 : 1));
     const table = tableOf([...shown.map(column => ({name: columnTitle(column), n: isNumeric(column), title: column.path + '; click to sort'})), {name: 'status'}],
@@ -112,14 +112,16 @@ function sweepTable(sweep, columns, choose) {
   };
   drawn(draw, 'tile');
   const csv = () => csvRow([...columns.map(column => column.path), 'status']) +
-    sweep.points.map((point, at) => csvRow([...columns.map(column => column.values[at] ?? ''), point.status])).join('');
-  return section('points', 'Points', 'headings sort, rows choose', [csvButton('results.csv', csv)], body);
+    sweep.points.map((point, at) => sweep.shown[at] ? csvRow([...columns.map(column => column.values[at] ?? ''), point.status]) : '').join('');
+  return section('points', 'Points', 'headings sort, rows choose; the CSV holds what is shown', [csvButton('results.csv', csv)], body);
 }
 
 function showSweep(sweep) {
   const done = sweep.points.filter(hasNumbers).length;
   const columns = sweepColumns(sweep);
   sweep.chosen = -1;
+  const filter = sweepFilter(sweep, columns, () => changed('tile'));
+  const failed = toldStatus(sweep);
   const place = element('section', {id: 'point', 'aria-label': 'The chosen point'}, element('p', {class: 'soft'}, 'Choose a point above.'));
   const choose = async at => {
     sweep.chosen = at;
@@ -133,13 +135,14 @@ function showSweep(sweep) {
   document.getElementById('head').replaceChildren(element('div', {class: 'title'}, element('h1', {}, `Sweep ${sweep.folder}`),
     element('p', {class: 'facts'}, element('span', {}, element('b', {}, grouped(sweep.points.length)), ' points'),
       element('span', {}, `over ${sweep.axes.join(', ') || 'nothing'}`),
-      done === sweep.points.length ? element('span', {}, sweep.points.some(point => point.status === 'predicted') ? 'predicted, not simulated' : 'all done')
-        : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result`))),
+      failed === '' ? element('span', {}, sweep.points.some(point => point.status === 'predicted') ? 'predicted, not simulated' : 'all done')
+        : element('span', {class: 'verdict-bad'}, `${grouped(sweep.points.length - done)} without a correct result: ${failed}`))),
     element('div', {class: 'tools'}, element('button', {click: () => setTheme(theme() === 'dark' ? 'light' : 'dark')}, 'Light / dark')));
-  const views = [sweepFigure(sweep, columns, choose), sweepMap(sweep, columns), sweepTable(sweep, columns, choose)].filter(view => view !== null);
+  const views = [filter, sweepFigure(sweep, columns, choose), sweepMap(sweep, columns), sweepTable(sweep, columns, choose)].filter(view => view !== null);
   document.getElementById('sections').replaceChildren(...views.concat(place).map((view, i) =>
     element('a', {href: '#' + view.id}, element('kbd', {}, String(i + 1)), view.getAttribute('aria-label'))));
   document.getElementById('main').replaceChildren(...views, place);
+  pressed.all = sweep.showAll;
   document.title = `Sweep ${sweep.folder}`;
   requestAnimationFrame(drawWaiting);
 }

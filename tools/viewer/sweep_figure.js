@@ -83,10 +83,17 @@ function drawAxes(context, box, across, up, titles) {
   context.textAlign = 'left';
 }
 
-/** Points [{at, x, y}] as drawn, for the tip. Points of a series are joined where x tells them apart. */
-function drawSweep(canvas, x, y, tint, chosen) {
+/** Points [{at, x, y}] that are shown, as drawn, for the tip; colours stay those of all points. Points of a series are joined where x tells them apart. */
+function drawSweep(canvas, allX, allY, tint, sweep) {
+  const [x, y] = [shownOf(allX, sweep), shownOf(allY, sweep)];
+  const {chosen} = sweep;
   const {context, width, height} = prepare(canvas, 380);
   const box = {x: 84, y: 10, width: width - 100, height: height - 58};
+  if (numbersIn(y).length === 0) {
+    context.fillStyle = colour('--soft');
+    context.fillText('No point that is shown has this number.', 0, 16);
+    return {points: [], legend: []};
+  }
   const [across, up] = [scaleOf(x), scaleOf(y)];
   drawAxes(context, box, across, up, [columnTitle(x), columnTitle(y)]);
   const inks = coloursOf(tint);
@@ -116,19 +123,20 @@ function drawSweep(canvas, x, y, tint, chosen) {
     context.stroke();
   }
   context.lineWidth = 1;
-  return {points, legend: inks.legend};
+  return {points, legend: inks.series && tint ? inks.legend.filter(([, name]) => series.includes(name)) : inks.legend};
 }
 
 /** Two axes and a colour; crosses where a point cannot run. */
 function drawSweepMap(canvas, x, y, tint, sweep) {
-  const order = column => [...new Set(column.values.filter(value => value !== null))]
+  const order = column => [...new Set(shownOf(column, sweep).values.filter(value => value !== null))]
     .sort(isNumeric(column) ? (a, b) => a - b : () => 0);
   const [columns, rows] = [order(x), order(y)];
   const {context, width} = prepare(canvas, 70 + Math.min(420, rows.length * 44));
   const cell = {width: Math.min(110, (width - 100) / columns.length), height: Math.min(420, rows.length * 44) / rows.length};
-  const {place} = scaleOf(tint);
+  const {place} = scaleOf(shownOf(tint, sweep));
   context.textAlign = 'center';
   sweep.points.forEach((point, at) => {
+    if (!sweep.shown[at]) return;
     const [i, j] = [columns.indexOf(x.values[at]), rows.indexOf(y.values[at])];
     if (i < 0 || j < 0) return;
     const [left, top] = [84 + i * cell.width, 8 + (rows.length - 1 - j) * cell.height];

@@ -169,8 +169,14 @@ void Chromium::resize(unsigned width, unsigned height) {
 void Chromium::print_look() { call("Emulation.setEmulatedMedia", {{"media", "print"}}); }
 
 void Chromium::press(const std::string& key) {
-  call("Input.dispatchKeyEvent", {{"type", "keyDown"}, {"key", key}, {"text", key}});
-  call("Input.dispatchKeyEvent", {{"type", "keyUp"}, {"key", key}});
+  // Keys that move or press need the number that Windows gives them.
+  const int code = key == "Tab" ? 9 : key == "Enter" ? 13 : 0;
+  const std::string text = key == "Enter" ? "\r" : key == "Tab" ? "" : key;
+  Json down = {{"type", "keyDown"}, {"key", key}, {"text", text}};
+  Json up = {{"type", "keyUp"}, {"key", key}};
+  if (code != 0) down["windowsVirtualKeyCode"] = up["windowsVirtualKeyCode"] = code;
+  call("Input.dispatchKeyEvent", down);
+  call("Input.dispatchKeyEvent", up);
 }
 
 std::size_t Chromium::colours_shown() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 #include "tests/tools/viewer/chromium.h"
@@ -31,6 +32,17 @@ inline void run_gemm(const CommandFolder& folder, const std::string& arguments) 
 inline void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
   for (const std::string& complaint : browser.complaints()) FAIL_CHECK(complaint);
   CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
+}
+
+/// Everything that an element shows.
+inline std::string text_of(Chromium& browser, const std::string& selector) {
+  return browser.evaluate(fmt::format("document.querySelector('{}').textContent", selector));
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE("'" << part << "' is not in: " << text);
+  return found;
 }
 
 }  // namespace tessera::test

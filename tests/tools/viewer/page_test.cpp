@@ -13,16 +13,13 @@ using tessera::report::grouped;
 using tessera::test::check_quiet;
 using tessera::test::Chromium;
 using tessera::test::CommandFolder;
+using tessera::test::contains;
 using tessera::test::Json;
 using tessera::test::run_gemm;
+using tessera::test::text_of;
 
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
 namespace {
-
-/// Everything that an element shows.
-std::string text_of(Chromium& browser, const std::string& selector) {
-  return browser.evaluate(fmt::format("document.querySelector('{}').textContent", selector));
-}
 
 /// No canvas is empty: each shows several colours.
 void check_drawn(Chromium& browser) {
@@ -36,12 +33,6 @@ void check_drawn(Chromium& browser) {
   CHECK(colours.size() >= 6);
   for (const Json& each : colours) CHECK(each > 3);
   CHECK(browser.colours_shown() > 50);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
-  if (!found) MESSAGE("'" << part << "' is not in: " << text);
-  return found;
 }
 
 }  // namespace
@@ -125,29 +116,6 @@ TEST_SUITE("browser") {
               "rooflineOf(state.runs[0]).flats.map(flat => flat.name).includes('vector f32')") ==
           true);
     check_quiet(browser, folder.path() / "one/report.html");
-  }
-
-  TEST_CASE("the page of a sweep shows every point, and a chosen one's sections") {
-    NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    run_gemm(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
-    const auto answer = folder.call("report s");
-    CHECK(answer.code == 0);
-    CHECK(answer.out.starts_with("s/report.html  "));
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "s/report.html");
-    CHECK(text_of(browser, "h1") == "Sweep s");
-    CHECK(browser.evaluate("document.querySelectorAll('#points tbody tr').length") == 6);
-    CHECK(contains(text_of(browser, "#head .facts"), "2 without a correct result"));
-    CHECK(browser.colours_shown() > 50);
-    browser.evaluate("document.querySelectorAll('#points tbody tr')[5].click()");
-    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
-    CHECK(contains(text_of(browser, "#point"), "sram_kib 624, n 70"));
-    CHECK(contains(text_of(browser, "#point-config"), "tile.sram_kib624"));
-    browser.evaluate("document.querySelectorAll('#points tbody tr')[0].click()");
-    browser.evaluate("new Promise(resolve => setTimeout(resolve, 300))");
-    CHECK(contains(text_of(browser, "#point"), "failed: "));
-    check_quiet(browser, folder.path() / "s/report.html");
   }
 
   TEST_CASE("the page of validation sets shows each point, its source and what is left out") {
@@ -334,5 +302,34 @@ TEST_SUITE("browser") {
     browser.press("r");
     CHECK(contains(text_of(browser, "#head .facts"), grouped(two["time"]["cycles"]) + " cycles"));
     check_quiet(browser, folder.path() / "two/comparison.html");
+  }
+
+  TEST_CASE("the page of several runs compares all with the first, different clocks in seconds") {
+    NEEDS_CHROMIUM();
+    const CommandFolder folder;
+    run_gemm(folder, "run - --out one");
+    run_gemm(folder, "run - --out two --set workload.layout=blocked");
+    run_gemm(folder, "run - --out three --set machine.clock_ghz=0.9");
+    run_gemm(folder, "report one two three");
+    Chromium browser(folder.path() / ".profile");
+    browser.open(folder.path() / "three/comparison.html");
+    check_drawn(browser);
+    const Json one = folder.json("one/report.json");
+    const Json three = folder.json("three/report.json");
+    CHECK(browser.evaluate("document.querySelectorAll('#compare thead')[0].rows[0].cells.length") ==
+          4);
+    const std::string compared = text_of(browser, "#compare");
+    const double slower = three["time"]["seconds"].get<double>() /
+                          folder.json("two/report.json")["time"]["seconds"].get<double>();
+    CHECK(contains(compared, fmt::format("B is the fastest; C takes {:.3f} times", slower)));
+    CHECK(contains(compared, "The clocks differ: bars and supersteps stand in seconds"));
+    CHECK(contains(compared, "clock1.85 GHz1.85 GHz =0.9 GHz"));
+    CHECK(contains(compared, "machine.clock_ghz1.851.850.9"));
+    CHECK(one["time"]["cycles"] == three["time"]["cycles"]);
+    for (int i = 0; i < 2; ++i) browser.press("r");
+    CHECK(browser.evaluate("state.at") == 2);
+    browser.press("r");
+    CHECK(browser.evaluate("state.at") == 0);
+    check_quiet(browser, folder.path() / "three/comparison.html");
   }
 }
