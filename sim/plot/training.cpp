@@ -1,13 +1,38 @@
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
 #include "sim/plot/script.h"
 #include "sim/report/report.h"
+#include "sim/sweep/tables.h"
 
 namespace tessera::plot {
+namespace {
 
-/// The loss of each step of a training, and the share of samples told right. Of many steps, means
-/// of neighbours are drawn too, as batches scatter.
+/// The columns of loss.csv, from 1; 0: there is none, or no number in it.
+std::size_t column_of(const Json& results, const std::string& csv, const std::string& name) {
+  const bool numbers = std::any_of(results.at(name).begin(), results.at(name).end(),
+                                   [](const Json& value) { return value.is_number(); });
+  if (!numbers) return 0;
+  const std::vector<std::string> columns = sweep::cells_of_line(csv.substr(0, csv.find('\n')));
+  const auto found = std::find(columns.begin(), columns.end(), name);
+  return found == columns.end() ? 0 : static_cast<std::size_t>(found - columns.begin()) + 1;
+}
+
+/// Steps are whole: few have a mark each, one stands in the middle.
+std::string axis_of_steps(std::size_t steps) {
+  constexpr std::size_t kFew = 10;
+  return fmt::format("set xrange [{}:{}]\n{}", steps > 1 ? 1.0 : 0.5,
+                     steps > 1 ? static_cast<double>(steps) : 1.5,
+                     steps <= kFew ? "set xtics 1\n" : "");
+}
+
+}  // namespace
+
+/// The loss of each step of a training and, where it was counted, the share of samples told right.
+/// Of many steps some are marked.
 Figure training(const Source& source, const Request& request) {
   const Json& report = source.run->report;
   Figure figure;
@@ -16,17 +41,32 @@ Figure training(const Source& source, const Request& request) {
   if (figure.csv.empty())
     throw UserError(source.run->folder +
                     "/report.json: found no results.loss, expected a run that trains");
-  const std::size_t steps = report.at("results").at("loss").size();
+  const Json& results = report.at("results");
+  const std::size_t steps = results.at("loss").size();
   const std::size_t marked = std::max<std::size_t>(steps / 40, 1);  // of so many points one
-  figure.script =
-      heading({title_of(source.rows, request), "step", "loss (mean of a batch)"}, request,
-              figure.sheet) +
-      fmt::format(
-          "set border 11\nset xrange [1:{}]\nset yrange [0:*]\n"
-          "set y2label 'accuracy (share of a batch)'\nset y2range [0:1]\nset y2tics\n"
-          "plot data using 1:2 axes x1y1 with linespoints {} pi {} title 'loss', \\\n"
-          "  data using 1:3 axes x1y2 with linespoints {} pi {} title 'accuracy'\n",
-          std::max<std::size_t>(steps, 2), line_style(0), marked, line_style(1), marked);
+  const std::size_t loss = column_of(results, figure.csv, "loss");
+  const std::size_t accuracy =
+      results.contains("accuracy") ? column_of(results, figure.csv, "accuracy") : 0;
+  if (loss == 0 && accuracy == 0)
+    throw UserError(source.run->folder +
+                    "/report.json: results.loss: found no number, expected a loss of some step");
+  const auto curve = [&](std::size_t column, const char* axes, std::size_t series,
+                         const char* name) {
+    return fmt::format("  data using 1:{} axes {} with linespoints {} pi {} title '{}'", column,
+                       axes, line_style(series), marked, name);
+  };
+  std::vector<std::string> curves;
+  if (loss > 0) curves.push_back(curve(loss, "x1y1", 0, "loss"));
+  if (accuracy > 0) curves.push_back(curve(accuracy, loss > 0 ? "x1y2" : "x1y1", 1, "accuracy"));
+  constexpr const char* kAccuracy = "accuracy (share of a batch)";
+  figure.script = heading({title_of(source.rows, request), "step",
+                           loss > 0 ? "loss (mean of a batch)" : kAccuracy},
+                          request, figure.sheet) +
+                  axis_of_steps(steps) + (loss > 0 ? "set yrange [0:*]\n" : "set yrange [0:1]\n");
+  if (loss > 0 && accuracy > 0)
+    figure.script +=
+        fmt::format("set border 11\nset y2label '{}'\nset y2range [0:1]\nset y2tics\n", kAccuracy);
+  figure.script += fmt::format("plot \\\n{}\n", fmt::join(curves, ", \\\n"));
   return figure;
 }
 

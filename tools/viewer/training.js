@@ -1,6 +1,10 @@
 'use strict';
 // Loss and accuracy of a training, and what its parts take of memory.
 
+/** Up to so many steps each has a mark. */
+const FEW_STEPS = 40;
+const anyNumber = values => values.some(Number.isFinite);
+
 function drawTraining(canvas, {loss, accuracy}) {
   const {context, width, height} = prepare(canvas, 240);
   const box = {x: 52, y: 10, width: width - 104, height: height - 44};
@@ -12,13 +16,14 @@ function drawTraining(canvas, {loss, accuracy}) {
     context.fillRect(box.x, y(share), box.width, 1);
     context.fillStyle = colour('--soft');
     context.textAlign = 'right';
-    context.fillText((top * share).toPrecision(3), box.x - 6, y(share));
+    if (anyNumber(loss)) context.fillText((top * share).toPrecision(3), box.x - 6, y(share));
     context.textAlign = 'left';
-    context.fillText(percent(share), box.x + box.width + 6, y(share));
+    if (anyNumber(accuracy)) context.fillText(percent(share), box.x + box.width + 6, y(share));
   }
-  context.fillText('step 1', box.x, height - 14);
+  if (loss.length === 1) context.textAlign = 'center';
+  context.fillText('step 1', x(0), height - 14);
   context.textAlign = 'right';
-  context.fillText(`step ${grouped(loss.length)}`, box.x + box.width, height - 14);
+  if (loss.length > 1) context.fillText(`step ${grouped(loss.length)}`, box.x + box.width, height - 14);
   context.textAlign = 'left';
   context.lineWidth = 1.5;
   const line = (values, most, ink) => {
@@ -30,6 +35,9 @@ function drawTraining(canvas, {loss, accuracy}) {
       joined = Number.isFinite(value);
     });
     context.stroke();
+    if (values.length > FEW_STEPS) return;
+    context.fillStyle = colour(ink);
+    values.forEach((value, i) => { if (Number.isFinite(value)) context.fillRect(x(i) - 3, y(value / most) - 3, 6, 6); });
   };
   line(loss, top, '--compute');
   line(accuracy, 1, '--sync');
@@ -45,11 +53,13 @@ function trainingView(run) {
   const csv = () => csvRow(['step', 'loss', 'accuracy']) +
     curves.loss.map((value, i) => csvRow([i + 1, value ?? '', curves.accuracy[i] ?? ''])).join('');
   const key = (name, ink) => element('span', {}, element('i', {style: {background: `var(${ink})`}}), name);
-  const told = `loss ${curves.loss[0]?.toPrecision(4)} to ${curves.loss.at(-1)?.toPrecision(4)} in ${counted(curves.loss.length, 'step')}` +
+  const last = curves.loss.length > 1 ? ` to ${curves.loss.at(-1)?.toPrecision(4)}` : '';
+  const told = `loss ${curves.loss[0]?.toPrecision(4)}${last} in ${counted(curves.loss.length, 'step')}` +
     (results.test_accuracy === undefined ? '' : `; ${percent(results.test_accuracy)} of test samples right`);
   const parts = Object.entries(workload?.memory ?? {});
   return section('training', 'Training', told, [csvButton('loss.csv', csv)], element('div', {}, canvas),
-    element('div', {class: 'legend'}, key('loss (mean of a batch)', '--compute'), key('accuracy (share of a batch)', '--sync')),
+    element('div', {class: 'legend'}, key('loss (mean of a batch)', '--compute'),
+      anyNumber(curves.accuracy) ? key('accuracy (share of a batch)', '--sync') : null),
     results.dropped ? element('p', {}, results.dropped.join('; ')) : null,
     parts.length === 0 ? null : tableOf([{name: 'memory of'}, {name: 'all tiles', n: true}, {name: 'fullest tile', n: true}],
       parts.map(([name, each]) => [spoken(name), kibibytes(each.total_bytes), kibibytes(each.max_tile_bytes)])));

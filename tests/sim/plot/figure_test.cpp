@@ -291,6 +291,28 @@ TEST_SUITE("unit") {
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
+  TEST_CASE("a training has an axis for accuracy only where it was counted, and one step a place") {
+    report::RunFolder run;
+    run.folder = "r";
+    run.report = Json::parse(R"({"results": {"loss": [2.5, 2.0], "accuracy": [0.1, 0.2]}})");
+    Source source = runs({{{{"n", 1}}, 60}});
+    source.run = &run;
+    const Figure both = training(source, {});
+    CHECK(both.csv == "step,loss,accuracy\n1,2.5,0.1\n2,2,0.2\n");
+    CHECK(holds(both.script, "set y2range [0:1]"));
+    CHECK(holds(both.script, "data using 1:3 axes x1y2"));
+    CHECK(holds(both.script, "set xrange [1:2]\nset xtics 1\n"));
+    run.report = Json::parse(R"({"results": {"accuracy": [null], "speed": [7], "loss": [2.5]}})");
+    const Figure one = training(source, {});
+    CHECK_FALSE(holds(one.script, "y2"));
+    CHECK_FALSE(holds(one.script, "accuracy"));
+    CHECK(one.csv == "step,accuracy,speed,loss\n1,nan,7,2.5\n");
+    CHECK(holds(one.script, "data using 1:4 axes x1y1"));
+    CHECK(holds(one.script, "set xrange [0.5:1.5]"));
+    run.report = Json::parse(R"({"results": {"loss": [null, null]}})");
+    CHECK_THROWS_AS(training(source, {}), UserError);
+  }
+
   TEST_CASE("a raster has a band a layer, the few neurons of the last one apart") {
     report::RunFolder run;
     run.folder = "r";
