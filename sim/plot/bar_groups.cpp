@@ -37,6 +37,7 @@ Names names_within(const std::vector<std::string>& texts, double room, const She
 
 std::vector<std::string> names_of(const BarGroup& group) {
   std::vector<std::string> names;
+  names.reserve(group.bars.size());
   for (const Bar& bar : group.bars) names.push_back(bar.name);
   return names;
 }
@@ -71,6 +72,8 @@ bool has_cross(const BarChart& chart) {
 Layout layout_of(const BarChart& chart, const Headings& texts, const Request& request,
                  const Sheet& sheet) {
   std::vector<std::string> entries, groups;
+  entries.reserve(chart.parts.size() + 1);
+  groups.reserve(chart.groups.size());
   for (const BarPart& part : chart.parts) entries.push_back(part.name);
   if (has_cross(chart)) entries.emplace_back("cannot run");
   const std::size_t each = chart.groups.front().bars.size();

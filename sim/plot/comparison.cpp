@@ -23,6 +23,7 @@ bool tell_apart(const std::vector<std::string>& names) {
 std::vector<std::string> names_by(const Rows& rows,
                                   const std::function<std::string(const Row&)>& name) {
   std::vector<std::string> names;
+  names.reserve(rows.rows.size());
   for (const Row& row : rows.rows) names.push_back(name(row));
   return names;
 }
@@ -62,6 +63,7 @@ bool differ(const Rows& rows, const std::string& path) {
 std::string remark_on(const Rows& rows, const std::vector<std::string>& names, const char* what,
                       const std::string& path, const char* unit) {
   std::vector<std::string> each;
+  each.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
     each.push_back(fmt::format("{} {}{}", names[i], text(rows.rows[i], path), unit));
   return fmt::format("comparison: {} differ ({})", what, fmt::join(each, ", "));

@@ -41,6 +41,7 @@ std::vector<std::string> stacked_paths(const Rows& rows, const std::vector<std::
 
 std::vector<BarPart> looks_of(const std::vector<std::string>& paths) {
   std::vector<BarPart> looks;
+  looks.reserve(paths.size());
   for (const std::string& path : paths) {
     const PartLook look = look_of_part(path);
     looks.push_back({look.name, look.colour});

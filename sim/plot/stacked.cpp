@@ -31,6 +31,7 @@ BarChart empty_chart(const Pivot& sums, const Request& request, bool grouped) {
 
 std::vector<double> numbers_of(const Row& row, const std::vector<std::string>& paths) {
   std::vector<double> numbers;
+  numbers.reserve(paths.size());
   for (const std::string& path : paths) numbers.push_back(number(row, path).value_or(0));
   return numbers;
 }
@@ -48,9 +49,10 @@ std::vector<Sample> sums_of(const Rows& rows, const std::vector<std::string>& pa
 
 /// "density; bars: n 256, 1024": what groups are and what the bars in each.
 std::string label_below(const Request& request, bool grouped) {
-  const std::string x = quantity_of(request.x, 0).title();
+  std::string x = quantity_of(request.x, 0).title();
   if (!grouped) return x;
   std::vector<std::string> names;
+  names.reserve(request.by.size());
   for (const std::string& path : request.by) names.push_back(quantity_of(path, 0).title());
   return fmt::format("{}; bars: {}", x, fmt::join(names, ", "));
 }

@@ -7,7 +7,7 @@ const anyNumber = values => values.some(Number.isFinite);
 
 function drawTraining(canvas, {loss, accuracy}) {
   const {context, width, height} = prepare(canvas, 240);
-  const box = {x: 52, y: 10, width: width - 104, height: height - 44};
+  const box = {x: 52, y: 10, width: width - 112, height: height - 44};
   const top = Math.max(1e-9, ...loss.filter(Number.isFinite));
   const x = i => box.x + box.width * (loss.length > 1 ? i / (loss.length - 1) : 0.5);
   const y = share => box.y + box.height * (1 - share);
