@@ -24,7 +24,10 @@ void stream(int number, Stream kind, const std::string& file) {
     return;
   }
   const char* const name = kind == Stream::full ? "/dev/full" : file.c_str();
-  ::dup2(::open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600), number);
+  const int opened = ::open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (opened == number) return;
+  ::dup2(opened, number);
+  ::close(opened);  // it may have the number of a stream that is to be closed
 }
 
 void lay(Special kind, const fs::path& path) {
