@@ -7,6 +7,7 @@
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/rounded.h"
+#include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
@@ -53,7 +54,8 @@ data::DenseOperand operand_x(const Options& options, const Layer& layer) {
 }
 
 Layer make_layer(const Options& options, const MachineConfig& machine) {
-  sparse::BlockMatrix s = sparse::make_weights(options.weights);
+  sparse::BlockMatrix s =
+      sparse::make_weights(sparse::fitting(options.weights, options.n, machine));
   const std::uint32_t side = std::min(s.rows, s.columns);
   if (options.weights.block > side)
     throw KeyError("workload.block", fmt::format("found {}, allowed up to {}: W is {} x {}",
