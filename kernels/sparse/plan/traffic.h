@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "sim/program/machine_costs.h"
@@ -23,11 +22,20 @@ class Traffic {
       loads_[each].shared += bytes;
     }
   }
-  /// Of the tile that takes longest.
+  /// The load of the first tile that takes longest. More bytes take no less time, so that most
+  /// tiles' loads need no pricing.
   [[nodiscard]] ExchangeLoad most(const MachineCosts& costs) const {
-    return *std::max_element(loads_.begin(), loads_.end(), [&](const auto& a, const auto& b) {
-      return costs.exchange(a) < costs.exchange(b);
-    });
+    ExchangeLoad most = loads_.front();
+    std::uint64_t cycles = costs.exchange(most);
+    for (const ExchangeLoad& load : loads_) {
+      if (load.sent <= most.sent && load.received <= most.received && load.shared <= most.shared)
+        continue;
+      const std::uint64_t its = costs.exchange(load);
+      if (its <= cycles) continue;
+      cycles = its;
+      most = load;
+    }
+    return most;
   }
 
  private:
