@@ -110,7 +110,7 @@ std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
   const bool needed = kind != nullptr && kind->needs == plot::Needs::trace;
   const bool can = needed || (kind != nullptr && kind->needs == plot::Needs::run_or_trace);
   const auto given = std::find_if(request.folders.begin(), request.folders.end(), trace::is_trace);
-  const std::string found = given == request.folders.end() ? "" : *given;
+  std::string found = given == request.folders.end() ? "" : *given;
   if (!can && (!found.empty() || asks_for_trace(request.figure)))
     throw UserError(fmt::format(
         "tessera plot: {}: found {}, allowed for traces: timeline, utilisation, traffic, matrix",

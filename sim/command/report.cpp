@@ -61,6 +61,7 @@ ExitCode report(const ReportRequest& request, const Simulator& simulator) {
     return ExitCode::done;
   }
   std::vector<std::string> kernels;
+  kernels.reserve(runs.size());
   for (const report::RunFolder& run : runs)
     kernels.push_back(run.report.at("config").at("workload").at("kernel").get<std::string>());
   const std::string file = page_file(request);
