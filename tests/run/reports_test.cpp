@@ -202,7 +202,7 @@ void note_unknown(const tessera::command::Glossary& glossary, const std::string&
                   const Json& value, std::set<std::string>& unknown) {
   if (value.is_object()) {
     for (const auto& [key, inner] : value.items())
-      note_unknown(glossary, path + "." + key, inner, unknown);
+      note_unknown(glossary, fmt::format("{}.{}", path, key), inner, unknown);
   } else if (value.is_array() && !value.empty() && value.front().is_object()) {
     for (const Json& each : value) note_unknown(glossary, path + "[]", each, unknown);
   } else if (glossary.find(path).empty()) {

@@ -60,7 +60,7 @@ std::string judged(const Options& options, const Outcome& outcome, const Input& 
   const bool tells = input.arguments.front() == "sweep";  // its summary names points that fail
   const bool heard = input.error == Stream::file;
   if (code != 0 && error.empty() && !tells && heard) return "refused without a message";
-  if (const std::string what = unreadable(input, error); !what.empty()) return what;
+  if (std::string what = unreadable(input, error); !what.empty()) return what;
   if (const std::string name = replaced(input, folder); !name.empty()) return "it replaced " + name;
   for (const char* status : {R"("status":"defect")", R"("status":"died")"})
     if (read(folder.string() + ".out").find(status) != std::string::npos) return status;
