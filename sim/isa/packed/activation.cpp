@@ -136,8 +136,7 @@ std::uint32_t act_sigmoid(std::uint32_t bits) {
   const fp::Unpacked x = fp::unpack<F32>(bits);
   if (x.exponent >= 7) return negative ? 0 : F32::kOne;
   const PowerOfTwo y = decay(x, 0);
-  const std::int64_t sum = kOne + fixed(y);
-  const auto denominator = static_cast<Unsigned>(sum);
+  const Unsigned denominator = static_cast<Unsigned>(kOne) + static_cast<Unsigned>(fixed(y));
   if (negative) {
     const Unsigned quotient = (static_cast<Unsigned>(y.fraction) << 62) / denominator;
     return round_f32(false, quotient, y.integer - 62);
