@@ -7,6 +7,7 @@
 
 #include "kernels/rounded.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/program/program_cost.h"
 
@@ -118,7 +119,7 @@ Butterfly::Butterfly(const Options& options, MachineCosts& costs)
     chosen_.prediction = scheduled(chosen_.prediction, costs.needs(build()), costs);
 }
 
-nlohmann::ordered_json Butterfly::plan() const { return to_json(chosen_.plan); }
+nlohmann::ordered_json Butterfly::plan() const { return config::resolved(chosen_.plan); }
 
 nlohmann::ordered_json Butterfly::facts() const {
   const Problem& p = options_.problem;

@@ -4,12 +4,11 @@
 #include <bit>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "kernels/butterfly/program.h"
 #include "kernels/sample.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::butterfly {
 
@@ -110,7 +109,7 @@ class Search {
     throw UserError(program::overflow_message(
         fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
                     problem_.features, problem_.n, counted(machine_.tiles, "tile"),
-                    to_json(*closest_).dump()),
+                    config::resolved(*closest_).dump()),
         {&closest_need_, 1}, machine_));
   }
 
@@ -141,14 +140,6 @@ void describe(config::Fields& fields, Plan& plan) {
                 "equal parts of the columns that are computed one after the other, in layout "
                 "blocked"},
                plan.rounds, {1, 1U << 24});
-}
-
-nlohmann::ordered_json to_json(const Plan& plan) {
-  return {{"split_features", plan.split_features},
-          {"split_n", plan.split_n},
-          {"fused", plan.fused},
-          {"workers_n", plan.workers_n},
-          {"rounds", plan.rounds}};
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {

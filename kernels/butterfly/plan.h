@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "kernels/butterfly/shape.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
@@ -18,7 +16,6 @@ struct Plan {
   std::uint32_t rounds = 1;          ///< equal parts of the columns, one after the other
 };
 void describe(config::Fields& fields, Plan& plan);
-nlohmann::ordered_json to_json(const Plan& plan);
 
 struct Candidate {
   Plan plan;

@@ -8,6 +8,7 @@
 
 #include "kernels/check/comparison.h"
 #include "kernels/rounded.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/program/program_cost.h"
 
@@ -92,7 +93,7 @@ std::string Fft::problem() const {
   return p.batch == 1 ? each : fmt::format("{} times {}", p.batch, each);
 }
 
-nlohmann::ordered_json Fft::plan() const { return to_json(chosen_.plan); }
+nlohmann::ordered_json Fft::plan() const { return config::resolved(chosen_.plan); }
 
 nlohmann::ordered_json Fft::facts() const {
   std::uint64_t held = 0;

@@ -8,12 +8,12 @@
 #include <optional>
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/fft/costs.h"
 #include "kernels/sample.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::fft {
 
@@ -191,7 +191,7 @@ class Search {
         fmt::format("no plan of fft for {}rows={} points={} fits {}; of the closest, {}",
                     problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "",
                     problem_.rows, problem_.points, counted(machine_.tiles, "tile"),
-                    to_json(*closest_).dump()),
+                    config::resolved(*closest_).dump()),
         {&closest_need_, 1}, machine_));
   }
 
@@ -259,10 +259,6 @@ void describe(config::Fields& fields, Plan& plan) {
                plan.parts, {1, 1U << 24});
   fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
                plan.radices, {2, 8});
-}
-
-nlohmann::ordered_json to_json(const Plan& plan) {
-  return {{"lengths", plan.lengths}, {"parts", plan.parts}, {"radices", plan.radices}};
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "kernels/fft/shape.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
@@ -20,7 +18,6 @@ struct Plan {
   std::vector<std::uint32_t> radices;  ///< of all passes, phase after phase
 };
 void describe(config::Fields& fields, Plan& plan);
-nlohmann::ordered_json to_json(const Plan& plan);
 
 struct Candidate {
   Plan plan;

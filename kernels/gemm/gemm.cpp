@@ -6,6 +6,7 @@
 #include "kernels/gemm/program.h"
 #include "kernels/rounded.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/data/read_file.h"
 
@@ -83,7 +84,7 @@ std::string Gemm::problem() const {
   return text;
 }
 
-nlohmann::ordered_json Gemm::plan() const { return to_json(chosen_.plan); }
+nlohmann::ordered_json Gemm::plan() const { return config::resolved(chosen_.plan); }
 
 nlohmann::ordered_json Gemm::facts() const {
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();

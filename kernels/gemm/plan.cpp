@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/finalists.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 
 namespace tessera::gemm {
@@ -120,7 +119,7 @@ class Search {
     const Product& p = problem_.product;
     const std::string what =
         fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
-                    counted(machine_.tiles, "tile"), to_json(*closest_).dump());
+                    counted(machine_.tiles, "tile"), config::resolved(*closest_).dump());
     program::CategoryBytes need = tile_memory(Geometry(problem_, *closest_), machine_);
     need[static_cast<std::size_t>(program::Category::tensors)] += problem_.reserved;
     throw UserError(program::overflow_message(what, {&need, 1}, machine_));
@@ -153,16 +152,6 @@ void describe(config::Fields& fields, Plan& plan) {
   fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
   fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
                kOperands);
-}
-
-nlohmann::ordered_json to_json(const Plan& plan) {
-  return {{"split_m", plan.split_m},
-          {"split_n", plan.split_n},
-          {"split_k", plan.split_k},
-          {"cuts", plan.cuts},
-          {"stationary", config::name_of(kOperands, plan.stationary)},
-          {"partials", config::name_of(data::kFloatTypes, plan.partials)},
-          {"pairs", config::name_of(kOperands, plan.pairs)}};
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {

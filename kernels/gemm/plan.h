@@ -1,7 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
@@ -23,7 +21,6 @@ struct Plan {
   auto operator<=>(const Plan&) const = default;
 };
 void describe(config::Fields& fields, Plan& plan);
-nlohmann::ordered_json to_json(const Plan& plan);
 
 /// What to plan for.
 struct Problem {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/gemm/tensors.h"
 #include "kernels/mlp/layer.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::mlp {
 
@@ -159,15 +159,15 @@ std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& contex
 
 nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains) {
   if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
-    return {{"factors", butterfly::to_json((*factors)->geometry.plan)}};
+    return {{"factors", config::resolved((*factors)->geometry.plan)}};
   if (const auto* pixelfly = std::get_if<std::shared_ptr<const PixelflyPlan>>(&plan))
     return to_json(**pixelfly);
   const auto& dense = std::get<DensePlan>(plan);
-  nlohmann::ordered_json entry{{"forward", gemm::to_json(dense.forward.candidate.plan)}};
+  nlohmann::ordered_json entry{{"forward", config::resolved(dense.forward.candidate.plan)}};
   if (!trains) return entry;
-  entry["weight_gradient"] = gemm::to_json(dense.weight_gradient.candidate.plan);
+  entry["weight_gradient"] = config::resolved(dense.weight_gradient.candidate.plan);
   if (dense.input_gradient)
-    entry["input_gradient"] = gemm::to_json(dense.input_gradient->candidate.plan);
+    entry["input_gradient"] = config::resolved(dense.input_gradient->candidate.plan);
   return entry;
 }
 

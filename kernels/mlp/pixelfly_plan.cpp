@@ -1,10 +1,8 @@
-#include <nlohmann/json.hpp>
-
 #include "kernels/mlp/layer.h"
+#include "sim/config/writers.h"
 
 namespace tessera::mlp {
 
-using pixelfly::Sampled;
 using sparse::BlockMatrix;
 using spmm_static::DenseRows;
 
@@ -114,17 +112,13 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
 }
 
 nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
-  const auto cuts = [](const Sampled& of) {
-    return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
-                                  {"bands", of.partition.cuts.bands}};
-  };
-  return {{"low_rank", spmm_static::to_json(plan.z)},
-          {"forward", spmm_static::to_json(plan.forward)},
-          {"low_rank_back", spmm_static::to_json(plan.t)},
-          {"input_gradient", spmm_static::to_json(plan.back)},
+  return {{"low_rank", config::resolved(pinned(plan.z))},
+          {"forward", config::resolved(pinned(plan.forward))},
+          {"low_rank_back", config::resolved(pinned(plan.t))},
+          {"input_gradient", config::resolved(pinned(plan.back))},
           {"gradients", plan.gradients.dw.on_unit ? plan.shape.unit.name() : "vector"},
-          {"dw", cuts(plan.gradients.dw)},
-          {"dv", cuts(*plan.gradients.dv)}};
+          {"dw", config::resolved(pinned(plan.gradients.dw))},
+          {"dv", config::resolved(pinned(*plan.gradients.dv))}};
 }
 
 }  // namespace tessera::mlp

@@ -10,6 +10,7 @@
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 
 namespace tessera::pixelfly {
@@ -121,8 +122,8 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
 
 nlohmann::ordered_json Pixelfly::plan() const {
   nlohmann::ordered_json plan;
-  if (plan_.inner) plan["low_rank"] = spmm_static::to_json(*plan_.inner);
-  plan["sparse"] = spmm_static::to_json(plan_.outer);
+  if (plan_.inner) plan["low_rank"] = config::resolved(pinned(*plan_.inner));
+  plan["sparse"] = config::resolved(pinned(plan_.outer));
   plan["rounds"] = plan_.rounds;
   return plan;
 }

@@ -88,6 +88,11 @@ struct Sampled {
   [[nodiscard]] program::CategoryBytes memory(std::uint64_t beside) const;
 };
 
+/// The plan as it is printed and can be pinned.
+inline PinnedCuts pinned(const Sampled& of) {
+  return {word(of.partition.parts.size()), of.partition.cuts.bands};
+}
+
 /// Where a sampled product's operands lie, and what else is in a tile's memory.
 struct SampledOperands {
   std::vector<DenseRows> a, b;

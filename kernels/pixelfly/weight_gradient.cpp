@@ -11,6 +11,7 @@
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/ends.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/program/program_cost.h"
 
 namespace tessera::pixelfly {
@@ -253,16 +254,12 @@ std::string WeightGradient::peak_type() const {
 }
 
 nlohmann::ordered_json WeightGradient::plan() const {
-  const auto cuts = [](const Sampled& of) {
-    return nlohmann::ordered_json{{"parts", of.partition.parts.size()},
-                                  {"bands", of.partition.cuts.bands}};
-  };
   nlohmann::ordered_json plan;
   plan["products"] = plan_.dw.on_unit ? "matrix_unit" : "vector";
-  if (plan_.z) plan["low_rank"] = spmm_static::to_json(*plan_.z);
-  if (plan_.t) plan["low_rank_back"] = spmm_static::to_json(*plan_.t);
-  plan["dw"] = cuts(plan_.dw);
-  if (plan_.dv) plan["dv"] = cuts(*plan_.dv);
+  if (plan_.z) plan["low_rank"] = config::resolved(pinned(*plan_.z));
+  if (plan_.t) plan["low_rank_back"] = config::resolved(pinned(*plan_.t));
+  plan["dw"] = config::resolved(pinned(plan_.dw));
+  if (plan_.dv) plan["dv"] = config::resolved(pinned(*plan_.dv));
   return plan;
 }
 

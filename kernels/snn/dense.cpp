@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::snn {
 
@@ -70,9 +71,9 @@ std::vector<DenseLayer> plan_dense(const Options& options, const Network& networ
 nlohmann::ordered_json to_json(const std::vector<DenseLayer>& layers) {
   nlohmann::ordered_json plan = nlohmann::ordered_json::array();
   for (const DenseLayer& layer : layers)
-    plan.push_back({{"forward", gemm::to_json(layer.forward.candidate.plan)},
-                    {"weight_gradient", gemm::to_json(layer.weight_gradient.candidate.plan)},
-                    {"input_gradient", gemm::to_json(layer.input_gradient.candidate.plan)}});
+    plan.push_back({{"forward", config::resolved(layer.forward.candidate.plan)},
+                    {"weight_gradient", config::resolved(layer.weight_gradient.candidate.plan)},
+                    {"input_gradient", config::resolved(layer.input_gradient.candidate.plan)}});
   return {{"products", std::move(plan)}};
 }
 

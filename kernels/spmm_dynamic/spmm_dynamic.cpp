@@ -12,6 +12,7 @@
 #include "kernels/sparse/published/policy.h"
 #include "kernels/spmm_dynamic/cost.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::spmm_dynamic {
 
@@ -102,15 +103,12 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
 
 /// What is given of a plan beside its cuts must be what follows from these.
 void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
-  nlohmann::ordered_json also = nlohmann::ordered_json::object();
-  if (given.columns != 0) also["columns"] = given.columns;
-  if (given.pairs) also["pairs"] = config::name_of(kNeighbours, given.pairs);
-  if (given.max_blocks != 0) also["max_blocks"] = given.max_blocks;
-  if (given.bucket_blocks != 0) also["bucket_blocks"] = given.bucket_blocks;
-  if (given.pool_bytes != 0) also["pool_bytes"] = given.pool_bytes;
-  for (const auto& [key, value] : also.items()) {
-    if (plan.at(key) == value) continue;
-    throw KeyError("workload.plan." + key,
+  const config::Json values = config::resolved(given);
+  const config::Json chosen = config::resolved(Pinned{});
+  for (const char* key : {"columns", "pairs", "max_blocks", "bucket_blocks", "pool_bytes"}) {
+    const config::Json& value = values.at(key);
+    if (value == chosen.at(key) || value == plan.at(key)) continue;
+    throw KeyError(fmt::format("workload.plan.{}", key),
                    fmt::format("found {}, allowed {}, which follows from the other keys",
                                value.dump(), plan.at(key).dump()));
   }
@@ -243,15 +241,9 @@ std::string SpmmDynamic::peak_type() const {
 nlohmann::ordered_json SpmmDynamic::plan() const {
   const Grid& grid = plan_.pool.grid;
   const Buffers bytes(problem_, plan_.pool);
-  return {{"algorithm", config::name_of(kAlgorithms, options_.plan.algorithm)},
-          {"x", grid.x},
-          {"y", grid.y},
-          {"z", grid.z},
-          {"columns", grid.columns},
-          {"pairs", config::name_of(kNeighbours, std::optional(grid.neighbours))},
-          {"max_blocks", problem_.max_blocks},
-          {"bucket_blocks", plan_.bucket_blocks},
-          {"pool_bytes", bytes.pool}};
+  return config::resolved(Pinned{options_.plan.algorithm, grid.x, grid.y, grid.z, grid.columns,
+                                 problem_.max_blocks, plan_.bucket_blocks, bytes.pool,
+                                 grid.neighbours});
 }
 
 nlohmann::ordered_json SpmmDynamic::facts() const {

@@ -4,8 +4,6 @@
 #include <optional>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "kernels/spmm_static/looks.h"
 #include "sim/base/errors.h"
 
@@ -28,10 +26,6 @@ constexpr config::Names<std::optional<Sums>, 3> kSums{
 constexpr std::uint64_t kBlocksLookedAt = 6'000'000;
 constexpr std::uint64_t kLeastLooks = 6;
 constexpr std::uint64_t kMostLooks = 120;
-
-std::string_view name_of(Algorithm algorithm) {
-  return kAlgorithms[static_cast<std::size_t>(algorithm)].first;
-}
 
 /// Each tile takes its own rows of X; its code takes what the machine says.
 class OurPricing final : public Pricing {
@@ -228,13 +222,9 @@ void describe(config::Fields& fields, Pinned& plan) {
                plan.sums, kSums);
 }
 
-nlohmann::ordered_json to_json(const Plan& plan) {
+Pinned pinned(const Plan& plan) {
   const Cuts& cuts = plan.partition.cuts;
-  return {{"algorithm", name_of(plan.algorithm)},
-          {"parts", plan.partition.parts.size()},
-          {"bands", cuts.bands},
-          {"dealing", config::name_of(kDealings, std::optional(cuts.dealing))},
-          {"sums", config::name_of(kSums, std::optional(cuts.sums))}};
+  return {plan.algorithm, word(plan.partition.parts.size()), cuts.bands, cuts.dealing, cuts.sums};
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,

@@ -4,8 +4,6 @@
 #include <functional>
 #include <optional>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "kernels/spmm_static/partition.h"
 #include "sim/config/fields.h"
 #include "sim/program/machine_costs.h"
@@ -35,7 +33,8 @@ struct Plan {
   Partition partition;
   Prediction prediction;
 };
-nlohmann::ordered_json to_json(const Plan& plan);
+/// The plan as it is printed and can be pinned.
+Pinned pinned(const Plan& plan);
 
 /// What a product has around it in a program that does more.
 struct Surroundings {

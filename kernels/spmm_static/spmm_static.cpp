@@ -6,6 +6,7 @@
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/program/program_cost.h"
 
 namespace tessera::spmm_static {
@@ -64,7 +65,7 @@ Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
   return around;
 }
 
-nlohmann::ordered_json SpmmStatic::plan() const { return to_json(plan_); }
+nlohmann::ordered_json SpmmStatic::plan() const { return config::resolved(pinned(plan_)); }
 
 nlohmann::ordered_json SpmmStatic::facts() const {
   nlohmann::ordered_json facts{{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}};

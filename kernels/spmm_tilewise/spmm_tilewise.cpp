@@ -5,6 +5,7 @@
 #include "kernels/rounded.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -73,7 +74,7 @@ SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
       w_storage_(problem_, plan_, pattern_, w_, machine_.tiles) {}
 
 nlohmann::ordered_json SpmmTilewise::plan() const {
-  return {{"parts", plan_.parts}, {"cuts", plan_.cuts}, {"row_singles", plan_.row_singles}};
+  return config::resolved(Pinned{plan_.parts, plan_.cuts, plan_.row_singles});
 }
 
 nlohmann::ordered_json SpmmTilewise::facts() const {

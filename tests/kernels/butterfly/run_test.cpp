@@ -6,6 +6,7 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
@@ -90,7 +91,7 @@ TEST_SUITE("run") {
               options.problem.pass = Pass::grad_twiddles;
               options.pinned = true;
               options.plan = {split_features, split_n, 1, workers_n};
-              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::resolved(options.plan).dump());
               CAPTURE(config::name_of(kNumbers, dtype));
               CAPTURE(config::name_of(kParameters, parameters));
               CHECK(run(options, small_machine(32)) == "passed");
@@ -163,7 +164,7 @@ TEST_SUITE("run") {
               options.problem.order = block == 4 ? Order::increasing : Order::decreasing;
               options.pinned = true;
               options.plan = {split_features, split_n, 1, 1};
-              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::resolved(options.plan).dump());
               CAPTURE(config::name_of(data::kFloatTypes, partials));
               CAPTURE(config::name_of(kPasses, pass));
               CAPTURE(block);
@@ -191,7 +192,7 @@ TEST_SUITE("run") {
               options.problem.layout = Layout::blocked;
               options.pinned = true;
               options.plan = {split_features, 3, 1, 1, rounds};
-              CAPTURE(to_json(options.plan).dump());
+              CAPTURE(config::resolved(options.plan).dump());
               CAPTURE(config::name_of(kNumbers, dtype));
               CAPTURE(config::name_of(kPasses, pass));
               CAPTURE(block);
@@ -226,7 +227,7 @@ TEST_SUITE("run") {
       for (const std::uint32_t parts : {1U, 2U, 4U})
         for (const std::uint32_t rounds : {1U, 2U, 3U, 4U, 6U, 9U}) {
           options.plan = {parts, 12 / parts, 1, 1, rounds};
-          CAPTURE(to_json(options.plan).dump());
+          CAPTURE(config::resolved(options.plan).dump());
           CHECK_THROWS_AS(test::planned<Butterfly>(options, machine), UserError);
         }
     }

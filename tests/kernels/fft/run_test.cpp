@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/fft/fft.h"
+#include "sim/config/writers.h"
 #include "tests/kernels/planned.h"
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
@@ -129,7 +130,7 @@ TEST_SUITE("run") {
       options.plan = cut.plan;
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
         options.problem.direction = direction;
-        CAPTURE(to_json(cut.plan).dump());
+        CAPTURE(config::resolved(cut.plan).dump());
         CHECK(run(options, small_machine(9)) == "passed");
       }
     }

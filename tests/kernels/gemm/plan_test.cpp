@@ -7,6 +7,7 @@
 #include "kernels/gemm/cost.h"
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 #include "tests/sanitized.h"
 #include "tests/sim/machine/units.h"
 
@@ -247,8 +248,8 @@ TEST_SUITE("unit") {
         const Candidate chosen = gemm::choose_plan(problem, costs);
         for_all_plans(tiles, [&](Plan plan) {
           plan.partials = chosen.plan.partials;
-          CAPTURE(to_json(plan).dump());
-          CAPTURE(to_json(chosen.plan).dump());
+          CAPTURE(config::resolved(plan).dump());
+          CAPTURE(config::resolved(chosen.plan).dump());
           try {
             CHECK(chosen.prediction.cycles <=
                   gemm::pinned_plan(plan, problem, costs).prediction.cycles);
