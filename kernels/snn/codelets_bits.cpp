@@ -61,7 +61,7 @@ SNN_INLINE unsigned next_word(const unsigned*& mark, const unsigned* stop) {
   asm volatile(
       "li %[word], 0\n"
       "1: beq %[mark], %[stop], 2f\n"
-      ".insn i 0x2b, 3, %[word], %[mark], 4\n"
+      "lw.p %[word], %[mark], 4\n"
       "beqz %[word], 1b\n"
       "2:\n"
       : [word] "=&r"(word), [mark] "+r"(mark)

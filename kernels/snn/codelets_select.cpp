@@ -19,13 +19,14 @@ SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
   unsigned n = static_cast<unsigned>(stop - mark);
   unsigned sum = 0;
   unsigned is;
-  asm volatile(SNN_RPT("%[n]", "2f")
-               ".insn i 0x2b, 3, %[is], %[mark], 4\n"
-               "add %[sum], %[sum], %[is]\n"
-               "2:\n"
-               : [sum] "+r"(sum), [is] "=&r"(is), [mark] "+r"(mark)
-               : [n] "r"(n)
-               : "memory");
+  asm volatile(
+      "rpt %[n], 2f\n"
+      "lw.p %[is], %[mark], 4\n"
+      "add %[sum], %[sum], %[is]\n"
+      "2:\n"
+      : [sum] "+r"(sum), [is] "=&r"(is), [mark] "+r"(mark)
+      : [n] "r"(n)
+      : "memory");
   return sum;
 }
 

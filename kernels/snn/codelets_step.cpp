@@ -5,13 +5,6 @@ using namespace snn;
 
 namespace {
 
-#define SNN_FSDP(fs, p) ".insn s 0x2b, 7, " fs ", 8(" p ")\n"
-#define SNN_FMA(fd, a, b, c) ".insn r4 0x5b, 0, 1, " fd ", " a ", " b ", " c "\n"
-#define SNN_SEL(fd, m, a, b) ".insn r4 0x5b, 1, 1, " fd ", " m ", " a ", " b "\n"
-#define SNN_MASK(rd, a) ".insn r 0x5b, 6, 4, " rd ", " a ", x0\n"
-#define SNN_GT(fd, a, b) ".insn r 0x5b, 5, 13, " fd ", " a ", " b "\n"
-#define SNN_MOVE(fd, a) "fsgnj.d " fd ", " a ", " a "\n"
-
 /// States before and after of a sample, and what the next pair's are made with.
 struct Cursor {
   const double* old;
@@ -42,26 +35,37 @@ struct Lif {
     double spiked, above, u, input, alpha, gain, threshold, second, kept;
     asm volatile(
         ".balign 8\n"
-        "li %[spikes], 0\n" SNN_MOVE("%[spiked]", "%[zero]")
-        "li %[listed], 0\n" SNN_MOVE("%[above]", "%[zero]")
-        "nop\n" SNN_RPT("%[n]", "2f")
+        "li %[spikes], 0\n"
+        "fsgnj.d %[spiked], %[zero], %[zero]\n"
+        "li %[listed], 0\n"
+        "fsgnj.d %[above], %[zero], %[zero]\n"
+        "nop\n"
+        "rpt %[n], 2f\n"
         // The last pair's bits, this pair's state.
-        SNN_LD2("%[u]", "%[in]", "%[old]", "%[input]") SNN_MASK("s6", "%[spiked]")
-        SNN_LD2("%[al]", "%[th]", "%[p]", "%[q]") SNN_MASK("s7", "%[above]")
-        "sh2add %[spikes], %[spikes], s6\n" SNN_MUL("%[k]", "%[al]", "%[u]")
-        SNN_LD2("%[ga]", "%[se]", "%[p]", "%[q]") SNN_GT("%[spiked]", "%[u]", "%[th]")
+        "ld2 %[u], %[in], %[old], %[input]\n"
+        "mask.2s s6, %[spiked]\n"
+        "ld2 %[al], %[th], %[p], %[q]\n"
+        "mask.2s s7, %[above]\n"
+        "sh2add %[spikes], %[spikes], s6\n"
+        "mul.2s %[k], %[al], %[u]\n"
+        "ld2 %[ga], %[se], %[p], %[q]\n"
+        "gt.2s %[spiked], %[u], %[th]\n"
         "sh2add %[listed], %[listed], s7\n"
-        SNN_SEL("%[k]", "%[spiked]", "%[zero]", "%[k]") SNN_FMA("%[k]", "%[ga]", "%[in]", "%[k]")
-        SNN_GT("%[spiked]", "%[k]", "%[th]") SNN_FSDP("%[k]", "%[made]")
-        SNN_GT("%[above]", "%[k]", "%[se]")
-        "2:\n" SNN_MASK("s6", "%[spiked]") SNN_MASK("s7", "%[above]")
+        "sel %[k], %[spiked], %[zero], %[k]\n"
+        "fma.2s %[k], %[ga], %[in], %[k]\n"
+        "gt.2s %[spiked], %[k], %[th]\n"
+        "fsd.p %[k], %[made], 8\n"
+        "gt.2s %[above], %[k], %[se]\n"
+        "2:\n"
+        "mask.2s s6, %[spiked]\n"
+        "mask.2s s7, %[above]\n"
         "sh2add %[spikes], %[spikes], s6\n"
         "sh2add %[listed], %[listed], s7\n"
         : [spikes] "=&r"(bits.spikes), [listed] "=&r"(bits.listed), [spiked] "=&f"(spiked),
-          [above] "=&f"(above), [u] "=&f"(u), [in] "=&f"(input),
-          [al] "=&f"(alpha), [th] "=&f"(threshold), [ga] "=&f"(gain), [se] "=&f"(second),
-          [k] "=&f"(kept), [old] "+r"(at.old), [input] "+r"(at.input), [made] "+r"(at.made),
-          [p] "+r"(at.first), [q] "+r"(at.second)
+          [above] "=&f"(above), [u] "=&f"(u), [in] "=&f"(input), [al] "=&f"(alpha),
+          [th] "=&f"(threshold), [ga] "=&f"(gain), [se] "=&f"(second), [k] "=&f"(kept),
+          [old] "+r"(at.old), [input] "+r"(at.input), [made] "+r"(at.made), [p] "+r"(at.first),
+          [q] "+r"(at.second)
         : [n] "r"(pairs), [zero] "f"(zero)
         : "memory");
   }

@@ -32,19 +32,24 @@ SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, d
   double w;
   double v;
   count -= 1;
-  asm volatile(".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               "add %[part], %[part], %[stride]\n"
-               "fld %[w], 0(%[part])\n"
-               "fld %[v], 8(%[part])\n" SNN_ADD("%[a]", "%[a]", "%[w]")
-               "fld %[w], 16(%[part])\n" SNN_ADD("%[b]", "%[b]", "%[v]")
-               "fld %[v], 24(%[part])\n" SNN_ADD("%[c]", "%[c]", "%[w]")
-               SNN_ADD("%[d]", "%[d]", "%[v]")
-               "2:\n"
-               : [a] "+f"(a), [b] "+f"(b), [c] "+f"(c), [d] "+f"(d), [w] "=&f"(w), [v] "=&f"(v),
-                 [part] "+r"(part)
-               : [n] "r"(count), [stride] "r"(stride)
-               : "memory");
+  asm volatile(
+      ".balign 8\n"
+      "beqz %[n], 2f\n"
+      "rpt %[n], 2f\n"
+      "add %[part], %[part], %[stride]\n"
+      "fld %[w], 0(%[part])\n"
+      "fld %[v], 8(%[part])\n"
+      "add.2s %[a], %[a], %[w]\n"
+      "fld %[w], 16(%[part])\n"
+      "add.2s %[b], %[b], %[v]\n"
+      "fld %[v], 24(%[part])\n"
+      "add.2s %[c], %[c], %[w]\n"
+      "add.2s %[d], %[d], %[v]\n"
+      "2:\n"
+      : [a] "+f"(a), [b] "+f"(b), [c] "+f"(c), [d] "+f"(d), [w] "=&f"(w), [v] "=&f"(v),
+        [part] "+r"(part)
+      : [n] "r"(count), [stride] "r"(stride)
+      : "memory");
   out[0] = a;
   out[1] = b;
   out[2] = c;
@@ -76,14 +81,18 @@ extern "C" void snn_sum_few(const Sum* call) {
     double sum = *part;
     double w = xtile::splat_s(constant(-0.0F));
     unsigned left = call->count - 1;
-    asm volatile(".balign 8\n"
-                 "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-                 "add %[part], %[part], %[stride]\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
-                 "fld %[w], 0(%[part])\n"
-                 "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
-                 : [sum] "+f"(sum), [w] "+f"(w), [part] "+r"(part)
-                 : [n] "r"(left), [stride] "r"(call->stride)
-                 : "memory");
+    asm volatile(
+        ".balign 8\n"
+        "beqz %[n], 2f\n"
+        "rpt %[n], 2f\n"
+        "add %[part], %[part], %[stride]\n"
+        "add.2s %[sum], %[sum], %[w]\n"
+        "fld %[w], 0(%[part])\n"
+        "2:\n"
+        "add.2s %[sum], %[sum], %[w]\n"
+        : [sum] "+f"(sum), [w] "+f"(w), [part] "+r"(part)
+        : [n] "r"(left), [stride] "r"(call->stride)
+        : "memory");
     call->sum[i] = sum;
   }
   xtile::xctl<0>();

@@ -7,16 +7,16 @@
 /// with dual issue takes at once.
 namespace snn {
 
-#define SNN_LWP(rd, p) ".insn i 0x2b, 3, " rd ", " p ", 4\n"
-#define SNN_LD2(fd, fe, p, q) ".insn r4 0x5b, 4, 0, " fd ", " p ", " q ", " fe "\n"
+#define SNN_LWP(rd, p) "lw.p " rd ", " p ", 4\n"
+#define SNN_LD2(fd, fe, p, q) "ld2 " fd ", " fe ", " p ", " q "\n"
 
 // Words of the rows of two ids. The second one's are in registers that functions preserve, as are
 // the pointers to both: the compiler leaves them alone where it has no stack, and nobody who calls
 // a worker misses them. From one piece of assembly to the next they hold what is still to be added.
 #define SNN_W(i) "%[w" #i "]"
 #define SNN_V(i) "fs" #i
-#define SNN_ADD_W(i) SNN_ADD("%[s" #i "]", "%[s" #i "]", SNN_W(i))
-#define SNN_ADD_V(i) SNN_ADD("%[s" #i "]", "%[s" #i "]", SNN_V(i))
+#define SNN_ADD_W(i) "add.2s %[s" #i "], %[s" #i "], " SNN_W(i) "\n"
+#define SNN_ADD_V(i) "add.2s %[s" #i "], %[s" #i "], " SNN_V(i) "\n"
 #define SNN_LD_W(i, j) SNN_LD2(SNN_W(i), SNN_W(j), "s2", "s3")
 #define SNN_LD_V(i, j) SNN_LD2(SNN_V(i), SNN_V(j), "s4", "s5")
 // `none` is -0: adding it changes nothing.
@@ -24,7 +24,7 @@ namespace snn {
 #define SNN_STORE(i, at) "fsd %[s" #i "], " at "(%[out])\n"
 // An odd number of ids: the first one's row, while what waits is added.
 #define SNN_IF_ODD "andi s4, %[n], 1\nsrli %[n], %[n], 1\nbeqz s4, 1f\n.balign 8\n"
-#define SNN_TWO_BY_TWO ".balign 8\n1: beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
+#define SNN_TWO_BY_TWO ".balign 8\n1: beqz %[n], 2f\nrpt %[n], 2f\n"
 #define SNN_MUL_BY(row) "mul " row ", " row ", %[by]\n"
 #define SNN_ADD_ROWS(row) "add " row ", " row ", %[rows]\n"
 

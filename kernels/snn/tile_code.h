@@ -9,28 +9,24 @@ namespace snn {
 
 #define SNN_INLINE __attribute__((always_inline)) inline
 
-#define SNN_LGN(fd, base, ids) ".insn r4 0x5b, 3, 1, " fd ", " base ", " ids ", x0\n"
-#define SNN_SGX(fs, base, ids) ".insn r4 0x5b, 3, 2, " fs ", " base ", " ids ", x0\n"
-#define SNN_ADD(fd, a, b) ".insn r 0x5b, 5, 8, " fd ", " a ", " b "\n"
-#define SNN_MUL(fd, a, b) ".insn r 0x5b, 5, 10, " fd ", " a ", " b "\n"
-#define SNN_SUM(fd, a) ".insn r 0x5b, 6, 3, " fd ", " a ", x0\n"
-#define SNN_FSW(fs, p) ".insn s 0x2b, 6, " fs ", 4(" p ")\n"
-#define SNN_RPT(n, end) ".insn b 0x7b, 1, " n ", x0, " end "\n"
-
 /// sum + the words of `plane` at `n` ids, one by one: 2 slots an id.
 SNN_INLINE double gather_sum(const double* plane, const unsigned* ids, unsigned n, double sum) {
   if (n == 0) return sum;
   double w;
   n -= 1;
-  asm volatile(SNN_LGN("%[w]", "%[plane]", "%[ids]")
-               ".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               "addi %[ids], %[ids], 4\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
-               SNN_LGN("%[w]", "%[plane]", "%[ids]")
-               "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
-               : [sum] "+f"(sum), [w] "=&f"(w), [ids] "+r"(ids)
-               : [plane] "r"(plane), [n] "r"(n)
-               : "memory");
+  asm volatile(
+      "lgn.d %[w], %[plane], %[ids]\n"
+      ".balign 8\n"
+      "beqz %[n], 2f\n"
+      "rpt %[n], 2f\n"
+      "addi %[ids], %[ids], 4\n"
+      "add.2s %[sum], %[sum], %[w]\n"
+      "lgn.d %[w], %[plane], %[ids]\n"
+      "2:\n"
+      "add.2s %[sum], %[sum], %[w]\n"
+      : [sum] "+f"(sum), [w] "=&f"(w), [ids] "+r"(ids)
+      : [plane] "r"(plane), [n] "r"(n)
+      : "memory");
   return sum;
 }
 
@@ -41,16 +37,23 @@ SNN_INLINE void gather_sums(const double* first, const double* second, const uns
   double w;
   double v;
   n -= 1;
-  asm volatile(SNN_LGN("%[w]", "%[p]", "%[ids]") SNN_LGN("%[v]", "%[q]", "%[ids]")
-               ".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               "addi %[ids], %[ids], 4\n" SNN_ADD("%[sum]", "%[sum]", "%[w]")
-               SNN_LGN("%[w]", "%[p]", "%[ids]") SNN_ADD("%[other]", "%[other]", "%[v]")
-               SNN_LGN("%[v]", "%[q]", "%[ids]")
-               "2:\n" SNN_ADD("%[sum]", "%[sum]", "%[w]") SNN_ADD("%[other]", "%[other]", "%[v]")
-               : [sum] "+f"(sum), [other] "+f"(other), [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids)
-               : [p] "r"(first), [q] "r"(second), [n] "r"(n)
-               : "memory");
+  asm volatile(
+      "lgn.d %[w], %[p], %[ids]\n"
+      "lgn.d %[v], %[q], %[ids]\n"
+      ".balign 8\n"
+      "beqz %[n], 2f\n"
+      "rpt %[n], 2f\n"
+      "addi %[ids], %[ids], 4\n"
+      "add.2s %[sum], %[sum], %[w]\n"
+      "lgn.d %[w], %[p], %[ids]\n"
+      "add.2s %[other], %[other], %[v]\n"
+      "lgn.d %[v], %[q], %[ids]\n"
+      "2:\n"
+      "add.2s %[sum], %[sum], %[w]\n"
+      "add.2s %[other], %[other], %[v]\n"
+      : [sum] "+f"(sum), [other] "+f"(other), [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids)
+      : [p] "r"(first), [q] "r"(second), [n] "r"(n)
+      : "memory");
 }
 
 /// Adds `change` to the words of `plane` at `n` ids: two ids in 6 slots.
@@ -60,19 +63,23 @@ SNN_INLINE void scatter_add(double* plane, const unsigned* ids, unsigned n, doub
   unsigned twos = n / 2;
   const unsigned* next = ids + 1;
   // The body begins in the middle of an aligned pair, so that its second word does not.
-  asm volatile(".balign 8\n"
-               "nop\n"
-               "beqz %[twos], 2f\n" SNN_RPT("%[twos]", "2f")
-               SNN_LGN("%[w]", "%[plane]", "%[ids]")
-               SNN_LGN("%[v]", "%[plane]", "%[next]") SNN_ADD("%[w]", "%[w]", "%[g]")
-               SNN_SGX("%[w]", "%[plane]", "%[ids]") SNN_ADD("%[v]", "%[v]", "%[g]")
-               SNN_SGX("%[v]", "%[plane]", "%[next]")
-               "addi %[ids], %[ids], 6\n"
-               "addi %[next], %[next], 6\n"
-               "2:\n"
-               : [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids), [next] "+r"(next)
-               : [plane] "r"(plane), [twos] "r"(twos), [g] "f"(change)
-               : "memory");
+  asm volatile(
+      ".balign 8\n"
+      "nop\n"
+      "beqz %[twos], 2f\n"
+      "rpt %[twos], 2f\n"
+      "lgn.d %[w], %[plane], %[ids]\n"
+      "lgn.d %[v], %[plane], %[next]\n"
+      "add.2s %[w], %[w], %[g]\n"
+      "sgx.d %[w], %[plane], %[ids]\n"
+      "add.2s %[v], %[v], %[g]\n"
+      "sgx.d %[v], %[plane], %[next]\n"
+      "addi %[ids], %[ids], 6\n"
+      "addi %[next], %[next], 6\n"
+      "2:\n"
+      : [w] "=&f"(w), [v] "=&f"(v), [ids] "+r"(ids), [next] "+r"(next)
+      : [plane] "r"(plane), [twos] "r"(twos), [g] "f"(change)
+      : "memory");
   if (n & 1) plane[*ids] = xtile::add_2s(plane[*ids], change);
 }
 
@@ -84,17 +91,24 @@ SNN_INLINE void gather_dot(const double* plane, const unsigned* ids, unsigned n,
   double m;
   double s;
   n -= 1;
-  asm volatile(SNN_LGN("%[w]", "%[plane]", "%[ids]")
-               "addi %[ids], %[ids], 4\n" SNN_MUL("%[m]", "%[w]", "%[g]")
-               ".balign 8\n"
-               "beqz %[n], 2f\n" SNN_RPT("%[n]", "2f")
-               SNN_LGN("%[w]", "%[plane]", "%[ids]") SNN_SUM("%[s]", "%[m]")
-               SNN_FSW("%[s]", "%[out]") SNN_MUL("%[m]", "%[w]", "%[g]")
-               "addi %[ids], %[ids], 4\n"
-               "2:\n" SNN_SUM("%[s]", "%[m]") SNN_FSW("%[s]", "%[out]")
-               : [w] "=&f"(w), [m] "=&f"(m), [s] "=&f"(s), [ids] "+r"(ids), [out] "+r"(out)
-               : [plane] "r"(plane), [n] "r"(n), [g] "f"(change)
-               : "memory");
+  asm volatile(
+      "lgn.d %[w], %[plane], %[ids]\n"
+      "addi %[ids], %[ids], 4\n"
+      "mul.2s %[m], %[w], %[g]\n"
+      ".balign 8\n"
+      "beqz %[n], 2f\n"
+      "rpt %[n], 2f\n"
+      "lgn.d %[w], %[plane], %[ids]\n"
+      "sum.2s %[s], %[m]\n"
+      "fsw.p %[s], %[out], 4\n"
+      "mul.2s %[m], %[w], %[g]\n"
+      "addi %[ids], %[ids], 4\n"
+      "2:\n"
+      "sum.2s %[s], %[m]\n"
+      "fsw.p %[s], %[out], 4\n"
+      : [w] "=&f"(w), [m] "=&f"(m), [s] "=&f"(s), [ids] "+r"(ids), [out] "+r"(out)
+      : [plane] "r"(plane), [n] "r"(n), [g] "f"(change)
+      : "memory");
 }
 
 /// The same, added to what is there: 4 slots an id.
@@ -110,11 +124,13 @@ SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigne
 
 /// The same word `n` times, n > 0: a slot each.
 SNN_INLINE void fill(double* word, unsigned n, double value) {
-  asm volatile(SNN_RPT("%[n]", "2f") ".insn s 0x2b, 7, %[value], 8(%[word])\n"
-               "2:\n"
-               : [word] "+r"(word)
-               : [n] "r"(n), [value] "f"(value)
-               : "memory");
+  asm volatile(
+      "rpt %[n], 2f\n"
+      "fsd.p %[value], %[word], 8\n"
+      "2:\n"
+      : [word] "+r"(word)
+      : [n] "r"(n), [value] "f"(value)
+      : "memory");
 }
 
 template <class T>

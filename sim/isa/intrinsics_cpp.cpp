@@ -62,6 +62,8 @@ std::string_view type_of(const Operand& operand) {
   return operand.value == Value::f16 ? "_Float16" : "double";
 }
 
+constexpr const char* kGroup = "ft8";
+
 /// One C++ function, put together operand by operand.
 class Function {
  public:
@@ -102,48 +104,29 @@ class Function {
     to += item;
   }
 
-  /// Gives the operand its place in the asm statement and in the instruction.
+  /// Makes the operand one of the asm statement's.
   void add(const Operand& operand) {
     if (operand.registers > 1) return add_group(operand);
-    const std::string name = name_of(operand);
-    if (is_number(operand)) {
-      if (line_.format == Format::amp || line_.format == Format::weights) return add_split(name);
-      number_ = fmt::format("%{}", count_++);
-      list(inputs_, line_.format == Format::i_unsigned
-                        ? fmt::format("\"i\"(({} ^ 2048) - 2048)", name)
-                        : fmt::format("\"i\"({})", name));
-      return;
-    }
-    const char file = operand.shape == Shape::f_register ? 'f' : 'r';
-    place(operand.field, fmt::format("%{}", count_++));
-    if (operand.writes) {
-      list(outputs_,
-           fmt::format("\"{}{}\"({})", operand.reads ? '+' : '=', file, variable(operand)));
-    } else {
-      list(inputs_, fmt::format("\"{}\"({})", file, name));
-    }
+    const char file = is_number(operand) ? 'i' : operand.shape == Shape::f_register ? 'f' : 'r';
+    const char* how = operand.writes ? operand.reads ? "+" : "=" : "";
+    list(operand.writes ? outputs_ : inputs_,
+         fmt::format("[{}] \"{}{}\"({})", name_of(operand), how, file, variable(operand)));
   }
 
-  /// A number whose upper bits change other fields of the word.
-  void add_split(const std::string& name) {
-    const auto input = [&](const std::string& value) {
-      list(inputs_, fmt::format("\"i\"({})", value));
-      return fmt::format("%{}", count_++);
-    };
-    if (line_.format == Format::weights) {
-      number_ = input(fmt::format("(({} & 4095) ^ 2048) - 2048", name));
-      rd_ = "x" + input(fmt::format("{} >> 12", name));
-      return;
+  /// The instruction as assembly_macros() read it.
+  [[nodiscard]] std::string instruction() const {
+    std::string operands;
+    for (const Operand& operand : line_.operands) {
+      if (operand.shape == Shape::implicit) continue;
+      operands += operands.empty() ? " " : ", ";
+      operands += operand.registers > 1 ? kGroup : fmt::format("%[{}]", name_of(operand));
     }
-    number_ = input(fmt::format("{} & 31", name));
-    opcode_ = input(fmt::format("{} < 32 ? {} : {}", name, kMatrixOpcode, kFarOpcode));
-    funct3_ = input(fmt::format("{} ^ {} >> 5", (line_.match >> 12) & 7U, name));
+    return fmt::format("{}{}", line_.mnemonic, operands);
   }
 
   /// A group sits in ft8-ft11, the one aligned group that no call preserves or passes.
   void add_group(const Operand& operand) {
     const std::string name = name_of(operand);
-    place(operand.field, "f28");
     for (unsigned i = 0; i < operand.registers; ++i) {
       before_ += operand.writes
                      ? fmt::format("  register double {0}_{1} asm(\"f{2}\");\n", name, i, 28 + i)
@@ -152,7 +135,6 @@ class Function {
       if (operand.writes) after_ += fmt::format("  {0}[{1}] = {0}_{1};\n", name, i);
       list(operand.writes ? outputs_ : inputs_,
            fmt::format("\"{0}f\"({1}_{2})", operand.writes ? "=" : "", name, i));
-      ++count_;
     }
   }
 
@@ -192,45 +174,10 @@ class Function {
     after_ += fmt::format("  {0} = {0}_register;\n", name);
   }
 
-  void place(Field field, const std::string& operand) {
-    if (field == Field::rd) rd_ = operand;
-    if (field == Field::rs1) rs1_ = operand;
-    if (field == Field::rs2) rs2_ = operand;
-    if (field == Field::rs3) rs3_ = operand;
-  }
-
-  [[nodiscard]] std::string instruction() const {
-    const std::uint32_t opcode = line_.match & 0x7fU;
-    const std::uint32_t f3 = (line_.match >> 12) & 7U;
-    const std::uint32_t f2 = (line_.match >> 25) & 3U;
-    switch (line_.format) {
-      case Format::r4:
-        return fmt::format(".insn r4 {:#x}, {}, {}, {}, {}, {}, {}", opcode, f3, f2, rd_, rs1_,
-                           rs2_, rs3_);
-      case Format::amp:
-        return fmt::format(".insn r4 {}, {}, {}, {}, {}, {}, x{}", opcode_, funct3_, f2, rd_, rs1_,
-                           rs2_, number_);
-      case Format::group:
-        return fmt::format(".insn r {:#x}, {}, {}, {}, x{}, {}", opcode, f3, line_.match >> 25, rd_,
-                           number_, rs2_);
-      case Format::i:
-      case Format::i_unsigned:
-      case Format::weights:
-        return fmt::format(".insn i {:#x}, {}, {}, {}, {}", opcode, f3, rd_, rs1_, number_);
-      case Format::s:
-        return fmt::format(".insn s {:#x}, {}, {}, {}({})", opcode, f3, rs2_, number_, rs1_);
-      default:
-        return fmt::format(".insn r {:#x}, {}, {}, {}, {}, {}", opcode, f3, line_.match >> 25, rd_,
-                           rs1_, rs2_);
-    }
-  }
-
   std::string_view name_;
   const InstructionInfo& line_;
   unsigned results_ = 0;
-  unsigned count_ = 0;
   std::string numbers_, templates_, parameters_, before_, after_, outputs_, inputs_, returned_;
-  std::string rd_ = "x0", rs1_ = "x0", rs2_ = "x0", rs3_ = "x0", number_, opcode_, funct3_;
 };
 
 }  // namespace

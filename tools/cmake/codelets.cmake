@@ -85,7 +85,8 @@ function(tessera_bare_program source elf)
   get_filename_component(folder ${elf} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${elf}
-    COMMAND ${TILE_CLANG} ${TILE_FLAGS} -Wno-unused-command-line-argument -c ${source} -o ${elf}.o
+    COMMAND ${TILE_CLANG} ${TILE_FLAGS} -Wno-unused-command-line-argument -I${XTILE_FOLDER}
+            -c ${source} -o ${elf}.o
     COMMAND ${TILE_LLD} -m elf32lriscv --no-relax ${ARGN} ${elf}.o -o ${elf}
-    DEPENDS ${source} COMMENT "Bare program ${elf}" VERBATIM)
+    DEPENDS ${source} xtile_header ${XTILE_FOLDER}/xtile.h COMMENT "Bare program ${elf}" VERBATIM)
 endfunction()

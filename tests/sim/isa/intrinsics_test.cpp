@@ -1,12 +1,14 @@
 #include "sim/isa/intrinsics.h"
 
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "sim/base/embedded.h"
+#include "sim/config/json_text.h"
 #include "sim/elf/codelet.h"
 #include "sim/isa/decode.h"
 #include "sim/isa/table.h"
@@ -74,5 +76,17 @@ TEST_SUITE("unit") {
       if (one.mnemonic == isa::Mnemonic::ld4) CHECK(one.rd == 28);
       if (one.mnemonic == isa::Mnemonic::amp_b) CHECK(one.rs1 == 28);
     }
+  }
+
+  TEST_CASE("kernels and tests name instructions; only the generator encodes them") {
+    std::vector<std::string> encoding;
+    for (const char* folder : {"kernels", "tests"})
+      for (const auto& entry :
+           std::filesystem::recursive_directory_iterator(std::string(TESSERA_SOURCE "/") + folder))
+        if (entry.is_regular_file() && config::read_text(entry.path().string())
+                                               .find("."
+                                                     "insn") != std::string::npos)
+          encoding.push_back(entry.path().string());
+    CHECK(encoding == std::vector<std::string>{});
   }
 }
