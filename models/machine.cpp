@@ -29,7 +29,7 @@ TileSettings tile_settings(const MachineConfig& config, const RunOptions& option
   return settings;
 }
 
-/// What SystemC finds wrong is our bug.
+/// An error that SystemC finds is a defect of ours.
 template <class Work>
 void without_systemc_errors(Work work) {
   try {

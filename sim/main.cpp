@@ -97,7 +97,7 @@ command::Forecast forecast(const config::Config& first) {
   return [forecaster](const config::Config& config) { return (*forecaster)(config); };
 }
 
-/// The same for configs like it, each planned anew
+/// Requires that configs fit, each planned anew.
 command::FitCheck fit_check() {
   const auto programs = std::make_shared<RememberedPrograms>();
   return [programs](const config::Config& config, command::FitTest how) {

@@ -22,7 +22,7 @@ struct ArrivalGroup {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
 
-  /// Whether a tile that arrived so belongs to the group.
+  /// True if a tile with this arrival belongs to the group.
   [[nodiscard]] bool fits(const Standing& standing) const {
     return arrivals.tiles == 0 || (standing.zone == zone && standing.sync_step == sync_step);
   }

@@ -60,7 +60,7 @@ class Chip : public sc_core::sc_module {
   void check_finished() const;
   /// The measured region.
   [[nodiscard]] RunResult result() const;
-  /// Of the workers' codelets; needs TileSettings::profile.
+  /// Profile of the workers' codelets; needs TileSettings::profile.
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
 
  private:
@@ -112,7 +112,7 @@ class Chip : public sc_core::sc_module {
   std::vector<std::unique_ptr<TileModule>> tile_modules_;
 
   std::vector<TileId> all_;  ///< every tile, in order
-  /// What one piece of the batch did. Each is written by one host thread.
+  /// Result of one piece of the batch, written by one host thread.
   struct alignas(64) Piece {
     ArrivalGroup group;         ///< that wait at one barrier for one step
     std::vector<TileId> apart;  ///< the others

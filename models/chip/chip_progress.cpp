@@ -2,7 +2,7 @@
 #include "models/chip/stuck_tiles.h"
 #include "sim/base/errors.h"
 
-// What the chip says when it stands still.
+// Messages of a chip on which no tile progresses.
 namespace tessera {
 
 void Chip::check_finished() const {

@@ -4,7 +4,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
-// What follows from the arrivals of tiles that have run ahead.
+// Settles the arrivals of tiles that have run ahead.
 namespace tessera {
 
 /// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
@@ -31,7 +31,7 @@ void Chip::settle() {
   if (exchanging) settle_exchanges();
 }
 
-/// Whether the tile has started an exchange.
+/// True if the tile has started an exchange.
 bool Chip::settle_apart(TileId tile) {
   const Arrival& last = arrival(tile);
   if (last.started_exchange)

@@ -30,12 +30,12 @@ class Exchanges {
   /// Moves the bytes of every exchange that is complete, the lowest number first.
   std::vector<Finished> finish(HostThreads& threads);
 
-  /// What the tiles of an exchange that finish() has just given received.
+  /// Transfers received by the tiles of an exchange that finish() has just returned.
   [[nodiscard]] std::vector<trace::Transfer> transfers(const Finished& finished) const {
     return fabric_->transfers(finished.participants);
   }
 
-  /// What `tile` waits for: "exchange 3, waiting for 2 of 16 participants"; empty if for nothing.
+  /// The exchange that `tile` waits for: "exchange 3, waiting for 2 of 16 participants"; or empty.
   [[nodiscard]] std::string missing(TileId tile) const;
 
  private:

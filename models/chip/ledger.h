@@ -24,7 +24,7 @@ class Ledger {
   /// Bytes that reached tiles; `multicast`: beyond the first receiver of each.
   void deliver(Bytes delivered, Bytes multicast);
 
-  /// What the host did while the tiles waited at the barrier.
+  /// The host's work while the tiles waited at the barrier.
   struct HostShare {
     Cycle cycles;
     Bytes bytes;

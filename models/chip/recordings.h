@@ -12,8 +12,8 @@
 
 namespace tessera {
 
-/// What is kept of tiles on request: a trace, what each did in every superstep, and the work that
-/// energy is reckoned from. Nothing that tiles do depends on it.
+/// Optional records of tiles: a trace, the activity of each in every superstep, and the work from
+/// which energy is computed. Nothing that tiles do depends on it.
 class Recordings {
  public:
   struct Config {

@@ -15,7 +15,7 @@ class TileStepRecorder {
  public:
   TileStepRecorder(std::uint32_t tiles, std::uint64_t most_cells);
 
-  /// What a tile did in the superstep that is open.
+  /// Adds a tile's cycles in the superstep that is open.
   void add(TileId tile, Cycle compute, Cycle exchange, Cycle wait);
   /// Ends the superstep; what is not measured is forgotten.
   void close(bool measured);

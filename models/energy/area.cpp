@@ -74,7 +74,7 @@ double weight_store_um2(const MachineConfig& machine) {
   return machine.tile.matrix_unit.weight_words() * 64.0 * machine.energy.area.register_bit_um2;
 }
 
-/// Of all contexts, the workers' accumulators and those they exchange with included.
+/// All contexts, with the workers' accumulators and the ports through which they exchange.
 double registers_um2(const MachineConfig& machine) {
   const TileConfig& tile = machine.tile;
   const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
@@ -96,8 +96,8 @@ double pair_sharing_um2(const MachineConfig& machine) {
   return machine.fabric.receive_bytes_per_cycle * machine.energy.area.crosspoint_um2_per_byte;
 }
 
-/// Of one tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide
-/// as its rates each, however its streams share them. So a byte of a bus crosses a byte of a
+/// Per tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide as
+/// its rates each, however its streams share them. So a byte of a bus crosses a byte of a
 /// multiplexer at every tile: half of a crosspoint is the bus's wire and driver, half the switch.
 double exchange_um2(const MachineConfig& machine) {
   if (machine.fabric.kind == "ideal") return 0;  // no machine has one

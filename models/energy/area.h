@@ -27,7 +27,7 @@ constexpr double kKibPerMib = 1024;
 ///   rest          of the chip, by tile
 EnergyResult::Parts chip_area(const MachineConfig& machine);
 
-/// Of all parts but SRAM.
+/// Area of all parts but SRAM.
 double logic_mm2(const MachineConfig& machine);
 
 /// A square chip of that area, its pairs of tiles in fabric.columns columns.

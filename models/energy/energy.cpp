@@ -39,7 +39,7 @@ double array_pj_per_byte(const MachineConfig& machine) {
   return table.sram_pj_per_byte * std::sqrt(bank_kib(machine) / table.sram_array_kib);
 }
 
-/// What each of a tile's counts costs, in joules.
+/// Joules per event of each kind that a tile counts.
 class Prices {
  public:
   Prices(const MachineConfig& machine, const Power& power)
@@ -54,7 +54,7 @@ class Prices {
     return joules(static_cast<double>(bytes.count()) * table_.host_pj_per_byte);
   }
 
-  /// Of what tiles did and the bytes that they sent and received.
+  /// Energy of what tiles did and of the bytes that they sent and received.
   [[nodiscard]] Joules dynamic(const TileActivity& done, Bytes exchanged) const {
     const auto count = [&](Activity which) {
       return static_cast<double>(done.counts[isa::index(which)]);
@@ -91,7 +91,7 @@ class Prices {
   }
 
  private:
-  /// Of the table's numbers, at the machine's voltage.
+  /// Converts the table's picojoules at its own voltage to joules at the machine's voltage.
   [[nodiscard]] double joules(double picojoules) const { return picojoules * kPico * voltage_; }
 
   const EnergyConfig& table_;

@@ -57,7 +57,7 @@ class Barrier {
   std::optional<Release> arrive(TileId tile, Cycle at) {
     return arrive(Arrivals{1, tile, at, at.count()});
   }
-  /// The same for several tiles at once.
+  /// Records the arrivals of several tiles at once.
   std::optional<Release> arrive(const Arrivals& arrivals);
 
   [[nodiscard]] std::uint32_t arrived() const { return arrived_.tiles; }

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// What a tile did from its last barrier on, until it needs others again.
+/// A tile's work from its last barrier on, until it needs others again.
 struct TileSpan {
   Cycle exchange;  ///< blocked while bytes moved
   Cycle wait;      ///< blocked before the other ends of its exchange had started

@@ -13,7 +13,7 @@ IssuePeriod::Place IssuePeriod::place(const PipelineLane& lane) {
   return {lane.trace.number(), lane.issued, lane.eventful_step()};
 }
 
-/// Whether looking for a period may pay.
+/// True if looking for a period may pay.
 bool IssuePeriod::may_repeat(const PipelineLane& lane) {
   return lane.trace.front().times > 2 || lane.steps > 2;
 }

@@ -37,18 +37,18 @@ class IssuePeriod {
     std::uint32_t eventful = 0;
     bool operator==(const Place&) const = default;
   };
-  /// Whether every context is in the middle of an instruction of many slots.
+  /// True if every context is in the middle of an instruction of many slots.
   [[nodiscard]] static bool all_within(const Port& port);
-  /// Whether what is to be seen next may be seen now.
+  /// True if the next state to be recorded may be recorded now.
   bool begins(const Port& port);
-  /// Whether a look at all contexts is paid for: a few of their issues each. So code without
+  /// True if comparing all contexts pays: after a few of their issues each. So code without
   /// periods, or with short ones, costs little more than without looking.
   bool pays(const Port& port);
   [[nodiscard]] static Place place(const PipelineLane& lane);
   [[nodiscard]] static bool may_repeat(const PipelineLane& lane);
   template <class Take>
   static void describe(const Port& port, std::uint64_t now, const Take& take);
-  /// Whether the state is what was seen.
+  /// True if the state equals the recorded one.
   [[nodiscard]] bool recurs(const Port& port, std::uint64_t now) const;
   void keep(const Port& port, std::uint64_t now);
   [[nodiscard]] std::uint64_t periods(const Port& port) const;

@@ -20,7 +20,7 @@ struct PipelineLane {
   Cycle last_issue, end;
   std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
   Stalls stalls;
-  // Of what comes next:
+  // The instructions that come next:
   std::span<const engine::Demand> group;  ///< a pair until it issues, together or apart
   std::uint32_t step = 0, steps = 1;      ///< of the group that issues, which takes so many slots
   engine::Scoreboard::Ready ready;        ///< of its first instruction, but for units

@@ -22,7 +22,7 @@ std::optional<std::uint32_t> common_byte(const RaceCheck::Ranges& a, const RaceC
   return std::nullopt;
 }
 
-/// The same bytes, ascending and disjoint.
+/// Merges ranges into ascending, disjoint ones of the same bytes.
 RaceCheck::Ranges merged(const RaceCheck::Ranges& ranges) {
   engine::ByteSet set;
   for (const engine::ByteRange& range : ranges) set.add(range.begin, range.end - range.begin);

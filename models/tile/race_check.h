@@ -34,7 +34,7 @@ class RaceCheck {
 
   /// Where the supervisor's accesses are recorded while a transfer is in flight.
   engine::AccessLog& supervisor_log() { return supervisor_; }
-  /// The same as check_worker for what the supervisor has recorded, which it then forgets.
+  /// Checks what the supervisor has recorded as check_worker() does, then forgets it.
   std::optional<std::string> check_supervisor();
 
  private:

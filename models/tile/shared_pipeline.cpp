@@ -110,7 +110,7 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   look(pick.context, more);
 }
 
-/// What a worker's issue took, to the profile.
+/// Tells the profile how long a worker's issue took.
 void SharedPipeline::tell(Context context, std::uint64_t slots, std::uint64_t arbitration,
                           const engine::Scoreboard::Ready& ready) const {
   const PipelineLane& lane = lanes_[context];
@@ -131,7 +131,7 @@ void SharedPipeline::leave_stretch(PipelineLane& lane) {
   lane.issued = 0;
 }
 
-/// What the context issues next, or its end.
+/// Fetches the context's next instructions, or its end.
 void SharedPipeline::look(Context context, const More& more) {
   PipelineLane& lane = lanes_[context];
   const auto rest = [&lane] { return lane.trace.front().edge->demands().subspan(lane.issued); };

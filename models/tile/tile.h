@@ -106,8 +106,8 @@ class Tile {
   void wait_until(Cycle time);
   void spend(std::uint64_t cycles) { supervisor_.slots += cycles; }
 
-  // What a superstep without exchange and workers touches lies in few lines of the host's cache, in
-  // this order: prefetch().
+  // Fields of supersteps without exchange and workers share few lines of the host's cache;
+  // prefetch() depends on this order.
   engine::Context supervisor_;
   const TileSettings* settings_;
   const TileProgram* program_;
@@ -127,7 +127,7 @@ class Tile {
   ActivityAccount* activity_ = nullptr;       ///< null: not counted
   TileRecord record_;
   alignas(64) Arrival arrival_;  ///< its step and span are kept from run to run
-  // Of exchanges and traces:
+  // For exchanges and traces:
   Bytes sent_, received_;  ///< in this span
   Cycle exchange_begin_, exchange_done_;
   std::vector<std::size_t> open_spans_;  ///< of log_, by worker: to be ended; kNoSpan

@@ -14,7 +14,7 @@ std::string context_name(engine::Role role, std::uint32_t worker);
 UserError tile_fault(const TileProgram& program, TileId tile, const std::string& context,
                      const engine::Exit& exit);
 
-/// The same for a fault that the machine finds, such as running a worker that does not exist.
+/// Returns the error for a fault that the machine finds, such as a worker that does not exist.
 UserError tile_fault(const TileProgram& program, TileId tile, const std::string& context,
                      std::uint32_t pc, const std::string& problem);
 

@@ -33,7 +33,7 @@ class TileProgram {
   [[nodiscard]] std::string name_of(std::uint32_t pc) const;
   /// "0x11c (matmul_f16)", or "0x11c" outside any symbol.
   [[nodiscard]] std::string where(std::uint32_t pc) const;
-  /// What workers have executed of it; needs CodeCounts::profile.
+  /// Profile of the code that workers have executed; needs CodeCounts::profile.
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
   /// The instruction at `pc` as text; "outside the code" where there is none.
   [[nodiscard]] std::string instruction(std::uint32_t pc) const;

@@ -5,8 +5,8 @@
 #include "models/tile/tile.h"
 #include "models/tile/tile_fault.h"
 
-// What a tile does with its workers: `run`, `join`, `ldcw`, and the supervisor's own time where it
-// shares their pipeline.
+// A tile's operations on its workers (`run`, `join`, `ldcw`), and the supervisor's own time where
+// it shares their pipeline.
 namespace tessera {
 namespace {
 
@@ -90,7 +90,7 @@ Cycle Tile::workers_free_at(engine::Session& session) {
   return end;
 }
 
-/// What workers have executed since is the tile's.
+/// Counts the work that workers have executed since as the tile's.
 void Tile::take_work() {
   const Workers::Work work = workers_->take_work();
   instructions_before_ -= work.instructions;

@@ -28,7 +28,7 @@ class Workers {
     std::uint64_t flops = 0;
     bool within_limit = true;
   };
-  /// What workers execute with.
+  /// State of the host that workers execute with.
   struct Host {
     const engine::TileMemory& memory;
     engine::Session& session;
@@ -54,13 +54,13 @@ class Workers {
   /// When `worker` has ended what it was last given.
   Cycle free_at(std::uint32_t worker, const Host& host);
   Cycle all_free_at(const Host& host);
-  /// Whether some worker runs at `time`.
+  /// True if some worker runs at `time`.
   bool busy_at(Cycle time, const Host& host);
   /// All that `worker` has traced was issued, the last of it at `at`: executes more. False if it
   /// has ended.
   bool go_on(std::uint32_t worker, Cycle at, const Host& host);
 
-  /// What workers have executed since this was last asked.
+  /// Returns the work that workers have executed since the last call.
   Work take_work() { return std::exchange(work_, Work{}); }
   /// Ends a superstep: where cycles went counts if `measured`.
   void close_stalls(bool measured);
@@ -74,7 +74,7 @@ class Workers {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(free_at_.size()); }
   /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
   [[nodiscard]] std::string endless() const;
-  /// Of 64 bits, as many as the matrix unit needs.
+  /// Words of 64 bits, as many as the matrix unit needs.
   [[nodiscard]] std::span<std::uint64_t> weights() { return weights_; }
   [[nodiscard]] const engine::Context& context(std::uint32_t worker) const {
     return contexts_[worker];

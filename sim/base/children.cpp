@@ -26,8 +26,8 @@ void write_all(int pipe, const std::string& text) {
   }
 }
 
-/// What a child does first: it ends with its parent and by the signals that the parent handles, and
-/// leaves nothing unfinished then.
+/// First steps of a child: it ends with its parent and by the signals that the parent handles, and
+/// leaves no work unfinished then.
 void become_child(pid_t parent) {
   clean_up_on_signals();
   sigset_t none;

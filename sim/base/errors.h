@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// What `tessera` returns to its caller.
+/// Exit codes of `tessera`.
 enum class ExitCode {
   done = 0,
   check_failed = 1,

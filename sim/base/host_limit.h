@@ -13,7 +13,7 @@ class HostLimit : public Error {
   explicit HostLimit(const std::string& message) : Error(ExitCode::host_limit, message) {}
 };
 
-/// Whether an error (errno) says that the host has not enough of something.
+/// True if an error (errno) says that the host has not enough of something.
 bool is_host_limit(int error);
 
 /// For a call of the host's that failed with `error` (errno): throws HostLimit if it is such a

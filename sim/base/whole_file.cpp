@@ -60,7 +60,7 @@ void WholeFile::finish() {
   const int reason = errno;
   out_.close();
   if (written && out_) return;
-  // Of a file that is open already: there is no room for more.
+  // The file is open already, so the error means that there is no room for more.
   throw HostLimit(fmt::format("{}: cannot be written: {}", path_, std::strerror(reason)));
 }
 

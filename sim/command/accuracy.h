@@ -13,9 +13,9 @@ namespace tessera::command {
 std::optional<double> agreement(const Row& row);
 std::vector<double> agreements(const std::vector<Row>& rows);
 
-/// Whether a set reproduces what is published by its kind's gate (evidence.h); nothing if the kind
-/// has none, or if nothing is compared. Prints a line for each part of the gate. Of a part of the
-/// points (`quick`) what compares points with each other is left out.
+/// Returns true if a set reproduces published numbers by its kind's gate (evidence.h); nothing if
+/// the kind has none, or if nothing is compared. Prints a line for each part of the gate. Of a part
+/// of the points (`quick`) what compares points with each other is left out.
 std::optional<bool> judge_accuracy(const ValidationSet& set, const std::vector<Row>& rows,
                                    bool quick);
 
@@ -26,7 +26,7 @@ struct ValidatedSet {
   std::optional<bool> reproduces;
   bool as_recorded = true;
 
-  /// Whether it does not reproduce what is published and does not say why.
+  /// True if it misses the published numbers and does not say why.
   [[nodiscard]] bool unexcused() const { return reproduces == false && set->shortfall.empty(); }
   [[nodiscard]] bool passed() const { return as_recorded && !unexcused(); }
 };

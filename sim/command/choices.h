@@ -6,7 +6,7 @@
 #include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
-/// What options may be given, for completion: it comes from what reads them.
+/// Values of options for completion, from the code that reads them.
 namespace tessera::command {
 
 std::vector<std::string> names_of(config::Presets presets);

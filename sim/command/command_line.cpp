@@ -124,8 +124,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
   return ExitCode::user_error;
 }
 
-/// What was printed must arrive: standard output that is closed, or a file on a full disk, is the
-/// host's limit.
+/// Output that does not arrive, as standard output is closed or a disk full, is the host's limit.
 ExitCode after_printing(ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

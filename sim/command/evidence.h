@@ -14,7 +14,7 @@ enum class Evidence { silicon, vendor_model, datasheet, derived, goal, indirect 
 /// A ratio within 1 / kNear to kNear counts as near.
 constexpr double kNear = 1.25;
 
-/// What each set of a kind must keep to; 0: not asked.
+/// Limits for each set of a kind; 0: no limit.
 struct AccuracyGate {
   double median_low = 0;  ///< of simulated / published
   double median_high = 0;

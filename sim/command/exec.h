@@ -19,7 +19,7 @@ struct ExecRequest {
 /// its exit code, cycles and instructions follow on stderr. Throws NoProgress past max_cycles.
 ExitCode exec(const ExecRequest& request, const Simulator& simulator);
 
-/// The same without the last line; `profile`: whether ExecResult::profile is wanted.
+/// Executes without the last line; `profile`: ExecResult::profile is wanted.
 engine::ExecResult execute(const elf::Program& program, const ExecRequest& request, bool profile,
                            const Simulator& simulator);
 

@@ -73,7 +73,7 @@ class Search {
  private:
   enum class Answer : std::uint8_t { fits, does_not, not_allowed };
 
-  /// Of each value once.
+  /// Asks for each value once.
   Answer ask(std::uint64_t value) {
     const auto [known, is_new] = answers_.try_emplace({test_, value}, Answer::not_allowed);
     if (is_new) known->second = tried(value);

@@ -36,7 +36,7 @@ struct Row {
   [[nodiscard]] double speedup() const { return baseline_seconds / seconds; }
 };
 
-/// Whether a row has a number where it was recorded, or none where none is published.
+/// True if a row has a number where one was recorded, or none where none is published.
 bool point_passes(const Row& row);
 
 /// Where a group of rows passes its published speed-up along the set's number.

@@ -40,7 +40,7 @@ std::string_view last_part(std::string_view path) {
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
 
-/// Of a key's schema: "config key of gemm; default 6; allowed a, b".
+/// Describes a key's schema: "config key of gemm; default 6; allowed a, b".
 std::string origin(const Json& schema, const std::string& kernel) {
   std::string text = kernel.empty() ? "config key" : "config key of " + kernel;
   if (schema.contains("default")) text += fmt::format("; default {}", schema["default"].dump());

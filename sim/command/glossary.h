@@ -9,7 +9,7 @@
 
 namespace tessera::command {
 
-/// What a word means and where it comes from.
+/// Meaning and origin of a word.
 struct Explanation {
   std::string name;  ///< paired is stalls.paired; machine.tile.contexts
   std::string sentence;
@@ -24,8 +24,8 @@ class Glossary {
  public:
   explicit Glossary(const Catalogue& catalogue);
 
-  /// What `word` may stand for: a name, a text of summary or page, or the last part of names. A
-  /// path into report.json is found too where a shorter one of the same section explains it.
+  /// Finds by a name, a text of summary or page, or the last part of names. A path into report.json
+  /// is found too where a shorter one of the same section explains it.
   [[nodiscard]] std::vector<const Explanation*> find(std::string_view word) const;
   [[nodiscard]] const std::vector<Explanation>& all() const { return all_; }
   /// Everything that find() knows, for completion and near misses.
@@ -34,7 +34,7 @@ class Glossary {
   [[nodiscard]] config::Json titles(const std::vector<std::string>& kernels) const;
 
  private:
-  /// Of a path that no name is.
+  /// Finds a path that is not a name itself.
   [[nodiscard]] std::vector<const Explanation*> find_path(const std::string& wanted) const;
   /// Adds those of whose name, as it is spoken, `is` holds.
   template <class Is>

@@ -42,13 +42,13 @@ void list_sets_of(config::Presets presets, std::string_view note) {
   }
 }
 
-/// What `tessera validate` takes by name: what it judges of itself, and figures of papers.
+/// Prints the sets that `tessera validate` takes by name: its own checks, and figures of papers.
 void list_sets(const Simulator& simulator) {
   list_sets_of(simulator.validation, "");
   list_sets_of(simulator.papers, ", by name alone");
 }
 
-/// Of the page of all keys.
+/// Prints the head of the page of all keys.
 void print_introduction(const Simulator& simulator) {
   const std::vector<std::string> machines = names_of(simulator.machines);
   fmt::print(R"(# Configs

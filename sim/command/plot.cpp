@@ -20,7 +20,7 @@
 namespace tessera::command {
 namespace {
 
-/// Of a table or a trace, where it lies.
+/// Folder of a table or a trace.
 std::filesystem::path folder_of(const std::string& origin) {
   const std::filesystem::path path(origin);
   return origin.ends_with(".csv") || trace::is_trace(origin) ? path.parent_path() : path;
@@ -46,7 +46,7 @@ const plot::Kind& kind_named(const std::string& name) {
   refuse("--kind", name, config::views(names));
 }
 
-/// What is asked for, or what the folder is; nothing if that depends on its runs.
+/// The kind asked for, or that of the folder; nothing if that depends on its runs.
 const plot::Kind* kind_of(const PlotRequest& request) {
   if (!request.kind.empty()) return &kind_named(request.kind);
   const bool one = request.folders.size() == 1;
@@ -129,7 +129,7 @@ std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
       kind->name, folder.string()));
 }
 
-/// What a trace has no use for.
+/// Refuses options that a trace has no use for.
 void require_no_runs(const PlotRequest& request, const plot::Kind& kind) {
   const plot::Request& figure = request.figure;
   const auto refuse_given = [&](const char* option, const std::string& found) {

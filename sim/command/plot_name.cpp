@@ -22,7 +22,7 @@ std::string in_words(const std::string& text) {
   return made;
 }
 
-/// What was asked for, as its words and as itself.
+/// The request in words and as a value.
 struct Asked {
   std::string words, exact;
 
@@ -35,7 +35,7 @@ struct Asked {
   void add(const char* option, const std::vector<std::string>& values, bool as_words) {
     for (const std::string& value : values) add(option, value, as_words);
   }
-  /// Whether the words say all, but for which option each is of.
+  /// True if the words say all, except which option each belongs to.
   [[nodiscard]] bool said() const { return said_; }
 
  private:

@@ -11,7 +11,7 @@ void occupy_standard_streams();
 /// Writes to standard error, legibly (sim/base/errors.h); a message that cannot be written is lost.
 void tell(const std::string& text);
 
-/// What is going on, on one line of stderr; only where that is a terminal.
+/// Shows on one line of stderr what is going on; only where stderr is a terminal.
 class Progress {
  public:
   explicit Progress(bool quiet);

@@ -96,7 +96,7 @@ std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const st
   }
 }
 
-/// Of a run that stands still the trace remains: what came before is wanted then.
+/// A run that stands still leaves its trace, which shows what happened before.
 report::Outcome run_traced(const config::Config& config, const report::Built& built,
                            const Observers& observers, const std::string& folder,
                            const Simulator& simulator) {
@@ -162,7 +162,7 @@ report::Built build_watched(const config::Config& config, const Simulator& simul
   return build(config, simulator);
 }
 
-/// Of a file that holds a machine: prints what it comes to.
+/// Checks a file that holds a machine and prints its totals.
 ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
   const char* option = !request.sets.empty()   ? "--set"
                        : !request.fit.empty()  ? "--fit"

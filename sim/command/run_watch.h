@@ -28,7 +28,7 @@ class RunWatch {
 
   /// Null where nothing is shown.
   [[nodiscard]] RunProgress* progress() { return line_.shown() ? &progress_ : nullptr; }
-  /// What the run is thought to come to; before it starts.
+  /// Sets the predicted cycles of the run; before it starts.
   void expect(double tile_cycles) { expected_ = tile_cycles; }
 
  private:

@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const program::Program& program) {
   return names;
 }
 
-/// What is wrong with a name; empty: nothing.
+/// Returns what is wrong with a name; empty: nothing.
 std::string problem_of(const std::string& name, const std::vector<std::string>& names,
                        std::string_view others) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return {};
@@ -70,7 +70,7 @@ std::vector<std::string> split(const std::string& list) {
   return names;
 }
 
-/// What the config wants.
+/// Names of the results that the config reports.
 std::vector<std::string> reported(const config::Config& config,
                                   const std::vector<std::string>& names) {
   if (config.report.tensors.empty()) return {};

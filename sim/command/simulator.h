@@ -13,7 +13,7 @@
 
 namespace tessera::command {
 
-/// What a config would take, by prediction; for several threads.
+/// Predicts a config's time; several threads may call it.
 using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 
 /// How much of the way to a run a config is taken to see whether it fits.
@@ -31,8 +31,8 @@ struct Observers {
   std::vector<std::string> tensors = {};  ///< wanted in the outcome
 };
 
-/// What main hands to the commands: the kernels, the files inside the program, and the way from a
-/// config to a run.
+/// Parts that main hands to the commands: the kernels, the files inside the program, and the way
+/// from a config to a run.
 struct Simulator {
   Catalogue catalogue;
   std::vector<config::Preset> machines;

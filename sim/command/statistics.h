@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-/// What gates of validation sets ask of many points together.
+/// Statistics that gates of validation sets ask of many points together.
 namespace tessera::command {
 
 /// The middle value, or the mean of the two middle ones; `values` is not empty.

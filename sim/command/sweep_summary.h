@@ -11,7 +11,7 @@
 
 namespace tessera::command {
 
-/// What became of a sweep's points.
+/// Counts how a sweep's points ended.
 class SweepSummary {
  public:
   /// A point's result; nothing: it is to do. `name` is asked of the first of each status.

@@ -97,14 +97,14 @@ struct Crossing {
   double most = 0;
 };
 
-/// What the published numbers hold and the simulated ones do not, of unknown origin.
+/// A difference of unknown origin between published and simulated numbers.
 struct Unexplained {
   bool given = false;
   double amount = 0;  ///< in the metric's unit
   std::string what;
 };
 
-/// What points are compared with: the same problem solved otherwise.
+/// Result that points are compared with: the same problem solved otherwise.
 struct Baseline {                 // NOLINT(bugprone-exception-escape): the moves of Json
   config::Json config;            ///< null: none
   std::vector<std::string> same;  ///< key paths that it takes from each point
@@ -157,14 +157,14 @@ config::Json baseline_of(const ValidationSet& set, const ValidationPoint& point)
 config::Config baseline_config(const ValidationSet& set, const config::Json& baseline,
                                const Catalogue& catalogue, config::Presets machines);
 
-/// What a point's config says at a key path; null if nothing.
+/// Value of a point's config at a key path; null if there is none.
 config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
                       const std::string& key);
 
 /// A further published number of a point's; nothing if it has none of that name.
 std::optional<double> context_number(const ValidationPoint& point, const std::string& name);
 
-/// What stands at a key path; null if nothing.
+/// Value at a key path; null if there is none.
 const config::Json* find_at(const config::Json& root, const std::string& path);
 
 /// The metric's value in a report.

@@ -41,7 +41,7 @@ void refuse_unknown_target(const std::string& assignment) {
   }
 }
 
-/// What stands at a section's key, or an empty object.
+/// Returns a section's value, or an empty object.
 const Json& section(const Layers& layers, const std::string& key, const Json& nothing) {
   const auto found = layers.value().find(key);
   return found == layers.value().end() || found->is_null() ? nothing : *found;
@@ -75,7 +75,7 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
                                 did_you_mean(name, names)));
 }
 
-/// Of the workers' generators, and of the workload's data where the kernel has seeded data.
+/// Seeds the workers' generators, and the workload's data where the kernel has seeded data.
 void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogue) {
   layers.set("run.seed=" + seed);
   const Json nothing = Json::object();
@@ -85,7 +85,7 @@ void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogu
   if (keys.contains("seed")) layers.set("workload.seed=" + seed);
 }
 
-/// What no workload's code can use. Programs of one's own can (tessera exec).
+/// Refuses keys that no workload's code can use. Programs of one's own can (tessera exec).
 void refuse_unused(const Layers& layers, const MachineConfig& machine) {
   const std::string path = "machine.tile.matrix_unit.i8.outputs";
   if (machine.tile.matrix_unit.i8.exists())

@@ -24,7 +24,7 @@ struct Config {
   Json resolved;  ///< every key with its value, defaults included
   Layers layers;  ///< what was given, with where each value came from
 
-  /// The same mistake with the file or option to blame, and the preset that the value came from.
+  /// Adds to the mistake the file or option to blame, and the preset that the value came from.
   [[nodiscard]] ConfigError located(const KeyError& error) const {
     return layers.mistake(error.key_path(), error.problem());
   }
@@ -36,7 +36,7 @@ struct Config {
 Config load_config(const std::string& file, std::span<const std::string> sets,
                    const Catalogue& catalogue, Presets machines, const std::string& seed = "");
 
-/// The same from merged layers.
+/// Reads a config from merged layers.
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,
                    Presets machines);
 

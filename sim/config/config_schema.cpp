@@ -32,13 +32,13 @@ Json take_required(Json& type) {
   return taken;
 }
 
-/// Of machines that extend no other.
+/// Keys required of machines that extend no other.
 Json required_of_machine() {
   Json object = schema(MachineConfig());
   return {{"if", {{"not", {{"required", {"extends"}}}}}}, {"then", take_required(object)}};
 }
 
-/// Of a machine that may extend another, and need not give all then.
+/// Schema of a machine that may extend another, and need not give all keys then.
 Json machine_object(Presets machines) {
   Json object = schema(MachineConfig());
   static_cast<void>(take_required(object));
@@ -64,14 +64,14 @@ Json workload_schema(const Catalogue& catalogue) {
     type["required"].push_back("kernel");
     kernels.push_back(std::move(type));
   }
-  // What another file, or each point of a sweep, gives the kernel of.
+  // Another file, or each point of a sweep, may give the kernel of these.
   kernels.push_back({{"type", "object"},
                      {"description", "keys of a kernel that stands elsewhere"},
                      {"not", {{"required", {"kernel"}}}}});
   return {{"description", "what the machine executes"}, {"oneOf", std::move(kernels)}};
 }
 
-/// What tessera sweep varies: sim/sweep/spec reads it.
+/// Schema of the axes of tessera sweep, which sim/sweep/spec reads.
 Json sweep_schema() {
   const Json notes = {{"^//", Json::object()}};
   const Json axes = {{"type", "object"},

@@ -24,7 +24,7 @@ void refuse_cycle(const Chain& chain, const std::string& next, const std::string
                     fmt::format("extends {}, which extends this file in turn", next));
 }
 
-/// What only a machine's file has at its top.
+/// True if the value has keys that only a machine's file has at its top.
 bool has_machine_keys(const Json& value) {
   constexpr std::string_view kRunSections[] = {"machine", "workload", "run", "report", "sweep"};
   for (const std::string_view section : kRunSections)

@@ -17,7 +17,7 @@
 /// documentation and the resolved config are all visitors of that one declaration.
 namespace tessera::config {
 
-/// What a field is called and what it means.
+/// Name and meaning of a field.
 struct Field {
   std::string_view key;
   std::string_view sentence;   ///< for documentation and schema; without a full stop
@@ -105,7 +105,7 @@ class Fields {
   void group(const Field& info, Struct& value) {
     visit_group(info, nullptr, [&value](Fields& inner) { describe(inner, value); });
   }
-  /// The same, of which `present` says whether it is given at all.
+  /// Declares a group that may be left out; `present` says whether it is given.
   template <class Struct>
   void optional_group(const Field& info, bool& present, Struct& value) {
     visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
@@ -117,12 +117,12 @@ class Fields {
         info, values.size(), [&values](std::size_t size) { values.resize(size); },
         [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); });
   }
-  /// Whether the config sets `key` together with or after `other` (both below this group), so that
+  /// True if the config sets `key` together with or after `other` (both below this group), so that
   /// it was meant: not if `other` was laid over a preset or a file that has `key`.
   [[nodiscard]] virtual bool set_with(std::string_view /*key*/, std::string_view /*other*/) const {
     return false;
   }
-  /// Whether the config gives `key` of this group; never, unless it is being read. For rules
+  /// True if the config gives `key` of this group; never, unless it is being read. For rules
   /// between fields and for values that follow from other keys.
   [[nodiscard]] virtual bool given(std::string_view /*key*/) const { return false; }
   /// A rule between fields of this group, checked when reading; `problem` says what was found and

@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 /// path.
 Json parse_json(std::string_view text, const std::string& file);
 
-/// What stands behind `path=`: JSON if it parses, else the text itself. Throws ConfigError for JSON
-/// that is not one of ours (parse_json).
+/// Parses the text behind `path=`: JSON if it parses, else the text itself. Throws ConfigError for
+/// JSON that is not one of ours (parse_json).
 Json parse_value(std::string_view text, const std::string& origin);
 
 /// A value as messages show it: one line of JSON, cut after 60 characters.

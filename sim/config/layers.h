@@ -26,7 +26,7 @@ class Layers {
   /// A value that does not go with others, which `problem` may name: the mistake is of where it
   /// came from or, as a preset's values go together, of what is laid over the preset nearest to it.
   [[nodiscard]] ConfigError mistake(const std::string& path, const std::string& problem) const;
-  /// Whether the value at `path` was laid here with or after that at `other`, both of them given.
+  /// True if the value at `path` was laid here with or after that at `other`, both of them given.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.
   [[nodiscard]] Layers section(const std::string& key) const;
@@ -64,7 +64,7 @@ void machine_name_to_extends(Layers& layers);
 /// Resolves the `extends` of a machine: a preset's name or a file, to any depth.
 Layers extend_machine(const Layers& machine, Presets presets);
 
-/// Whether a file holds a machine, as those of configs/machines do, rather than a run.
+/// True if a file holds a machine, as those of configs/machines do, rather than a run.
 bool is_machine_file(const std::string& file, Presets presets);
 
 /// The machine of such a file with what it extends; key paths begin with its own keys.

@@ -45,7 +45,7 @@ class Reader : public Fields {
                   const Element& element) override;
 
  private:
-  /// What is given for a key. A null takes back what the layers below give.
+  /// Value given for a key. A null takes back the value of the layers below.
   [[nodiscard]] const Json* value_at(std::string_view key) const;
   /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
   /// reads it and it was meant.

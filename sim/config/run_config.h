@@ -12,11 +12,11 @@ namespace tessera {
 
 enum class EngineKind { interpreter };
 
-/// What the measured region holds: the device's work alone, or the host's transfers before, during
-/// and after it too.
+/// The measured region: the device's work alone, or the host's transfers before, during and after
+/// it too.
 enum class Measure { device, host };
 
-/// What the trace files show: nothing, the machine as a whole, chosen tiles too.
+/// Content of the trace files: nothing, the machine as a whole, or chosen tiles too.
 enum class TraceDetail { none, phases, tiles };
 
 struct RunConfig {

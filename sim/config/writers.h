@@ -5,7 +5,7 @@
 #include "sim/config/fields.h"
 #include "sim/config/json_text.h"
 
-/// What else comes out of the fields' declarations: the resolved config, the JSON Schema and the
+/// Other outputs of the fields' declarations: the resolved config, the JSON Schema and the
 /// documentation. They read the values and never change them.
 namespace tessera::config {
 
@@ -25,7 +25,7 @@ Json schema(const std::function<void(Fields&)>& members);
 /// One Markdown table row a field, keys below `prefix`: key, default, unit, range, sentence.
 std::string markdown(const std::function<void(Fields&)>& members, const std::string& prefix);
 
-/// The same for a struct with its own `describe`.
+/// Writes a struct that has its own `describe`.
 template <class Struct>
 concept Described = requires(Fields& fields, Struct& value) {
   describe(fields, value);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kFileCopies = 3;
 
-/// What begins the text of a child.
+/// First byte of a child's text.
 constexpr char kRead = 'R';
 constexpr char kMistake = 'M';
 
@@ -32,8 +32,8 @@ void lower_limit(__rlimit_resource resource, rlim_t most) {
   ::setrlimit(resource, &limit);
 }
 
-/// What a process that may die does first: it takes so much and no more, says nothing and leaves no
-/// core.
+/// First steps of a process that may die: it limits its memory and time, prints nothing and leaves
+/// no core.
 void expect_the_worst(const ReadLimits& limits) {
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -6,7 +6,7 @@
 
 namespace tessera::data {
 
-/// What reading a file may take, beside copies of the file that its library makes.
+/// Limits for reading a file, beside copies of the file that its library makes.
 struct ReadLimits {
   std::uint64_t memory;  ///< bytes
   unsigned seconds;      ///< of a processor

@@ -9,7 +9,7 @@ namespace tessera::data {
 
 namespace {
 
-/// Of numbers that are stored compressed; deflate reaches 1,032.
+/// Bound of numbers that are stored compressed; deflate reaches 1,032.
 constexpr std::uint64_t kMostCompression = 1100;
 constexpr unsigned kMostDimensions = 8;
 

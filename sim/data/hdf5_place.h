@@ -9,8 +9,8 @@
 
 #include "sim/base/errors.h"
 
-/// What readers of HDF5 files have in common. libhdf5 does not survive every malformed file: read
-/// in a process of its own (child_reader.h).
+/// Common parts of readers of HDF5 files. libhdf5 does not survive every malformed file: read in a
+/// process of its own (child_reader.h).
 namespace tessera::data {
 
 /// An open object of the HDF5 library.

@@ -17,7 +17,7 @@ struct ImageFile {
   std::vector<std::uint8_t> labels;  ///< [image]; empty: the format has them in a file of their own
 };
 
-/// Whether a name is of a format that read_images() or read_labels() reads, rather than a .npy
+/// True if the name is of a format that read_images() or read_labels() reads, rather than a .npy
 /// file: it ends in ubyte, .idx or .bin, or in one of these and .gz.
 bool is_image_file(const std::filesystem::path& path);
 

@@ -11,8 +11,8 @@ namespace tessera::data {
 
 namespace {
 
-/// Of the process that reads. The numbers that a file may hold stand there twice; they are read in
-/// less than a second.
+/// Memory of the process that reads. It holds the numbers of a file twice, and reads them in less
+/// than a second.
 constexpr std::uint64_t kMostMemory = 3 * sizeof(double) * kMostNirValues;
 constexpr unsigned kMostSeconds = 4;
 

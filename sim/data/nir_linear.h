@@ -50,9 +50,9 @@ struct NodeType {
 /// The types that linear_node() knows, in alphabetical order.
 std::vector<NodeType> linear_types();
 bool is_linear(const std::string& type);
-/// Whether a linear node only passes its input on: Flatten, Input and Output.
+/// True if a linear node only passes its input on: Flatten, Input and Output.
 bool passes_on(const std::string& type);
-/// Whether it is a product with a matrix of its own: Affine and Linear.
+/// True if it is a product with a matrix of its own: Affine and Linear.
 bool is_product(const std::string& type);
 
 /// The node as a function of an input of this shape. `where` (file and node) stands in UserErrors:

@@ -24,7 +24,7 @@ struct NumpyArray {
 /// name the file.
 NumpyArray read_numpy(const std::filesystem::path& path);
 
-/// The same from bytes; `name` stands in messages.
+/// Parses the bytes of a file; `name` stands in messages.
 NumpyArray parse_numpy(std::string_view bytes, std::string_view name);
 
 /// Refuses infinities, NaN and what is beyond `type` (f16 or f32) once rounded: UserError with

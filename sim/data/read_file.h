@@ -12,7 +12,7 @@ inline std::string file_name(const std::filesystem::path& path) { return path.fi
 /// UserError that names it and the reason.
 std::string read_file(const std::filesystem::path& path);
 
-/// The same, also from a pipe that somebody writes into, such as a shell's <(...), up to 64 MiB.
+/// Reads also from a pipe that somebody writes into, such as a shell's <(...), up to 64 MiB.
 std::string read_file_or_pipe(const std::filesystem::path& path);
 
 }  // namespace tessera::data

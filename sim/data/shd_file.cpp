@@ -11,7 +11,7 @@
 namespace tessera::data {
 namespace {
 
-/// Of the process that reads, beside the file: an event takes 4 bytes of it and 8 of what is
+/// Memory of the process that reads, beside the file: an event takes 4 bytes of it and 8 of what is
 /// handed on, for which a text that grows may have room three times. SHD's larger file, 260 MB, is
 /// read in some seconds.
 constexpr std::uint64_t kBytesAByte = 6;

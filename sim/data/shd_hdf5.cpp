@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kShdClasses = 20;
 constexpr std::uint64_t kMostShdElements = std::uint64_t{1} << 26;  ///< of labels and of arrays
 
-/// Of a dataset of arrays of varying length, one array: memory of the library's.
+/// One array of a dataset of arrays of varying length: memory of the library's.
 template <class Number>
 class Row {
  public:

@@ -13,10 +13,10 @@ namespace tessera::data {
 /// is a UserError `path:line: ...`.
 SparseMatrix read_smtx(const std::filesystem::path& path);
 
-/// The same from text; `name` stands in messages.
+/// Parses the text of a file; `name` stands in messages.
 SparseMatrix parse_smtx(std::string_view text, std::string_view name);
 
-/// What the file's first line says.
+/// Size that the file's first line gives.
 MatrixSize smtx_size(const std::filesystem::path& path);
 
 }  // namespace tessera::data

@@ -23,7 +23,7 @@ class KernelCode {
   explicit KernelCode(std::string_view kernel);
   /// A Defect if it is not there, UserError as of codelets().
   [[nodiscard]] program::Codelet operator[](std::string_view name) const;
-  /// Of its code, likewise.
+  /// Bytes of its code.
   [[nodiscard]] std::uint32_t bytes(std::string_view name) const { return symbol(name).size; }
 
  private:

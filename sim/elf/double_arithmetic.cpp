@@ -16,7 +16,7 @@ bool is_in(std::span<const CodeRange> ranges, std::uint32_t address) {
   });
 }
 
-/// What functions hold; where the file tells of none with a size, all code. Linkers put constants
+/// Code of all functions; all code if the file names no function with a size. Linkers put constants
 /// between functions.
 std::vector<CodeRange> functions(const Program& file) {
   std::vector<CodeRange> ranges;

@@ -9,7 +9,7 @@ namespace tessera::elf {
 constexpr std::string_view kDoubleArithmetic =
     "double-precision arithmetic; a tile has 64-bit containers only";
 
-/// Whether `word` computes on doubles or converts from or to them: a tile's f registers hold 64
+/// True if `word` computes on doubles or converts from or to them: a tile's f registers hold 64
 /// bits, but as containers only.
 bool is_double_arithmetic(std::uint32_t word);
 

@@ -51,7 +51,7 @@ struct Program {
 /// not RISC-V, compressed code, not statically linked, parts that lie outside the file.
 Program read(std::span<const std::byte> bytes, const std::string& name);
 
-/// The same from disk.
+/// Reads a program from disk.
 Program read_file(const std::filesystem::path& path);
 
 }  // namespace tessera::elf

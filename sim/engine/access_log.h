@@ -29,7 +29,7 @@ class ByteSet {
   std::size_t merged_ = 0;  ///< size of ranges_ after the last merge
 };
 
-/// What one context read and wrote, for race checks between workers.
+/// Bytes that one context read and wrote, for race checks between workers.
 class AccessLog {
  public:
   void read(std::uint32_t address, std::uint32_t bytes) { reads_.add(address, bytes); }

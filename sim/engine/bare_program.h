@@ -17,7 +17,7 @@ struct ExecOptions {
   std::uint32_t memory_bytes = 0;
   std::uint64_t slot_limit = ~std::uint64_t{0};
   bool profile = false;  ///< whether ExecResult::profile is wanted
-  /// What the program writes to descriptors 1 and 2 (ecall 64).
+  /// Receives output of the program to descriptors 1 and 2 (ecall 64).
   std::function<void(int descriptor, std::string_view text)> write;
 };
 

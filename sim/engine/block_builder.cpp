@@ -239,13 +239,13 @@ void BlockBuilder::add(const Instruction& instruction, std::uint32_t pc) {
   block_->demands.back().paired = cost_.paired();
 }
 
-/// What comes after was not executed by those who leave before.
+/// A context that left before has not executed the instructions from here on.
 void BlockBuilder::restart() {
   cost_.restart();
   first_ = block_->demands.size();
 }
 
-/// What was added since the last restart() is executed by those who leave at `edge`.
+/// A context that leaves at `edge` executes all added since the last restart().
 void BlockBuilder::close(Edge& edge) {
   edge.cost = cost_.total();
   edge.done = cost_.done();

@@ -56,7 +56,7 @@ class BlockBuilder {
   std::size_t first_ = 0;  ///< of the block's demands, since the last restart()
   std::optional<isa::Instruction> previous_;
   std::unique_ptr<Block> block_;
-  /// Of each Op: its instruction, if that may be fused with its neighbours.
+  /// For each Op its instruction, if that may be fused with its neighbours.
   std::vector<std::optional<isa::Instruction>> fusible_;
 };
 

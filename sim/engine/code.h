@@ -32,16 +32,16 @@ class Code {
   [[nodiscard]] Site locate(const Op* op) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
-  /// Whether instructions may have to wait; then blocks know their demands.
+  /// True if instructions may have to wait; then blocks know their demands.
   [[nodiscard]] bool timed() const { return timed_; }
   [[nodiscard]] Passings& passings() const { return passings_; }
-  /// Whether passings count how often they are met, and whoever merges traces tells of issues.
+  /// True if passings count how often they are met, and whoever merges traces tells of issues.
   [[nodiscard]] bool profiled() const { return profiled_; }
   void each_edge(const std::function<void(const Edge&)>& visit) const;
   /// Adds to issues(): what was found of an instruction of a shared pipeline.
   void add_issue(std::uint32_t pc, const InstructionProfile& what) const;
   [[nodiscard]] Profile issues() const;
-  /// What stands at `pc`, which must be a known instruction.
+  /// The instruction at `pc`, which must be a known one.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
     return table(path).entries.get();

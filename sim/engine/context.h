@@ -40,8 +40,8 @@ struct TileMemory {
   std::uint32_t size = 0;
   std::uint32_t code_end = 0;
   std::uint64_t* weights = nullptr;  ///< W: as many words as the matrix unit needs
-  /// Of the tile that runs next on this host thread and will read much the same addresses: what is
-  /// read here is brought into the host's cache there. Null: of none.
+  /// Memory of the tile that runs next on this host thread, which reads much the same addresses:
+  /// what is read here is brought into the host's cache there. Null: of none.
   const std::byte* next = nullptr;
 };
 

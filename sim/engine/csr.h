@@ -7,7 +7,7 @@
 
 namespace tessera::engine {
 
-/// Whether the instruction (one of csrrw ... csrrci) reads the cycle counter, as it may.
+/// True if the instruction (one of csrrw ... csrrci) reads the cycle counter, as it may.
 bool reads_cycle(const isa::Instruction& instruction);
 
 /// Executes one of csrrw ... csrrci. `cycle` and `instret` are the counters before it. False if

@@ -72,7 +72,7 @@ std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role rol
 /// branches).
 Exit run(const Code& code, Context& context, const TileMemory& memory, std::uint64_t slot_limit);
 
-/// The same, noting every byte that instructions read and write (slower).
+/// Runs as run() does and records every byte that instructions read and write (slower).
 Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
                    std::uint64_t slot_limit, AccessLog& log);
 

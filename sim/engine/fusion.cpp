@@ -14,7 +14,7 @@ using enum isa::Mnemonic;
 using isa::Instruction;
 using isa::Mnemonic;
 
-// What inner loops consist of. Every pair is made, so each addition costs some 60 small handlers.
+// Mnemonics of inner loops. Every pair is made, so each addition costs some 60 small handlers.
 constexpr Mnemonic kHot[] = {addi, add,   slli,  srli,  andi,    xor_,   sh2add, lw,
                              lbu,  sw,    flw,   fsw,   fmadd_s, fmul_s, fadd_s, fld,
                              fsd,  flw_p, fsw_p, fld_p, fsd_p,   fma_2s, axpy_2s};
@@ -60,7 +60,7 @@ constexpr Fusion kFused = {kListed<kParts...>, sequence<Mode, kParts...>,
 constexpr Part advance = Part(addi).in_place();
 constexpr Part move = addi;
 
-// What compilers make of inner loops, longest first, and how values pass through.
+// Sequences that compilers make of inner loops, longest first, and how values pass through.
 template <class Mode>
 constexpr Fusion kLong[] = {
     // bodies: elements of arrays, gathered elements, table look-ups
@@ -101,7 +101,7 @@ bool begins(Next next, std::span<const Part> parts) {
          });
 }
 
-/// Whether the operand in `field` of next[at] is what next[at - distance] made.
+/// True if the operand in `field` of next[at] is the result of next[at - distance].
 bool passes(Next next, std::size_t at, isa::Field field, std::uint8_t distance) {
   if (distance == 0) return true;
   const auto& operands = isa::info(next[at]->mnemonic).operands;
@@ -120,7 +120,7 @@ bool passes(Next next, std::size_t at, isa::Field field, std::uint8_t distance) 
   return written(at - distance) && next[at - distance]->rd == number;
 }
 
-/// Whether registers are as the parts say.
+/// True if the instructions' registers match the parts.
 bool holds(Next next, std::span<const Part> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];

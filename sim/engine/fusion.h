@@ -15,8 +15,8 @@ namespace tessera::engine {
 template <class Mode>
 Handler fused(std::span<const std::optional<isa::Instruction>> next);
 
-/// The same of sequences without a branch, which leave no block: they serve every mode that rounds
-/// as the host does.
+/// Returns the handler for a sequence without a branch, which leaves no block: it serves every mode
+/// that rounds as the host does.
 Handler fused_straight(std::span<const std::optional<isa::Instruction>> next);
 
 /// A sequence that is known to be fused; every one of Fast, for tests.

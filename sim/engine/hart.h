@@ -23,11 +23,11 @@ struct Fast {
   static constexpr bool kCounts = false;
   static constexpr bool kTimed = false;
 };
-/// The same, and counts what was done (isa::Activity) at block exits.
+/// Runs as Fast, and counts activities (isa::Activity) at block exits.
 struct Counting : Fast {
   static constexpr bool kCounts = true;
 };
-/// The same, of codes whose instructions may wait for results.
+/// Runs as Counting, for codes whose instructions may wait for results.
 struct Timed : Counting {
   static constexpr bool kTimed = true;
 };
@@ -60,8 +60,8 @@ struct Checked {
 template <isa::Mnemonic M>
 struct Is {};
 
-/// What one instruction sees: its operands, the registers and the memory. `made`: where it leaves
-/// its result (an integer or binary32) behind those of the parts before.
+/// State that one instruction works on: its operands, the registers and the memory. `made`: where
+/// it leaves its result (an integer or binary32) behind those of the parts before.
 template <class M, Part kPart = isa::Mnemonic{}>
 class Hart {
  public:

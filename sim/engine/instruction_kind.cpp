@@ -12,7 +12,7 @@ using isa::Mnemonic;
 
 namespace {
 
-/// Whether the operand that stands in the rd field is an integer register that is written.
+/// True if the operand in the rd field is an integer register that is written.
 bool writes_rd(Mnemonic mnemonic) {
   const auto& operands = isa::info(mnemonic).operands;
   return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {

@@ -6,7 +6,7 @@
 #include "sim/engine/op.h"
 #include "sim/isa/mnemonic.h"
 
-/// What building a block asks of one instruction.
+/// Properties of one instruction that building a block depends on.
 namespace tessera::engine {
 
 /// Numbers of xctl.
@@ -21,11 +21,11 @@ bool is_conditional(isa::Mnemonic mnemonic);
 /// Straight-line instructions do nothing but go on to the next.
 bool is_straight(const isa::Instruction& instruction);
 bool has_rounding(isa::Mnemonic mnemonic);
-/// Whether the host's arithmetic rounds as the instruction says while frm is nearest even.
+/// True if the host's arithmetic rounds as the instruction says while frm is nearest even.
 bool rounds_as_host(const isa::Instruction& instruction);
-/// Whether it works on the accumulators of the matrix unit, which supervisors do not have.
+/// True if it works on the accumulators of the matrix unit, which supervisors do not have.
 bool uses_banks(const isa::Instruction& instruction);
-/// What a control instruction asks of run()'s caller.
+/// The action that a control instruction asks of run()'s caller.
 Stop stop_of(const isa::Instruction& instruction);
 /// Registers and immediate of an Op, as its handler wants them.
 void set_operands(Op& op, const isa::Instruction& instruction, std::uint32_t pc);

@@ -25,7 +25,7 @@ class IssueTrace {
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] const Entry& front() const { return entries_.front(); }
-  /// Of the front entry, in the order in which entries were added.
+  /// Number of the front entry, in the order in which entries were added.
   [[nodiscard]] std::uint64_t number() const { return popped_; }
   /// The front stretch has been issued once.
   void pop() {
@@ -65,7 +65,7 @@ inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame)
   return found.slots;
 }
 
-/// The same for `times` passes in a row.
+/// Adds `times` passes in a row.
 std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
                         const Frame& frame);
 

@@ -26,7 +26,7 @@ const packed::AmpShape& shape_of(const AmpShapes& shapes) {
   return shapes.s;
 }
 
-/// Whether the last phase yields a result, so that one waits to be stored when a position starts.
+/// True if the last phase yields a result, so that one waits to be stored when a position starts.
 bool leaves_result(const packed::AmpShape& shape) { return shape.partial_words == shape.phases; }
 
 /// Addresses of the stream when its position starts: the amp at `op`, its move next.
@@ -48,9 +48,9 @@ std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
   return word;
 }
 
-/// Whether all is in memory, the words too that the next move loads: it then stores the last
-/// result. Whether f registers still hold what was loaded last, and whether results change nothing
-/// that is read later.
+/// True if all addresses are in memory, also those of the words that the next move loads; it then
+/// stores the last result. Also f registers must hold the words loaded last, and results must not
+/// change words that are read later.
 template <bool kAccumulates>
 bool applies(const Stream& s, const Op* op, const Context& context, const std::byte* memory,
              const Frame& frame) {
@@ -136,7 +136,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
   TESSERA_TAIL sequence<Fast, M, Move>(op, context, memory, frame, slots, work);
 }
 
-/// What moves beside an amp: inputs and partials for the next phase, the result of the last.
+/// Moves beside an amp: inputs and partials for the next phase, the result of the last.
 struct Moves {
   bool x;
   bool partials;

@@ -23,7 +23,7 @@ struct MatrixStream {
   Handler handler;    ///< for that amp; its Op's edge must be the loop's
 };
 
-/// What to do with a loop of this body, if it is such a stream on a machine of these shapes.
+/// Returns the stream that a loop of this body is on a machine of these shapes, if it is one.
 std::optional<MatrixStream> find_matrix_stream(std::span<const isa::Instruction> body,
                                                const AmpShapes& shapes);
 

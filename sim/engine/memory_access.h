@@ -31,7 +31,7 @@ inline bool load_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;
   return std::rotr(address, kLog) < frame.load_limit[kLog];
 }
-/// The same for stores, but good ones right behind the code may fail: see check_store.
+/// True if a store is good; a good store right behind the code may fail: see check_store.
 template <class T>
 inline bool store_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;

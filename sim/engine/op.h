@@ -43,7 +43,7 @@ struct Op {
   std::int32_t imm = 0;  ///< the rounding mode of floating-point arithmetic; auipc, jal: the sum
 };
 
-/// What instructions cost: see Handler for the packing of `work`.
+/// Cost of instructions: see Handler for the packing of `work`.
 struct Cost {
   std::int64_t slots = 0;
   std::uint64_t work = 0;
@@ -58,7 +58,7 @@ constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pair
   return instructions | pairs << kPairsAt | flops << kFlopsAt;
 }
 
-/// What instructions did, by isa::index(Activity): two vectors.
+/// Counts of instructions' activities, by isa::index(Activity): two vectors.
 class Done {
  public:
   void set(const std::array<std::uint32_t, isa::kActivities>& counts) {
@@ -91,7 +91,7 @@ struct Edge {
   std::uint32_t pc = 0;
   Done done;
   Op stub;
-  // Of codes whose instructions may wait for results (Code::timed):
+  // For codes whose instructions may wait for results (Code::timed):
   const Block* block = nullptr;
   std::uint32_t first = 0;  ///< what was executed: Block::demands from here
   std::uint32_t last = 0;   ///< up to here
@@ -99,7 +99,7 @@ struct Edge {
   mutable std::atomic<const Passing*> passings{nullptr};
   [[nodiscard]] inline std::span<const Demand> demands() const;     ///< block.h
   [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< of each demand
-  // Of instructions that leave the handlers (stop, csr), which stand at pc - 4:
+  // For instructions that leave the handlers (stop, csr), which stand at pc - 4:
   Cost before;  ///< as `cost`, without the instruction itself; `done` has it
   isa::Instruction instruction{};
   Stop stop = Stop::fault;    ///< what the instruction asks of run()'s caller

@@ -10,7 +10,7 @@
 
 #include "sim/engine/pipeline.h"
 
-/// What passing through a stretch of a block costs a context that has its slots to itself, where
+/// Cost of passing through a stretch of a block for a context that has its slots to itself, where
 /// results may still be under way when it enters.
 namespace tessera::engine {
 
@@ -55,7 +55,7 @@ class Passings {
   using Visit = std::function<void(std::span<const Demand>, const Scoreboard::Ready&)>;
   [[nodiscard]] std::uint64_t replay(const Edge& edge, const Signature* from,
                                      const Visit& visit) const;
-  /// What is left of `from` after `slots` slots in which nothing issues.
+  /// The rest of `from` after `slots` slots in which nothing issues.
   const Signature* after(const Signature* from, std::uint64_t slots);
 
  private:

@@ -47,7 +47,7 @@ void Scoreboard::issue(std::span<const Demand> group, std::uint32_t step, Time a
   end_ = slot_ = next_ = at;
   for (const Demand& demand : group) {
     if (step == 0 && demand.interval > 1) units[index(demand.unit)] = at + demand.interval;
-    // What takes no slot, such as `run`, puts nothing off.
+    // An instruction without a slot, such as `run`, delays nothing.
     if (demand.slots > 0) {
       end_ = at + 1;
       slot_ = next_ = at + distance_;

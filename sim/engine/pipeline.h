@@ -21,7 +21,7 @@
 /// instead. Times are slots of the context under a barrel, else cycles.
 namespace tessera::engine {
 
-/// What an instruction may wait for.
+/// Reasons for which an instruction may wait.
 enum class Cause : std::uint8_t { load, arithmetic, matrix, branch };
 constexpr std::size_t kCauses = 4;
 using Waits = std::array<std::uint64_t, kCauses>;  ///< times waited, by cause
@@ -38,7 +38,7 @@ enum class Unit : std::uint8_t {
 };
 constexpr std::size_t kUnits = 7;
 
-/// What one instruction asks of the pipeline.
+/// Demands of one instruction on the pipeline.
 struct Demand {
   static constexpr unsigned kFloating = 32;  ///< f registers stand above the x registers
   std::uint64_t uses = 0;                    ///< registers that it reads or writes, a bit each
@@ -72,10 +72,10 @@ class Scoreboard {
   };
   /// For instructions that are to issue together.
   [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;
-  /// The same, whatever the units do.
+  /// Earliest time, if no unit is busy.
   [[nodiscard]] Ready ready(std::span<const Demand> group) const;
-  /// What issues when the first of `group` does, at `at`: all of it, or the first half of a pair
-  /// whose second half is not ready.
+  /// Instructions that issue with the first of `group`, at `at`: all of it, or the first half of a
+  /// pair whose second half is not ready.
   [[nodiscard]] std::span<const Demand> together(std::span<const Demand> group, Time at,
                                                  const UnitTimes& units) const {
     return group.size() > 1 && ready(group.last(1), units).at > at ? group.first(1) : group;
@@ -85,7 +85,7 @@ class Scoreboard {
   void issue(std::span<const Demand> group, Time at, UnitTimes& units);
   /// Its issue of number `step` alone: at `at`, not before the context's slot.
   void issue(std::span<const Demand> group, std::uint32_t step, Time at, UnitTimes& units);
-  /// What issued last goes elsewhere: what follows comes no earlier than `latency` after its slot.
+  /// A branch, issued last, is taken: the next issue is no earlier than `latency` after its slot.
   void branch(std::uint32_t latency) { next_ = std::max(next_, end_ - 1 + latency); }
   /// Nothing issues before `time`.
   void hold_until(Time time) { slot_ = next_ = std::max(time, next_); }

@@ -11,7 +11,7 @@ namespace tessera::engine {
 
 class Code;
 
-/// What one instruction took, in slots of its context.
+/// Slots of its context that one instruction took.
 struct InstructionProfile {
   std::uint64_t times = 0;   ///< that it was executed
   std::uint64_t issued = 0;  ///< slots that it occupied; none where it issued in a pair as second
@@ -25,9 +25,9 @@ struct InstructionProfile {
 /// By pc.
 using Profile = std::map<std::uint32_t, InstructionProfile>;
 
-/// Of all that has been executed of `code`, which must have been decoded for it
-/// (CodeCounts::profile). Exact: passes are counted by stretch and signature while code runs, and
-/// what each instruction took of a pass is found here.
+/// Profile of all executions of `code`, which must have been decoded for it (CodeCounts::profile).
+/// Exact: passes are counted by stretch and signature while code runs, and each instruction's share
+/// of a pass is found here.
 Profile profile(const Code& code);
 
 }  // namespace tessera::engine

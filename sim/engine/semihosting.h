@@ -18,8 +18,8 @@ class Semihosting {
  public:
   using Write = std::function<void(int descriptor, std::string_view text)>;
 
-  /// Of code that ends at `code_end`. Puts an ecall, after which code goes on, in place of each
-  /// ebreak that is such a call.
+  /// For code that ends at `code_end`. Replaces each ebreak that is such a call by an ecall, after
+  /// which code goes on.
   Semihosting(std::span<std::byte> memory, std::uint32_t code_end, const Write& write);
 
   [[nodiscard]] bool is_call(std::uint32_t pc) const { return calls_.contains(pc); }

@@ -33,7 +33,7 @@ class Session {
   static void finish_cycle_read(const Code& code, Context& context, std::uint64_t cycle);
 
  private:
-  /// What one call of run() works on.
+  /// Arguments and state of one call of run().
   struct Call {
     Context& context;
     std::uint64_t left;  ///< slots until the limit

@@ -24,7 +24,7 @@
 /// and their fusions, which do the work of several Ops in one dispatch.
 namespace tessera::engine {
 
-/// Whether the result depends on the rounding mode.
+/// True if the result depends on the rounding mode.
 constexpr bool rounds(isa::Mnemonic mnemonic) {
   for (const isa::Operand& operand : isa::info(mnemonic).operands) {
     if (operand.shape == isa::Shape::rounding) return true;
@@ -99,7 +99,7 @@ template <class Mode, isa::Mnemonic M>
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-/// What was executed since the block began, for modes that count it.
+/// Work executed since the block began, for modes that count it.
 template <class Mode>
 [[gnu::always_inline]] inline void count(const Edge& edge, Frame& frame) {
   if constexpr (Mode::kCounts) frame.done.add(edge.done);

@@ -231,7 +231,7 @@ std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
                   ceil_div<std::uint32_t>(info.bytes_stored, tile_.store_bytes_per_slot));
 }
 
-/// Of floating-point adds and multiplies.
+/// Slots of floating-point adds and multiplies.
 std::uint32_t Timing::arithmetic_slots(Mnemonic mnemonic) const {
   const std::uint32_t times = ceil_div(isa::arithmetic_lanes(mnemonic), tile_.slots.float_lanes);
   switch (isa::arithmetic_of(mnemonic)) {

@@ -20,17 +20,17 @@ class Timing {
 
   /// Slots or cycles of one instruction alone.
   [[nodiscard]] std::uint32_t alone(const isa::Instruction& instruction) const;
-  /// What it asks of the pipeline, latencies in slots of the context.
+  /// The instruction's demands on the pipeline, latencies in slots of the context.
   [[nodiscard]] Demand demand(const isa::Instruction& instruction) const;
-  /// Whether instructions may have to wait for results or for other contexts.
+  /// True if instructions may have to wait for results or for other contexts.
   [[nodiscard]] bool waits() const;
   /// From an issue of a context to its next.
   [[nodiscard]] std::uint32_t distance() const;
-  /// Of a taken branch, in slots of the context.
+  /// Latency of a taken branch, in slots of the context.
   [[nodiscard]] std::uint32_t branch_latency() const;
   /// Cycles of a supervisor's own port beyond `alone` when it branches.
   [[nodiscard]] std::uint32_t branch_extra() const;
-  /// Whether `first`, at the lower half of an 8-byte-aligned pair, takes one slot with `second`.
+  /// True if `first`, at the lower half of an 8-byte-aligned pair, takes one slot with `second`.
   [[nodiscard]] bool pairs(const isa::Instruction& first, const isa::Instruction& second) const;
   /// Cycles of a supervisor's own port that `second` waits for what `first` loads when it comes
   /// right after.
@@ -38,11 +38,11 @@ class Timing {
                                     const isa::Instruction& second) const;
   /// Floating-point operations that it counts for.
   [[nodiscard]] std::uint32_t flops(const isa::Instruction& instruction) const;
-  /// Whether the machine has what the instruction needs: the type and phase of the matrix unit.
+  /// True if the machine has the type and phase of the matrix unit that the instruction needs.
   [[nodiscard]] bool exists(const isa::Instruction& instruction) const;
 
   [[nodiscard]] Role role() const { return role_; }
-  /// Whether the contexts' issues have to be merged to know their times.
+  /// True if the contexts' issues have to be merged to know their times.
   [[nodiscard]] bool shared() const { return shares_pipeline(tile_); }
   [[nodiscard]] const AmpShapes& shapes() const { return shapes_; }
   /// Cycles that pass in one slot.
@@ -75,7 +75,7 @@ class CostCounter {
   void restart();
   [[nodiscard]] const Cost& total() const { return total_; }
   [[nodiscard]] const Done& done() const { return done_; }
-  /// Whether the instruction added last issues with the one before it.
+  /// True if the instruction added last issues with the one before it.
   [[nodiscard]] bool paired() const { return paired_; }
 
  private:

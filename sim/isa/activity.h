@@ -7,7 +7,7 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// What an instruction does, as far as energy and bounds depend on it.
+/// Activities of an instruction, as energy and bounds count them.
 namespace tessera::isa {
 
 enum class Activity : std::uint8_t {
@@ -17,7 +17,7 @@ enum class Activity : std::uint8_t {
   control,  ///< branches, CSRs, run, join, sync, exchange
   memory,
   floating,  ///< moves, compares and conversions too
-  // What it does besides:
+  // Additional activities:
   integer_divides,  ///< remainders too
   float_divides,    ///< square roots too
   activations,
@@ -45,8 +45,8 @@ std::string_view name_of(Activity activity);
 /// How often each happened, by index().
 using ActivityCounts = std::array<std::uint64_t, kActivities>;
 
-/// Of one execution of `instruction`, which takes `slots` issue slots where it stands alone. The
-/// slots count as a worker's.
+/// Activities of one execution of `instruction`, which takes `slots` issue slots where it stands
+/// alone. The slots count as a worker's.
 std::array<std::uint32_t, kActivities> activity(const Instruction& instruction,
                                                 std::uint32_t slots);
 

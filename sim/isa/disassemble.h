@@ -15,7 +15,7 @@ std::string_view integer_register_name(std::uint32_t number);
 /// read Xtile lines back. `address` is the instruction's own.
 std::string disassemble(const Instruction& instruction, std::uint32_t address);
 
-/// The same of a word; `.word 0x...` where it is no instruction.
+/// Disassembles a word; `.word 0x...` where it is no instruction.
 std::string disassemble(std::uint32_t word, std::uint32_t address);
 
 }  // namespace tessera::isa

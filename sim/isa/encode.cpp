@@ -36,7 +36,7 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
   return 0;
 }
 
-/// What the upper bits of an amp.*'s number change in the word.
+/// Bits of the word that hold the upper bits of an amp.*'s number.
 std::uint32_t far_bits(Format format, std::uint32_t imm) {
   constexpr unsigned kNumberBits = 5;
   if (format != Format::amp || imm >> kNumberBits == 0) return 0;

@@ -4,7 +4,7 @@
 
 #include "sim/isa/table.h"
 
-/// What both halves of xtile.h agree on.
+/// Names that both halves of xtile.h use.
 namespace tessera::isa {
 
 inline bool is_xtile(const InstructionInfo& line) {

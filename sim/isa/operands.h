@@ -26,7 +26,7 @@ enum class Shape : std::uint8_t {
 
 enum class Field : std::uint8_t { none, rd, rs1, rs2, rs3, t3, t4, t5 };
 
-/// What an f register holds: 64 raw bits (packed or double) or a NaN-boxed scalar.
+/// Content of an f register: 64 raw bits (packed or double) or a NaN-boxed scalar.
 enum class Value : std::uint8_t { bits64, f32, f16 };
 
 struct Operand {

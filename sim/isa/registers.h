@@ -18,11 +18,11 @@ struct RegisterSets {
 /// The number of the register that stands in `field`; 0 where there is none.
 std::uint32_t register_number(Field field, const Instruction& instruction);
 
-/// What `instruction` reads and writes: advanced address registers, second destinations, register
-/// groups and the fixed registers of ld2st included. fcsr and the accumulators are not.
+/// Registers that `instruction` reads and writes: advanced address registers, second destinations,
+/// register groups and the fixed registers of ld2st included. fcsr and the accumulators are not.
 RegisterSets registers(const Instruction& instruction);
 
-/// Whether the two, in program order in one 8-byte-aligned pair, may take one slot: one integer,
+/// True if the two, in program order in one 8-byte-aligned pair, may take one slot: one integer,
 /// memory or branch instruction and one floating-point instruction, and the second neither reads
 /// nor writes what the first writes. Write-after-read is no hindrance.
 bool may_pair(const Instruction& first, const Instruction& second);

@@ -4,7 +4,7 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// What kind of result an instruction leaves: which latency and which unit of the machine apply.
+/// Kind of result of an instruction, which decides latency and unit of the machine.
 namespace tessera::isa {
 
 enum class ResultClass : std::uint8_t {
@@ -24,7 +24,7 @@ enum class ResultClass : std::uint8_t {
   matrix
 };
 
-/// Of everything that `mnemonic` computes; what it loads from memory is another matter.
+/// Class of all results that `mnemonic` computes; values that it loads are not among them.
 ResultClass result_class(Mnemonic mnemonic);
 
 /// Adds and multiplies in its lanes, as far as they are plain floating-point arithmetic.

@@ -19,7 +19,7 @@ enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp,
 constexpr std::uint32_t kMatrixOpcode = 0x5b;
 constexpr std::uint32_t kFarOpcode = 0x0b;
 
-/// What the pair rule asks for. `control` never pairs.
+/// Classes of the pair rule. `control` never pairs.
 enum class IssueClass : std::uint8_t { integer, memory, branch, floating, control };
 
 /// Which of the machine's slot costs applies (SlotCosts; `matrix`: MatrixUnitConfig).
@@ -55,7 +55,7 @@ inline constexpr std::array<InstructionInfo, kMnemonics> kTable = {{
 
 constexpr const InstructionInfo& info(Mnemonic mnemonic) { return kTable[index(mnemonic)]; }
 
-/// Whether an amp.* multiplies and adds; false for all others.
+/// True if an amp.* multiplies and adds; false for all other instructions.
 constexpr bool feeds_matrix_unit(const Instruction& instruction) {
   constexpr std::int32_t kNoMac = 1 << 4;
   return info(instruction.mnemonic).cost == CostClass::matrix && (instruction.imm & kNoMac) == 0;

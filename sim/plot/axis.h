@@ -29,7 +29,7 @@ struct Axis {
 
   /// From 0 to 1 along the axis.
   [[nodiscard]] double place(double value) const;
-  /// Of `using`: a column times `scale`.
+  /// Term of `using`: a column times `scale`.
   [[nodiscard]] std::string drawn(std::size_t column, double scale) const;
 };
 

@@ -60,7 +60,7 @@ struct Layout {
   }
 };
 
-/// Whether a bar is missing because its config cannot run.
+/// True if a bar is missing because its config cannot run.
 bool has_cross(const BarChart& chart) {
   return std::any_of(chart.groups.begin(), chart.groups.end(), [](const BarGroup& group) {
     return std::any_of(group.bars.begin(), group.bars.end(),
@@ -121,7 +121,7 @@ std::string names_script(const Layout& layout) {
   return script;
 }
 
-/// What stands over bars and, where none can be, a cross.
+/// Commands for the marks over bars and the crosses in place of bars that cannot be.
 std::string marks_script(const Layout& layout, double scale) {
   std::string script;
   for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {

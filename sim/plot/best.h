@@ -7,9 +7,10 @@
 
 namespace tessera::plot {
 
-/// Of runs that differ only in the axes `over`, the one of which `y` is best: largest or smallest,
-/// as `more_is_better` says, the first of equals. Runs without `y` are none. What stands at `over`
-/// can still be read, but tells runs apart no longer. Throws UserError for what is no axis.
+/// Keeps the best run, by `y`, of those that differ only in the axes `over`: the largest or
+/// smallest, as `more_is_better` says, the first of equals. Drops runs without `y`. Values at
+/// `over` can still be read, but tell runs apart no longer. Throws UserError for a path that is no
+/// axis.
 Rows best_over(const Rows& rows, std::span<const std::string> over, const std::string& y);
 
 }  // namespace tessera::plot

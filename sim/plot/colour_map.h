@@ -11,7 +11,7 @@ namespace tessera::plot {
 /// that tell no red from green.
 std::string colours(const std::string& title, const Axis& axis, const Sheet& sheet);
 
-/// The same for a map of cells, which needs no frame.
+/// Draws a map of cells, which needs no frame.
 std::string colour_map(const std::string& title, const Axis& axis, const Sheet& sheet);
 
 /// How gnuplot draws so many cells: as rectangles, of which none is blurred; as one picture if they

@@ -28,8 +28,8 @@ std::vector<std::string> names_by(const Rows& rows,
   return names;
 }
 
-/// What tells the runs apart, the shortest that does: the machine, one axis, the folder, all axes;
-/// else their numbers.
+/// Names of the runs, the shortest that tell them apart: the machine, one axis, the folder, all
+/// axes; else their numbers.
 std::vector<std::string> names_of(const Rows& rows, const std::vector<std::string>& by) {
   const auto of_axis = [&](const std::string& path) {
     return names_by(rows, [&](const Row& row) {

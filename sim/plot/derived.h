@@ -8,7 +8,7 @@
 /// Quantities that are arithmetic over key paths, such as "time.cycles / workload.n".
 namespace tessera::plot {
 
-/// Whether a text is arithmetic rather than a key path.
+/// True if a text is arithmetic rather than a key path.
 bool is_derived(const std::string& text);
 
 /// Gives each row, under the text as a path, the number that it is there; rows that lack one of
@@ -17,9 +17,9 @@ void derive(Rows& rows, const std::string& text, const std::string& option);
 
 /// "time / n": each path by its label.
 std::string label_of_derived(const std::string& text);
-/// Of cycles / n cycles, of bytes / seconds B/s, of a sum that of its parts.
+/// Unit of a derived number: cycles / n has cycles, bytes / seconds B/s, a sum that of its parts.
 Unit unit_of_derived(const std::string& text);
-/// Whether more is better, as of a rate above or a time below the line.
+/// True if more is better, as of a rate above or a time below the line.
 bool derived_more_is_better(const std::string& text);
 
 }  // namespace tessera::plot

@@ -16,13 +16,13 @@ namespace tessera::plot {
 /// A drawing as values: a table and the gnuplot commands that draw it.
 struct Figure {
   std::string csv;
-  /// What stands between the choice of the terminal and the end. The table's file is `data`.
+  /// Commands between the choice of the terminal and the end. The table's file is `data`.
   std::string script;
   Sheet sheet{};
   std::vector<std::string> remarks{};  ///< what a reader must know beside it, each a line
 };
 
-/// What is wanted. Empty: chosen by the kind.
+/// Options of a figure. An empty one is chosen by the kind.
 struct Request {
   std::string x;                ///< key path (or arithmetic over some) along the horizontal axis
   std::vector<std::string> y;   ///< of what is drawn
@@ -36,11 +36,11 @@ struct Request {
   Sheet sheet{};                                     ///< its height is the kind's, if it has none
 };
 
-/// What a kind is drawn from: runs, the tables of one run's folder, what `tessera sensitivity` left
-/// in one folder, a trace, or either of a run and its trace.
+/// Source of a kind: runs, the tables of one run's folder, what `tessera sensitivity` left in one
+/// folder, a trace, or either of a run and its trace.
 enum class Needs : std::uint8_t { runs, one_run, sensitivity, trace, run_or_trace };
 
-/// What a figure is drawn from.
+/// Source of a figure.
 struct Source {
   Rows rows;
   const report::RunFolder* run = nullptr;  ///< for kinds of one run

@@ -21,7 +21,7 @@ struct Box {
   double left, right, bottom, top;
   [[nodiscard]] bool meets(const Box& other) const;
   [[nodiscard]] bool holds(const Box& other) const;
-  /// Whether the line between both runs through it.
+  /// True if the line between both runs through it.
   [[nodiscard]] bool meets(const Spot& from, const Spot& to) const;
 };
 
@@ -35,7 +35,7 @@ struct Frame {
   static Frame around(const Headings& texts, const Request& request, const Sheet& sheet,
                       double right, double lines_above);
 
-  /// The same with a key of these entries, beside the figure or, on narrow sheets, above it.
+  /// Makes a frame with a key of these entries beside the figure or, on narrow sheets, above it.
   static Frame with_key(const Headings& texts, const Request& request, const Sheet& sheet,
                         std::span<const std::string> entries);
 
@@ -54,7 +54,7 @@ class Labels {
   void keep_free(const Spot& spot);
   void add_line(const Spot& from, const Spot& to) { lines_.push_back({from, to}); }
 
-  /// Whether a box lies within the frame, off all that is taken.
+  /// True if a box lies within the frame, off all that is taken.
   [[nodiscard]] bool is_free(const Box& box) const;
   /// Takes a box, if it is free.
   bool take(const Box& box);

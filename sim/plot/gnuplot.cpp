@@ -42,7 +42,7 @@ Said shell(const std::string& line) {
   return said;
 }
 
-/// What gnuplot draws into: nothing of it remains, whoever is killed.
+/// File that gnuplot draws into: nothing of it remains, whoever is killed.
 class UnnamedFile {
  public:
   UnnamedFile() : file_(::memfd_create("figure", 0)) {

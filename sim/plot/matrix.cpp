@@ -26,7 +26,7 @@ struct Moved {
   }
 };
 
-/// Of a run's traffic.csv: all tiles, in groups if there are many.
+/// Reads a run's traffic.csv: all tiles, in groups if there are many.
 Moved moved_in_run(const report::RunFolder& run) {
   Moved moved;
   const auto column = [&](const char* name) -> const auto& { return run.traffic.at(name).values; };
@@ -45,7 +45,7 @@ Moved moved_in_run(const report::RunFolder& run) {
   return moved;
 }
 
-/// Of a trace: the transfers that begin within the window, to chosen tiles.
+/// Reads from a trace the transfers that begin within the window, to chosen tiles.
 Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
   const TraceView view = view_of(trace, request);
   if (view.tiles.empty())

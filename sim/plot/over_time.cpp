@@ -75,7 +75,7 @@ void add_bytes(const Columns& columns, std::uint64_t begin, std::uint64_t end, B
   });
 }
 
-/// What all tiles exchanged: a superstep's bytes while its last tile exchanged, or over all of it.
+/// Bytes that all tiles exchanged: a superstep's while its last tile exchanged, or over all of it.
 Course bytes_of_machine(const TraceView& view, const Columns& columns) {
   Course course(columns.count);
   auto phase = view.trace->phases.begin();

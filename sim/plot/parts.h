@@ -10,7 +10,7 @@ struct PartLook {
   std::string colour;  ///< that of the HTML page (tools/viewer); empty: any
 };
 
-/// Of the number at a key path, "time.sync_cycles" or "stalls.load".
+/// Look of the number at a key path, "time.sync_cycles" or "stalls.load".
 PartLook look_of_part(const std::string& path);
 
 }  // namespace tessera::plot

@@ -15,7 +15,7 @@
 namespace tessera::plot {
 namespace {
 
-/// What orders series and categories: numbers before texts, texts as they come.
+/// Order of series and categories: numbers before texts, texts as they come.
 struct Place {
   std::vector<std::optional<double>> numbers;
   std::string label;
@@ -82,7 +82,7 @@ std::vector<const Row*> placed(const Rows& rows, const Request& request) {
                      : fmt::format("give --by or --where for {}", fmt::join(others, ", "))));
 }
 
-/// What stands at the paths, one after another.
+/// Values at the paths, one after another.
 std::string place_of_best(const Row& row, const std::vector<std::string>& best) {
   std::vector<std::string> texts;
   texts.reserve(best.size());

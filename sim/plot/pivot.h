@@ -46,14 +46,14 @@ struct Pivot {
 /// series are axes of the sweep. Rows of a table without x have none.
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
 
-/// What tells a row's series from others: "n 4, f16"; of a single key its value alone.
+/// Label of a row's series: "n 4, f16"; of a single key its value alone.
 std::string series_label(const Row& row, std::span<const std::string> by);
 
 /// The labels of all rows, in the order of their numbers. Throws UserError if they are too many for
 /// one figure.
 std::vector<std::string> series_labels(const Rows& rows, std::span<const std::string> by);
 
-/// Whether each value at `x` goes with one at `path`, as of a square's sides.
+/// True if each value at `x` goes with one at `path`, as of a square's sides.
 bool follows(const Rows& rows, const std::string& path, const std::string& x);
 
 /// The axes that have more than one value among the rows, those that cannot run included.

@@ -132,7 +132,7 @@ bool is_geometric(std::span<const double> values) {
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   if (sorted.size() < 3 || sorted.front() <= 0) return false;
-  // Whether logarithms lie more evenly than the values do.
+  // Measures how unevenly the places lie, to compare logarithms with the values.
   const auto unevenness = [&](auto place) {
     double least = place(sorted[1]) - place(sorted[0]), most = least;
     for (std::size_t i = 1; i + 1 < sorted.size(); ++i) {

@@ -15,26 +15,26 @@ struct Quantity {
   [[nodiscard]] std::string title() const;  ///< "useful rate (TFLOP/s)"
 };
 
-/// What is counted; `prefixed`: k, M, G, T stand before it.
+/// Unit of a number; `prefixed`: k, M, G, T stand before it.
 struct Unit {
   std::string text;
   bool prefixed = false;
 };
 
-/// Of what stands at a key path; nothing if it has none.
+/// Unit of the value at a key path; empty if it has none.
 Unit unit_of(const std::string& path);
 
 /// Name, unit and decimal prefix of a quantity that is drawn up to `largest`.
 Quantity quantity_of(const std::string& path, double largest);
 
-/// Whether more of it is better, as of rates; of time and bytes it is not.
+/// True if more of it is better, as of rates; of time and bytes it is not.
 bool more_is_better(const std::string& path);
 
-/// Whether a key of a machine counts what work can be spread over, so that twice as much could
+/// True if a key of a machine counts what work can be spread over, so that twice as much could
 /// halve the time: tiles, clocks, contexts, bytes a cycle; not latencies and capacities.
 bool is_resource(const std::string& path);
 
-/// Whether values step by about equal factors rather than by equal differences.
+/// True if values step by about equal factors rather than by equal differences.
 bool is_geometric(std::span<const double> values);
 
 }  // namespace tessera::plot

@@ -70,7 +70,7 @@ struct Plane {
   Axis x, y;
   Frame frame;
 
-  /// Of a slope to the horizontal, in radians.
+  /// Angle of a slope to the horizontal, in radians.
   [[nodiscard]] double angle() const {
     const double across = (frame.box.right - frame.box.left) / std::log10(x.high / x.low);
     const double up = (frame.box.top - frame.box.bottom) / std::log10(y.high / y.low);

@@ -7,7 +7,7 @@
 
 namespace tessera::plot {
 
-/// What a machine can do at most: operations or bytes a second.
+/// Limit of a machine: operations or bytes a second.
 struct Roof {
   std::string name;
   double per_second;

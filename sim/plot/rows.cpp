@@ -27,7 +27,7 @@ const Json* at_dotted(const Json& root, std::string_view path) {
   return at->is_structured() || at->is_null() ? nullptr : at;
 }
 
-/// Whether the text of a condition is the value that stands there.
+/// True if the text of a condition equals the value.
 bool equals(const Json& value, const std::string& wanted) {
   if (value.is_string()) return value.get<std::string>() == wanted;
   const Json given = Json::parse(wanted, nullptr, false);

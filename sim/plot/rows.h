@@ -32,7 +32,7 @@ struct Rows {
   [[nodiscard]] Rows where(std::span<const std::string> conditions) const;
 };
 
-/// Whether a point has no result because its config cannot run.
+/// True if a point has no result because its config cannot run.
 bool is_infeasible(const Row& row);
 
 /// "2 points that do not fit, 1 with a wrong result": why points are left out. Empty: none is.
@@ -43,10 +43,10 @@ std::string told_left_out(std::span<const Row> left_out);
 /// the keys of config that differ. Throws UserError.
 Rows read_rows(std::span<const std::string> folders);
 
-/// Whether `tessera run` wrote it.
+/// True if `tessera run` wrote it.
 bool is_run_folder(const std::string& folder);
 
-/// What stands at a path: of an axis, of report.json, or of its section config. Null: nothing.
+/// Value at a path: of an axis, of report.json, or of its section config. Null: nothing.
 const Json* find(const Row& row, const std::string& path);
 std::optional<double> number(const Row& row, const std::string& path);
 /// As labels show it: "1/16" for 0.0625, no quotes.

@@ -18,8 +18,8 @@ struct Point {
   std::optional<double> colour;
 };
 
-/// What tells colours apart: what the request says, else the varying axis of texts with fewest
-/// values, else of numbers that with most.
+/// Path that chooses colours: the request's, else the varying axis of texts with fewest values,
+/// else of numbers that with most.
 std::string chosen_colour(const Rows& rows, const Request& request) {
   if (!request.by.empty()) return request.by.front();
   std::string best;

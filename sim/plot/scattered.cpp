@@ -8,8 +8,8 @@
 namespace tessera::plot {
 namespace {
 
-/// Whether what stands at `path` rises or falls throughout while the rows' order is that of `x`;
-/// texts: whether each value stands in one stretch.
+/// True if the values at `path` rise or fall throughout while the rows' order is that of `x`;
+/// texts: if each value stands in one stretch.
 bool is_steady(std::vector<const Row*> rows, const std::string& path, const std::string& x) {
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const Row* a, const Row* b) { return number(*a, x) < number(*b, x); });

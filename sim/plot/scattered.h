@@ -5,16 +5,16 @@
 
 #include "sim/plot/rows.h"
 
-/// Whether runs lie on a grid of their axes or were drawn at random.
+/// Decides if runs lie on a grid of their axes or were drawn at random.
 namespace tessera::plot {
 
-/// Whether what stands at the path is a number wherever there is something.
+/// True if all values at the path are numbers.
 bool is_numeric(const Rows& rows, const std::string& path);
 
 /// How many different values stand at the path.
 std::size_t distinct(const Rows& rows, const std::string& path);
 
-/// Whether a line along the axis of numbers with most values would jump about: most runs have a
+/// True if a line along the axis of numbers with most values would jump about: most runs have a
 /// place of their own on it, while another axis goes up and down.
 bool is_scattered(const Rows& rows);
 

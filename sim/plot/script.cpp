@@ -20,7 +20,7 @@ constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
 
 constexpr std::size_t kMostSeries = 24;
 
-/// Of numbers, the varying axis with most values; the later one of two.
+/// Chooses the varying axis of numbers with most values; the later one of two.
 std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, bool numeric) {
   std::string best;
   std::size_t most = 0;

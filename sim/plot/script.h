@@ -34,7 +34,7 @@ std::string line_style(std::size_t series);
 /// The request's sheet; as high as it says, or else `tall` times its width.
 Sheet sheet_of(const Request& request, double tall);
 
-/// What stands around a figure, unless the request says otherwise.
+/// Texts around a figure, unless the request says otherwise.
 struct Headings {
   std::string title;
   std::string x{}, y{};  ///< of the axes
@@ -44,7 +44,7 @@ struct Headings {
 double heading_width(const Sheet& sheet, std::string_view what);
 std::string heading(const Headings& texts, const Request& request, const Sheet& sheet);
 
-/// Whether the request, or else the numbers, want a logarithmic axis.
+/// True if the request, or else the numbers, want a logarithmic axis.
 bool wants_log(const Request& request, char axis, bool by_default);
 
 /// "'DATA' using 1:($2*scale) title ..., ..." for each series of a pivot, `with` between.
@@ -54,8 +54,8 @@ std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scal
 /// and what tells the series apart. Checks those it names. Throws UserError.
 Request completed(const Rows& rows, const Request& request, bool numeric);
 
-/// What the quantities of one axis have in common: the name of one, else the unit alone. Throws
-/// UserError if their units differ.
+/// Quantity of an axis that several share: the name of one, else the unit alone. Throws UserError
+/// if their units differ.
 Quantity shared_quantity(const std::vector<std::string>& y, double largest);
 
 /// A sample a row and quantity that the row has; all of one unit. Throws UserError.
@@ -64,7 +64,7 @@ std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>&
 /// ", best n of each" behind the label of what is drawn, or nothing.
 std::string best_note(const Request& request);
 
-/// What the runs share as a title: "gemm 64x64x64 f16 on bow, 1472 tiles".
+/// Title from what the runs share: "gemm 64x64x64 f16 on bow, 1472 tiles".
 std::string title_of(const Rows& rows, const Request& request);
 
 }  // namespace tessera::plot

@@ -55,7 +55,7 @@ std::vector<std::string> broken(const std::string& text, const Sheet& sheet, dou
 
 }  // namespace
 
-// Of DejaVu Sans, the widest of the usual ones: 0.55 of the size a letter, on average.
+// Width of a letter of DejaVu Sans, the widest of the usual fonts: 0.55 of the size on average.
 double Sheet::letter() const { return 0.55 * size / kPointsPerInch; }
 double Sheet::line() const { return 1.3 * size / kPointsPerInch; }
 

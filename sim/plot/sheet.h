@@ -17,7 +17,7 @@ struct Sheet {
   [[nodiscard]] double width_of(const std::string& text) const;
   /// Too narrow for a key beside the figure: it stands above.
   [[nodiscard]] bool is_narrow() const;
-  /// Of round numbers along each axis, so that they stand apart.
+  /// Number of round numbers along each axis that stand apart.
   [[nodiscard]] unsigned marks_across() const;
   [[nodiscard]] unsigned marks_up() const;
 };

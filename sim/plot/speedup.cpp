@@ -11,8 +11,8 @@
 namespace tessera::plot {
 namespace {
 
-/// Whether an axis has a value of its own at this point, not only what its config is left at. Of
-/// runs the axes are what differs between their configs.
+/// True if an axis has a value of its own at this point, not only the config's default. For runs,
+/// the axes are the differences between their configs.
 bool sets(const Row& row, const std::string& path) {
   if (row.axes.empty()) return find(row, path) != nullptr;
   const auto axis = row.axes.find(path);
@@ -78,7 +78,7 @@ Base base_at(const Rows& rows, const std::vector<std::string>& conditions) {
   return base;
 }
 
-/// What the request says, or else the first value of x that most runs have beside them.
+/// The request's base, or else the first value of x that most runs share.
 Base base_of(const Rows& rows, const Request& given) {
   if (!given.baseline.empty()) return base_at(rows, given.baseline);
   const Request request = completed(rows, given, true);
@@ -116,7 +116,7 @@ std::string gain_of(const std::string& y) {
   return fmt::format("gain in {} over ", quantity_of(y, 0).label);
 }
 
-/// What twice as much of a resource would give: the line of x over the base's x.
+/// Ideal scaling with a resource: the line of x over the base's x.
 std::string ideal_curve(const Request& request, const Base& base, const Axis& x, const Axis& y) {
   const auto at = number(base.rows.rows.front(), request.x);
   if (!base.on_x || !at || *at <= 0 || !is_resource(request.x)) return "";

@@ -86,7 +86,7 @@ Json sweep_data(const std::string& folder) {
   Json packed = Json::array();
   for (const Json& point : points) {
     for (const auto& [path, value] : point.at("axes").items()) add_once(path, axes);
-    // What a wrong result took counts no more than no result.
+    // The numbers of a wrong result count no more than no result.
     const bool done = sweep::has_numbers(point.at("status"));
     rows.push_back({point.at("axes"), done ? point.at("report") : Json::object()});
     packed.push_back(point_json(point));

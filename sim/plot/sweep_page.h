@@ -6,11 +6,11 @@
 
 namespace tessera::plot {
 
-/// Whether `tessera sweep` wrote there.
+/// True if `tessera sweep` wrote there.
 bool is_sweep_folder(const std::string& folder);
 
-/// What the page of a sweep is made from: axes, a column a number that differs between points, and
-/// of each point its status and its report, packed (report/pack.h). Throws UserError.
+/// Data of the page of a sweep: axes, a column a number that differs between points, and of each
+/// point its status and its report, packed (report/pack.h). Throws UserError.
 nlohmann::ordered_json sweep_data(const std::string& folder);
 
 }  // namespace tessera::plot

@@ -33,7 +33,7 @@ std::size_t chosen_columns(std::size_t tiles) {
 
 }  // namespace
 
-/// What each tile did, as a map; tiles in order of their numbers, row by row.
+/// Draws a number of each tile as a map; tiles in order of their numbers, row by row.
 Figure tiles(const Source& source, const Request& request) {
   const report::RunFolder& run = *source.run;
   const std::string name = request.y.empty() ? "compute_cycles" : request.y.front();

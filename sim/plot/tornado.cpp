@@ -205,8 +205,8 @@ std::string drawing(const Names& names, double reach, double by, const Sheet& sh
 
 }  // namespace
 
-/// What a metric (time, energy or area) becomes when keys are halved and doubled, those first that
-/// move it most.
+/// Draws how a metric (time, energy or area) changes when keys are halved and doubled, those first
+/// that move it most.
 Figure tornado(const Source& source, const Request& request) {
   check(source.sensitivity != nullptr, "plot: a tornado of no sensitivity");
   const Json& stored = *source.sensitivity;

@@ -179,7 +179,7 @@ std::string arrows_of(const TraceView& view, bool summarised, TimelineRows& rows
   return "";
 }
 
-/// What is drawn, not cut at the window's ends: a line a superstep, slice and transfer.
+/// All that is drawn, not cut at the window's ends: a line a superstep, slice and transfer.
 std::string csv_of(const TraceView& view) {
   std::string csv = "kind,tile,worker,name,from_tile,bytes,begin_cycle,end_cycle\n";
   const auto add = [&](const std::string& what, const std::string& name, const std::string& bytes,
@@ -233,8 +233,8 @@ std::string key_of(const Inks& inks, bool arrows) {
 
 }  // namespace
 
-/// What chosen tiles and their workers did over time, and their transfers as arrows. Of more
-/// slices than can be told apart the shares in each column.
+/// Draws the states of chosen tiles and their workers over time, and their transfers as arrows; the
+/// shares in each column where there are more slices than can be told apart.
 Figure trace_timeline(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   TimelineRows rows = rows_of(view);

@@ -7,7 +7,7 @@
 #include "sim/plot/figure.h"
 #include "sim/trace/recording.h"
 
-/// What figures of traces have in common: a window of cycles and chosen tiles.
+/// Common parts of figures of traces: a window of cycles and chosen tiles.
 namespace tessera::plot {
 
 struct TraceView {
@@ -18,7 +18,7 @@ struct TraceView {
   [[nodiscard]] const trace::Recording::Tile& tile(std::uint32_t number) const {
     return trace->tiles.at(number);
   }
-  /// Whether any part of it lies within the window; of what takes no time, its place.
+  /// True if any part of the slice lies within the window, or its place if it takes no time.
   template <class Slice>
   [[nodiscard]] bool shows(const Slice& slice) const {
     const std::uint64_t begin = slice.begin.count(), end = slice.end.count();

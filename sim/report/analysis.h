@@ -15,9 +15,9 @@ struct Parts {
   [[nodiscard]] double total() const { return compute + exchange + sync + link + host + wait; }
 };
 
-/// What holds a superstep, phase or run back: its largest part. Computing counts as `memory` where
-/// tiles only move bytes of their own SRAM: no floating-point operation, or a workload whose peak
-/// is one of bytes.
+/// Bound of a superstep, phase or run: its largest part. Computing counts as `memory` where tiles
+/// only move bytes of their own SRAM: no floating-point operation, or a workload whose peak is one
+/// of bytes.
 enum class Bound { compute, exchange, sync, link, memory, host, wait };
 std::string_view name_of(Bound bound);
 
@@ -46,13 +46,13 @@ struct Analysis {
 
 Analysis analyse(const RunFolder& run);
 
-/// What a single superstep, a row of steps.csv, is held back by.
+/// Bound of a single superstep, a row of steps.csv.
 Bound bound_of_step(const RunFolder& run, std::size_t row);
 
 /// Less than a screen of text: bound, phases, and the largest supersteps.
 std::string top(const RunFolder& run, const Analysis& analysis);
 
-/// The same for the page.
+/// Writes the analysis for the page.
 nlohmann::ordered_json to_json(const RunFolder& run, const Analysis& analysis);
 
 }  // namespace tessera::report

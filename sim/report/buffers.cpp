@@ -20,7 +20,7 @@ struct Range {
   program::Lifetime life;
   std::uint32_t buffers = 1;
 
-  /// Whether `next` lies right behind, but for padding, and is the same kind of thing.
+  /// True if `next` lies right behind, but for padding, and is the same kind of thing.
   [[nodiscard]] bool goes_on_with(const Range& next) const {
     constexpr std::uint64_t kPadding = 16;
     return name == next.name && category == next.category && life == next.life &&

@@ -6,7 +6,7 @@
 
 namespace tessera::report {
 
-/// What lies where on the fullest tile, a row a range of addresses: tile, name, category, buffers
+/// Layout of the fullest tile's memory, a row a range of addresses: tile, name, category, buffers
 /// (of that name side by side), address, bytes, and the first and last step of the program during
 /// which it holds something (-1: before the first).
 std::string buffers_csv(const program::Program& program, const program::Images& images);

@@ -36,7 +36,7 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
           {"sensitivity", run.sensitivity}};
 }
 
-// What tiles did in each superstep may take so much of a page of at most 12 MB.
+// Bytes of a page of at most 12 MB that the tiles' supersteps may take.
 constexpr std::size_t kMostTileBytes = 8'000'000;
 
 /// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
@@ -53,7 +53,7 @@ std::string data_script(std::string_view id, const Json& data) {
   return script + "</script>";
 }
 
-/// What stands in the page for `<!-- NAME -->`.
+/// Content of the page for `<!-- NAME -->`.
 std::string part(std::string_view name, const Json& data, const Json& words) {
   if (name == "runs") return data_script(name, data);
   if (name == "words") return data_script(name, words);

@@ -15,7 +15,7 @@ std::string page(std::span<const RunFolder> runs, const nlohmann::ordered_json& 
 /// Operations of the widest vector instructions by type, for rooflines.
 nlohmann::ordered_json vector_flops();
 
-/// The same viewer with other data: {"sweep": ...} or {"validation": ...}.
+/// Makes the viewer's page with other data: {"sweep": ...} or {"validation": ...}.
 std::string page(const nlohmann::ordered_json& data,
                  const nlohmann::ordered_json& words = nlohmann::ordered_json::object());
 

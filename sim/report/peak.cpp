@@ -7,7 +7,7 @@
 namespace tessera::report {
 namespace {
 
-/// Of the matrix unit, or of the widest packed multiply-add where it does not have the type.
+/// FLOPs per slot of the matrix unit, or of the widest packed multiply-add if it lacks the type.
 double flops_per_slot(const TileConfig& tile, const MatrixShape& shape, isa::Mnemonic packed) {
   if (shape.exists()) return 2 * shape.macs_per_slot();
   isa::Instruction instruction;

@@ -6,7 +6,7 @@
 
 namespace tessera::report {
 
-/// What `fraction_of_peak` is a fraction of.
+/// Peak that `fraction_of_peak` refers to.
 struct Peak {
   std::string type;       ///< as Workload::peak_type names it
   double per_second = 0;  ///< floating-point operations or bytes of the whole machine

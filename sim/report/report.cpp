@@ -55,7 +55,7 @@ Json rate_section(const MachineConfig& machine, const Workload& workload, const 
   return section;
 }
 
-/// What follows from the shapes of the matrix unit, for the types that it has.
+/// Numbers that follow from the matrix unit's shapes, for the types that it has.
 Json matrix_unit_section(const MatrixUnitConfig& unit) {
   Json section = Json::object();
   const auto add = [&](const char* type, const MatrixShape& shape) {
@@ -153,7 +153,7 @@ Json energy_section(const MachineConfig& machine, const RunResult& result) {
   return section;
 }
 
-/// What the run cost for each of the things that the workload has counted.
+/// Energy per thing that the workload has counted.
 Json joules_each(double joules, const Json& counts) {
   Json each = Json::object();
   for (const auto& [name, count] : counts.items())

@@ -12,8 +12,8 @@
 #include "sim/report/tensor_files.h"
 #include "sim/sensitivity/answer.h"
 
-/// What comes out of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the
-/// summary on the terminal. The same config gives the same bytes, the section `host` apart.
+/// Files of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the summary on
+/// the terminal. The same config gives the same bytes, the section `host` apart.
 namespace tessera::report {
 
 /// A planned workload with its program, compiled and placed.
@@ -24,15 +24,15 @@ struct Built {
   double seconds = 0;  ///< of the host, for planning and compiling
 };
 
-/// What is only known after the run.
+/// Values that are only known after the run.
 struct Outcome {
   RunResult result;
   CheckResult check{false, 0, 0, "off"};  ///< the worst of all runs
   std::vector<CheckResult> checks;        ///< by run; empty if off
   unsigned threads = 1;                   ///< of the host
   double check_seconds = 0;
-  /// What the workload says of what came out; may be null. `raster.csv` in it is no part of
-  /// report.json but the text of raster.csv: a row a spike, columns sample, layer, step, neuron.
+  /// The workload's results; may be null. `raster.csv` in it is no part of report.json but the text
+  /// of raster.csv: a row a spike, columns sample, layer, step, neuron.
   nlohmann::ordered_json results = {};
   std::vector<SavedTensor> tensors = {};  ///< those that were asked for
   void add(const CheckResult& one);
@@ -76,8 +76,8 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
 /// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
 std::string traffic_csv(const program::Program& program, const RunResult& result);
 
-/// What runs on what: "gemm 4096x4096x4096 f16 on bow". Of report.json, or of what has its section
-/// config; the kernel alone where no problem is given.
+/// Names workload and machine: "gemm 4096x4096x4096 f16 on bow". Takes report.json, or an object
+/// with its section config; the kernel alone where no problem is given.
 std::string title(const nlohmann::ordered_json& report);
 
 /// The first line of a summary: the same with the machine's size.

@@ -18,7 +18,7 @@ struct RunFolder {  // NOLINT(bugprone-exception-escape): the moves of Json
   Table traffic;
   Table buffers;         ///< of no rows: written by a version that knew none
   TileSteps tile_steps;  ///< of no rows: not recorded
-  /// What `tessera sensitivity` left beside it; null: nothing, or of another run.
+  /// The file that `tessera sensitivity` left beside it; null: none, or of another run.
   nlohmann::ordered_json sensitivity = nullptr;
   Table raster = {};  ///< of no rows: nothing spikes
 };

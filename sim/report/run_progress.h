@@ -10,7 +10,7 @@ struct RunProgress {
   enum class Phase : std::uint8_t { building, loading, running, checking };
 
   std::atomic<Phase> phase{Phase::building};
-  /// Of all tiles, up to where each has been run ahead; all runs together.
+  /// Sum of all tiles' cycles, up to where each has been run ahead; all runs together.
   std::atomic<std::uint64_t> tile_cycles{0};
 };
 

@@ -12,7 +12,7 @@
 #include "sim/isa/activity.h"
 #include "sim/report/energy_result.h"
 
-/// What a machine hands to the report after a run. Integers only, energy apart.
+/// Numbers that a machine hands to the report after a run. Integers only, except energy.
 namespace tessera {
 
 /// Where cycles went, along the last-arriving tile of each superstep: the parts sum to total().
@@ -41,7 +41,7 @@ struct TileRecord {
   Bytes sent, received;
 };
 
-/// What one tile did, as far as energy and bounds depend on it.
+/// Activity of one tile, as energy and bounds count it.
 struct TileActivity {
   isa::ActivityCounts counts{};
   std::uint64_t byte_micrometres = 0;  ///< bytes it sent x the way to their farthest receiver
@@ -80,7 +80,7 @@ struct RunRecord {
   std::uint64_t supersteps = 0;
 };
 
-/// What each tile did in each superstep, or in so many together. Empty unless asked for.
+/// Cycles of each tile in each superstep, or in so many together. Empty unless asked for.
 struct TileSteps {
   static constexpr std::size_t kParts = 3;  ///< computing, in exchanges, waiting for their others
   std::uint32_t tiles = 0;

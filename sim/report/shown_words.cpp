@@ -7,7 +7,7 @@ namespace tessera::report {
 namespace {
 
 constexpr std::array kShownWords = {
-    // Of the machine and how it is used.
+    // The machine and how it is used.
     Word{"tile", "one core with its SRAM: a supervisor and worker contexts", "machine.tiles"},
     Word{"slot", "one issue opportunity of one context", "machine.tile.issue"},
     Word{"context cycles", "cycles counted once for each worker context of a tile",

@@ -15,7 +15,7 @@ namespace tessera::report {
 constexpr std::array<std::string_view, Stalls::kCount + 1> kStallNames = {
     "issued", "paired", "load", "arithmetic", "matrix", "branch", "arbitration", "empty"};
 
-/// What a tile's contexts had in these cycles, by kStallNames.
+/// Slots of a tile's contexts in these cycles, by kStallNames.
 std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& result,
                                                              std::size_t tile,
                                                              std::uint32_t contexts);

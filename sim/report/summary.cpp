@@ -113,7 +113,7 @@ std::string first_and_last(const Json& values, std::string (*shown)(double)) {
   return fmt::format("{} to {}", text(values.front()), text(values.back()));
 }
 
-/// What a training came to; nothing of other runs.
+/// Describes the outcome of a training; nothing for other runs.
 std::string trained_line(const Json& report) {
   const Json results = report.value("results", Json::object());
   if (!results.is_object() || results.value("loss", Json::array()).empty()) return {};
@@ -166,7 +166,7 @@ std::string energy_lines(const Json& report) {
   return text + "\n";
 }
 
-/// What contexts did with their cycles: those that count for something.
+/// Lists the states of contexts that took a share of their cycles worth showing.
 std::string stalls_line(const Json& report) {
   if (!report.contains("stalls")) return "";
   const Json& stalls = report.at("stalls");
@@ -229,7 +229,7 @@ std::string check_line(const Json& report) {
   return line;
 }
 
-/// What the user should know of the results, and what the run left out of its data.
+/// Lists notes about the results, and data that the run left out.
 std::string result_lines(const Json& report) {
   std::string text;
   const Json results = report.value("results", Json::object());
@@ -251,7 +251,7 @@ std::string host_line(const Json& report) {
       scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
 }
 
-/// What several runs of one program took; nothing of a single one.
+/// Describes the times of several runs of one program; nothing for a single one.
 std::string runs_line(const Json& report) {
   if (!report.contains("runs") || report.at("runs").size() < 2) return {};
   const Json& runs = report.at("runs");

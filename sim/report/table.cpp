@@ -99,7 +99,7 @@ void add_row(const std::vector<std::string>& fields, Table& table, const Reader&
   ++table.rows;
 }
 
-/// What a page cannot show as it stands in the file is refused.
+/// Refuses numbers that the page cannot show exactly as the file does.
 void require_exact(const Column& column, const std::string& file) {
   constexpr double kExact = 0x1p53;
   const double unit = std::pow(10.0, column.decimals);

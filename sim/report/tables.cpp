@@ -49,7 +49,7 @@ std::string loss_csv(const nlohmann::ordered_json& results) {
   csv += '\n';
   for (std::size_t i = 0; i < steps; ++i) {
     csv += fmt::format("{}", i + 1);
-    // What is no number is null in JSON.
+    // JSON has null for infinities and NaN.
     for (const auto* values : columns)
       csv += (*values)[i].is_number() ? fmt::format(",{}", (*values)[i].get<double>()) : ",nan";
     csv += '\n';

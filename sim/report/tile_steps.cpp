@@ -97,7 +97,7 @@ TileSteps read_tile_steps(const std::string& file, std::uint64_t tiles, std::uin
 Json pack_tile_steps(const RunFolder& run, std::size_t most_bytes) {
   if (run.tile_steps.rows() == 0) return nullptr;
   TileSteps steps = run.tile_steps;
-  // What would not fit even at this packing is not worth trying.
+  // No packing is tried if the data would not fit even at this one.
   constexpr std::size_t kBestPacking = 40;
   while (steps.rows() > 1 && steps.cycles.size() / kBestPacking > most_bytes) halve(steps);
   Json packed = pack(run, steps);

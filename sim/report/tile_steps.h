@@ -5,7 +5,7 @@
 #include "sim/report/run_folder.h"
 #include "sim/report/run_result.h"
 
-/// What each tile did in each superstep: tile_steps.npy, and its part of the page.
+/// Cycles of each tile in each superstep: tile_steps.npy, and its part of the page.
 namespace tessera::report {
 
 /// The bytes of tile_steps.npy: u32 [rows, tiles, 3] cycles computing, in exchanges, waiting for

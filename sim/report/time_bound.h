@@ -5,7 +5,7 @@
 #include "sim/program/image.h"
 #include "sim/report/run_result.h"
 
-/// What a run's program cannot take less than on its machine. Each of these takes no more time than
+/// Lower bound for a run's program on its machine. Each of these takes no more time than
 /// the run, so the bound is the largest:
 ///  - the issue slots of the tile with most: a worker's instructions, one a cycle, or with dual
 ///    issue the larger of floating-point and all other slots;

@@ -7,7 +7,7 @@
 
 namespace tessera::sensitivity {
 
-/// What a run is about to take, or took.
+/// Time that a run is predicted to take, or took.
 struct Answer {
   std::string error = {};    ///< why there is none; empty: there is one
   std::string plan = {};     ///< as JSON

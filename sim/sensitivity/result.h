@@ -31,9 +31,9 @@ struct Result {               // NOLINT(bugprone-exception-escape): json says th
 /// d log metric / d log key: over both ends, or from the config's value to the only one. None of
 /// area where no model has the key's.
 std::optional<double> slope(const Result& result, const Key& key, Metric metric);
-/// Whether any metric, or whether there is an answer at all, is another at one of the ends.
+/// True if any metric, or the presence of an answer, differs at one of the ends.
 bool acts(const Result& result, const Key& key);
-/// Whether the run has another plan at that end.
+/// True if the run has another plan at that end.
 bool replanned(const Result& result, const End& end);
 
 /// The keys that act first, those that time answers to most before others, then energy, then area.

@@ -6,11 +6,11 @@
 
 namespace tessera::sensitivity {
 
-/// Whether `tessera sensitivity` wrote into the folder.
+/// True if `tessera sensitivity` wrote into the folder.
 bool is_stored(const std::string& folder);
 
-/// What it wrote there, as to_json() gives it. Throws UserError naming the file where that is
-/// something else.
+/// Reads its file there, as to_json() gives it. Throws UserError naming the file for any other
+/// content.
 config::Json read(const std::string& folder);
 
 }  // namespace tessera::sensitivity

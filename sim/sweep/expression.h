@@ -18,11 +18,11 @@ class Expression {
   /// Throws UserError that starts with `origin` and says where the text is wrong.
   Expression(std::string_view text, std::string origin);
 
-  /// Whether the condition holds for a resolved config. Throws UserError for a path that the config
+  /// True if the condition holds for a resolved config. Throws UserError for a path that the config
   /// does not have (with the nearest name) and for operands of the wrong type.
   [[nodiscard]] bool holds(const config::Json& config) const;
 
-  /// What stands at a key path. Throws UserError if nothing does.
+  /// Returns the value at a key path. Throws UserError if there is none.
   using Lookup = std::function<config::Json(const std::string& path)>;
   /// The number that it is where paths stand for what `at` says. Throws UserError.
   [[nodiscard]] double number(const Lookup& at) const;

@@ -13,7 +13,7 @@ namespace tessera::sweep {
 /// it.
 class FolderLock {
  public:
-  /// What is written: "sweep" or "run", and its name, for people.
+  /// Content of the lock: "sweep" or "run", and its name, for people.
   struct Work {
     std::string kind;
     std::string name;

@@ -46,7 +46,7 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   return 1;
 }
 
-/// Whether configs name folders for files of this name: arrays, batches of images, recordings with
+/// True if configs name folders for files of this name: arrays, batches of images, recordings with
 /// their lists and labels.
 bool is_input(const std::string& name) {
   for (const char* end :

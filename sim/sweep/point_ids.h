@@ -15,7 +15,7 @@ std::string program_identity();
 /// How a point gets its numbers.
 enum class Way : std::uint8_t { simulated, predicted };
 
-/// The same of a program that answers so: what one way found is not taken for the other's.
+/// Identifies the program and its way to answer: one way's results are not taken for the other's.
 std::string program_identity(Way way);
 
 /// Names of points: 32 hexadecimal digits of the SHA-256 of the resolved config (without what

@@ -43,8 +43,8 @@ bool wanted(const Spec& spec, const Json& config) {
                      [&](const Expression& condition) { return condition.holds(config); });
 }
 
-/// Whether the given values alone exclude a point, which need not be read then, and may be one that
-/// could not: defaults are not known here.
+/// True if the given values alone exclude a point. Such a point is not read, and may be one that
+/// cannot be read. Defaults are not known here.
 bool excluded_unread(const Spec& spec, const Layers& layers) {
   try {
     return !wanted(spec, layers.value());
@@ -135,7 +135,7 @@ std::string Sweep::name_of(const Point& point) const {
   return described(parts_[point.part].paths, point.values);
 }
 
-/// Whether the conditions let the point be; then its names too.
+/// True if the conditions allow the point; then sets its names too.
 bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Point& point) const {
   const Layers merged = layers(part, values);
   if (excluded_unread(part.spec, merged)) return false;

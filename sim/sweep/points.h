@@ -20,7 +20,7 @@ struct Point {
   std::string config;  ///< config::config_hash: the same whatever program runs it
 };
 
-/// What no other points have: 64 hexadecimal digits of their ids.
+/// Identity of these points: 64 hexadecimal digits of their ids.
 std::string identity_of(std::span<const Point> points);
 
 /// A config and what is varied of it.
@@ -36,7 +36,7 @@ class Sweep {
   [[nodiscard]] const std::vector<std::string>& axes() const { return axes_; }
   /// Those of the point's part with its values.
   [[nodiscard]] config::Json axes_of(const Point& point) const;
-  /// The same for people: "machine.tiles=64 workload.n=16".
+  /// Name of the point for people: "machine.tiles=64 workload.n=16".
   [[nodiscard]] std::string name_of(const Point& point) const;
   /// Told how many combinations are done, of how many.
   using Looked = std::function<void(std::size_t done, std::size_t all)>;

@@ -7,7 +7,7 @@
 
 namespace tessera::sweep {
 
-/// What became of a point.
+/// Status of a point.
 ///   done    the run's report
 ///   predicted  what the plan predicts of a run that there was not; under an id of its own
 ///   wrong   the report of a run whose check failed
@@ -25,7 +25,7 @@ struct Result {
 
 config::Json to_json(const Result& result);
 
-/// Whether the status is one of a point that a row of numbers stands for.
+/// True if a point of this status has a row of numbers.
 inline bool has_numbers(const config::Json& status) {
   return status == "done" || status == "predicted";
 }

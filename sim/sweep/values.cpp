@@ -51,7 +51,7 @@ void check_range(const Range& range, const std::string& where) {
   }
 }
 
-/// Whether all its values can be listed.
+/// Throws UserError if not all its values can be listed.
 void check_listable(const Range& range, const std::string& where) {
   if (range.kind == Range::Kind::logarithmic) {
     throw UserError(fmt::format("{}: log is for sweep.random", where));

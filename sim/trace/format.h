@@ -23,13 +23,13 @@ struct Superstep {
   [[nodiscard]] Cycle end() const { return record.start + record.time.total(); }
 };
 
-/// What chosen tiles and their workers did in a superstep, in the order of their lanes.
+/// Spans of chosen tiles and their workers in a superstep, in the order of their lanes.
 struct Told {
   std::span<const Span> spans;
   std::span<const Received> transfers;
 };
 
-/// What the machine has of at any time.
+/// Counters of the machine over time.
 enum class Counter : std::uint8_t { active_tiles, bytes_in_flight, sram_in_use };
 constexpr std::size_t kCounters = 3;
 
@@ -46,9 +46,9 @@ class Format {
   virtual void add_name(std::string_view text) = 0;
   virtual void counter(Counter counter, std::span<const StepCounter::Sample> samples) = 0;
   virtual void superstep(const Superstep& superstep) = 0;
-  /// What its tiles and workers did in it; those of one lane in order of time.
+  /// Adds spans of its tiles and workers; those of one lane in order of time.
   virtual void spans(std::span<const Span> spans) = 0;
-  /// What its tiles received; those of one lane in order of time.
+  /// Adds transfers that its tiles received; those of one lane in order of time.
   virtual void transfers(std::span<const Received> transfers) = 0;
   /// No more of both will be told; what the lanes do is not known from `at` on.
   virtual void end_spans(Cycle at) = 0;
@@ -60,7 +60,7 @@ class Format {
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
   /// More of them that are sure to come.
   [[nodiscard]] virtual std::uint64_t most_pending_bytes() const { return 0; }
-  /// What one span or sample adds at most, and how many of them a transfer counts as.
+  /// Most bytes of one span or sample, and how many of them a transfer counts as.
   static constexpr std::uint64_t kMostBytes = 192, kTransfer = 2;
 };
 

@@ -27,7 +27,7 @@ class Packet : public ProtobufWriter {
     end_message(packet_);
     output_.wrote(end());
   }
-  /// Of one that refers to names.
+  /// Ends a packet that refers to names.
   void finish_with_names() {
     number(trace_packet::kSequenceFlags, kNeedsState);
     finish();

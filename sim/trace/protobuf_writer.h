@@ -10,10 +10,10 @@ namespace tessera::trace {
 /// Source: protobuf.dev/programming-guides/encoding (wire types 0 and 2).
 class ProtobufWriter {
  public:
-  /// What one number takes at most, or a text or message beside its content.
+  /// Most bytes of one number, or of a text or message beside its content.
   static constexpr std::size_t kMostBytes = 20;
 
-  /// What is written must have room at `at`.
+  /// `at` must have room for all that is written.
   explicit ProtobufWriter(char* at) : at_(at) {}
 
   void number(std::uint32_t field, std::uint64_t value) {
@@ -26,7 +26,7 @@ class ProtobufWriter {
     std::memcpy(at_, value.data(), value.size());
     at_ += value.size();
   }
-  /// What follows is in a message, until end_message() of what this returns.
+  /// Begins a message, which end_message() of the returned pointer ends.
   [[nodiscard]] char* begin_message(std::uint32_t field) {
     varint(std::uint64_t{field} << 3 | kLengthDelimited);
     return at_++;  // one byte for its length: enough for nearly all

@@ -21,7 +21,7 @@ std::optional<std::uint32_t> number_behind(std::string_view text, std::string_vi
   return number;
 }
 
-/// What the slices of a track are.
+/// Kind of the slices of a track.
 struct Track {
   enum class Kind : std::uint8_t { other, machine, tiles, supersteps, tile, worker, receives };
   Kind kind = Kind::other;
@@ -103,7 +103,7 @@ class PerfettoReading {
     }
   }
 
-  /// What an event says, and of a slice's annotations those that are read here.
+  /// Fields of an event, and those of a slice's annotations that are read here.
   struct Event {
     std::uint64_t type = 0, track = 0, name = 0;
     std::string_view text;

@@ -57,7 +57,7 @@ struct Recording {
   std::map<std::string, Name, std::less<>> known_;
 };
 
-/// Whether the file's name is that of a trace: *.pftrace or *.vcd.
+/// True if the file's name is that of a trace: *.pftrace or *.vcd.
 bool is_trace(const std::string& file);
 
 /// Throws UserError naming the file, and where in it, for what `tessera run` does not write.

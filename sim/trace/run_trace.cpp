@@ -63,7 +63,7 @@ void RunTrace::exchanged(std::span<const Transfer> transfers) {
 }
 
 void RunTrace::close(const SuperstepRecord& record, bool measured) {
-  // What happened before may still be told of the superstep that has just ended, not of others.
+  // Earlier events may still belong to the superstep that has just ended, not to others.
   take_counters(record.start);
   Name step = name("no step");
   if (record.program_step < images_.steps.size()) {

@@ -27,9 +27,9 @@ class RunTrace {
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
   /// Bytes under way from `begin` to `done`.
   void transfer(Cycle begin, Cycle done, Bytes bytes);
-  /// Whether a file shows tiles: the transfers that they receive are told then.
+  /// True if a file shows tiles: it then needs the transfers that they receive.
   [[nodiscard]] bool wants_transfers() const { return wants_tiles_; }
-  /// What tiles received in one exchange, in any order.
+  /// Records what tiles received in one exchange, in any order.
   void exchanged(std::span<const Transfer> transfers);
   /// A superstep has ended, and with it what the logs hold.
   void close(const SuperstepRecord& record, bool measured);

@@ -9,7 +9,7 @@
 
 namespace tessera::trace {
 
-/// What a trace holds, and of what machine.
+/// Content of a trace, and its machine.
 struct Settings {
   std::vector<TileId> tiles;     ///< shown one by one, ascending; empty: the machine's phases alone
   bool workers = true;           ///< of those tiles

@@ -13,8 +13,8 @@ namespace tessera::trace {
 /// A text of a trace by its number.
 using Name = std::uint32_t;
 
-/// What a tile, or the last one of all, is doing, as the parts of time in report.json; idle: a
-/// worker. Each is the Name of its text.
+/// State of a tile, or of the last one of all, as the parts of time in report.json; idle: a worker.
+/// Each is the Name of its text.
 enum class State : Name { compute, wait, exchange, sync, host, ended, idle };
 constexpr std::string_view kStateNames[] = {"compute", "wait",  "exchange", "sync",
                                             "host",    "ended", "idle"};

@@ -5,7 +5,7 @@
 
 #include "sim/base/types.h"
 
-/// What tiles did in one superstep, as the machine tells it to a trace.
+/// Records of tiles in one superstep, from the machine to a trace.
 namespace tessera::trace {
 
 /// A wait for an exchange: for its other ends until `moving`, for its bytes from then on.
@@ -20,7 +20,7 @@ struct WorkerSpan {
   std::uint32_t pc = 0;  ///< where it began
 };
 
-/// What one tile receives from another, from the first byte's start to the last one's arrival.
+/// Data that one tile receives from another, from the first byte's start to the last one's arrival.
 struct Transfer {
   TileId from, to;
   Cycle begin, end;
@@ -29,8 +29,8 @@ struct Transfer {
 
 /// One tile in the superstep that is open. Written by the host thread that runs the tile.
 struct TileLog {
-  /// What it does from `arrived` on: waits at the barrier or for an exchange; goes on, past the
-  /// run's limit; nothing more.
+  /// State from `arrived` on: waits at the barrier or for an exchange; goes on, past the run's
+  /// limit; nothing more.
   enum class Then : std::uint8_t { sync, wait, compute, ended };
 
   Cycle arrived;  ///< how far it is known

@@ -55,7 +55,7 @@ class TraceFile {
   void finish(Cycle at, const std::string& stopped);
   void commit() { file_.commit(); }
 
-  /// Whether it holds tiles, or counts what they would take.
+  /// True if it holds tiles, or counts what they would take.
   [[nodiscard]] bool takes_tiles() const { return takes_tiles_ || unlimited_ != nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t bytes() const { return format_->bytes(); }

@@ -130,8 +130,8 @@ void VcdTrace::write(const Change& change) {
   }
 }
 
-/// What begins and ends at one tile at one time as one text: "-3:64,+5:128" (tile and bytes).
-/// Returns the number of the change behind them.
+/// Writes transfers that begin and end at one tile at one time as one text: "-3:64,+5:128" (tile
+/// and bytes). Returns the number of the change behind them.
 std::size_t VcdTrace::write_transfers(std::size_t first) {
   text_.clear();
   std::size_t at = first;

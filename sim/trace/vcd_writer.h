@@ -26,11 +26,11 @@ class VcdWriter {
   Signal add_text(std::string_view name);
   void end_declarations();
 
-  /// What follows happens at `femtoseconds`, not before the time of what went before.
+  /// Sets the time of the following changes to `femtoseconds`, not before the last time.
   void at(std::uint64_t femtoseconds);
   void number(Signal signal, std::uint64_t value);
   void text(Signal signal, std::string_view word);
-  /// What text() takes: not empty, without white space, not long.
+  /// A word that text() takes: not empty, without white space, not long.
   static std::string word_of(std::string_view text);
   void comment(std::string_view text);
 

@@ -12,7 +12,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// What users can say about butterfly products and Fourier transforms.
+/// Options of butterfly products and Fourier transforms.
 namespace {
 
 constexpr const char* kButterfly = R"({"machine": {"extends": "bow", "tiles": 8},

@@ -12,7 +12,7 @@ namespace tessera::test {
 
 using config::Json;
 
-/// What the program answered.
+/// Exit code and output of the program.
 struct Answer {
   int code = 0;
   std::string out;

@@ -44,7 +44,7 @@ std::string labels(unsigned first, unsigned count) {
   return idx({count}, values);
 }
 
-/// The same images as `scaled` has them.
+/// A .npy file of the images, each value as `scaled` gives it.
 template <class Scaled>
 std::string array(const Scaled& scaled) {
   std::string bytes(sizeof(float) * 30 * kValues, '\0');

@@ -13,7 +13,7 @@
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
 
-/// What is installed beside the program, and the installed program.
+/// Files installed beside the program, and the installed program.
 namespace {
 
 /// The first word of each line of `text` that begins as `start` says.
@@ -44,7 +44,7 @@ bool has_program(const char* program) {
   return std::system(fmt::format("command -v {} > /dev/null", program).c_str()) == 0;
 }
 
-/// What bash offers for the last of `words` ("''" for none yet), a line each.
+/// Completions that bash offers for the last of `words` ("''" for none yet), a line each.
 std::string offered(const CommandFolder& folder, const std::string& words) {
   folder.write("complete.sh", fmt::format("source ./tessera.bash\nCOMP_WORDS=(tessera {})\n"
                                           "COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n_tessera\n"

@@ -6,7 +6,7 @@
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 
-/// What users can say about room and patterns of spmm_dynamic.
+/// Options for room and patterns of spmm_dynamic.
 namespace {
 
 constexpr const char* kDynamic = R"({"machine": {"extends": "gc200", "tiles": 12},

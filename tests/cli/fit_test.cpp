@@ -67,7 +67,7 @@ TEST_SUITE("cli") {
     INFO(answer.err);
     CHECK(answer.code == 0);
     CHECK(answer.out.starts_with("spmm_static 4x3 w.mtx"));
-    // Of a group all that is set, here and in the preset below.
+    // For a group: all keys that are set, here and in the preset below.
     const Answer bare =
         folder.call("run - --out b --set machine.tile.matrix_unit=null", stream_config(2));
     INFO(bare.err);

@@ -9,7 +9,7 @@
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
 
-/// What others' compilers and linkers make by default runs under `exec`.
+/// Programs from other compilers and linkers, made with default options, run under `exec`.
 namespace {
 
 constexpr const char* kDot = R"(

@@ -13,7 +13,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::kSanitized;
 
-/// What the host has not enough of: exit code 5, never a bug of ours, never stored as done.
+/// Shortage on the host: exit code 5, never a bug of ours, never stored as done.
 namespace {
 
 constexpr int kHostLimit = 5;

@@ -9,7 +9,7 @@
 
 using tessera::test::CommandFolder;
 
-/// What ends by a signal leaves nothing half-written.
+/// A command that a signal ends leaves nothing half-written.
 namespace {
 
 const std::string kGemmFile = TESSERA_SOURCE "/configs/runs/gemm.json";

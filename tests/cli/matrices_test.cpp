@@ -23,7 +23,7 @@ std::string npy(std::string header, std::size_t bytes) {
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(bytes, '\0');
 }
 
-/// The same of 64 elements of `width` bytes, all zero but for number `at` of the file.
+/// A .npy file of 64 elements of `width` bytes, all zero but for number `at` of the file.
 template <class Number>
 std::string npy_with(const std::string& header, std::size_t width, std::size_t at, Number value) {
   std::string bytes = npy(header, 64 * width);

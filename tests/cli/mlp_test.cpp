@@ -14,7 +14,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// What users can say about training.
+/// Options of training.
 namespace {
 
 constexpr const char* kMlp = R"({"machine": {"extends": "bow", "tiles": 8},

@@ -19,7 +19,7 @@ using test::Answer;
 using test::CommandFolder;
 using test::NirItem;
 
-/// What users can do with networks of NIR files.
+/// Networks of NIR files as users run them.
 namespace {
 
 constexpr int kInputs = 5, kSteps = 50;

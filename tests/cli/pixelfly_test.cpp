@@ -12,7 +12,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// What users can say about a pixelfly layer.
+/// Options of a pixelfly layer.
 namespace {
 
 constexpr const char* kPixelfly = R"({"machine": {"extends": "bow", "tiles": 8},

@@ -33,7 +33,7 @@ void sweep(const CommandFolder& folder) {
               .code == 0);
 }
 
-/// What the head of a paper's set says to plot, behind "tessera "; empty: nothing.
+/// Options of plot in the head of a paper's set, behind "tessera "; empty: none.
 std::string plot_in(const std::string& text) {
   const std::size_t first = text.find("tessera plot ");
   if (first == std::string::npos) return "";
@@ -251,7 +251,7 @@ TEST_SUITE("cli") {
     CHECK(told("--where dtype=f16") ==
           "left out: 1 point that does not fit, 1 with a wrong result, 1 not simulated\n");
     CHECK(told("--kind bars --x dtype --where machine.tiles=1") == "");
-    // What all configs share holds for those without a report too.
+    // A value that all configs share holds for those without a report too.
     CHECK(told("--where dtype=f16 --where workload.m=3") == told("--where dtype=f16"));
     check_refused(folder, "plot s --where dtype=f32 --where machine.tiles=2",
                   {"machine.tiles=2: no point with this value has a correct result: 1 point that "

@@ -26,7 +26,7 @@ void write_in(const CommandFolder& folder, const std::string& name, const std::s
   folder.write(name, bytes);
 }
 
-/// What a run says, and the inputs that it takes, an event a line: sample step input.
+/// Output of a run, and the inputs that it takes, an event a line: sample step input.
 struct Told {
   Json results;
   std::string events;

@@ -469,7 +469,7 @@ TEST_SUITE("cli") {
     const data::NumpyArray raster = test::saved(folder, "raster");
     CHECK(raster.dtype == "|i1");
     CHECK(raster.shape == std::vector<std::uint64_t>{2, 4, 5});
-    // What a tile listed of a step is what the raster has.
+    // A tile's list of a step has the raster's spikes.
     const data::NumpyArray lists = test::saved(folder, "spikes_0");
     CHECK(lists.shape.at(0) == 2);
     CHECK(lists.shape.at(1) == 5);

@@ -41,7 +41,7 @@ inline Matrix transposed(const Matrix& of) {
   return made;
 }
 
-/// What scipy.sparse.bsr_matrix makes of NAME.data, NAME.indices and NAME.indptr.
+/// Expands NAME.data, NAME.indices and NAME.indptr as scipy.sparse.bsr_matrix does.
 inline Matrix blocks(const CommandFolder& folder, const std::string& name, std::uint64_t rows,
                      std::uint64_t columns, const std::string& run = "") {
   const data::NumpyArray data = saved(folder, name + run + ".data");

@@ -16,7 +16,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// What users can say about spiking networks.
+/// Options of spiking networks.
 namespace {
 
 constexpr const char* kSnn = R"({"machine": {"extends": "bow", "tiles": 16},

@@ -12,7 +12,7 @@ using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::stream_config;
 
-/// What a sweep's folder holds, and who may write there.
+/// Content of a sweep's folder, and who may write there.
 namespace {
 
 namespace fs = std::filesystem;

@@ -130,7 +130,7 @@ TEST_SUITE("cli") {
     const std::string call = "sweep stream.json workload.seed=1..1100 --out s";
     check_refused(folder, call, {"stream: found 1,100 points to simulate, allowed 1,000", "--yes"});
     CHECK(folder.call(call + " --dry-run").code == 0);
-    // What a shard has to do counts.
+    // Only the points of the shard count.
     CHECK(folder.call(call + " --shard 1/500").code == 0);
     if (std::system("command -v script > /dev/null 2>&1") != 0) return;
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
@@ -268,7 +268,7 @@ TEST_SUITE("cli") {
     const std::string script = folder.read("s/slurm/array.sh");
     CHECK(script.find("#SBATCH --array=1-2\n") != std::string::npos);
     CHECK(script.find("#SBATCH --cpus-per-task=2\n") != std::string::npos);
-    // What the nodes would do.
+    // The nodes' commands.
     const std::string at = (folder.path() / "s/slurm").string();
     for (const char* task : {"1", "2"}) {
       ::setenv("SLURM_ARRAY_TASK_ID", task, 1);

@@ -11,7 +11,7 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// What users can say about a tile-wise product.
+/// Options of a tile-wise product.
 namespace {
 
 constexpr const char* kTilewise = R"({"machine": {"extends": "bow", "tiles": 8},

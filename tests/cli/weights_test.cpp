@@ -12,7 +12,7 @@ using tessera::test::CommandFolder;
 using tessera::test::Json;
 using tessera::test::numpy_file;
 
-/// What users can say about W of a sparse product.
+/// Options for W of a sparse product.
 namespace {
 
 constexpr const char* kSeeded = R"({"machine": {"extends": "gc200", "tiles": 4},

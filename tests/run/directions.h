@@ -14,7 +14,7 @@
 /// Runs that one key of the machine bounds, and by how much they answer to it.
 namespace tessera::test {
 
-/// What a run measures with the key, "tile.latency.load", at a value.
+/// Measures a run with the key, "tile.latency.load", at a value.
 using Metric = std::function<double(const std::string& key, double value)>;
 
 /// How the metric moves when the key goes from one value to the other.
@@ -68,7 +68,7 @@ inline double slots_of(std::vector<engine::test::Instruction> program, engine::R
   return static_cast<double>(code.context.slots);
 }
 
-/// Of kTimes passes of a loop over `body`, which takes no slots of its own.
+/// Measures kTimes passes of a loop over `body`, which takes no slots of its own.
 inline Metric loop(const std::vector<engine::test::Instruction>& body,
                    engine::Role role = engine::Role::worker, const char* issue = "single") {
   return [=](const std::string& key, double value) {
@@ -80,7 +80,7 @@ inline Metric loop(const std::vector<engine::test::Instruction>& body,
   };
 }
 
-/// Of a branch that is taken kTimes - 1 times.
+/// Measures a branch that is taken kTimes - 1 times.
 inline Metric branches(engine::Role role, const char* issue) {
   return [=](const std::string& key, double value) {
     using namespace engine::test;

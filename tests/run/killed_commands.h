@@ -26,8 +26,8 @@ inline std::vector<KilledCommand> killed_commands() {
           {"report", {run}, {"report", "r"}}};
 }
 
-/// What lies in the folder, by name; of report.json, which tells of the host, only that it is
-/// there.
+/// Content of the files in the folder, by name; of report.json, which describes the host, only that
+/// it is there.
 inline std::map<std::string, std::string> contents(const CommandFolder& folder) {
   std::map<std::string, std::string> files;
   for (const std::string& name : folder.names()) {
@@ -39,7 +39,7 @@ inline std::map<std::string, std::string> contents(const CommandFolder& folder) 
   return files;
 }
 
-/// Whether a process of this host is at work in the folder.
+/// True if a process of this host is at work in the folder.
 inline bool is_used(const std::filesystem::path& folder) {
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {

@@ -86,7 +86,7 @@ inline std::string describe(const Point& point) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-/// Whether the machine exists and has what the workload needs, as far as factors are chosen.
+/// True if the machine exists and has what the workload needs, as far as factors are chosen.
 inline bool exists(const Point& point) {
   const auto level = [&](std::size_t factor) -> std::string {
     return point[factor] == CoveringArray::kOpen ? ""

@@ -187,7 +187,7 @@ Files run_case(const CommandFolder& folder, const Case& test, const std::string&
           folder.read("result/tile_steps.npy")};
 }
 
-/// What every case leaves when it runs as shipped: run once for all tests that only read it.
+/// Files of every case that runs as shipped: run once for all tests that only read them.
 const std::vector<Files>& files_of_cases() {
   static const std::vector<Files> files = [] {
     std::vector<Files> all;

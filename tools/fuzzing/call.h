@@ -8,7 +8,7 @@
 
 namespace tessera::fuzz {
 
-/// What is no regular file.
+/// Kinds of paths that are no regular files.
 enum class Special { folder, pipe, link_to_device, dangling_link, link_to_file };
 enum class Stream { file, closed, full };
 

@@ -10,7 +10,7 @@
 
 namespace tessera::fuzz {
 
-/// What inputs are made from.
+/// Sources from which inputs are made.
 struct Seeds {
   std::vector<Json> configs;                 ///< complete ones, of small runs
   std::vector<std::string> programs;         ///< ELF files
@@ -18,8 +18,8 @@ struct Seeds {
   std::map<std::string, std::string> sweep;  ///< files of a sweep's folder
 };
 
-/// The same for the same choices. `only`: config, matrix, program, sweep, eval, results or run;
-/// empty: of any kind. Throws std::runtime_error if there is none of that name.
+/// Makes an input; equal choices make equal inputs. `only`: config, matrix, program, sweep, eval,
+/// results or run; empty: of any kind. Throws std::runtime_error if there is none of that name.
 Input make_input(const Seeds& seeds, Choices& choices, std::string_view only);
 
 }  // namespace tessera::fuzz

@@ -24,7 +24,7 @@ Input results_input(const Seeds& seeds, Choices& choices);
 Input host_input(const Seeds& seeds, Choices& choices);
 /// Runs that should give right results, at whatever plan they get.
 Input small_input(const Seeds& seeds, Choices& choices);
-/// The same, whose plan is pinned afterwards: the second run takes the same cycles.
+/// Makes a config whose plan is pinned afterwards: the second run takes the same cycles.
 Input plan_input(const Seeds& seeds, Choices& choices);
 /// Trainings with high rates, few samples, images that are not scaled: right or diverged.
 Input training_input(const Seeds& seeds, Choices& choices);

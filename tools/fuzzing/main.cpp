@@ -29,7 +29,7 @@ struct Options {
   Limits limits;
 };
 
-/// What no text of ours should hold: bytes that terminals obey, or more than anyone reads.
+/// Finds control characters, which terminals obey, or a text too long to read.
 std::string unreadable(const Input& input, const std::string& error) {
   constexpr std::size_t kMost = 20'000;
   if (error.size() > kMost) return fmt::format("a message of {} bytes", error.size());
@@ -41,7 +41,7 @@ std::string unreadable(const Input& input, const std::string& error) {
   return any && input.arguments.front() != "exec" ? "a message with control characters" : "";
 }
 
-/// What of it is wrong; empty: nothing.
+/// Returns what is wrong with the outcome; empty: nothing.
 std::string judged(const Options& options, const Outcome& outcome, const Input& input,
                    const fs::path& folder) {
   if (outcome.timed_out) return "it stands still";
@@ -71,7 +71,7 @@ std::string judged(const Options& options, const Outcome& outcome, const Input& 
   return "";
 }
 
-/// What a shell would write for a stream that is no file.
+/// Redirection that a shell would write for a stream that is no file.
 std::string redirected(const std::string& sign, Stream stream) {
   if (stream == Stream::file) return "";
   return " " + sign + (stream == Stream::closed ? "&-" : "/dev/full");

@@ -45,7 +45,7 @@ constexpr const char* kWorkloads = R"({
     "data.samples": [3], "data.rate": [0.2, 1], "data.inputs": [5, 40], "data.max_events": [20]}
 })";
 
-/// Of these some are set.
+/// Some of these keys are set.
 constexpr const char* kMachines = R"({
   "tile.contexts": [1, 2, 3, 4, 6, 8, 12], "tile.issue": ["barrel", "interleaved"], "tile.dual_issue": [true, false],
   "tile.load_bytes_per_slot": [4, 8, 16, 32], "tile.store_bytes_per_slot": [4, 8],

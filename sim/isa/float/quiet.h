@@ -2,7 +2,7 @@
 
 #include "sim/isa/float/format.h"
 
-/// What works on bit patterns alone: sign injection, classes, minimum, comparison.
+/// Operations on bit patterns alone: sign injection, classes, minimum, comparison.
 namespace tessera::fp {
 
 template <class F>

@@ -39,7 +39,7 @@ constexpr Unpacked unpack(Bits<F> a) {
   return {is_negative<F>(a), biased - F::kMaxExponent, hidden << (63 - kFraction)};
 }
 
-/// Whether the magnitude `kept` (odd or not) goes up, given the first dropped bit and the rest.
+/// True if the magnitude `kept` (odd or not) goes up, given the first dropped bit and the rest.
 constexpr bool rounds_up(bool negative, bool odd, bool half, bool rest, Rounding mode) {
   switch (mode) {
     case Rounding::rne:

@@ -12,7 +12,7 @@ namespace {
 
 #if TESSERA_HOST_FLOAT
 
-/// The same in vectors of eight sums, NaN sums left to the plain implementation.
+/// Computes in vectors of eight sums; the plain implementation computes NaN sums.
 template <class Format, class Shape>
 void multiply_accumulate_x86(const Shape& shape, float* acc, const float* rows, std::uint64_t x,
                              unsigned phase) {

@@ -26,7 +26,7 @@ constexpr unsigned amp_phase(unsigned number) { return (number & 7U) | number >>
 /// The number of a phase, without start and no-MAC.
 constexpr unsigned amp_number(unsigned phase) { return (phase & 7U) | phase >> 3 << 5; }
 
-/// What a position takes and gives. Words are of 64 bits; word p * x_words / phases of x holds the
+/// Inputs and results of a position. Words are of 64 bits; word p * x_words / phases of x holds the
 /// inputs of phase p, which brings partials and takes results where p < partial_words.
 struct AmpShape {
   constexpr AmpShape() = default;
@@ -79,7 +79,7 @@ std::uint64_t srs_b(const Banks& banks, unsigned group, unsigned shift);
 void amp_positions(const AmpShape& shape, Banks& banks, const float* rows, std::size_t count,
                    const std::byte* x, const std::byte* partials, std::byte* out);
 
-/// Whether writing `bytes` at address `out`, word by word, changes words of `in` (as many bytes,
+/// True if writing `bytes` at address `out`, word by word, changes words of `in` (as many bytes,
 /// read in step and first) before they are read.
 constexpr bool overtakes(std::uint32_t out, std::uint32_t in, std::uint32_t bytes) {
   return in < out && out - in < bytes;

@@ -64,7 +64,7 @@ MachineConfig machine() {
   return config;
 }
 
-/// The same of its area but the rest of it, so that logic is 6 mm2.
+/// A machine of which only SRAM and the rest have an area, so that logic is 6 mm2.
 MachineConfig plain_machine() {
   MachineConfig config = machine();
   config.energy.area = {.sram_mm2_per_mib = 1, .rest_mm2_per_tile = 3};

@@ -113,7 +113,7 @@ class LoneTile {
     std::memcpy(&value, sram_.data() + address, sizeof value);
     return value;
   }
-  /// Of what has been assembled and not loaded.
+  /// The instruction at `pc` of the code that has been assembled and not loaded.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) {
     std::uint32_t word;
     std::memcpy(&word, code_.bytes().data() + pc, sizeof word);

@@ -74,7 +74,7 @@ Stalls stalls_of(LoneTile& lone) {
   return sum;
 }
 
-/// What a supervisor executes of its code in [begin, end).
+/// Instructions that a supervisor executes of its code in [begin, end).
 std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::uint32_t end) {
   std::vector<Executed> path;
   for (std::uint32_t pc = begin; pc < end; pc += 4)

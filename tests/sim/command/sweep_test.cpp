@@ -26,7 +26,7 @@ report::Built build(const config::Config& config) {
   return {std::move(workload), std::move(program), std::move(images), 0};
 }
 
-/// What a run of so many tiles comes to, instead of simulating it.
+/// Makes up the result for a number of tiles, instead of simulating it.
 report::Outcome outcome_by_tiles(const config::Config& config, const report::Built& /*built*/,
                                  const command::Observers& /*observers*/) {
   if (config.machine.tiles == 2) throw Defect("fabric: a copy was lost at cycle 7");

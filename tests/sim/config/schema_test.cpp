@@ -11,7 +11,7 @@
 using namespace tessera;
 using config::Json;
 
-/// What editors make of the schema, judged by the words of JSON Schema (2020-12) that it uses.
+/// Checks the schema as editors read it, by the words of JSON Schema (2020-12) that it uses.
 namespace {
 
 bool is_type(const Json& value, const std::string& type) {

@@ -49,7 +49,7 @@ std::string message(const NirGraph& graph) {
   return "no error";
 }
 
-/// What a window over an image adds up, by its definition.
+/// Sums a window over an image by the definition.
 double convolved(const NirNode& node, const std::vector<double>& image, const Shape& shape,
                  std::size_t filter, long y, long x, long stride, long padding, long dilation) {
   const NirParameter& weight = node.parameters.at("weight");

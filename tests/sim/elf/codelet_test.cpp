@@ -103,7 +103,7 @@ TEST_SUITE("unit") {
     // auipc a0, 0; addi a0, a0, 2047
     CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})).find("outside") !=
           std::string::npos);
-    // The same with an address inside.
+    // The same code with an address inside.
     CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x00850513})).empty());
   }
 

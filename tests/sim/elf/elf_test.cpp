@@ -53,7 +53,7 @@ std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
   return error_of(bytes);
 }
 
-/// The same with its first loaded segment changed.
+/// Reads the file with its first loaded segment changed.
 std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change) {
   FileBytes bytes = sample_bytes();
   const auto header = get<elf::FileHeader>(bytes, 0);
@@ -68,7 +68,7 @@ std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change
   return error_of(bytes);
 }
 
-/// The same with the section headers changed for which `wanted` holds.
+/// Reads the file with the section headers changed for which `wanted` holds.
 std::string sections_error(const std::function<bool(const elf::SectionHeader&)>& wanted,
                            const std::function<void(elf::SectionHeader&)>& change) {
   FileBytes bytes = sample_bytes();

@@ -16,7 +16,7 @@ using isa::ActivityCounts;
 
 constexpr std::uint32_t kSize = 4096;
 
-/// What a program did, counted on the way; its context after the run.
+/// Activities of a program, counted while it ran; its context after the run.
 struct Counted {
   ActivityCounts counts{};
   Context context;

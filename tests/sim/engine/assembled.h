@@ -40,7 +40,7 @@ inline Instruction branch_to(Mnemonic m, int rs1, int rs2, int distance) {
 inline Instruction nop() { return i_type(addi, 0, 0, 0); }
 inline Instruction end() { return i_type(xctl, 0, 0, 0); }
 
-/// Whether two contexts have come to the same, but for their banks.
+/// True if two contexts have the same state, except for their banks.
 inline bool same(const Context& a, const Context& b) {
   return std::equal(a.x, a.x + 32, b.x) && std::equal(a.f, a.f + 32, b.f) && a.pc == b.pc &&
          a.fcsr == b.fcsr && a.slots == b.slots && a.instructions == b.instructions &&

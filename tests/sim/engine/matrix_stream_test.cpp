@@ -160,7 +160,7 @@ TEST_SUITE("unit") {
       Assembled program(stream(kind), Role::worker, kind.tile(), true);
       prepare(program, {1032, 2056, 3072, 3}, 5);
       CHECK(program.run().stop == Stop::end_worker);
-      // What follows the last phase does not wait for the unit.
+      // An instruction after the last phase does not wait for the unit.
       const std::uint32_t interval = kind.shape.interval;
       CHECK(program.context.slots == 1 + 1 + (3 * kind.phases() - 1) * interval + 1 + 1);
       CHECK(program.context.flops == std::uint64_t{2} * 3 * kind.shape.inputs * kind.shape.outputs);

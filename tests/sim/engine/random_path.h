@@ -132,7 +132,7 @@ class PlainContext {
     if (taken_ > 0) return time;
     return std::max(time, operands(path_[at_]));
   }
-  /// The same with them.
+  /// Earliest time while units are busy until `units`.
   [[nodiscard]] std::uint64_t ready(const std::vector<std::uint64_t>& units) const {
     const std::uint64_t time = ready();
     return taken_ > 0 ? time : std::max(time, units[static_cast<std::size_t>(unit(path_[at_]))]);

@@ -48,7 +48,7 @@ std::vector<std::pair<const char*, Spoil>> faults() {
            }}};
 }
 
-/// What a fused sum is with a rounding between product and sum.
+/// A fused sum with a rounding between product and sum.
 template <class F, bool kScalar>
 void unfused(const Plain& before, const Instruction& i, Plain& after) {
   using namespace reference;  // NOLINT(google-build-using-namespace)
@@ -59,7 +59,7 @@ void unfused(const Plain& before, const Instruction& i, Plain& after) {
   });
 }
 
-/// Of programs of this instruction alone: whether the fault changes something, and is noticed.
+/// For programs of this instruction alone: if the fault changes something, and if it is noticed.
 std::pair<bool, bool> noticed(Mnemonic m, const Spoil& spoil) {
   std::pair<bool, bool> result{};
   for (std::uint32_t seed = 1; seed <= 100; ++seed) {

@@ -18,7 +18,7 @@ namespace tessera::engine::test {
 using fp::F16;
 using fp::F32;
 
-/// What one context sees and changes.
+/// State of one context.
 struct Plain {
   std::vector<std::uint32_t> x;
   std::vector<std::uint64_t> f;
@@ -162,7 +162,7 @@ inline void dot2(Plain& s, I i) {
   });
 }
 
-/// What was loaded as a register holds it: NaN-boxed up to 64 bits.
+/// Raises a loaded value as a register holds it: NaN-boxed up to 64 bits.
 inline std::uint64_t raised(std::uint16_t value) { return boxed<F16>(value); }
 inline std::uint64_t raised(std::uint32_t value) { return boxed<F32>(value); }
 inline std::uint64_t raised(std::uint64_t value) { return value; }

@@ -135,7 +135,7 @@ inline TileConfig tile_of(const Form& form) {
   return tile;
 }
 
-/// The same begin for the engine and for the reference.
+/// Sets the same start for the engine and for the reference.
 inline void prepare(Assembled& program, Plain& plain, std::uint32_t seed) {
   Maker maker(seed);
   Context& context = program.context;
@@ -199,8 +199,8 @@ struct Trial {
 
 using Spoil = std::function<void(const Plain& before, const Instruction&, Plain& after)>;
 
-/// Whether a form of the engine leaves what the reference does; nothing where the reference does
-/// not say. `spoil` falsifies the reference behind each instruction.
+/// True if a form of the engine leaves the reference's state; nothing where the reference does not
+/// say. `spoil` falsifies the reference behind each instruction.
 inline std::optional<bool> agrees(const Trial& trial, const Form& form, std::uint32_t seed,
                                   const Spoil& spoil = {}) {
   Assembled program(trial.code(), Role::worker, tile_of(form), form.fuse,

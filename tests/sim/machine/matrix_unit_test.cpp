@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-/// Whether the reader takes a shape of that type.
+/// True if the reader takes a shape of that type.
 bool reads(const std::string& type, const config::Json& shape) {
   const config::Json unit = {{type, shape}};
   MatrixUnitConfig into;

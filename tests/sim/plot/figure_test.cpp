@@ -373,7 +373,7 @@ TEST_SUITE("unit") {
                                 {{{"machine.tiles", 64}, {"type", "f16"}}, 50},
                                 {{{"machine.tiles", 8}, {"type", "f8"}}, 50},
                                 {{{"machine.tiles", 4}, {"type", "f16"}}, 800}});
-    // Of 4 tiles most have none beside them.
+    // 4 tiles are no base: most runs have none of 4 tiles beside them.
     const Figure first = speedup(source, {});
     CHECK(first.csv == "machine.tiles,f32,f16\n4,,0.25\n16,1,1\n64,3,4\n");
     CHECK(holds(first.script, "set ylabel 'speed-up over machine.tiles\u00a0=\u00a016'"));
@@ -442,7 +442,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("each value of --by has a Pareto front of its own") {
-    // Of f16 all are beaten by the first, of f32 by none of f16.
+    // For f16 the first run beats all others, for f32 none of f16.
     const Source source = runs({{{{"n", 1}, {"k", 1}, {"type", "f16"}}, 10},
                                 {{{"n", 2}, {"k", 2}, {"type", "f16"}}, 20},
                                 {{{"n", 3}, {"k", 3}, {"type", "f32"}}, 40},

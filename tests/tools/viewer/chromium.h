@@ -38,7 +38,7 @@ class Chromium {
   /// How many colours the window shows. Counted by the browser, from its own picture.
   std::size_t colours_shown();
 
-  /// What the page wrote to the console, exceptions, and what the browser logged of it.
+  /// Console output of the page, exceptions, and the browser's log about it.
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
   /// The addresses that the page asked for.
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }

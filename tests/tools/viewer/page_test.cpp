@@ -24,7 +24,7 @@ namespace {
 /// No canvas is empty: each shows several colours.
 void check_drawn(Chromium& browser) {
   const Json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
-    // Of the traffic matrix the matrix itself, without what stands around it.
+    // For the traffic matrix only the matrix itself, without its labels.
     const gap = canvas.ariaLabel.startsWith('Bytes from each') ? 22 : 0;
     const height = gap > 0 ? canvas.width - gap : canvas.height;
     const {data} = canvas.getContext('2d').getImageData(gap, 0, canvas.width - gap, height);

@@ -33,7 +33,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Of all threads of this process: what it used of the host, however loaded that is.
+/// Processor time of all threads of this process, however loaded the host is.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

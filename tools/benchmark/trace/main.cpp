@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t kTiles = 1472;
 constexpr std::uint32_t kSupersteps = 1000;
 
-/// Of all threads of this process.
+/// Processor time of all threads of this process.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -30,7 +30,7 @@ struct Options {
   std::uint64_t count = 100, seed = 1, first = 0;
 };
 
-/// Of all faults so far, by verdict.
+/// Counts faults by verdict.
 class Tally {
  public:
   explicit Tally(const Options& options) : options_(options) {}

@@ -65,7 +65,7 @@ std::vector<double> values(const fs::path& file) {
   return std::move(array.values);
 }
 
-/// Of two files the first element beyond `most`; empty: none.
+/// Describes the first element at which two files differ by more than `most`; empty: none.
 std::string apart(const fs::path& left, const fs::path& right, double most) {
   const std::vector<double> wanted = values(left), found = values(right);
   const std::string name = left.filename();
@@ -84,7 +84,7 @@ std::string apart(const fs::path& left, const fs::path& right, double most) {
   return "";
 }
 
-/// What a run computed: tensors, and what networks tell beside them.
+/// Files that a run computed: tensors, and what networks tell beside them.
 std::vector<fs::path> files_of(const fs::path& results) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(results / "tensors"))

@@ -8,7 +8,7 @@
 #include "tools/fuzzing/call.h"
 #include "tools/fuzzing/faults/cases.h"
 
-/// What a program with a fault does in a case, beside what the right one does.
+/// Runs of programs with a fault, compared with those of the right program.
 namespace tessera::faults {
 
 enum class Verdict {

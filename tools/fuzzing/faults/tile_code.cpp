@@ -114,7 +114,7 @@ Instruction change(Instruction made, fuzz::Choices& choices) {
   }
 }
 
-/// Whether it is an instruction of its own: unused fields are 0, numbers fit.
+/// True if it is an instruction of its own: unused fields are 0, numbers fit.
 bool stands(const Instruction& made) {
   try {
     static_cast<void>(isa::encode(made));

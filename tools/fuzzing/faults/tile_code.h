@@ -18,7 +18,7 @@ struct Site {
   std::string code;  ///< bytes of the codelet
 };
 
-/// What workers execute in the case, by `tessera profile`; `tile` holds the linked codelets
+/// Instructions executed in the case, by `tessera profile`; `tile` holds the linked codelets
 /// (build/PRESET/tile). Supervisors' instructions are left out: the profile does not count them.
 std::vector<Site> executed_sites(const Runs& runs, const Case& of,
                                  const std::filesystem::path& tile);

@@ -9,7 +9,7 @@ using namespace tessera;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// What an operation answered and which flags it left with the host.
+/// Result of an operation, and the flags it left with the host.
 template <class Result>
 struct Outcome {
   Result value;

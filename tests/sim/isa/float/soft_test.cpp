@@ -132,7 +132,7 @@ int wrong_from_integers(int count) {
   return wrong;
 }
 
-/// What the manual's table says about a class, from its words.
+/// Class of a number by the manual's table.
 template <class F>
 std::uint32_t expected_class(std::uint32_t a) {
   const bool negative = (a & F::kSign) != 0;

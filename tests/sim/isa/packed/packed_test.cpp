@@ -35,7 +35,7 @@ struct Expected {
   std::uint32_t flags = 0;
 };
 
-/// What an exact operation on single lanes makes of whole registers.
+/// Applies an exact operation on single lanes to whole registers.
 template <class F, class Operation>
 Expected by_lanes(Operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   Expected expected;
@@ -75,7 +75,7 @@ int wrong_words(Register operation, Model model) {
   return wrong;
 }
 
-/// The same for an operation of single lanes.
+/// Counts the wrong results of an operation on single lanes.
 template <class F, class Operation>
 int wrong_lanes(Register operation, Operation lane) {
   return wrong_words<F>(operation, [=](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
