@@ -1,12 +1,13 @@
-#include <algorithm>
-#include <set>
+#include "kernels/check/check.h"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "kernels/butterfly/bit_exact.h"
 #include "kernels/butterfly/butterfly.h"
-#include "kernels/butterfly/check_signs.h"
-#include "kernels/butterfly/reference.h"
-#include "kernels/butterfly/replay.h"
-#include "kernels/check/comparison.h"
-#include "sim/base/parallel.h"
+#include "kernels/check/rounding.h"
+#include "sim/data/element.h"
 #include "sim/data/random.h"
 
 namespace tessera::butterfly {
@@ -16,28 +17,22 @@ namespace {
 /// Errors of errors: what the bound leaves out is of second order.
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
-constexpr std::uint32_t kMostDense = 128;  ///< features up to which the dense matrix is made
-constexpr std::size_t kDenseChunks = 32;   ///< of columns that it multiplies
+constexpr std::uint32_t kMostDense = 128;     ///< features up to which the dense matrix is made
+constexpr std::uint64_t kDenseColumns = 256;  ///< first columns that it multiplies
 constexpr std::uint64_t kSampleStream = 11;
 /// What kMostComparedFlops is for products of blocks: they are a dense product's, which runs a
 /// tenth as long as other twiddles' do.
 constexpr std::uint64_t kMostOfBlocks = 1'000'000'000;
-constexpr std::uint64_t kSegment = 256;      ///< columns whose signed sum is checked
-constexpr std::size_t kMostSuspects = 1024;  ///< columns that are compared for standing out
+constexpr std::uint64_t kSegment = 256;  ///< columns whose signed sum is checked
+constexpr std::size_t kAtOnce = Columns::kWidth;
 
-/// All columns, or some, at least one of every part of the plan.
-std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all,
-                                              std::uint64_t seed) {
-  std::vector<std::uint32_t> columns;
+/// Some columns, at least one of every part of the plan.
+std::vector<std::uint64_t> sampled_columns(const Geometry& geometry, std::uint64_t seed) {
+  std::vector<std::uint64_t> columns;
   const std::uint32_t n = geometry.problem.n;
-  if (all) {
-    for (std::uint32_t j = 0; j < n; ++j) columns.push_back(j);
-    return columns;
-  }
   const auto draw = [&](std::uint64_t stream, std::uint64_t number, std::uint64_t first,
                         std::uint64_t end) {
-    columns.push_back(
-        static_cast<std::uint32_t>(first + data::random_below(seed, stream, number, end - first)));
+    columns.push_back(first + data::random_below(seed, stream, number, end - first));
   };
   for (std::uint32_t round = 0; round < geometry.plan.rounds; ++round)
     for (std::uint32_t part = 0; part < geometry.plan.split_n; ++part) {
@@ -50,91 +45,134 @@ std::vector<std::uint32_t> columns_to_compare(const Geometry& geometry, bool all
   return columns;
 }
 
-}  // namespace
+/// The first few columns of some strips.
+std::vector<std::uint32_t> columns_of(std::span<const kernels::Strip> strips) {
+  std::vector<std::uint32_t> columns;
+  for (const kernels::Strip& strip : strips.first(std::min(kAtOnce, strips.size())))
+    columns.push_back(static_cast<std::uint32_t>(strip.line));
+  return columns;
+}
 
-namespace {
-
-/// Some columns at a time: the factors applied to X in double with a running bound, and, where it
-/// is small, the dense matrix times X.
-class ColumnComparison {
- public:
-  ColumnComparison(const SignedProduct& product, const std::vector<Factor>& matrices,
-                   HostThreads& threads)
-      : product_(product), threads_(threads) {
-    if (product.problem.features <= kMostDense) dense_ = dense_product(matrices);
+/// Columns in double: the factors applied to X with a running bound; where `dense` is given, that
+/// matrix times X.
+void compare_columns(const FoundProduct& product, const std::vector<std::vector<Complex>>& dense,
+                     std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+  Columns x, y, next;
+  for (; !strips.empty(); strips = strips.subspan(std::min(kAtOnce, strips.size()))) {
+    const std::vector<std::uint32_t> columns = columns_of(strips);
+    exact_columns(product.problem, product.x, columns, y);
+    const bool times_dense = !dense.empty() && columns.front() < kDenseColumns;
+    if (times_dense) x = y;
+    for (const RealFactor& each : product.factors) {
+      apply(each, y, product.problem.type(), product.roundings, next);
+      std::swap(y, next);
+    }
+    if (times_dense) y.value = multiply(dense, x, product.parts());
+    constexpr std::size_t kAhead = 16;  // no prefetcher of a host's takes such steps
+    for (std::size_t row = 0; row < product.rows(); ++row) {
+      __builtin_prefetch(
+          &product.found[product.place(std::min(row + kAhead, product.rows() - 1), columns[0])]);
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        into.add({row / product.parts(), columns[i],
+                  static_cast<double>(product.found[product.place(row, columns[i])]),
+                  y.value[row * kAtOnce + i], kSecondOrder * y.error[row * kAtOnce + i]});
+    }
   }
+}
 
-  /// All elements of these columns, which may be some that stand out.
-  void compare(std::span<const std::uint32_t> columns, bool suspect,
-               kernels::Comparison& into) const {
-    constexpr std::size_t kWidth = Columns::kWidth;
-    const std::size_t chunks = ceil_div(columns.size(), kWidth);
-    std::vector<kernels::Comparison> pieces(chunks, into.fresh());
-    threads_.for_ranges(chunks, kGrain, [&](std::size_t begin, std::size_t end) {
-      Room room;
-      for (std::size_t i = begin; i < end; ++i)
-        compare_chunk(columns.subspan(i * kWidth, std::min(kWidth, columns.size() - i * kWidth)),
-                      suspect, i < kDenseChunks, room, pieces[i]);
+void compare_exact(const FoundProduct& product, std::span<const kernels::Strip> strips,
+                   kernels::Comparison& into) {
+  const program::Type type = product.problem.type();
+  for (; !strips.empty(); strips = strips.subspan(std::min(kAtOnce, strips.size()))) {
+    const std::vector<std::uint32_t> columns = columns_of(strips);
+    const std::vector<float> values = exact_product(product, columns);
+    for (std::size_t row = 0; row < product.rows(); ++row)
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto exact = static_cast<double>(values[row * kAtOnce + i]);
+        const auto found = static_cast<double>(product.found[product.place(row, columns[i])]);
+        into.add_exact({row, columns[i], found, exact,
+                        data::unit_roundoff(type) * std::abs(exact) + kernels::half_smallest(type)},
+                       exact);
+      }
+  }
+}
+
+/// The factors applied to sums with signs of X, in place, and the deviations that the running bound
+/// (eight of them) gives these.
+struct SignedSums {
+  std::vector<double> sums, deviations;
+
+  SignedSums(const FoundProduct& product, const kernels::SignVectors& signs,
+             const kernels::MatrixView& x, HostThreads& threads)
+      : sums(kernels::row_sums(x, product.rows(), signs, threads).sums),
+        deviations(product.rows() * signs.segments()) {
+    constexpr std::size_t kVectors = kernels::SignVectors::kVectors;
+    threads.for_ranges(signs.segments(), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t s = begin; s < end; ++s) {
+        for (std::size_t first = 0; first < kVectors; first += kAtOnce)
+          apply_all(product, s * kVectors + first, std::min(kAtOnce, kVectors - first),
+                    signs.sums());
+        for (std::size_t at = s; at < deviations.size(); at += signs.segments())
+          deviations[at] = std::sqrt(deviations[at] / kVectors) / kDeviations;
+      }
     });
-    for (const kernels::Comparison& piece : pieces) into.merge(piece);
   }
 
  private:
-  static constexpr std::size_t kGrain = 8;  // chunks that go through the same memory
-  struct Room {
-    Columns x, y, next;
-  };
+  static constexpr double kDeviations = 8;  // that the error of a column stands for
 
-  void compare_chunk(std::span<const std::uint32_t> columns, bool suspect, bool dense, Room& room,
-                     kernels::Comparison& into) const {
-    constexpr std::size_t kWidth = Columns::kWidth;
-    const Problem& p = product_.problem;
-    const std::uint32_t parts = p.is_complex() ? 2 : 1;
-    Columns& y = room.y;
-    exact_columns(p, product_.x, columns, y);
-    const bool times_dense = !dense_.empty() && dense;
-    if (times_dense) room.x = y;
-    for (const RealFactor& each : product_.factors) {
-      apply(each, y, p.type(), product_.roundings, room.next);
-      std::swap(y, room.next);
+  /// `width` sums of each row from number `first` of `step` on; adds squares of errors.
+  void apply_all(const FoundProduct& product, std::size_t first, std::size_t width,
+                 std::size_t step) {
+    const std::size_t rows = product.rows();
+    Columns x{std::vector<double>(rows * kAtOnce), std::vector<double>(rows * kAtOnce)};
+    for (std::size_t row = 0; row < rows; ++row)
+      std::copy_n(&sums[row * step + first], width, &x.value[row * kAtOnce]);
+    Columns y;
+    for (const RealFactor& each : product.factors) {
+      apply(each, x, product.problem.type(), product.roundings, y);
+      std::swap(x, y);
     }
-    if (times_dense) y.value = multiply(dense_, room.x, parts);
-    constexpr std::size_t kAhead = 16;
-    const std::size_t rows = std::size_t{p.features} * parts;
     for (std::size_t row = 0; row < rows; ++row) {
-      // No prefetcher of a host's takes such steps.
-      const std::uint64_t ahead = std::min(row + kAhead, rows - 1) / parts * p.n + columns[0];
-      __builtin_prefetch(&product_.found[ahead * parts]);
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const std::uint64_t at = (row / parts * p.n + columns[i]) * parts + row % parts;
-        const kernels::Compared one{
-            row / parts, columns[i], static_cast<double>(product_.found[at]),
-            y.value[row * kWidth + i], kSecondOrder * y.error[row * kWidth + i]};
-        suspect ? into.add_suspect(one) : into.add(one);
-      }
+      std::copy_n(&x.value[row * kAtOnce], width, &sums[row * step + first]);
+      double& squares = deviations[(row * step + first) / kernels::SignVectors::kVectors];
+      for (std::size_t i = 0; i < width; ++i)
+        squares += x.error[row * kAtOnce + i] * x.error[row * kAtOnce + i];
     }
   }
-
-  const SignedProduct& product_;
-  HostThreads& threads_;
-  std::vector<std::vector<Complex>> dense_;
 };
 
-/// Columns in which something stands out, the worst first; of too many those beyond `most` go with
-/// a threshold that is higher by as much.
-std::vector<std::uint32_t> columns_of(std::vector<kernels::Suspect>& suspects, std::size_t most,
-                                      double& threshold) {
-  kernels::sort_suspects(suspects);
-  std::set<std::uint32_t> columns;
-  for (const kernels::Suspect& one : suspects) {
-    if (columns.size() >= most) {
-      threshold *= one.ratio;
-      break;
-    }
-    for (std::uint64_t j = one.columns.begin; j < one.columns.end; ++j)
-      columns.insert(static_cast<std::uint32_t>(j));
-  }
-  return {columns.begin(), columns.end()};
+/// Real numbers of a matrix of [features][n], those of a column one below the other.
+std::vector<float> in_rows(const FoundProduct& product, std::span<const float> numbers) {
+  std::vector<float> rows(numbers.size());
+  for (std::size_t row = 0; row < product.rows(); ++row)
+    for (std::uint64_t j = 0; j < product.problem.n; ++j)
+      rows[row * product.problem.n + j] = numbers[product.place(row, j)];
+  return rows;
+}
+
+/// All rows. What roundings give to a sum comes from the factors too: sums with random signs are as
+/// large as the root of the sum of squares, stage by stage.
+kernels::SignedRows signed_rows(const FoundProduct& product, std::uint64_t seed,
+                                HostThreads& threads) {
+  const std::uint64_t n = product.problem.n;
+  const kernels::SignVectors signs(n, kSegment, seed, kSampleStream + 2);
+  std::vector<float> x(product.found.size());
+  product.x.read_elements(0, x);
+  x = in_rows(product, x);
+  const auto expected = std::make_shared<const SignedSums>(
+      product, signs, kernels::MatrixView{x.data(), n, 1}, threads);
+  const auto found = std::make_shared<const std::vector<float>>(in_rows(product, product.found));
+  return {signs,
+          {found->data(), n, 1},
+          product.rows(),
+          [found, expected, width = signs.sums(), segments = signs.segments()](
+              Interval rows, std::span<double> of_rows, std::span<double> deviations) {
+            std::copy_n(&expected->sums[rows.begin * width], of_rows.size(), of_rows.begin());
+            std::copy_n(&expected->deviations[rows.begin * segments], deviations.size(),
+                        deviations.begin());
+          },
+          true};
 }
 
 }  // namespace
@@ -143,40 +181,39 @@ std::vector<std::uint32_t> columns_of(std::vector<kernels::Suspect>& suspects, s
 CheckResult Butterfly::check_product(const TensorReader& tensors,
                                      const CheckRequest& request) const {
   const Problem& p = options_.problem;
-  const bool all =
-      compares_all(request.mode, useful_flops(), p.blocked() ? kMostOfBlocks : kMostComparedFlops);
   const std::vector<Factor> matrices = factors(p, operands_.twiddles);
   std::vector<RealFactor> real;
   real.reserve(matrices.size());
   for (const Factor& each : matrices) real.push_back(real_factor(p, each));
   HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
-  const SignedProduct product{p, real, operands_.x, found, roundings()};
-  const ColumnComparison columns(product, matrices, threads);
-  kernels::Comparison comparison({"Y", p.type(), p.type(), false});
-  const std::vector<std::uint32_t> compared = columns_to_compare(geometry_, all, request.seed);
-  columns.compare(compared, false, comparison);
-  if (p.dtype == Number::f16)
-    compare_replayed(product, columns_to_compare(geometry_, false, request.seed), threads,
-                     comparison);
-  // Roundings of a factor go on to all rows that come of it.
-  const std::uint64_t numbers = compared.size() * p.features * (p.is_complex() ? 2 : 1);
-  comparison.judge_mean(seeded() ? numbers / (std::uint64_t{2} * p.stages()) : 0);
-  if (all) return comparison.result("full");
-  const kernels::SignVectors signs(p.n, kSegment, request.seed, kSampleStream + 2);
-  SignedProduct of_sums = product;
+  const FoundProduct product{p, real, operands_.x, found, roundings()};
+  FoundProduct of_sums = product;
   if (seeded()) of_sums.roundings = Roundings::independent;
-  kernels::Screen screen = screen_columns(of_sums, signs, threads);
-  double threshold = screen.threshold.value;
-  double lone = screen.lone_threshold.value;
-  columns.compare(columns_of(screen.segments, kMostSuspects, threshold), true, comparison);
-  columns.compare(columns_of(screen.elements, kMostSuspects, lone), true, comparison);
-  CheckResult result = comparison.result("sample");
-  result.max_error = std::max(result.max_error, screen.worst.value);
-  result.threshold = threshold;
-  result.lone_threshold = lone;
-  result.missed_probability = kernels::SignVectors::kMissed;
-  return result;
+  std::vector<std::vector<Complex>> dense;
+  if (p.features <= kMostDense) dense = dense_product(matrices);
+  kernels::Checked checked{{"Y", p.type(), p.type()}};
+  checked.flops = useful_flops();
+  checked.most_flops = p.blocked() ? kMostOfBlocks : kMostComparedFlops;
+  checked.lines = p.n;
+  checked.grain = 8 * kAtOnce;  // that go through the same memory
+  checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+    compare_columns(product, dense, strips, into);
+  };
+  checked.sample = sampled_columns(geometry_, request.seed);
+  if (p.dtype == Number::f16)
+    for (const std::uint64_t column : checked.sample) checked.exact_strips.push_back({column, {}});
+  checked.compare_exact = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+    compare_exact(product, strips, into);
+  };
+  // Roundings of a factor go on to all rows that come of it.
+  checked.independent = seeded() ? 0.5 / p.stages() : 0;
+  checked.sides = 1;
+  checked.side = [&](unsigned /*side*/, HostThreads& all) {
+    return signed_rows(of_sums, request.seed, all);
+  };
+  checked.most_suspects = 1024;
+  return kernels::check(checked, request, threads);
 }
 
 bool Butterfly::seeded() const {
@@ -189,7 +226,6 @@ Roundings Butterfly::roundings() const {
 }
 
 CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   return options_.problem.pass == Pass::grad_twiddles ? check_gradient(tensors, request)
                                                       : check_product(tensors, request);
 }

@@ -5,8 +5,7 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/reference.h"
-#include "kernels/check/comparison.h"
-#include "sim/base/parallel.h"
+#include "kernels/check/check.h"
 
 namespace tessera::butterfly {
 
@@ -22,7 +21,7 @@ struct Sum {
   double size = 0;   ///< of the products' magnitudes
 };
 /// By factor, by element of the factor.
-using Sums = std::vector<std::vector<Sum>>;
+using GradientSums = std::vector<std::vector<Sum>>;
 
 double error_of(const Sum& sum, Roundings how) {
   return how == Roundings::any ? sum.error : std::sqrt(sum.error);
@@ -68,8 +67,8 @@ void add_products(const Columns& gradient, std::size_t row, const Columns& x, st
   sum.size += sum_of(size);
 }
 
-Sums no_sums(const std::vector<Stage>& factors) {
-  Sums sums;
+GradientSums no_sums(const std::vector<Stage>& factors) {
+  GradientSums sums;
   for (const Stage& each : factors) sums.emplace_back(each.elements.size());
   return sums;
 }
@@ -82,7 +81,7 @@ struct Room {
 
 void add_columns(const Problem& problem, const Operands& operands,
                  const std::vector<Stage>& factors, std::span<const std::uint32_t> columns,
-                 Roundings how, Room& room, Sums& sums) {
+                 Roundings how, Room& room, GradientSums& sums) {
   const std::uint32_t parts = problem.is_complex() ? 2 : 1;
   std::vector<Columns>& x = room.x;
   x.resize(factors.size());
@@ -102,7 +101,7 @@ void add_columns(const Problem& problem, const Operands& operands,
   }
 }
 
-void add(const Sums& some, Sums& sums) {
+void add(const GradientSums& some, GradientSums& sums) {
   for (std::size_t stage = 0; stage < sums.size(); ++stage)
     for (std::size_t i = 0; i < sums[stage].size(); ++i) {
       sums[stage][i].value += some[stage][i].value;
@@ -113,18 +112,18 @@ void add(const Sums& some, Sums& sums) {
 
 /// Over all columns, parts of which are added up one after the other whatever the threads; as many
 /// at a time as there are: sums of a part are as large as all twiddles.
-Sums sums_of_all(const Problem& problem, const Operands& operands,
-                 const std::vector<Stage>& factors, Roundings how, HostThreads& threads) {
+GradientSums sums_of_all(const Problem& problem, const Operands& operands,
+                         const std::vector<Stage>& factors, Roundings how, HostThreads& threads) {
   constexpr std::size_t kWidth = Columns::kWidth;
   constexpr std::size_t kPart = 16 * kWidth;
   std::vector<std::uint32_t> all(problem.n);
   std::iota(all.begin(), all.end(), 0U);
-  Sums sums = no_sums(factors);
+  GradientSums sums = no_sums(factors);
   std::vector<Room> rooms(threads.count());
   for (std::size_t next = 0; next < all.size(); next += rooms.size() * kPart) {
     const std::span columns = std::span(all).subspan(next);
-    std::vector<Sums> parts(std::min(rooms.size(), ceil_div(columns.size(), kPart)),
-                            no_sums(factors));
+    std::vector<GradientSums> parts(std::min(rooms.size(), ceil_div(columns.size(), kPart)),
+                                    no_sums(factors));
     threads.for_ranges(parts.size(), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t last = std::min((i + 1) * kPart, columns.size());
@@ -133,7 +132,7 @@ Sums sums_of_all(const Problem& problem, const Operands& operands,
                       how, rooms[i], parts[i]);
       }
     });
-    for (const Sums& part : parts) add(part, sums);
+    for (const GradientSums& part : parts) add(part, sums);
   }
   return sums;
 }
@@ -151,25 +150,17 @@ struct Expected {
   double allowed;
 };
 
-std::vector<Expected> elements(const Sum* four, std::uint64_t columns, bool is_complex) {
-  std::vector<Expected> numbers;
-  for (int i = 0; i < 4; ++i) {
-    const double off = allowed(four[i], columns, Roundings::any);
-    numbers.push_back({four[i].value.real(), off});
-    if (is_complex) numbers.push_back({four[i].value.imag(), off});
-  }
-  return numbers;
-}
-
-/// Of blocks, in the order of files: quarter after quarter, each row by row.
-std::vector<Expected> block_elements(const Sum* all, const Problem& problem, Roundings how) {
+/// In the order of files: quarter after quarter, each row by row.
+std::vector<Expected> elements(const Sum* all, const Problem& problem, Roundings how) {
   const std::uint32_t b = problem.block;
   std::vector<Expected> numbers;
   for (std::uint32_t at = 0; at < 4 * b * b; ++at) {
     const std::uint32_t quarter = at / (b * b);
     const std::uint32_t row = quarter / 2 * b + at % (b * b) / b;
     const Sum& sum = all[row * 2 * b + quarter % 2 * b + at % b];
-    numbers.push_back({sum.value.real(), allowed(sum, problem.n, how)});
+    const double off = allowed(sum, problem.n, how);
+    numbers.push_back({sum.value.real(), off});
+    if (problem.is_complex()) numbers.push_back({sum.value.imag(), off});
   }
   return numbers;
 }
@@ -200,29 +191,32 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
     all.push_back({each.elements, real_factor(p, each), real_factor(p, adjoint(each))});
   const Roundings how = roundings();
   HostThreads threads(request.threads);
-  const Sums sums = sums_of_all(p, operands_, all, how, threads);
-  kernels::Comparison comparison({"gradient", program::Type::f32, program::Type::f32, false});
-  const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair, const Sum* four) {
-    if (p.blocked()) return block_elements(four, p, how);
+  const GradientSums sums = sums_of_all(p, operands_, all, how, threads);
+  const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair) {
+    const Sum* const its = &sums[stage][std::size_t{4} * p.block * p.block * pair];
     if (p.parameters == Parameters::rotation)
-      return angle(four, p.n, operands_.twiddles.number(stage, pair, 0),
+      return angle(its, p.n, operands_.twiddles.number(stage, pair, 0),
                    operands_.twiddles.number(stage, pair, 1));
-    return elements(four, p.n, p.is_complex());
+    return elements(its, p, how);
   };
-  const std::uint32_t numbers = p.twiddle_parameters();
   const std::vector<float> found = tensors.floats("twiddles_g", threads);
-  std::size_t at = 0;
-  for (std::uint32_t stage = 0; stage < p.stages(); ++stage)
-    for (std::uint32_t pair = 0; pair < p.pairs(); ++pair)
-      for (const Expected& one :
-           numbers_of(stage, pair, &sums[stage][std::size_t{4} * p.block * p.block * pair])) {
-        comparison.add({stage, std::uint64_t{pair} * numbers + at % numbers,
-                        static_cast<double>(found[at]), one.value, one.allowed});
-        ++at;
-      }
+  const std::size_t numbers = std::size_t{p.pairs()} * p.twiddle_parameters();  // of a factor
+  kernels::Checked checked{{"gradient", program::Type::f32, program::Type::f32}};
+  checked.lines = p.stages();
+  checked.compare = [&](std::span<const kernels::Strip> stages, kernels::Comparison& into) {
+    for (const kernels::Strip& stage : stages) {
+      std::size_t at = 0;
+      for (std::uint32_t pair = 0; pair < p.pairs(); ++pair)
+        for (const Expected& one : numbers_of(static_cast<std::uint32_t>(stage.line), pair)) {
+          into.add({stage.line, at, static_cast<double>(found[stage.line * numbers + at]),
+                    one.value, one.allowed});
+          ++at;
+        }
+    }
+  };
   // Roundings of a factor go on to all rows that come of it, and to the four of a twiddle.
-  comparison.judge_mean(seeded() ? at / (std::uint64_t{4} * p.stages()) : 0);
-  return comparison.result("full");
+  checked.independent = seeded() ? 0.25 / p.stages() : 0;
+  return kernels::check(checked, {CheckMode::full}, threads);
 }
 
 }  // namespace tessera::butterfly

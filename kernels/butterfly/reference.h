@@ -69,4 +69,20 @@ std::vector<double> multiply(const std::vector<std::vector<Complex>>& dense, con
 /// The conjugate transpose.
 Factor adjoint(Factor factor);
 
+/// A product of factors and X as it was found: [features][n], complex numbers as pairs.
+struct FoundProduct {
+  const Problem& problem;
+  const std::vector<RealFactor>& factors;
+  const data::DenseOperand& x;
+  std::span<const float> found;
+  Roundings roundings;  ///< `independent` if the data is seeded
+
+  [[nodiscard]] std::uint32_t parts() const { return problem.is_complex() ? 2 : 1; }
+  /// Real numbers of a column.
+  [[nodiscard]] std::size_t rows() const { return std::size_t{problem.features} * parts(); }
+  [[nodiscard]] std::uint64_t place(std::size_t row, std::uint64_t column) const {
+    return (row / parts() * problem.n + column) * parts() + row % parts();
+  }
+};
+
 }  // namespace tessera::butterfly

@@ -29,7 +29,8 @@ double Comparison::ratio_of(const Compared& one) const {
   return error == 0 ? 0 : error / one.allowed;
 }
 
-bool Comparison::accept(const Compared& one, double ratio) {
+void Comparison::add(const Compared& one) {
+  const double ratio = ratio_of(one);
   ++compared_;
   const bool within = ratio <= 1;
   if (within) worst_ = std::max(worst_, ratio);
@@ -38,38 +39,35 @@ bool Comparison::accept(const Compared& one, double ratio) {
   } else if (!within) {
     judge(one, ratio);
   }
-  return within;
-}
-
-void Comparison::add(const Compared& one) {
-  const double ratio = ratio_of(one);
-  if (!accept(one, ratio)) return;
-  const double signed_ratio = one.found < one.expected ? -ratio : ratio;
-  sum_ += signed_ratio;
+  if (!within || suspect_) return;
+  sum_ += one.found < one.expected ? -ratio : ratio;
   squares_ += ratio * ratio;
   ++averaged_;
-  if (one.deviation == 0) return;
-  const double error = (one.found - one.expected) / one.deviation;
-  judged_squares_ += error * error;
-  ++judged_;
 }
 
-void Comparison::add_suspect(const Compared& one) { accept(one, ratio_of(one)); }
-
-void Comparison::add_replayed(const Compared& one, double exact) {
-  ++replayed_;
+void Comparison::add_exact(const Compared& one, double exact) {
+  ++exact_;
   if (!same(one.found, exact)) blame(one, ratio_of(one), false);
 }
 
-void Comparison::replay(const Compared& one) {
-  ++replayed_;
-  const double exact = replay_(one.row, one.column);
-  if (!same(one.found, exact)) blame_bits(one, exact);
+void Comparison::add_all(std::size_t items, std::size_t grain, HostThreads& threads,
+                         const Items& compare, bool suspect) {
+  constexpr std::size_t kPieces = 1024;  // that are kept at a time
+  Comparison fresh(result_);
+  fresh.suspect_ = suspect;
+  for (std::size_t first = 0; first < items; first += kPieces * grain) {
+    const std::size_t count = std::min(items - first, kPieces * grain);
+    std::vector<Comparison> pieces(ceil_div(count, grain), fresh);
+    threads.for_ranges(count, grain, [&](std::size_t begin, std::size_t end) {
+      compare(first + begin, first + end, pieces[begin / grain]);
+    });
+    for (const Comparison& piece : pieces) merge(piece);
+  }
 }
 
 /// Both what is not its bits and what is no number.
 void Comparison::judge_bits(const Compared& one, double ratio, double exact) {
-  ++replayed_;
+  ++exact_;
   if (!same(one.found, exact)) {
     blame_bits(one, exact);
   } else if (!std::isfinite(exact)) {
@@ -84,7 +82,6 @@ void Comparison::blame_bits(Compared one, double exact) {
 }
 
 void Comparison::judge(const Compared& one, double ratio) {
-  if (replay_) return judge_bits(one, ratio, replay_(one.row, one.column));
   const program::Type narrow =
       result_.partials == program::Type::f16 ? result_.partials : result_.type;
   const double reach = std::max(one.reach, std::abs(one.expected)) + one.allowed;
@@ -107,9 +104,7 @@ void Comparison::merge(const Comparison& other) {
   averaged_ += other.averaged_;
   sum_ += other.sum_;
   squares_ += other.squares_;
-  judged_ += other.judged_;
-  judged_squares_ += other.judged_squares_;
-  replayed_ += other.replayed_;
+  exact_ += other.exact_;
   if (other.wrong_ > 0 && (wrong_ == 0 || other.culprit_ratio_ > culprit_ratio_)) {
     culprit_ = other.culprit_;
     culprit_ratio_ = other.culprit_ratio_;
@@ -119,27 +114,15 @@ void Comparison::merge(const Comparison& other) {
 }
 
 /// Student's t of the signed errors against 0.
-bool Comparison::biased(std::uint64_t independent) const {
-  const auto count = static_cast<double>(std::min(averaged_, independent));
-  const double squares =
-      squares_ * count / static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
-  const double sum = sum_ * count / static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
-  return std::abs(sum) > kDeviations * std::sqrt(squares) && count > kDeviations * kDeviations;
-}
-
-/// A mean square of few errors strays.
-bool Comparison::noisy() const {
-  constexpr double kMost = 1.5;
-  const auto count = static_cast<double>(judged_);
-  if (!(count > kDeviations * kDeviations)) return false;
-  return judged_squares_ > (kMost + kDeviations * std::sqrt(2 / count)) * count;
-}
-
-void Comparison::judge_mean(std::uint64_t independent) {
-  if (!biased(independent)) return;
+void Comparison::judge_mean(double independent) {
+  const auto all = static_cast<double>(averaged_);
+  const double share = std::min(1.0, independent);
+  const bool biased = std::abs(sum_) * share > kDeviations * std::sqrt(squares_ * share) &&
+                      all * share > kDeviations * kDeviations;
+  if (!biased) return;
   if (wrong_ == 0)
     of_all_ = fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
-                          result_.name, sum_ / static_cast<double>(averaged_));
+                          result_.name, sum_ / all);
   ++wrong_;
 }
 
@@ -166,7 +149,7 @@ CheckResult Comparison::result(std::string method) const {
   CheckResult result{passed(), worst_, 1, std::move(method)};
   if (!passed()) result.problem = problem();
   result.compared = compared_;
-  result.replayed = replayed_;
+  result.replayed = exact_;
   const double count = static_cast<double>(std::max<std::uint64_t>(averaged_, 1));
   result.mean = sum_ / count;
   result.rms = std::sqrt(squares_ / count);

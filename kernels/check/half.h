@@ -7,7 +7,7 @@
 
 #include "sim/program/program.h"
 
-/// Roundings to f16 as a replay of a machine's sums needs them: plain arithmetic that the host's
+/// Roundings to f16 as bit-exact references need them: plain arithmetic that the host's
 /// vectors can take, written independently of the tile ISA's.
 namespace tessera::kernels {
 

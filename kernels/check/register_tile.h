@@ -83,27 +83,15 @@ struct Lanes {
   }
 };
 
-/// The left side of a register tile: value (row, k) at rows[row][k * step].
+/// sums[row * step + column] += left [4][depth], as pack_rows leaves it, times right
+/// [depth][kTileColumns].
 template <class Number>
-struct LeftSide {
-  std::array<const Number*, kTileRows> rows;
-  std::uint64_t step;
-};
-/// As pack_rows leaves it.
-template <class Number>
-LeftSide<Number> packed_side(const Number* packed) {
-  return {{packed, packed + 1, packed + 2, packed + 3}, kTileRows};
-}
-
-/// sums[row * step + column] += left [4][depth] times right [depth][kTileColumns].
-template <class Number>
-void multiply_add_tile(const LeftSide<Number>& left, const Number* right, std::uint64_t depth,
-                       Number* sums, std::uint64_t step) {
+void multiply_add_tile(const Number* left, const Number* right, std::uint64_t depth, Number* sums,
+                       std::uint64_t step) {
   using L = Lanes<Number>;
   constexpr std::size_t kRegisters = kTileColumns<Number> / L::kCount;
   typename L::Type tile[kTileRows][kRegisters];
   std::array<typename L::Type, kRegisters> row;
-  const auto rows = left.rows;
   for (std::size_t r = 0; r < kTileRows; ++r) {
     for (std::size_t c = 0; c < kRegisters; ++c) {
       tile[r][c] = L::load(sums + r * step + c * L::kCount);
@@ -115,7 +103,7 @@ void multiply_add_tile(const LeftSide<Number>& left, const Number* right, std::u
     }
     for (std::size_t r = 0; r < kTileRows; ++r) {
       for (std::size_t c = 0; c < kRegisters; ++c) {
-        tile[r][c] = L::multiply_add(rows[r][k * left.step], row[c], tile[r][c]);
+        tile[r][c] = L::multiply_add(left[k * kTileRows + r], row[c], tile[r][c]);
       }
     }
   }

@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "kernels/gemm/geometry.h"
-#include "kernels/gemm/reference.h"
+#include "kernels/gemm/bit_exact.h"
 #include "kernels/gemm/storage.h"
 
 /// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
@@ -43,7 +42,6 @@ class Gemm : public Workload {
 
  private:
   [[nodiscard]] Finished finished(const TensorReader& tensors, HostThreads& threads) const;
-  [[nodiscard]] Rounding rounding() const;
 
   Options options_;
   MachineConfig machine_;

@@ -1,130 +1,120 @@
-#include "kernels/sparse/check.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/check/comparison.h"
-#include "kernels/pixelfly/inner_sums.h"
+#include <fmt/format.h>
+
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
-#include "kernels/spmm_static/replay.h"
+#include "kernels/spmm_static/bit_exact.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "sim/data/random.h"
 
 namespace tessera::pixelfly {
 
-using kernels::worse;
+using kernels::ProductSum;
 using spmm_static::rounding_of;
 
 namespace {
 
-constexpr std::uint32_t kRowStep = 64;          // of so many rows one is compared where not all are
+constexpr std::uint64_t kRowStep = 64;          // of so many rows one is compared where not all are
 constexpr std::uint64_t kSampledColumns = 512;  // that are then compared
-constexpr std::size_t kBatch = 64;              // rows that all threads compare before it goes on
 /// The dense W costs as many times more than the product as W is compressed: its own limit.
 constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
 
-/// W D for the dense W = S + L R^T, S and L as they are multiplied, row by row in double, and how
-/// far the machine's may be off: what sums of the products of [S | L] with [D ; R^T D] may be
-/// (kernels/sparse/check.h), and what the roundings of R^T D, up to e_q each, come to in them:
-/// min(sum |L_q| e_q, sqrt(sum (L_q d_q)^2)) where d_q is eight of their standard deviations, as
-/// they are independent.
-class Reference {
- public:
-  struct Roundings {
-    sparse::Rounding inner, outer;  ///< `repeat`: errors of R^T D are not taken as independent
-  };
-  /// Of some columns of D.
-  Reference(sparse::BlockMatrix s, std::vector<double> left, const data::DenseOperand& right,
-            const data::DenseOperand& dense, kernels::Interval columns, const Roundings& roundings,
-            HostThreads& threads)
-      : s_(std::move(s)),
-        left_(std::move(left)),
-        right_(right),
-        columns_(columns),
-        n_(columns.size()),
-        roundings_(roundings),
-        dense_(values_of(dense, dense.rows(), columns, threads)),
-        inner_(inner_sums(right, dense_, n_, roundings.inner, threads)) {}
+/// The dense W = S + L R^T, and what it is multiplied by.
+struct DenseProduct {
+  sparse::BlockMatrix s;    ///< as it is multiplied
+  std::vector<float> left;  ///< L as it is multiplied, row after row
+  std::vector<float> right;
+  std::uint64_t rank;
+  std::span<const float> d;  ///< row after row
+  std::uint64_t n;
+  kernels::Interval columns;       ///< of D that are compared
+  kernels::Rounding inner, outer;  ///< `repeat`: errors of R^T D are not taken as independent
 
-  /// Compares row `row`, found as it is.
-  void compare(std::uint32_t row, std::span<const float> found, kernels::Comparison& into) const {
-    std::vector<double> weights(s_.columns);
-    std::vector<sparse::ExactSum> sums(n_);
+  [[nodiscard]] const float* d_row(std::uint64_t row) const { return &d[row * n + columns.begin]; }
+};
+
+/// W D row by row in double, and how far the machine's may be off: what sums of the products of
+/// [S | L] with [D ; R^T D] may be (kernels/check/rounding.h), and what the roundings of R^T D, up
+/// to e_q each, come to in them: min(sum |L_q| e_q, sqrt(sum (L_q d_q)^2)) where d_q is eight of
+/// their standard deviations, as they are independent.
+class DenseReference {
+ public:
+  DenseReference(const DenseProduct& product, HostThreads& threads)
+      : product_(product), n_(product.columns.size()), inner_(product.rank * n_) {
+    threads.for_ranges(product.rank, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t q = begin; q < end; ++q)
+        for (std::uint64_t j = 0; j < product.s.columns; ++j)
+          add_row(static_cast<double>(product.right[j * product.rank + q]), j,
+                  std::span(inner_).subspan(q * n_, n_));
+    });
+  }
+
+  void compare(std::uint64_t row, std::span<const float> found, kernels::Comparison& into) const {
+    const DenseProduct& its = product_;
+    std::vector<double> weights(its.s.columns), expected(n_), off(n_), off_squares(n_);
+    std::vector<ProductSum> sums(n_);
     add_sparse(row, weights, sums);
-    std::vector<double> off(n_), off_squares(n_);
-    const std::uint64_t rank = right_.columns();
-    for (std::uint32_t q = 0; q < rank; ++q) {
-      const double factor = left_[row * rank + q];
-      for (std::uint32_t j = 0; j < s_.columns; ++j) weights[j] += factor * right_.element(j, q);
+    for (std::uint64_t q = 0; q < its.rank; ++q) {
+      const auto factor = static_cast<double>(its.left[row * its.rank + q]);
+      for (std::uint64_t j = 0; j < weights.size(); ++j)
+        weights[j] += factor * static_cast<double>(its.right[j * its.rank + q]);
       for (std::size_t c = 0; c < n_; ++c) {
-        const InnerSum& inner = inner_[q * n_ + c];
+        const ProductSum& inner = inner_[q * n_ + c];
+        const double likely = factor * likely_error(its.inner, inner);
         sums[c].add(factor * inner.value);
-        off[c] += std::abs(factor) * inner.allowed;
-        off_squares[c] += factor * factor * inner.likely * inner.likely;
+        off[c] += std::abs(factor) * allowed_error(its.inner, inner);
+        off_squares[c] += likely * likely;
       }
     }
-    std::vector<double> expected(n_);
-    for (std::uint32_t j = 0; j < s_.columns; ++j) {
+    for (std::uint64_t j = 0; j < weights.size(); ++j) {
       if (weights[j] == 0) continue;
       for (std::size_t c = 0; c < n_; ++c)
-        expected[c] += weights[j] * static_cast<double>(dense_[j * n_ + c]);
+        expected[c] += weights[j] * static_cast<double>(its.d_row(j)[c]);
     }
     for (std::size_t c = 0; c < n_; ++c) {
-      const std::size_t column = columns_.begin + c;
+      const std::uint64_t column = its.columns.begin + c;
       kernels::Compared one =
-          sums[c].compared(row, column, static_cast<double>(found[column]), roundings_.outer);
+          sums[c].compared(row, column, static_cast<double>(found[column]), its.outer);
       one.expected = expected[c];
-      one.allowed += roundings_.outer.repeat ? off[c] : std::min(off[c], std::sqrt(off_squares[c]));
+      one.allowed += its.outer.repeat ? off[c] : std::min(off[c], std::sqrt(off_squares[c]));
       into.add(one);
     }
   }
 
  private:
-  void add_sparse(std::uint32_t row, std::vector<double>& weights,
-                  std::vector<sparse::ExactSum>& sums) const {
-    const std::uint32_t block_row = row / s_.block;
-    for (std::uint64_t e = s_.row_begin[block_row]; e < s_.row_begin[block_row + 1]; ++e) {
-      for (std::uint32_t i = 0; i < s_.block; ++i) {
-        const std::uint32_t j = s_.column[e] * s_.block + i;
-        if (j >= s_.columns) break;
-        weights[j] = static_cast<double>(s_.values(e)[row % s_.block * s_.block + i]);
-        for (std::size_t c = 0; c < n_; ++c)
-          sums[c].add(weights[j] * static_cast<double>(dense_[j * n_ + c]));
+  /// Adds `weight` times row `row` of D.
+  void add_row(double weight, std::uint64_t row, std::span<ProductSum> sums) const {
+    const float* const d = product_.d_row(row);
+    for (std::size_t c = 0; c < n_; ++c) sums[c].add(weight * static_cast<double>(d[c]));
+  }
+
+  void add_sparse(std::uint64_t row, std::vector<double>& weights,
+                  std::vector<ProductSum>& sums) const {
+    const sparse::BlockMatrix& s = product_.s;
+    const std::uint64_t block_row = row / s.block;
+    for (std::uint64_t e = s.row_begin[block_row]; e < s.row_begin[block_row + 1]; ++e) {
+      for (std::uint32_t i = 0; i < s.block; ++i) {
+        const std::uint32_t j = s.column[e] * s.block + i;
+        if (j >= s.columns) break;
+        weights[j] = static_cast<double>(s.values(e)[row % s.block * s.block + i]);
+        add_row(weights[j], j, sums);
       }
     }
   }
 
-  sparse::BlockMatrix s_;
-  std::vector<double> left_;  ///< by rows
-  const data::DenseOperand& right_;
-  kernels::Interval columns_;
+  const DenseProduct& product_;
   std::size_t n_;
-  Roundings roundings_;
-  std::vector<float> dense_;
-  std::vector<InnerSum> inner_;  ///< R^T D
+  std::vector<ProductSum> inner_;  ///< R^T D
 };
 
-/// The elements of L, times 1 - gamma.
-std::vector<double> left_values(const data::DenseOperand& left, const Layer& layer,
-                                program::Type type) {
-  std::vector<double> values;
-  values.reserve(left.rows() * left.columns());
-  for (std::uint64_t i = 0; i < left.rows(); ++i)
-    for (std::uint64_t q = 0; q < left.columns(); ++q)
-      values.push_back(
-          layer.gamma ? scaled(left.element(i, q), factor_of(Factor::of_uv, *layer.gamma), type)
-                      : left.element(i, q));
-  return values;
-}
-
-/// S times gamma.
-sparse::BlockMatrix sparse_values(sparse::BlockMatrix s, const Layer& layer, program::Type type) {
-  if (!layer.gamma) return s;
-  const float factor = factor_of(Factor::of_s, *layer.gamma);
-  for (float& value : s.value)
-    value = static_cast<float>(scaled(static_cast<double>(value), factor, type));
-  return s;
+/// Values as they are multiplied, times their factor.
+void scale(std::vector<float>& values, Factor factor, const Layer& layer, program::Type type) {
+  if (!layer.gamma) return;
+  for (float& value : values)
+    value = static_cast<float>(
+        scaled(static_cast<double>(value), factor_of(factor, *layer.gamma), type));
 }
 
 /// All, or some side by side.
@@ -134,82 +124,64 @@ kernels::Interval columns_to_compare(std::uint64_t n, bool all, std::uint64_t se
   return {first, first + count};
 }
 
-/// All rows, or one of every few.
-std::vector<std::uint32_t> rows_to_compare(std::uint32_t rows, bool all, std::uint64_t seed) {
-  std::vector<std::uint32_t> some;
-  for (std::uint32_t first = 0; first < rows; first += all ? 1 : kRowStep) {
-    const std::uint32_t step = all ? 1 : std::min(kRowStep, rows - first);
-    some.push_back(first + static_cast<std::uint32_t>(
-                               data::random_below(seed, sparse::kSampleStream, first, step)));
-  }
-  return some;
-}
-
-void compare_rows(const Reference& reference, std::span<const std::uint32_t> rows,
-                  std::span<const float> y, std::size_t n, HostThreads& threads,
-                  kernels::Comparison& comparison) {
-  for (std::size_t first = 0; first < rows.size(); first += kBatch) {
-    const auto batch = rows.subspan(first, std::min(kBatch, rows.size() - first));
-    std::vector<kernels::Comparison> pieces(batch.size(), comparison.fresh());
-    threads.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i)
-        reference.compare(batch[i], y.subspan(batch[i] * n, n), pieces[i]);
-    });
-    for (const kernels::Comparison& piece : pieces) comparison.merge(piece);
-  }
-}
-
 }  // namespace
 
+/// Z and Y, each of what the machine multiplied; and Y as the product with the dense W.
 CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
+  HostThreads threads(request.threads);
+  const std::vector<float> y = tensors.floats(chain_.result, threads);
+  std::vector<float> dense = kernels::rows_of(x_, threads);
+  CheckResult inner{true, 0, 1, "full"};
+  const std::size_t given = dense.size();
+  dense.resize(std::size_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)} *
+               options_.n);
+  if (plan_.inner) {
+    const std::vector<float> z = tensors.floats(chain_.low_rank, threads);
+    inner = spmm_static::check_product(plan_.inner->partition, chain_.inner,
+                                       std::span(dense).first(given), options_.n, z, request);
+    if (!inner.passed) inner.problem += " (Y is Z here)";
+    dense.insert(dense.end(), z.begin(), z.begin() + std::ptrdiff_t{layer_.rank()} * options_.n);
+  }
+  const CheckResult outer = spmm_static::check_product(
+      plan_.outer.partition, chain_.scaled_outer(shape_.type), dense, options_.n, y, request);
+  const CheckResult whole = check_dense(std::span(dense).first(given), y, request, threads);
+  return kernels::worse(kernels::worse(whole, inner), outer);
+}
+
+CheckResult Pixelfly::check_dense(std::span<const float> d, std::span<const float> y,
+                                  const CheckRequest& request, HostThreads& threads) const {
   const bool forward = options_.pass == Pass::forward;
   const std::uint32_t rows = chain_.outer.rows;
-  const std::uint64_t flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
-  const bool all = compares_all(request.mode, flops, kMostDenseFlops);
-  HostThreads threads(request.threads);
-  Reference::Roundings roundings{};
-  roundings.outer = rounding_of(plan_.outer.partition);
-  roundings.inner = plan_.inner ? rounding_of(plan_.inner->partition) : roundings.outer;
-  roundings.inner.repeat = roundings.outer.repeat = !seeded();
-  const Reference reference(
-      sparse_values(forward ? layer_.s : sparse::transposed(layer_.s), layer_, shape_.type),
-      left_values(forward ? layer_.u : layer_.v, layer_, shape_.type),
-      forward ? layer_.v : layer_.u, x_, columns_to_compare(options_.n, all, request.seed),
-      roundings, threads);
-  const std::vector<float> y = tensors.floats(chain_.result, threads);
-  const std::vector<float> z =
-      plan_.inner ? tensors.floats(chain_.low_rank, threads) : std::vector<float>{};
-  kernels::Comparison comparison({chain_.result, shape_.type, shape_.partials, false});
-  compare_rows(reference, rows_to_compare(rows, all, request.seed), y, options_.n, threads,
-               comparison);
-  const CheckResult compared = comparison.result("full");
-  // What is made of the Z that the machine made is bound more narrowly, and is all compared sooner.
-  return worse(worse(compared, check_inner(z, request)), check_outer(z, y, request));
-}
-
-/// Z.
-CheckResult Pixelfly::check_inner(std::span<const float> z, const CheckRequest& request) const {
-  if (!plan_.inner) return {true, 0, 1, "full"};
-  CheckResult result = sparse::check_product(
-      chain_.inner, x_, z, rounding_of(plan_.inner->partition), request,
-      spmm_static::replay_of(plan_.inner->partition, chain_.inner, options_.n));
-  if (!result.passed) result.problem += " (Y is Z here)";
+  kernels::Checked checked{{chain_.result, shape_.type, shape_.partials}};
+  checked.flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
+  checked.most_flops = kMostDenseFlops;
+  checked.lines = rows;
+  checked.sample = kernels::sample_lines(rows, kRowStep, request.seed, sparse::kSampleStream);
+  const bool all = compares_all(request.mode, checked.flops, checked.most_flops);
+  DenseProduct product{forward ? layer_.s : sparse::transposed(layer_.s),
+                       kernels::rows_of(forward ? layer_.u : layer_.v, threads),
+                       kernels::rows_of(forward ? layer_.v : layer_.u, threads),
+                       layer_.rank(),
+                       d,
+                       options_.n,
+                       columns_to_compare(options_.n, all, request.seed),
+                       rounding_of((plan_.inner ? *plan_.inner : plan_.outer).partition),
+                       rounding_of(plan_.outer.partition)};
+  product.inner.repeat = product.outer.repeat = !seeded();
+  scale(product.s.value, Factor::of_s, layer_, shape_.type);
+  scale(product.left, Factor::of_uv, layer_, shape_.type);
+  const DenseReference reference(product, threads);
+  checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+    for (const kernels::Strip& strip : strips)
+      reference.compare(strip.line, y.subspan(strip.line * options_.n, options_.n), into);
+  };
+  CheckResult result = kernels::check(checked, request, threads);
+  if (!all)
+    result.note = fmt::format("the dense W is compared in {} of {} rows and {} of {} columns",
+                              checked.sample.size(), rows, product.columns.size(), options_.n);
+  // Z and Y are compared whole all the same, of what the machine multiplied.
+  result.method = "full";
   return result;
-}
-
-/// The outer product for itself, of the Z that the machine made.
-CheckResult Pixelfly::check_outer(std::span<const float> z, std::span<const float> y,
-                                  const CheckRequest& request) const {
-  const spmm_static::Partition& outer = plan_.outer.partition;
-  HostThreads threads(request.threads);
-  std::vector<float> dense = values_of(
-      x_, std::uint64_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)}, threads);
-  const auto of_z = z.first(plan_.inner ? std::size_t{layer_.rank()} * options_.n : 0);
-  dense.insert(dense.end(), of_z.begin(), of_z.end());
-  const sparse::BlockMatrix w = chain_.scaled_outer(shape_.type);
-  return sparse::check_product(w, dense, options_.n, y, rounding_of(outer), request,
-                               spmm_static::replay_of(outer, w, options_.n));
 }
 
 }  // namespace tessera::pixelfly

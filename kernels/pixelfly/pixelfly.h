@@ -69,10 +69,9 @@ class Pixelfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] CheckResult check_inner(std::span<const float> z,
-                                        const CheckRequest& request) const;
-  [[nodiscard]] CheckResult check_outer(std::span<const float> z, std::span<const float> y,
-                                        const CheckRequest& request) const;
+  /// Compares with the dense W, of D row by row.
+  [[nodiscard]] CheckResult check_dense(std::span<const float> d, std::span<const float> y,
+                                        const CheckRequest& request, HostThreads& threads) const;
   /// Whether all that is multiplied is random.
   [[nodiscard]] bool seeded() const {
     return options_.weights.matrix.empty() && layer_.u.seeded() && layer_.v.seeded() && x_.seeded();

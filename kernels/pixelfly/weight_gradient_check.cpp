@@ -3,20 +3,16 @@
 
 #include <fmt/format.h>
 
-#include "kernels/check/comparison.h"
-#include "kernels/pixelfly/inner_sums.h"
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
-#include "kernels/spmm_static/replay.h"
+#include "kernels/spmm_static/bit_exact.h"
 #include "kernels/spmm_static/spmm_static.h"
-#include "sim/data/random.h"
 
 namespace tessera::pixelfly {
 
 namespace {
 
-constexpr std::size_t kBatch = 256;       // blocks that all threads compare before it goes on
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
 /// Rows of a right-hand side: given ones, then products that came first, as the machine made them,
@@ -32,14 +28,6 @@ struct RightRows {
   }
 };
 
-/// An element of A B^T over n columns.
-sparse::ExactSum element(const float* left, const float* right, std::size_t n) {
-  sparse::ExactSum sum;
-  for (std::size_t c = 0; c < n; ++c)
-    sum.add(static_cast<double>(left[c]) * static_cast<double>(right[c]));
-  return sum;
-}
-
 /// Gradients as found: blocks of S, and from block column `first_dense` on a dense matrix.
 struct Found {
   const sparse::BlockMatrix& s;
@@ -52,47 +40,45 @@ struct Found {
 /// What becomes of a sum when its result is multiplied and rounded once more.
 void multiply(kernels::Compared& one, double factor, program::Type type) {
   constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
-  const double smallest = type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
   one.expected *= factor;
   one.allowed *= factor;
   one.reach *= factor;
-  const double rounding =
-      kTwice * data::unit_roundoff(type) * (std::abs(one.expected) + one.allowed) + smallest;
-  one.allowed += rounding;
+  one.allowed += kTwice * data::unit_roundoff(type) * (std::abs(one.expected) + one.allowed) +
+                 kernels::half_smallest(type);
 }
 
-class BlockCheck {
+/// Blocks of A B^T, element by element.
+class BlockReference {
  public:
-  BlockCheck(const Sampled& plan, const sparse::BlockMatrix& pattern, const Found& found,
-             HostThreads& threads)
-      : plan_(plan), pattern_(pattern), found_(found), threads_(threads) {}
+  BlockReference(const Sampled& plan, const sparse::BlockMatrix& pattern, const Found& found,
+                 const std::vector<float>& left, const RightRows& right, std::size_t n)
+      : plan_(plan),
+        pattern_(pattern),
+        found_(found),
+        left_(left),
+        right_(right),
+        n_(n),
+        rounding_(kernels::rounding_of(
+            type(), plan.partials(), plan.on_unit ? plan.partition.shape.unit.depth : 1,
+            static_cast<std::uint32_t>(plan.partition.parts.size()) + 1)) {}
 
-  void compare(const std::vector<float>& left, const RightRows& right, std::size_t n, bool all,
-               std::uint64_t seed, kernels::Comparison& into) {
-    const program::Type type = plan_.partition.shape.type;
-    const auto rounding = sparse::rounding_of(
-        type, plan_.partials(), plan_.on_unit ? plan_.partition.shape.unit.depth : 1,
-        static_cast<std::uint32_t>(plan_.partition.parts.size()) + 1);
-    const std::uint64_t step = all ? 1 : kBlockStep;
-    std::vector<std::uint64_t> blocks;
-    for (std::uint64_t first = 0; first < plan_.blocks.size(); first += step)
-      blocks.push_back(first + data::random_below(seed, sparse::kSampleStream, first,
-                                                  std::min(step, plan_.blocks.size() - first)));
-    for (std::size_t first = 0; first < blocks.size(); first += kBatch) {
-      const auto batch = std::span(blocks).subspan(first, std::min(kBatch, blocks.size() - first));
-      std::vector<kernels::Comparison> pieces(batch.size(), into.fresh());
-      threads_.for_ranges(batch.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-          compare_block(batch[i], left, right, n, rounding, pieces[i]);
-      });
-      for (const kernels::Comparison& piece : pieces) into.merge(piece);
-    }
+  [[nodiscard]] CheckResult check(const char* name, std::uint64_t flops,
+                                  const CheckRequest& request, HostThreads& threads) const {
+    kernels::Checked checked{{name, type(), plan_.partials()}};
+    checked.flops = flops;
+    checked.lines = plan_.blocks.size();
+    checked.sample =
+        kernels::sample_lines(checked.lines, kBlockStep, request.seed, sparse::kSampleStream);
+    checked.compare = [&](std::span<const kernels::Strip> blocks, kernels::Comparison& into) {
+      for (const kernels::Strip& block : blocks) compare(block.line, into);
+    };
+    return kernels::check(checked, request, threads);
   }
 
  private:
-  void compare_block(std::uint64_t e, const std::vector<float>& left, const RightRows& right,
-                     std::size_t n, const sparse::Rounding& rounding,
-                     kernels::Comparison& into) const {
+  [[nodiscard]] program::Type type() const { return plan_.partition.shape.type; }
+
+  void compare(std::uint64_t e, kernels::Comparison& into) const {
     const bool in_s = plan_.column(e) < found_.first_dense;
     const std::uint64_t first =
         in_s ? block_index(found_.s, plan_.row(e), plan_.column(e)) * plan_.area() : 0;
@@ -101,20 +87,19 @@ class BlockCheck {
       const std::uint64_t row = std::uint64_t{plan_.row(e)} * pattern_.block + at / pattern_.block;
       const std::uint64_t column =
           std::uint64_t{plan_.column(e)} * pattern_.block + at % pattern_.block;
-      const bool padding = column >= right.rows && column < right.made_from;
+      const bool padding = column >= right_.rows && column < right_.made_from;
       if (row >= pattern_.rows || column >= pattern_.columns || padding) continue;
       const float found = in_s ? found_.blocks[first + at]
                                : found_.dense[row * found_.dense_columns + column - before];
-      const float* const of_left = &left[row * n];
-      const float* const of_right = right.row(column, n);
+      const auto left = std::span(left_).subspan(row * n_, n_);
+      const float* const right = right_.row(column, n_);
       kernels::Compared one =
-          element(of_left, of_right, n).compared(row, column, static_cast<double>(found), rounding);
-      one.exact = static_cast<double>(replay(of_left, of_right, n));
+          kernels::dot(left, right).compared(row, column, static_cast<double>(found), rounding_);
+      one.exact = static_cast<double>(exact(left, right));
       if (found_.gamma) {
-        const program::Type type = plan_.partition.shape.type;
         const float factor = factor_of(in_s ? Factor::of_s : Factor::of_uv, *found_.gamma);
-        multiply(one, static_cast<double>(factor), type);
-        one.exact = scaled(*one.exact, factor, type);
+        multiply(one, static_cast<double>(factor), type());
+        one.exact = scaled(*one.exact, factor, type());
       }
       into.add(one);
     }
@@ -122,75 +107,67 @@ class BlockCheck {
 
   /// What the machine has to make of an element: each tile the sum of its columns, which are then
   /// added in the order of the parts.
-  [[nodiscard]] float replay(const float* left, const float* right, std::size_t n) const {
-    const sparse::Sums sums(plan_.partials(), plan_.partition.shape.unit.depth);
+  [[nodiscard]] float exact(std::span<const float> left, const float* right) const {
+    const sparse::Shape& shape = plan_.partition.shape;
+    const kernels::OrderedSums sums(plan_.partials(), shape.unit.depth);
     float all = 0;
     for (const Part& part : plan_.partition.parts) {
-      const std::size_t begin = std::min<std::size_t>(part.begin, n);
-      const std::size_t columns = std::min<std::size_t>(part.end, n) - begin;
-      const float sum = part_sum({left + begin, columns}, right + begin, sums);
+      const std::size_t begin = std::min<std::size_t>(part.begin, n_);
+      const auto its = left.subspan(begin, std::min<std::size_t>(part.end, n_) - begin);
+      float sum = 0;
+      if (plan_.on_unit)
+        sums.add_rows(its, right + begin, 1, {&sum, 1});
+      else
+        sum = kernels::vector_dot(shape.type, its, right + begin);
       sums.join({&sum, 1}, {&all, 1});
     }
-    return kernels::to_type(plan_.partition.shape.type, all);
-  }
-  [[nodiscard]] float part_sum(std::span<const float> left, const float* right,
-                               const sparse::Sums& sums) const {
-    const sparse::Shape& shape = plan_.partition.shape;
-    if (!plan_.on_unit) return sparse::vector_dot(shape.type, left, right);
-    float sum = 0;
-    for (std::size_t c = 0; c < left.size(); ++c) {
-      sums.add(left[c], &right[c], {&sum, 1});
-      if ((c + 1) % shape.unit.depth == 0) sums.store({&sum, 1});
-    }
-    sums.store({&sum, 1});
-    return sum;
+    return kernels::to_type(shape.type, all);
   }
 
   const Sampled& plan_;
   const sparse::BlockMatrix& pattern_;
   Found found_;
-  HostThreads& threads_;
+  const std::vector<float>& left_;
+  RightRows right_;
+  std::size_t n_;
+  kernels::Rounding rounding_;
 };
 
 }  // namespace
 
 CheckResult WeightGradient::check(const TensorReader& tensors, const CheckRequest& request) const {
-  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
-  const bool all = compares_all(request.mode, useful_flops());
   const std::size_t n = options_.n;
   HostThreads threads(request.threads);
-  const std::vector<float> x = values_of(x_, x_.rows(), threads);
-  const std::vector<float> dy = values_of(dy_, dy_.rows(), threads);
+  const std::vector<float> x = kernels::rows_of(x_, threads);
+  const std::vector<float> dy = kernels::rows_of(dy_, threads);
   CheckResult inner{true, 0, 1, "full"};
   std::vector<float> z, t;
   const auto check_inner = [&](const char* name, const spmm_static::Plan& of,
-                               const sparse::BlockMatrix& w, const data::DenseOperand& of_what,
+                               const sparse::BlockMatrix& w, const std::vector<float>& of_what,
                                std::vector<float>& made) {
     made = tensors.floats(name, threads);
-    CheckResult one = sparse::check_product(w, of_what, made, rounding_of(of.partition), request,
-                                            spmm_static::replay_of(of.partition, w, options_.n));
+    CheckResult one =
+        spmm_static::check_product(of.partition, w, of_what, options_.n, made, request);
     if (!one.passed) one.problem += fmt::format(" (Y is {} here)", name);
     inner = kernels::worse(inner, one);
   };
   if (plan_.z) {
-    check_inner("Z", *plan_.z, z_, x_, z);
-    check_inner("T", *plan_.t, t_, dy_, t);
+    check_inner("Z", *plan_.z, z_, x, z);
+    check_inner("T", *plan_.t, t_, dy, t);
   }
   const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
-  kernels::Comparison weights({"[dS | dU]", shape_.type, plan_.dw.partials(), false});
   const std::vector<float> ds = tensors.floats("dS.data", threads);
   const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
-  BlockCheck(plan_.dw, dw_, {layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma}, threads)
-      .compare(dy, {x, x_.rows(), given, z}, n, all, request.seed, weights);
-  kernels::Comparison factors({"dV", shape_.type, plan_.dw.partials(), false});
-  if (plan_.dv) {
-    const std::vector<float> dv = tensors.floats("dV", threads);
-    BlockCheck(*plan_.dv, dv_, {layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma}, threads)
-        .compare(x, {x, 0, 0, t}, n, all, request.seed, factors);
-  }
-  const char* const method = all ? "full" : "sample";
-  const CheckResult result = kernels::worse(weights.result(method), inner);
-  return plan_.dv ? kernels::worse(result, factors.result(method)) : result;
+  const Found weights{layer_.s, first_dense(), ds, du, layer_.rank(), layer_.gamma};
+  const CheckResult result =
+      kernels::worse(BlockReference(plan_.dw, dw_, weights, dy, {x, x_.rows(), given, z}, n)
+                         .check("[dS | dU]", useful_flops(), request, threads),
+                     inner);
+  if (!plan_.dv) return result;
+  const std::vector<float> dv = tensors.floats("dV", threads);
+  const Found factors{layer_.s, 0, {}, dv, layer_.rank(), layer_.gamma};
+  return kernels::worse(result, BlockReference(*plan_.dv, dv_, factors, x, {x, 0, 0, t}, n)
+                                    .check("dV", useful_flops(), request, threads));
 }
 
 }  // namespace tessera::pixelfly

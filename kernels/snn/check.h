@@ -28,7 +28,7 @@ class SnnCheck {
   };
   [[nodiscard]] Turn test(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t sample(const Turn& turn, std::uint32_t place) const;
-  training::StepResult replay(const Turn& turn, bool trains);
+  training::StepResult run_reference(const Turn& turn, bool trains);
   void add_totals();
 
   void compare_results(const char* what, std::size_t number, const training::StepResult& found,

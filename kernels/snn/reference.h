@@ -145,8 +145,8 @@ class PlainNetwork {
   } schedule_;
 };
 
-/// The same with dense activations: products as gemm::Replay has them, in the order of their plans.
-/// Gradients of spikes are by neuron.
+/// The same with dense activations: products as gemm::BitExact has them, in the order of their
+/// plans. Gradients of spikes are by neuron.
 class PlainDenseNetwork final : public PlainNetwork {
  public:
   /// All outlive it.

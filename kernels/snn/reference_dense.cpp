@@ -1,14 +1,12 @@
 #include <algorithm>
 
-#include "kernels/gemm/replay.h"
+#include "kernels/gemm/bit_exact.h"
 #include "kernels/snn/dense.h"
 #include "kernels/snn/reference.h"
 
 namespace tessera::snn {
 
 namespace {
-
-using kernels::Interval;
 
 /// Row after row, maybe taken as its transpose.
 struct Operand {
@@ -26,17 +24,6 @@ struct Sizes {
   std::size_t m, k, n;
 };
 
-/// Rows of Y in pieces that gemm::Replay takes.
-std::vector<Interval> pieces(const gemm::Geometry& geometry, std::uint64_t rows) {
-  std::vector<Interval> pieces;
-  for (std::uint32_t part = 0; part < geometry.row_parts(); ++part) {
-    const Interval all = geometry.rows(part);
-    for (std::uint64_t row = all.begin; row < std::min(all.end, rows); row += gemm::Replay::kRows)
-      pieces.push_back({row, std::min(row + gemm::Replay::kRows, all.end)});
-  }
-  return pieces;
-}
-
 /// The product a b, row after row, every rounding in the plan's order.
 std::vector<float> product(const training::PlannedProduct& plan, const Sizes& sizes,
                            const Operand& a, const Operand& b, HostThreads& threads) {
@@ -53,20 +40,14 @@ std::vector<float> product(const training::PlannedProduct& plan, const Sizes& si
   for (std::size_t d = 0; d < sizes.k; ++d)
     for (std::size_t column = 0; column < columns; ++column)
       whole.w[d * whole.columns + column] = turned ? a.at(column, d) : b.at(d, column);
-  const gemm::Replay replay(plan.geometry, whole);
-  const std::vector<Interval> blocks = pieces(plan.geometry, rows);
-  const std::size_t width = plan.geometry.block().columns;
+  const gemm::BitExact exact(plan.geometry, whole);
   std::vector<float> c(sizes.m * sizes.n);
-  const auto put = [&](std::size_t row, std::size_t column, float value) {
-    if (row < rows && column < columns)
-      c[turned ? column * sizes.n + row : row * sizes.n + column] = value;
-  };
-  threads.for_ranges(ceil_div(columns, width), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t block = begin; block < end; ++block) {
-      const auto values = replay.blocks(blocks, block);
-      for (std::size_t i = 0; i < blocks.size(); ++i)
-        for (std::size_t at = 0; at < values[i].size(); ++at)
-          put(blocks[i].begin + at / width, block * width + at % width, values[i][at]);
+  threads.for_ranges(rows, 1, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> y(columns);
+    for (std::size_t row = begin; row < end; ++row) {
+      exact.row(row, {0, columns}, y);
+      for (std::size_t column = 0; column < columns; ++column)
+        c[turned ? column * sizes.n + row : row * sizes.n + column] = y[column];
     }
   });
   return c;

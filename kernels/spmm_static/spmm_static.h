@@ -53,7 +53,7 @@ class SpmmStatic : public Workload {
 };
 
 /// Roundings that a result goes through.
-sparse::Rounding rounding_of(const Partition& partition);
+kernels::Rounding rounding_of(const Partition& partition);
 
 /// The program of a plan. The finished Y of tile t lies in buffer t.
 program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,

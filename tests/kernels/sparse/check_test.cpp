@@ -8,6 +8,7 @@
 
 using namespace tessera;
 using namespace tessera::sparse;
+using kernels::rounding_of;
 using program::Type;
 
 namespace {
@@ -60,15 +61,23 @@ struct Machine {
   }
 };
 
+CheckResult check_operand(const BlockMatrix& w, const data::DenseOperand& x,
+                          const std::vector<float>& y, const kernels::Rounding& rounding,
+                          const CheckRequest& request, const ExactRow& exact) {
+  HostThreads threads(1);
+  return check_product(w, kernels::rows_of(x, threads), static_cast<std::uint32_t>(x.columns()), y,
+                       rounding, request, exact);
+}
+
 /// Row after row, each sum rounded to `partials` after every product.
-RowReplay in_order(const BlockMatrix& w, std::size_t n, Type partials, Type result) {
+ExactRow in_order(const BlockMatrix& w, std::size_t n, Type partials, Type result) {
   return
       [&w, n, partials, result](std::uint32_t row, std::span<const float> x, std::span<float> y) {
-        const Sums sums(partials, 1);
+        const kernels::OrderedSums sums(partials, 1);
         std::fill(y.begin(), y.end(), 0.0F);
         for (std::uint64_t e = w.row_begin[row / w.block]; e < w.row_begin[row / w.block + 1]; ++e)
-          sums.add_block(w, e, row % w.block, x, n, 0, y);
-        Sums::round(result, y);
+          add_block(sums, w, e, row % w.block, x, n, 0, y);
+        kernels::OrderedSums::round(result, y);
       };
 }
 
@@ -168,7 +177,7 @@ TEST_SUITE("unit") {
         const data::DenseOperand x(90, kColumns, result, 1, 2);
         const std::vector<float> y = Machine{w, x, partials, result}.y();
         for (const CheckMode mode : {CheckMode::automatic, CheckMode::full, CheckMode::sample}) {
-          const CheckResult check = check_product(w, x, y, rounding_of(result, partials), {mode},
+          const CheckResult check = check_operand(w, x, y, rounding_of(result, partials), {mode},
                                                   in_order(w, kColumns, partials, result));
           CHECK(check.passed);
           CHECK(check.max_error <= check.bound);
@@ -196,10 +205,10 @@ TEST_SUITE("unit") {
   TEST_CASE("one result that is a little off fails in full and one that is far off fails sampled") {
     const BlockMatrix w = weights(4, Type::f32);
     const data::DenseOperand x(90, kColumns, Type::f32, 1, 2);
-    const RowReplay replay = in_order(w, kColumns, Type::f32, Type::f32);
+    const ExactRow exact = in_order(w, kColumns, Type::f32, Type::f32);
     const auto passes = [&](double offset, CheckMode mode) {
       const Machine machine{w, x, Type::f32, Type::f32, 41, 7, offset};
-      return check_product(w, x, machine.y(), rounding_of(Type::f32, Type::f32), {mode}, replay)
+      return check_operand(w, x, machine.y(), rounding_of(Type::f32, Type::f32), {mode}, exact)
           .passed;
     };
     CHECK(passes(0, CheckMode::full));
@@ -213,9 +222,9 @@ TEST_SUITE("unit") {
     const BlockMatrix w = weights(1, Type::f16);
     const data::DenseOperand x(90, kColumns, Type::f16, 1, 2);
     const std::vector<float> y = Machine{w, x, Type::f16, Type::f16}.y();
-    const RowReplay replay = in_order(w, kColumns, Type::f32, Type::f16);
-    CHECK_FALSE(check_product(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}, replay)
-                    .passed);
+    const ExactRow exact = in_order(w, kColumns, Type::f32, Type::f16);
+    CHECK_FALSE(
+        check_operand(w, x, y, rounding_of(Type::f16, Type::f32), {CheckMode::full}, exact).passed);
   }
 
   TEST_CASE("an empty row is exactly zero") {
@@ -223,7 +232,7 @@ TEST_SUITE("unit") {
     const data::DenseOperand x(3, 1, Type::f32, 1, 2);
     std::vector<float> y{0, static_cast<float>(0.5 * x.element(1, 0))};
     const auto passes = [&] {
-      return check_product(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full},
+      return check_operand(w, x, y, rounding_of(Type::f32, Type::f32), {CheckMode::full},
                            in_order(w, 1, Type::f32, Type::f32))
           .passed;
     };

@@ -1,4 +1,4 @@
-#include "kernels/spmm_tilewise/replay.h"
+#include "kernels/spmm_tilewise/bit_exact.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,10 +8,10 @@ namespace tessera::spmm_tilewise {
 namespace {
 
 /// The kept rows of a group block after block of the product's depth, then single elements.
-class Replay {
+class BitExact {
  public:
-  Replay(const Problem& problem, const TilePattern& pattern, const Plan& plan,
-         const WeightStorage& weights, const DenseWeights& w)
+  BitExact(const Problem& problem, const TilePattern& pattern, const Plan& plan,
+           const WeightStorage& weights, const DenseWeights& w)
       : problem_(problem), plan_(plan), weights_(weights), w_(w), places_(problem.n) {
     for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
       const Group& group = plan.groups[g];
@@ -25,9 +25,9 @@ class Replay {
     if (!places_[column]) return;
     const auto [group, position] = *places_[column];
     add_rows(group, position, a, sums);
-    sparse::Sums::round(problem_.block.input, sums);
+    kernels::OrderedSums::round(problem_.block.input, sums);
     const OverlayPart& part = plan_.groups[group].overlay;
-    const sparse::Sums single(problem_.block.input, 1);
+    const kernels::OrderedSums single(problem_.block.input, 1);
     if (part.empty()) return;
     for (std::uint32_t e = part.begin[position]; e < part.begin[position + 1]; ++e) {
       const std::uint32_t row = part.rows[part.row[e]];
@@ -45,8 +45,8 @@ class Replay {
                 std::span<float> sums) const {
     const Group& of = plan_.groups[group];
     const std::uint64_t depth = problem_.block.depth;
-    const sparse::Sums all(problem_.block.partial,
-                           problem_.block.on_unit() ? problem_.block.depth : 1);
+    const kernels::OrderedSums all(problem_.block.partial,
+                                   problem_.block.on_unit() ? problem_.block.depth : 1);
     for (std::uint64_t i = 0; i < of.rows.size(); ++i) {
       const std::uint64_t element = (i / depth * of.positions() + position) * depth + i % depth;
       const auto weight = static_cast<float>(weights_.value(group, element));
@@ -64,11 +64,11 @@ class Replay {
 
 }  // namespace
 
-sparse::RowReplay replay_of(const Problem& problem, const TilePattern& pattern, const Plan& plan,
+sparse::ExactRow exact_rows(const Problem& problem, const TilePattern& pattern, const Plan& plan,
                             const WeightStorage& weights, const DenseWeights& w) {
-  return [replay = Replay(problem, pattern, plan, weights, w)](
+  return [exact = BitExact(problem, pattern, plan, weights, w)](
              std::uint32_t column, std::span<const float> a, std::span<float> sums) {
-    replay.column(column, a, sums);
+    exact.column(column, a, sums);
   };
 }
 

@@ -1,19 +1,23 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
-#include "sim/program/program.h"
+#include "kernels/check/comparison.h"
 
-/// How far rounded sums may be off. A sum of L products p in any order may be off by
+/// How far rounded sums of products may be off. A sum of L products p in any order may be off by
 ///   min((S + 1) u sum |p|, 8 u sqrt(S + 1) (|sum p| + 3 sqrt(sum p^2)))
 ///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest sum + smallest result
 /// where the partial sum is rounded S = ceil(L / depth) + parts times with roundoff u, inside a
 /// block with v, and the result with r: the certain bound (Higham, Accuracy and Stability, 3.1), or
 /// eight standard deviations of independent roundings of partial sums that walk from 0 to their
 /// end (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), whichever is less.
-namespace tessera::sparse {
+namespace tessera::kernels {
 
-constexpr double kDeviations = 8;  ///< the standard deviations of the bounds
+/// Half the smallest number above zero: what a rounding to a subnormal number may add.
+constexpr double half_smallest(program::Type type) {
+  return type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
+}
 
 /// Roundings that a result goes through.
 struct Rounding {
@@ -32,18 +36,32 @@ struct Rounding {
 Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth = 1,
                      std::uint32_t parts = 1);
 
-/// How far a sum of so many products may be off, of which value, sum of magnitudes and root of the
-/// sum of squares are known.
-double allowed_error(const Rounding& rounding, std::uint64_t products, double value,
-                     double magnitudes, double root_squares);
+/// A sum of products in double.
+struct ProductSum {
+  double value = 0;
+  double magnitudes = 0;
+  double squares = 0;
+  std::uint64_t products = 0;
 
-/// Eight standard deviations of its roundings, even if they cannot come to so much.
-double likely_error(const Rounding& rounding, std::uint64_t products, double value,
-                    double root_squares);
+  void add(double product) {
+    value += product;
+    magnitudes += std::abs(product);
+    squares += product * product;
+    ++products;
+  }
+  [[nodiscard]] Compared compared(std::uint64_t row, std::uint64_t column, double found,
+                                  const Rounding& rounding) const;
+};
 
-/// The standard deviation, at most, that independent roundings give to a sum with random signs of
-/// `length` such elements, of which value and root_squares are root mean squares.
-double deviation(const Rounding& rounding, std::uint64_t products, double value,
-                 double root_squares, double length);
+/// How far a rounded sum may be off.
+double allowed_error(const Rounding& rounding, const ProductSum& sum);
 
-}  // namespace tessera::sparse
+/// Eight standard deviations of its roundings, even if they cannot come to so much: for sums of
+/// several such errors.
+double likely_error(const Rounding& rounding, const ProductSum& sum);
+
+/// The standard deviation that independent roundings give to a sum with random signs of `length`
+/// such elements, of which value and squares are means.
+double deviation(const Rounding& rounding, const ProductSum& sum, double length);
+
+}  // namespace tessera::kernels

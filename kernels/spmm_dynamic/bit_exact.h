@@ -1,18 +1,18 @@
 #pragma once
 
-#include "kernels/sparse/replay.h"
+#include "kernels/sparse/check.h"
 #include "kernels/spmm_dynamic/plan.h"
 
 namespace tessera::spmm_dynamic {
 
-/// What the machine makes of rows of W X[k, n], to the bit. `w` outlives it.
-sparse::RowReplay replay_of(const Problem& problem, const PoolShape& shape, const Packing& packing,
+/// The bit-exact reference of rows of W X[k, n]. `w` outlives it.
+sparse::ExactRow exact_rows(const Problem& problem, const PoolShape& shape, const Packing& packing,
                             const sparse::BlockMatrix& w);
 
-/// What it makes of elements of Yg X^T at the places of W's blocks, to the bit.
-class ValueReplay {
+/// The bit-exact reference of elements of Yg X^T at the places of W's blocks.
+class ExactValues {
  public:
-  ValueReplay(const Problem& problem, const PoolShape& shape, const Packing& packing,
+  ExactValues(const Problem& problem, const PoolShape& shape, const Packing& packing,
               const sparse::BlockMatrix& w);
 
   /// Element `at` of block e, of a row of Yg and one of X.

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "kernels/check/register_tile.h"
-#include "kernels/layout.h"
+#include "sim/base/parallel.h"
 
+/// Freivalds' check (1977): sums of rows with random signs are linear in the row, so that those of
+/// a product can be had from its factors at 20 / segment length of its cost.
 namespace tessera::kernels {
 
-/// Random signs for rows of `length` elements cut into equal segments, 20 vectors of them: sums of
-/// a row with these signs are linear in the row, so that those of a product can be had from its
-/// factors at 20 / segment length of its cost (Freivalds, 1977).
+/// Random signs for rows of `length` elements cut into equal segments, 20 vectors of them.
 class SignVectors {
  public:
   static constexpr std::size_t kVectors = 20;
@@ -20,8 +21,6 @@ class SignVectors {
 
   SignVectors(std::uint64_t length, std::uint64_t longest, std::uint64_t seed,
               std::uint64_t stream);
-  /// The signs of one segment alone.
-  [[nodiscard]] SignVectors only(std::uint64_t segment) const;
 
   [[nodiscard]] std::uint64_t length() const { return split_.total; }
   [[nodiscard]] std::uint64_t segments() const { return split_.parts; }
@@ -33,23 +32,26 @@ class SignVectors {
   }
 
  private:
-  explicit SignVectors(EvenSplit split) : split_(split) {}
-
   EvenSplit split_;
   std::vector<float> signs_;  ///< [vector][element]
 };
 
-/// Sums with signs of the rows of a matrix, in `Number`, element after element.
-template <class Number>
-class SignedSums {
- public:
-  explicit SignedSums(const SignVectors& signs);
-  /// sums[row * step + 20 segment + vector] of the first `rows` rows of `matrix`.
-  void add(const MatrixView& matrix, std::uint64_t rows, Number* sums, std::uint64_t step) const;
+/// Of the rows of a matrix: sums with signs, [row][sum], and sums of squares, [row][segment].
+struct RowSums {
+  std::vector<double> sums, squares;
+};
+RowSums row_sums(const MatrixView& matrix, std::uint64_t rows, const SignVectors& signs,
+                 HostThreads& threads);
 
- private:
-  const SignVectors& signs_;
-  std::vector<Number> panels_;  ///< [segment][kTileColumns of vectors][element]
+/// The rows of a matrix that was found, and what their sums with signs should be.
+struct SignedRows {
+  SignVectors signs;
+  MatrixView found;
+  std::uint64_t rows;
+  /// Of some rows: the sums, [row][sum], and the standard deviation that independent roundings give
+  /// to a sum of each segment, [row][segment].
+  std::function<void(Interval rows, std::span<double> sums, std::span<double> deviations)> expected;
+  bool across = false;  ///< the reference of the matrix computes columns, not rows
 };
 
 /// Where sums with signs stand out.
@@ -61,8 +63,7 @@ struct Suspect {
 /// The worst first; of equal ones the first.
 void sort_suspects(std::vector<Suspect>& suspects);
 
-/// What is to be looked at of a row: given the errors of its sums and the deviation that roundings
-/// give to a sum of each segment.
+/// What is to be looked at in rows, from the errors of their sums and the deviations of these.
 class Screen {
  public:
   static constexpr double kDeviations = 8;        ///< of a sum that count
@@ -73,22 +74,11 @@ class Screen {
   void look(std::uint64_t row, std::span<const double> errors, std::span<const double> deviations);
   void merge(const Screen& other);
 
-  /// The largest of something, and where.
-  struct Largest {
-    double value = 0;
-    std::uint64_t row = 0;
-    std::uint64_t segment = 0;
-
-    void take(const Largest& other) {
-      if (other.value > value) *this = other;
-    }
-  };
-
   std::vector<Suspect> elements;
   std::vector<Suspect> segments;
-  Largest worst;           ///< ratio of the sums that do not stand out
-  Largest threshold;       ///< errors of one element above are seen, but for kMissed
-  Largest lone_threshold;  ///< the same of one that is wrong alone
+  double worst = 0;           ///< ratio of the sums that do not stand out
+  double threshold = 0;       ///< errors of one element above are seen, but for kMissed
+  double lone_threshold = 0;  ///< the same of one that is wrong alone
 
  private:
   void estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
@@ -97,5 +87,8 @@ class Screen {
   const SignVectors* signs_;
   std::vector<float> estimates_;
 };
+
+/// Looks at all rows.
+Screen screened(const SignedRows& rows, HostThreads& threads);
 
 }  // namespace tessera::kernels

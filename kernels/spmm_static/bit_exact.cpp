@@ -1,4 +1,4 @@
-#include "kernels/spmm_static/replay.h"
+#include "kernels/spmm_static/bit_exact.h"
 
 #include <algorithm>
 
@@ -8,9 +8,9 @@ namespace {
 
 /// Each tile adds the blocks of its share of a row one after the other; the tile at which its
 /// partial rows meet adds those in the order of the shares.
-class Replay {
+class BitExact {
  public:
-  Replay(const Partition& partition, const sparse::BlockMatrix& w, std::uint32_t n)
+  BitExact(const Partition& partition, const sparse::BlockMatrix& w, std::uint32_t n)
       : partition_(partition), w_(w), n_(n) {
     for (const Layer& layer : partition.layers) {
       std::vector<std::vector<RowRun>>& rows = runs_.emplace_back(partition.block_rows);
@@ -29,18 +29,19 @@ class Replay {
           add(part, row, begin, x, y.subspan(begin, std::min(part.width(), n_ - begin)));
       }
     }
-    sparse::Sums::round(partition_.shape.type, y);
+    kernels::OrderedSums::round(partition_.shape.type, y);
   }
 
  private:
   void add(const Part& part, std::uint32_t row, std::uint32_t begin, std::span<const float> x,
            std::span<float> sums) const {
-    const sparse::Sums all(partition_.shape.partials, partition_.shape.summed());
+    const kernels::OrderedSums all(partition_.shape.partials, partition_.shape.summed());
     std::vector<float> partial;
     for (const RowRun& run : runs_[part.layer][row / w_.block]) {
       partial.assign(sums.size(), 0.0F);
       for (std::uint64_t e = run.first; e < run.last; ++e)
-        all.add_block(w_, partition_.deal.source[e], row % w_.block, x, n_, begin, partial);
+        sparse::add_block(all, w_, partition_.deal.source[e], row % w_.block, x, n_, begin,
+                          partial);
       all.join(partial, sums);
     }
   }
@@ -53,10 +54,10 @@ class Replay {
 
 }  // namespace
 
-sparse::RowReplay replay_of(const Partition& partition, const sparse::BlockMatrix& w,
+sparse::ExactRow exact_rows(const Partition& partition, const sparse::BlockMatrix& w,
                             std::uint32_t n) {
-  return [replay = Replay(partition, w, n)](std::uint32_t row, std::span<const float> x,
-                                            std::span<float> y) { replay.row(row, x, y); };
+  return [exact = BitExact(partition, w, n)](std::uint32_t row, std::span<const float> x,
+                                             std::span<float> y) { exact.row(row, x, y); };
 }
 
 }  // namespace tessera::spmm_static

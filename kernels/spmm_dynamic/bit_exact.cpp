@@ -1,4 +1,4 @@
-#include "kernels/spmm_dynamic/replay.h"
+#include "kernels/spmm_dynamic/bit_exact.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-using sparse::Sums;
+using kernels::OrderedSums;
 
 /// The part of those that share partial sums that adds up the one at this byte.
 std::uint32_t adder_of(const Buffers& bytes, std::uint64_t at) {
@@ -17,19 +17,15 @@ std::uint32_t adder_of(const Buffers& bytes, std::uint64_t at) {
 
 /// The result of partial sums, of which tile `own` adds the others to its own.
 float added(std::span<const float> partials, std::uint32_t own, const Shape& shape) {
-  float sum = partials[own];
-  for (std::uint32_t part = 0; part < partials.size(); ++part) {
-    if (part != own) sum = kernels::to_type(shape.partials, sum + partials[part]);
-  }
-  return kernels::to_type(shape.type, sum);
+  return kernels::to_type(shape.type, OrderedSums(shape.partials, 1).joined(partials, own));
 }
 
 /// Each tile adds the blocks of a row in the order in which pools come by; the tile that adds up a
 /// part of the sums begins with its own.
-class Replay {
+class BitExact {
  public:
-  Replay(const Problem& problem, const PoolShape& shape, const Packing& packing,
-         const sparse::BlockMatrix& w)
+  BitExact(const Problem& problem, const PoolShape& shape, const Packing& packing,
+           const sparse::BlockMatrix& w)
       : bytes_(problem, shape),
         shape_(shape.shape),
         grid_(shape.grid),
@@ -60,10 +56,10 @@ class Replay {
  private:
   void add_blocks(const std::vector<RowPart>& parts, std::uint32_t row, std::span<const float> x,
                   std::uint32_t begin, std::span<float> sums) const {
-    const Sums all(shape_.partials, shape_.summed());
+    const OrderedSums all(shape_.partials, shape_.summed());
     for (const RowPart& part : parts) {
       for (std::uint64_t e = part.begin; e < part.end; ++e)
-        all.add_block(w_, e, row, x, n_, begin, sums);
+        sparse::add_block(all, w_, e, row, x, n_, begin, sums);
     }
   }
   [[nodiscard]] float joined(const std::vector<std::vector<float>>& partials, std::uint32_t row,
@@ -94,14 +90,14 @@ class Replay {
 
 }  // namespace
 
-sparse::RowReplay replay_of(const Problem& problem, const PoolShape& shape, const Packing& packing,
+sparse::ExactRow exact_rows(const Problem& problem, const PoolShape& shape, const Packing& packing,
                             const sparse::BlockMatrix& w) {
   return
-      [replay = Replay(problem, shape, packing, w)](std::uint32_t row, std::span<const float> x,
-                                                    std::span<float> y) { replay.row(row, x, y); };
+      [exact = BitExact(problem, shape, packing, w)](std::uint32_t row, std::span<const float> x,
+                                                     std::span<float> y) { exact.row(row, x, y); };
 }
 
-ValueReplay::ValueReplay(const Problem& problem, const PoolShape& shape, const Packing& packing,
+ExactValues::ExactValues(const Problem& problem, const PoolShape& shape, const Packing& packing,
                          const sparse::BlockMatrix& w)
     : bytes_(problem, shape), shape_(shape), first_(w.blocks()) {
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
@@ -111,7 +107,7 @@ ValueReplay::ValueReplay(const Problem& problem, const PoolShape& shape, const P
   }
 }
 
-double ValueReplay::element(std::uint64_t e, std::uint32_t at, std::span<const float> left,
+double ExactValues::element(std::uint64_t e, std::uint32_t at, std::span<const float> left,
                             std::span<const float> right) const {
   const Grid& grid = shape_.grid;
   std::vector<float> partials(grid.z);
@@ -119,7 +115,7 @@ double ValueReplay::element(std::uint64_t e, std::uint32_t at, std::span<const f
     const std::size_t begin = std::min<std::size_t>(left.size(), std::size_t{z} * grid.columns);
     const std::size_t columns = std::min<std::size_t>(left.size() - begin, grid.columns);
     partials[z] =
-        sparse::vector_dot(shape_.shape.type, left.subspan(begin, columns), right.data() + begin);
+        kernels::vector_dot(shape_.shape.type, left.subspan(begin, columns), right.data() + begin);
   }
   const std::uint64_t byte = (first_[e] + at) * shape_.shape.partial_bytes();
   return static_cast<double>(added(partials, adder_of(bytes_, byte), shape_.shape));

@@ -1,7 +1,6 @@
 #include <vector>
 
-#include "kernels/sparse/check.h"
-#include "kernels/spmm_tilewise/replay.h"
+#include "kernels/spmm_tilewise/bit_exact.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 
 namespace tessera::spmm_tilewise {
@@ -23,32 +22,20 @@ sparse::BlockMatrix kept_transposed(const DenseWeights& w, const TilePattern& pa
   return sparse::to_blocks(data::from_entries(w.columns, w.rows, std::move(entries)), 1);
 }
 
-/// A^T[k, m].
-std::vector<float> transposed(const data::DenseOperand& a) {
-  std::vector<float> values(a.rows() * a.columns());
-  for (std::uint64_t k = 0; k < a.columns(); ++k) {
-    for (std::uint64_t m = 0; m < a.rows(); ++m) {
-      values[k * a.rows() + m] = static_cast<float>(a.element(m, k));
-    }
-  }
-  return values;
-}
-
 }  // namespace
 
 CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest& request) const {
-  if (request.mode == CheckMode::off) return {true, 0, 0, "off"};
   HostThreads threads(request.threads);
   const std::vector<float> columns_of_c =
       tensors.floats("C", threads, TensorReader::Order::transposed);
   // The overlay is added up in the type of C, element by element.
   const bool singles = !pattern_.overlay.empty();
-  const sparse::Rounding rounding = sparse::rounding_of(
+  const kernels::Rounding rounding = kernels::rounding_of(
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
       singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_.cuts);
-  return sparse::check_product(kept_transposed(w_, pattern_), transposed(a_), problem_.m,
-                               columns_of_c, rounding, request,
-                               replay_of(problem_, pattern_, plan_, w_storage_, w_));
+  return sparse::check_product(kept_transposed(w_, pattern_), kernels::rows_of(a_, threads, true),
+                               problem_.m, columns_of_c, rounding, request,
+                               exact_rows(problem_, pattern_, plan_, w_storage_, w_));
 }
 
 }  // namespace tessera::spmm_tilewise

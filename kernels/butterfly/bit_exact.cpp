@@ -1,0 +1,77 @@
+#include "kernels/butterfly/bit_exact.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/check/half.h"
+#include "kernels/gemm/bit_exact.h"
+
+namespace tessera::butterfly {
+
+namespace {
+
+using ColumnSums = std::array<float, Columns::kWidth>;
+
+/// ColumnSums of a factor's row in f16 tile code.
+class OrderedRow {
+ public:
+  explicit OrderedRow(const Problem& problem)
+      : block_(problem.block),
+        depth_(problem.blocked() ? problem.shape.depth : 1),
+        narrow_(!problem.blocked() || gemm::narrow_sums(problem.shape)),
+        packs_(problem.blocked() && problem.partials == program::Type::f32) {}
+
+  /// Row `row` of a factor times `x` ([row][column]).
+  [[nodiscard]] ColumnSums operator()(const RealFactor& factor, std::size_t row,
+                                      std::span<const float> x) const {
+    ColumnSums sums{};
+    const std::uint32_t begin = factor.begin[row];
+    for (std::uint32_t e = begin; e < factor.begin[row + 1]; ++e) {
+      const auto weight = static_cast<float>(factor.value[e]);
+      const float* const in = &x[factor.column[e] * Columns::kWidth];
+      for (std::size_t i = 0; i < Columns::kWidth; ++i)
+        sums[i] = narrow_ ? kernels::half_multiply_add(in[i], weight, sums[i])
+                          : std::fma(in[i], weight, sums[i]);
+      if (!packs_ && ends_depth(e - begin)) round(sums);
+    }
+    if (packs_) round(sums);
+    return sums;
+  }
+
+ private:
+  /// Whether a block of the unit's depth ends with element `at` of a row; that of each of the two
+  /// blocks of features is padded to whole ones.
+  [[nodiscard]] bool ends_depth(std::uint32_t at) const {
+    const std::uint32_t in_block = at % block_ + 1;
+    return in_block == block_ || in_block % depth_ == 0;
+  }
+  static void round(ColumnSums& sums) {
+    for (float& sum : sums) sum = kernels::to_half(sum);
+  }
+
+  std::uint32_t block_, depth_;
+  bool narrow_;  ///< every product is rounded to f16 with the sum it is added to
+  bool packs_;   ///< sums are f32 until they are whole
+};
+
+}  // namespace
+
+std::vector<float> exact_product(const FoundProduct& product,
+                                 std::span<const std::uint32_t> columns) {
+  Columns x;
+  exact_columns(product.problem, product.x, columns, x);
+  std::vector<float> values(x.value.begin(), x.value.end());
+  std::vector<float> next(values.size());
+  const OrderedRow sums(product.problem);
+  for (const RealFactor& factor : product.factors) {
+    for (std::size_t row = 0; row + 1 < factor.begin.size(); ++row) {
+      const ColumnSums row_sums = sums(factor, row, values);
+      std::copy(row_sums.begin(), row_sums.end(), &next[row * Columns::kWidth]);
+    }
+    values.swap(next);
+  }
+  return values;
+}
+
+}  // namespace tessera::butterfly

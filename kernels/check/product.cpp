@@ -1,0 +1,222 @@
+#include "kernels/check/product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "kernels/check/dense_sums.h"
+#include "sim/data/element.h"
+
+namespace tessera::kernels {
+
+namespace {
+
+/// Products of a few rows, chunks of columns at a time so that a chunk of X serves all of them.
+class RowReference {
+ public:
+  RowReference(const Product& product, std::span<const Strip> strips)
+      : product_(product), strips_(strips), terms_(strips.size()) {
+    for (std::size_t i = 0; i < strips.size(); ++i) product.row(strips[i].line, terms_[i]);
+  }
+
+  void compare(Comparison& into) {
+    std::uint64_t end = 0;
+    for (const Strip& strip : strips_) end = std::max(end, strip.along.end);
+    std::vector<std::vector<float>> exact;
+    for (const Strip& strip : strips_) {
+      std::vector<float>& its = exact.emplace_back(strip.along.size());
+      product_.exact(strip.line, strip.along, its);
+    }
+    for (std::uint64_t first = 0; first < end; first += kChunk) {
+      for (std::size_t i = 0; i < strips_.size(); ++i) {
+        const Interval along = strips_[i].along;
+        const Interval columns{std::max(first, along.begin), std::min(first + kChunk, along.end)};
+        if (columns.begin >= columns.end) continue;
+        compare_chunk(i, columns, std::span(exact[i]).subspan(columns.begin - along.begin), into);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kChunk = 256;
+
+  void compare_chunk(std::size_t strip, Interval columns, std::span<const float> exact,
+                     Comparison& into) {
+    const std::size_t count = columns.size();
+    std::fill_n(value_, count, 0.0);
+    std::fill_n(magnitude_, count, 0.0);
+    std::fill_n(square_, count, 0.0);
+    for (const Term& term : terms_[strip])
+      add_products(static_cast<double>(term.weight),
+                   &product_.x[term.column * product_.n + columns.begin], count);
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::uint64_t row = strips_[strip].line;
+      const std::uint64_t column = columns.begin + j;
+      const ProductSum sum{value_[j], magnitude_[j], square_[j], terms_[strip].size()};
+      Compared one =
+          sum.compared(row, column, static_cast<double>(product_.y[row * product_.n + column]),
+                       product_.rounding);
+      one.exact = static_cast<double>(exact[j]);
+      into.add(one);
+    }
+  }
+
+  void add_products(double weight, const float* x, std::size_t count) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const double product = weight * static_cast<double>(x[j]);
+      value_[j] += product;
+      magnitude_[j] += std::abs(product);
+      square_[j] += product * product;
+    }
+  }
+
+  const Product& product_;
+  std::span<const Strip> strips_;
+  std::vector<std::vector<Term>> terms_;
+  double value_[kChunk], magnitude_[kChunk], square_[kChunk];
+};
+
+void compare_exact(const Product& product, std::span<const Strip> strips, Comparison& into) {
+  std::vector<float> exact;
+  for (const Strip& strip : strips) {
+    exact.resize(strip.along.size());
+    product.exact(strip.line, strip.along, exact);
+    for (std::size_t j = 0; j < exact.size(); ++j) {
+      const std::uint64_t column = strip.along.begin + j;
+      const auto wanted = static_cast<double>(exact[j]);
+      const double allowed = data::unit_roundoff(product.rounding.type) * std::abs(wanted) +
+                             half_smallest(product.rounding.type);
+      const auto found = static_cast<double>(product.y[strip.line * product.n + column]);
+      into.add_exact({strip.line, column, found, wanted, allowed}, wanted);
+    }
+  }
+}
+
+/// Sums and sums of squares of some rows of W X from those of X.
+void add_terms(const Product& product, Interval rows, const RowSums& x, std::span<double> sums,
+               std::span<double> squares, std::span<std::size_t> products) {
+  const std::size_t width = x.sums.size() / product.depth;
+  const std::size_t segments = x.squares.size() / product.depth;
+  std::vector<Term> terms;
+  for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+    product.row(row, terms);
+    products[row - rows.begin] = terms.size();
+    double* const its = &sums[(row - rows.begin) * width];
+    double* const its_squares = &squares[(row - rows.begin) * segments];
+    for (const Term& term : terms) {
+      const auto weight = static_cast<double>(term.weight);
+      const double* const of_x = &x.sums[term.column * width];
+      for (std::size_t q = 0; q < width; ++q) its[q] += weight * of_x[q];
+      for (std::size_t s = 0; s < segments; ++s)
+        its_squares[s] += weight * weight * x.squares[term.column * segments + s];
+    }
+  }
+}
+
+/// From sums of squares of products to deviations of sums with signs.
+void to_deviations(const Rounding& rounding, const SignVectors& signs,
+                   std::span<const std::size_t> products, std::span<const double> sums,
+                   std::span<double> squares) {
+  constexpr std::size_t kVectors = SignVectors::kVectors;
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    const std::size_t segment = i % signs.segments();
+    const auto length = static_cast<double>(signs.segment(segment).size());
+    double of_sums = 0;
+    for (const double sum : sums.subspan(i * kVectors, kVectors)) of_sums += sum * sum / kVectors;
+    const ProductSum mean{std::sqrt(of_sums / length), 0, squares[i] / length,
+                          products[i / signs.segments()]};
+    squares[i] = deviation(rounding, mean, length);
+  }
+}
+
+SignedRows sparse_side(const Product& product, const SignStream& from, HostThreads& threads) {
+  const SignVectors signs(product.n, from.longest, from.seed, from.stream);
+  const auto x = std::make_shared<const RowSums>(
+      row_sums({product.x.data(), product.n, 1}, product.depth, signs, threads));
+  return {signs,
+          {product.y.data(), product.n, 1},
+          product.rows,
+          [&product, signs, x](Interval rows, std::span<double> sums, std::span<double> squares) {
+            std::vector<std::size_t> products(rows.size());
+            add_terms(product, rows, *x, sums, squares, products);
+            to_deviations(product.rounding, signs, products, sums, squares);
+          }};
+}
+
+/// Rows of Y = W X, or of Y^T = X^T W^T. Where partials are f16, single precision tells sums from
+/// their roundings.
+template <class Number>
+SignedRows dense_side(const Product& product, const SignStream& from, bool across,
+                      HostThreads& threads) {
+  const auto view = [&](std::span<const float> matrix, std::uint64_t columns) {
+    return across ? MatrixView{matrix.data(), 1, columns} : MatrixView{matrix.data(), columns, 1};
+  };
+  const MatrixView w = view(product.dense, product.depth);
+  const MatrixView x = view(product.x, product.n);
+  const SignVectors signs(across ? product.rows : product.n, from.longest, from.seed,
+                          from.stream + (across ? 1 : 0));
+  const auto product_sums = std::make_shared<const DenseSums<Number>>(
+      across ? x : w, across ? w : x, product.depth, signs, threads);
+  return {signs, view(product.y, product.n), across ? product.n : product.rows,
+          [&product, signs, product_sums](Interval rows, std::span<double> sums,
+                                          std::span<double> squares) {
+            product_sums->find(rows, sums, squares);
+            const std::vector<std::size_t> products(rows.size(), product.depth);
+            to_deviations(product.rounding, signs, products, sums, squares);
+          },
+          across};
+}
+
+}  // namespace
+
+Checked row_check(const Product& product, Comparison::Result result, const SignStream& signs) {
+  Checked checked{std::move(result)};
+  checked.lines = product.rows;
+  checked.length = product.n;
+  checked.grain = 4;
+  checked.compare = [&product](std::span<const Strip> strips, Comparison& into) {
+    RowReference(product, strips).compare(into);
+  };
+  checked.compare_exact = [&product](std::span<const Strip> strips, Comparison& into) {
+    compare_exact(product, strips, into);
+  };
+  checked.sides = product.dense.empty() ? 1 : 2;
+  checked.side = [&product, signs](unsigned side, HostThreads& threads) {
+    if (product.dense.empty()) return sparse_side(product, signs, threads);
+    return product.rounding.partials == program::Type::f16
+               ? dense_side<float>(product, signs, side == 1, threads)
+               : dense_side<double>(product, signs, side == 1, threads);
+  };
+  return checked;
+}
+
+ProductSum dot(std::span<const float> left, const float* right) {
+  ProductSum sum;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    sum.add(static_cast<double>(left[i]) * static_cast<double>(right[i]));
+  return sum;
+}
+
+std::vector<float> rows_of(const data::DenseOperand& operand, HostThreads& threads, bool across) {
+  const std::uint64_t rows = across ? operand.columns() : operand.rows();
+  const std::uint64_t columns = across ? operand.rows() : operand.columns();
+  std::vector<float> values(rows * columns);
+  threads.for_ranges(rows, 16, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const auto into = std::span(values).subspan(row * columns, columns);
+      across ? operand.read_column(row, into) : operand.read_row(row, into);
+    }
+  });
+  return values;
+}
+
+std::uint64_t segment_length(const Rounding& rounding, std::uint64_t depth) {
+  constexpr double kShare = 0.5;
+  constexpr std::uint64_t kShortest = 256, kLongest = 1024;
+  const double one = deviation(rounding, {1, 0, 1, depth}, 1);  // of results around 1
+  const double most = kShare / (Screen::kDeviations * one);
+  return static_cast<std::uint64_t>(
+      std::clamp(most * most, static_cast<double>(kShortest), static_cast<double>(kLongest)));
+}
+
+}  // namespace tessera::kernels
