@@ -1,4 +1,3 @@
-#include "kernels/check/check.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +5,7 @@
 
 #include "kernels/butterfly/bit_exact.h"
 #include "kernels/butterfly/butterfly.h"
-#include "kernels/check/rounding.h"
+#include "kernels/check/product.h"
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 
@@ -142,12 +141,13 @@ struct SignedSums {
   }
 };
 
-/// Real numbers of a matrix of [features][n], those of a column one below the other.
-std::vector<float> in_rows(const FoundProduct& product, std::span<const float> numbers) {
+/// A matrix of [features][n] as rows of real numbers, those of a feature one below the other.
+std::vector<float> in_rows(const FoundProduct& product, std::vector<float> numbers) {
+  if (product.parts() == 1) return numbers;
   std::vector<float> rows(numbers.size());
   for (std::size_t row = 0; row < product.rows(); ++row)
-    for (std::uint64_t j = 0; j < product.problem.n; ++j)
-      rows[row * product.problem.n + j] = numbers[product.place(row, j)];
+    for (std::uint64_t j = 0, from = product.place(row, 0); j < product.problem.n; ++j, from += 2)
+      rows[row * product.problem.n + j] = numbers[from];
   return rows;
 }
 
@@ -157,12 +157,11 @@ kernels::SignedRows signed_rows(const FoundProduct& product, std::uint64_t seed,
                                 HostThreads& threads) {
   const std::uint64_t n = product.problem.n;
   const kernels::SignVectors signs(n, kSegment, seed, kSampleStream + 2);
-  std::vector<float> x(product.found.size());
-  product.x.read_elements(0, x);
-  x = in_rows(product, x);
+  const std::vector<float> x = in_rows(product, kernels::rows_of(product.x, threads));
   const auto expected = std::make_shared<const SignedSums>(
       product, signs, kernels::MatrixView{x.data(), n, 1}, threads);
-  const auto found = std::make_shared<const std::vector<float>>(in_rows(product, product.found));
+  const auto found = std::make_shared<const std::vector<float>>(
+      in_rows(product, {product.found.begin(), product.found.end()}));
   return {signs,
           {found->data(), n, 1},
           product.rows(),

@@ -102,12 +102,13 @@ std::vector<std::uint64_t> sample_lines(std::uint64_t lines, std::uint64_t step,
 
 CheckResult check(const Checked& checked, const CheckRequest& request, HostThreads& threads) {
   Check check(checked, threads);
-  const bool all = compares_all(request.mode, checked.flops, checked.most_flops);
-  check.compare_lines(all || (checked.sides == 0 && checked.sample.empty()));
+  const bool can_sample = !checked.sample.empty() || checked.sides > 0;
+  const bool all = !can_sample || compares_all(request.mode, checked.flops, checked.most_flops);
+  check.compare_lines(all);
   if (all) return check.result("full");
   for (unsigned side = 0; side < checked.sides; ++side)
     check.compare_suspects(checked.side(side, threads));
-  return check.result(checked.sides == 0 && checked.sample.empty() ? "full" : "sample");
+  return check.result("sample");
 }
 
 }  // namespace tessera::kernels

@@ -30,7 +30,9 @@ struct Checked {
   std::uint64_t length = 1;                ///< elements of a line
   std::size_t grain = 1;                   ///< lines that a thread takes at a time
   Compare compare = {};                    ///< with the plain reference
-  std::vector<std::uint64_t> sample = {};  ///< lines to compare where not all are
+  /// Lines to compare where not all are. Without these and without sides all lines are compared
+  /// whatever the mode.
+  std::vector<std::uint64_t> sample = {};
 
   /// Elements that are compared to the bit whether all are compared or not, and how.
   std::vector<Strip> exact_strips = {};
@@ -40,7 +42,7 @@ struct Checked {
   double independent = 0;
 
   /// Freivalds' check of what is not compared: the matrix by rows, or first by rows, then by
-  /// columns. 0 sides: all lines are compared whatever the mode.
+  /// columns.
   unsigned sides = 0;
   std::function<SignedRows(unsigned side, HostThreads& threads)> side = {};
   std::size_t most_suspects = 256;  ///< lines that are compared because something stands out

@@ -19,7 +19,7 @@ class RowReference {
     for (std::size_t i = 0; i < strips.size(); ++i) product.row(strips[i].line, terms_[i]);
   }
 
-  void compare(Comparison& into) {
+  void compare(Comparison& into) const {
     std::uint64_t end = 0;
     for (const Strip& strip : strips_) end = std::max(end, strip.along.end);
     std::vector<std::vector<float>> exact;
@@ -41,39 +41,24 @@ class RowReference {
   static constexpr std::uint64_t kChunk = 256;
 
   void compare_chunk(std::size_t strip, Interval columns, std::span<const float> exact,
-                     Comparison& into) {
-    const std::size_t count = columns.size();
-    std::fill_n(value_, count, 0.0);
-    std::fill_n(magnitude_, count, 0.0);
-    std::fill_n(square_, count, 0.0);
+                     Comparison& into) const {
+    const std::uint64_t row = strips_[strip].line;
+    ProductSums sums(columns.size());
     for (const Term& term : terms_[strip])
-      add_products(static_cast<double>(term.weight),
-                   &product_.x[term.column * product_.n + columns.begin], count);
-    for (std::size_t j = 0; j < count; ++j) {
-      const std::uint64_t row = strips_[strip].line;
+      sums.add(static_cast<double>(term.weight),
+               &product_.x[term.column * product_.n + columns.begin]);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
       const std::uint64_t column = columns.begin + j;
-      const ProductSum sum{value_[j], magnitude_[j], square_[j], terms_[strip].size()};
-      Compared one =
-          sum.compared(row, column, static_cast<double>(product_.y[row * product_.n + column]),
-                       product_.rounding);
+      const auto found = static_cast<double>(product_.y[row * product_.n + column]);
+      Compared one = sums[j].compared(row, column, found, product_.rounding);
       one.exact = static_cast<double>(exact[j]);
       into.add(one);
-    }
-  }
-
-  void add_products(double weight, const float* x, std::size_t count) {
-    for (std::size_t j = 0; j < count; ++j) {
-      const double product = weight * static_cast<double>(x[j]);
-      value_[j] += product;
-      magnitude_[j] += std::abs(product);
-      square_[j] += product * product;
     }
   }
 
   const Product& product_;
   std::span<const Strip> strips_;
   std::vector<std::vector<Term>> terms_;
-  double value_[kChunk], magnitude_[kChunk], square_[kChunk];
 };
 
 void compare_exact(const Product& product, std::span<const Strip> strips, Comparison& into) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/check/comparison.h"
 
@@ -51,6 +52,30 @@ struct ProductSum {
   }
   [[nodiscard]] Compared compared(std::uint64_t row, std::uint64_t column, double found,
                                   const Rounding& rounding) const;
+};
+
+/// Sums of products side by side: of a row with some columns.
+class ProductSums {
+ public:
+  explicit ProductSums(std::size_t count) : value_(count), magnitude_(count), square_(count) {}
+  /// Adds `weight` times each of so many numbers.
+  template <class Number>
+  void add(double weight, const Number* numbers) {
+    for (std::size_t j = 0; j < value_.size(); ++j) {
+      const double product = weight * static_cast<double>(numbers[j]);
+      value_[j] += product;
+      magnitude_[j] += std::abs(product);
+      square_[j] += product * product;
+    }
+    ++products_;
+  }
+  [[nodiscard]] ProductSum operator[](std::size_t j) const {
+    return {value_[j], magnitude_[j], square_[j], products_};
+  }
+
+ private:
+  std::vector<double> value_, magnitude_, square_;
+  std::uint64_t products_ = 0;
 };
 
 /// How far a rounded sum may be off.

@@ -1,112 +1,91 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/spmm_static/bit_exact.h"
 #include "kernels/spmm_static/spmm_static.h"
-#include "sim/data/random.h"
 
 namespace tessera::pixelfly {
 
-using kernels::ProductSum;
 using spmm_static::rounding_of;
 
 namespace {
 
-constexpr std::uint64_t kRowStep = 64;          // of so many rows one is compared where not all are
-constexpr std::uint64_t kSampledColumns = 512;  // that are then compared
-/// The dense W costs as many times more than the product as W is compressed: its own limit.
-constexpr std::uint64_t kMostDenseFlops = 1'000'000'000;
+constexpr std::uint64_t kRowStep = 64;  // of so many rows one is compared where not all are
 
-/// The dense W = S + L R^T, and what it is multiplied by.
-struct DenseProduct {
-  sparse::BlockMatrix s;    ///< as it is multiplied
-  std::vector<float> left;  ///< L as it is multiplied, row after row
-  std::vector<float> right;
+/// W = S + L R^T, and D that it is multiplied by.
+struct PlainLayer {
+  sparse::BlockMatrix s;           ///< as it is multiplied
+  std::vector<float> left, right;  ///< L as it is multiplied, and R, row after row
   std::uint64_t rank;
   std::span<const float> d;  ///< row after row
   std::uint64_t n;
-  kernels::Interval columns;       ///< of D that are compared
   kernels::Rounding inner, outer;  ///< `repeat`: errors of R^T D are not taken as independent
-
-  [[nodiscard]] const float* d_row(std::uint64_t row) const { return &d[row * n + columns.begin]; }
 };
 
-/// W D row by row in double, and how far the machine's may be off: what sums of the products of
-/// [S | L] with [D ; R^T D] may be (kernels/check/rounding.h), and what the roundings of R^T D, up
-/// to e_q each, come to in them: min(sum |L_q| e_q, sqrt(sum (L_q d_q)^2)) where d_q is eight of
-/// their standard deviations, as they are independent.
-class DenseReference {
+/// S D + L (R^T D) row by row in double, and how far the machine's may be off: what sums of the
+/// products of [S | L] with [D ; R^T D] may be (kernels/check/rounding.h), and what the roundings
+/// of R^T D, up to e_q each, come to in them: min(sum |L_q| e_q, sqrt(sum (L_q d_q)^2)) where d_q
+/// is eight of their standard deviations, as they are independent.
+class LayerReference {
  public:
-  DenseReference(const DenseProduct& product, HostThreads& threads)
-      : product_(product), n_(product.columns.size()), inner_(product.rank * n_) {
-    threads.for_ranges(product.rank, 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t q = begin; q < end; ++q)
-        for (std::uint64_t j = 0; j < product.s.columns; ++j)
-          add_row(static_cast<double>(product.right[j * product.rank + q]), j,
-                  std::span(inner_).subspan(q * n_, n_));
+  LayerReference(const PlainLayer& layer, HostThreads& threads)
+      : layer_(layer),
+        inner_(layer.rank * layer.n),
+        allowed_(inner_.size()),
+        likely_(inner_.size()) {
+    threads.for_ranges(layer.rank, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t q = begin; q < end; ++q) {
+        kernels::ProductSums sums(layer.n);
+        for (std::uint64_t j = 0; j < layer.s.columns; ++j)
+          sums.add(static_cast<double>(layer.right[j * layer.rank + q]), &layer.d[j * layer.n]);
+        for (std::uint64_t c = 0; c < layer.n; ++c) {
+          inner_[q * layer.n + c] = sums[c].value;
+          allowed_[q * layer.n + c] = allowed_error(layer.inner, sums[c]);
+          likely_[q * layer.n + c] = likely_error(layer.inner, sums[c]);
+        }
+      }
     });
   }
 
   void compare(std::uint64_t row, std::span<const float> found, kernels::Comparison& into) const {
-    const DenseProduct& its = product_;
-    std::vector<double> weights(its.s.columns), expected(n_), off(n_), off_squares(n_);
-    std::vector<ProductSum> sums(n_);
-    add_sparse(row, weights, sums);
-    for (std::uint64_t q = 0; q < its.rank; ++q) {
-      const auto factor = static_cast<double>(its.left[row * its.rank + q]);
-      for (std::uint64_t j = 0; j < weights.size(); ++j)
-        weights[j] += factor * static_cast<double>(its.right[j * its.rank + q]);
-      for (std::size_t c = 0; c < n_; ++c) {
-        const ProductSum& inner = inner_[q * n_ + c];
-        const double likely = factor * likely_error(its.inner, inner);
-        sums[c].add(factor * inner.value);
-        off[c] += std::abs(factor) * allowed_error(its.inner, inner);
+    const std::uint64_t n = layer_.n;
+    std::vector<double> off(n), off_squares(n);
+    kernels::ProductSums sums(n);
+    add_sparse(row, sums);
+    for (std::uint64_t q = 0; q < layer_.rank; ++q) {
+      const auto factor = static_cast<double>(layer_.left[row * layer_.rank + q]);
+      sums.add(factor, &inner_[q * n]);
+      for (std::uint64_t c = 0; c < n; ++c) {
+        const double likely = factor * likely_[q * n + c];
+        off[c] += std::abs(factor) * allowed_[q * n + c];
         off_squares[c] += likely * likely;
       }
     }
-    for (std::uint64_t j = 0; j < weights.size(); ++j) {
-      if (weights[j] == 0) continue;
-      for (std::size_t c = 0; c < n_; ++c)
-        expected[c] += weights[j] * static_cast<double>(its.d_row(j)[c]);
-    }
-    for (std::size_t c = 0; c < n_; ++c) {
-      const std::uint64_t column = its.columns.begin + c;
-      kernels::Compared one =
-          sums[c].compared(row, column, static_cast<double>(found[column]), its.outer);
-      one.expected = expected[c];
-      one.allowed += its.outer.repeat ? off[c] : std::min(off[c], std::sqrt(off_squares[c]));
+    for (std::uint64_t c = 0; c < n; ++c) {
+      kernels::Compared one = sums[c].compared(row, c, static_cast<double>(found[c]), layer_.outer);
+      one.allowed += layer_.outer.repeat ? off[c] : std::min(off[c], std::sqrt(off_squares[c]));
       into.add(one);
     }
   }
 
  private:
-  /// Adds `weight` times row `row` of D.
-  void add_row(double weight, std::uint64_t row, std::span<ProductSum> sums) const {
-    const float* const d = product_.d_row(row);
-    for (std::size_t c = 0; c < n_; ++c) sums[c].add(weight * static_cast<double>(d[c]));
-  }
-
-  void add_sparse(std::uint64_t row, std::vector<double>& weights,
-                  std::vector<ProductSum>& sums) const {
-    const sparse::BlockMatrix& s = product_.s;
+  void add_sparse(std::uint64_t row, kernels::ProductSums& sums) const {
+    const sparse::BlockMatrix& s = layer_.s;
     const std::uint64_t block_row = row / s.block;
     for (std::uint64_t e = s.row_begin[block_row]; e < s.row_begin[block_row + 1]; ++e) {
       for (std::uint32_t i = 0; i < s.block; ++i) {
         const std::uint32_t j = s.column[e] * s.block + i;
         if (j >= s.columns) break;
-        weights[j] = static_cast<double>(s.values(e)[row % s.block * s.block + i]);
-        add_row(weights[j], j, sums);
+        sums.add(static_cast<double>(s.values(e)[row % s.block * s.block + i]),
+                 &layer_.d[j * layer_.n]);
       }
     }
   }
 
-  const DenseProduct& product_;
-  std::size_t n_;
-  std::vector<ProductSum> inner_;  ///< R^T D
+  const PlainLayer& layer_;
+  std::vector<double> inner_, allowed_, likely_;  ///< R^T D and how far it may be off
 };
 
 /// Values as they are multiplied, times their factor.
@@ -117,16 +96,10 @@ void scale(std::vector<float>& values, Factor factor, const Layer& layer, progra
         scaled(static_cast<double>(value), factor_of(factor, *layer.gamma), type));
 }
 
-/// All, or some side by side.
-kernels::Interval columns_to_compare(std::uint64_t n, bool all, std::uint64_t seed) {
-  const std::uint64_t count = all ? n : std::min(n, kSampledColumns);
-  const std::uint64_t first = data::random_below(seed, sparse::kSampleStream + 1, 0, n - count + 1);
-  return {first, first + count};
-}
-
 }  // namespace
 
-/// Z and Y, each of what the machine multiplied; and Y as the product with the dense W.
+/// Z and Y, each of what the machine multiplied; and Y as the product of X with S, U and V as
+/// given.
 CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& request) const {
   HostThreads threads(request.threads);
   const std::vector<float> y = tensors.floats(chain_.result, threads);
@@ -144,44 +117,35 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
   }
   const CheckResult outer = spmm_static::check_product(
       plan_.outer.partition, chain_.scaled_outer(shape_.type), dense, options_.n, y, request);
-  const CheckResult whole = check_dense(std::span(dense).first(given), y, request, threads);
+  const CheckResult whole = check_layer(std::span(dense).first(given), y, request, threads);
   return kernels::worse(kernels::worse(whole, inner), outer);
 }
 
-CheckResult Pixelfly::check_dense(std::span<const float> d, std::span<const float> y,
+CheckResult Pixelfly::check_layer(std::span<const float> d, std::span<const float> y,
                                   const CheckRequest& request, HostThreads& threads) const {
   const bool forward = options_.pass == Pass::forward;
-  const std::uint32_t rows = chain_.outer.rows;
+  PlainLayer plain{forward ? layer_.s : sparse::transposed(layer_.s),
+                   kernels::rows_of(forward ? layer_.u : layer_.v, threads),
+                   kernels::rows_of(forward ? layer_.v : layer_.u, threads),
+                   layer_.rank(),
+                   d,
+                   options_.n,
+                   rounding_of((plan_.inner ? *plan_.inner : plan_.outer).partition),
+                   rounding_of(plan_.outer.partition)};
+  plain.inner.repeat = plain.outer.repeat = !seeded();
+  scale(plain.s.value, Factor::of_s, layer_, shape_.type);
+  scale(plain.left, Factor::of_uv, layer_, shape_.type);
+  const LayerReference reference(plain, threads);
   kernels::Checked checked{{chain_.result, shape_.type, shape_.partials}};
-  checked.flops = 2 * std::uint64_t{rows} * x_.rows() * options_.n;
-  checked.most_flops = kMostDenseFlops;
-  checked.lines = rows;
-  checked.sample = kernels::sample_lines(rows, kRowStep, request.seed, sparse::kSampleStream);
-  const bool all = compares_all(request.mode, checked.flops, checked.most_flops);
-  DenseProduct product{forward ? layer_.s : sparse::transposed(layer_.s),
-                       kernels::rows_of(forward ? layer_.u : layer_.v, threads),
-                       kernels::rows_of(forward ? layer_.v : layer_.u, threads),
-                       layer_.rank(),
-                       d,
-                       options_.n,
-                       columns_to_compare(options_.n, all, request.seed),
-                       rounding_of((plan_.inner ? *plan_.inner : plan_.outer).partition),
-                       rounding_of(plan_.outer.partition)};
-  product.inner.repeat = product.outer.repeat = !seeded();
-  scale(product.s.value, Factor::of_s, layer_, shape_.type);
-  scale(product.left, Factor::of_uv, layer_, shape_.type);
-  const DenseReference reference(product, threads);
+  checked.flops = useful_flops();
+  checked.lines = plain.s.rows;
+  checked.sample =
+      kernels::sample_lines(checked.lines, kRowStep, request.seed, sparse::kSampleStream);
   checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
     for (const kernels::Strip& strip : strips)
       reference.compare(strip.line, y.subspan(strip.line * options_.n, options_.n), into);
   };
-  CheckResult result = kernels::check(checked, request, threads);
-  if (!all)
-    result.note = fmt::format("the dense W is compared in {} of {} rows and {} of {} columns",
-                              checked.sample.size(), rows, product.columns.size(), options_.n);
-  // Z and Y are compared whole all the same, of what the machine multiplied.
-  result.method = "full";
-  return result;
+  return kernels::check(checked, request, threads);
 }
 
 }  // namespace tessera::pixelfly

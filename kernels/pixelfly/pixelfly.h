@@ -69,8 +69,8 @@ class Pixelfly : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  /// Compares with the dense W, of D row by row.
-  [[nodiscard]] CheckResult check_dense(std::span<const float> d, std::span<const float> y,
+  /// Compares with S D + U V^T D (or the transpose), of D row by row.
+  [[nodiscard]] CheckResult check_layer(std::span<const float> d, std::span<const float> y,
                                         const CheckRequest& request, HostThreads& threads) const;
   /// Whether all that is multiplied is random.
   [[nodiscard]] bool seeded() const {
