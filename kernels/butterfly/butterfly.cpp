@@ -9,7 +9,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::butterfly {
 

@@ -5,8 +5,8 @@
 
 #include "kernels/fft/program.h"
 #include "kernels/fft/vertices.h"
-#include "sim/program/fitted_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/fitted_cost.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera::fft {
 

@@ -10,7 +10,7 @@
 #include "kernels/rounded.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::fft {
 

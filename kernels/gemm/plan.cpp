@@ -1,14 +1,14 @@
 #include "kernels/gemm/plan.h"
 
 #include <algorithm>
-#include <optional>
+#include <vector>
 
-#include "kernels/gemm/cost.h"
-#include "kernels/gemm/finalists.h"
+#include "kernels/gemm/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
+#include "sim/plan/search.h"
 
 namespace tessera::gemm {
 
@@ -28,45 +28,90 @@ bool allows(Layout layout, Stationary stationary) {
   return layout == Layout::blocked || stationary == Stationary::b;
 }
 
-std::uint64_t capacity(const MachineConfig& machine) {
-  return std::uint64_t{machine.tile.sram_kib} * 1024;
+/// Supersteps that plans are tried with: all up to 8, then ever fewer.
+std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
+  std::vector<std::uint32_t> cuts;
+  for (std::uint32_t c = 1; c <= most; c = std::max(c + 1, c + c / 8)) cuts.push_back(c);
+  return cuts;
 }
 
-class Search {
+/// All plans of a problem: grids of parts as options, supersteps as their variants.
+class Plans {
  public:
-  Search(const Problem& problem, MachineCosts& costs)
-      : problem_(problem), machine_(costs.machine()), machine_costs_(costs), costs_(costs) {}
+  Plans(const Problem& problem, plan::Pricing& pricing)
+      : problem_(problem),
+        pricing_(pricing),
+        code_("gemm"),
+        shell_(1),
+        functions_(code_, shell_, pricing.machine().tile.contexts),
+        cuts_(numbers_of_cuts(problem.product.k)) {
+    space_.variants = [this](std::size_t option) {
+      const auto most = std::upper_bound(cuts_.begin(), cuts_.end(), most_cuts_[option]);
+      return static_cast<std::uint32_t>(most - cuts_.begin());
+    };
+    space_.least_bytes = [this](std::size_t option) {
+      const Geometry geometry(problem_, plans_[option]);
+      const std::uint32_t tiles = pricing_.machine().tiles;
+      return stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles) +
+             geometry.y_bytes(kFullest);
+    };
+    space_.describe = [this](std::size_t option, std::uint32_t variant) {
+      return describe_program(Geometry(problem_, plan(option, variant)), pricing_.machine(), code_,
+                              nullptr, nullptr);
+    };
+    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
+      return representatives(Geometry(problem_, plan(option, variant)));
+    };
+    space_.reserved = problem.reserved;
+    space_.schedules = problem.layout == Layout::blocked;
+  }
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
 
-  Candidate run() {
+  /// All that the machine's tiles allow.
+  void add_all() {
     for (const Type partials : {Type::f16, Type::f32}) {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
       if (!problem_.any_partials && partials != problem_.partials) continue;
-      for (const Stationary stationary : {Stationary::a, Stationary::b}) {
-        if (!allows(problem_.layout, stationary)) continue;
-        try_grids(partials, stationary);
-      }
+      for (const Stationary stationary : {Stationary::a, Stationary::b})
+        if (allows(problem_.layout, stationary)) add_grids(partials, stationary);
     }
-    if (finalists_.empty()) fail();
-    return finalists_.best(problem_, machine_costs_);
   }
 
+  void add(const Plan& plan, std::uint32_t most_cuts) {
+    plans_.push_back(plan);
+    most_cuts_.push_back(most_cuts);
+    space_.bounds.push_back(bound(Geometry(problem_, plan)));
+  }
+
+  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
+    Plan plan = plans_[option];
+    plan.cuts = cuts_[variant];
+    return plan;
+  }
+  [[nodiscard]] const plan::Space& space() const { return space_; }
+
  private:
-  void try_grids(Type partials, Stationary stationary) {
+  void add_grids(Type partials, Stationary stationary) {
     const BlockShape block = block_shape(problem_.unit, problem_.dtype, partials);
     const Product most = most_parts(problem_.product, block, stationary);
+    const std::uint32_t tiles = pricing_.machine().tiles;
     Plan plan;
     plan.partials = partials;
     plan.stationary = stationary;
-    for (plan.split_k = 1; plan.split_k <= std::min(most.k, machine_.tiles); ++plan.split_k) {
+    for (plan.split_k = 1; plan.split_k <= std::min(most.k, tiles); ++plan.split_k) {
       if (!worth(most.k, plan.split_k)) continue;
-      const std::uint32_t layer = machine_.tiles / plan.split_k;
+      const std::uint32_t layer = tiles / plan.split_k;
       for (plan.split_n = 1; plan.split_n <= std::min(most.n, layer); ++plan.split_n) {
         if (stationary == Stationary::b && !worth(most.n, plan.split_n)) continue;
         plan.split_m = std::min(most.m, layer / plan.split_n);
         for (const std::uint32_t even : {0U, 1U}) {
           if (even == 1 && (plan.split_m < 2 || plan.split_m % 2 == 0)) break;
           plan.split_m -= even;
-          try_cuts(plan, most.k);
+          for (const Stationary pairs : {Stationary::a, Stationary::b}) {
+            plan.pairs = pairs;
+            add(plan, most.k / plan.split_k);
+          }
         }
       }
     }
@@ -77,62 +122,38 @@ class Search {
     return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
   }
 
-  /// As few supersteps as SRAM allows.
-  void try_cuts(Plan plan, std::uint32_t depth_blocks) {
-    const std::uint32_t most = depth_blocks / plan.split_k;
-    for (const Stationary pairs : {Stationary::a, Stationary::b}) {
-      plan.pairs = pairs;
-      plan.cuts = 1;
-      // More supersteps only cost more. (Without a plan that fits, parts may be of any size.)
-      if (!finalists_.empty() && !finalists_.take(costs_.predict(Geometry(problem_, plan)).cycles))
-        continue;
-      const std::optional<std::uint32_t> cuts = fewest_cuts(plan, most);
-      if (!cuts) continue;
-      plan.cuts = *cuts;
-      const Geometry geometry(problem_, plan);
-      const Prediction prediction = costs_.predict(geometry);
-      if (!finalists_.take(prediction.cycles)) continue;
-      finalists_.add({plan, prediction, program::total(tile_memory(geometry, machine_))});
-    }
-  }
-
-  [[nodiscard]] bool fits(Plan plan, std::uint32_t cuts) {
-    plan.cuts = cuts;
-    const std::uint64_t bytes = program::total(tile_memory(Geometry(problem_, plan), machine_));
-    if (bytes < least_bytes_) {
-      least_bytes_ = bytes;
-      closest_ = plan;
-    }
-    return bytes + problem_.reserved <= capacity(machine_);
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> fewest_cuts(const Plan& plan, std::uint32_t most) {
-    if (fits(plan, 1)) return 1;
-    if (lasting_bytes(Geometry(problem_, plan), machine_) > capacity(machine_)) return std::nullopt;
-    for (std::uint32_t cuts = 2; cuts <= most; cuts = std::max(cuts + 1, cuts + cuts / 8)) {
-      if (fits(plan, cuts)) return cuts;
-    }
-    return std::nullopt;
-  }
-
-  [[noreturn]] void fail() const {
-    const Product& p = problem_.product;
-    const std::string what =
-        fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
-                    counted(machine_.tiles, "tile"), config::resolved(*closest_).dump());
-    program::CategoryBytes need = tile_memory(Geometry(problem_, *closest_), machine_);
-    need[static_cast<std::size_t>(program::Category::tensors)] += problem_.reserved;
-    throw UserError(program::overflow_message(what, {&need, 1}, machine_));
+  /// The fullest tile's product in one superstep, and what it receives for it.
+  [[nodiscard]] std::uint64_t bound(const Geometry& geometry) {
+    const std::uint64_t x = geometry.x_bytes(kFullest, 0);
+    const std::uint64_t w = geometry.w_bytes(kFullest, 0);
+    const bool share_x = geometry.pairs_share_x();
+    const ExchangeLoad load{0, share_x ? w : x, share_x ? x : w, geometry.tiles()};
+    return pricing_.costs().exchange(load) +
+           pricing_.call(shell_, functions_.product(geometry.block(), false),
+                         {geometry.rows(0).size(), geometry.column_blocks(0).size(),
+                          geometry.depth_blocks(0).size()});
   }
 
   const Problem& problem_;
-  const MachineConfig& machine_;
-  const MachineCosts& machine_costs_;
-  PlanCosts costs_;
-  Finalists finalists_;
-  std::uint64_t least_bytes_ = ~std::uint64_t{0};
-  std::optional<Plan> closest_;  ///< the one of least_bytes_, while nothing fits
+  plan::Pricing& pricing_;
+  elf::KernelCode code_;
+  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  Functions functions_;
+  std::vector<std::uint32_t> cuts_;
+  std::vector<Plan> plans_;               ///< by option, of one superstep
+  std::vector<std::uint32_t> most_cuts_;  ///< by option
+  plan::Space space_;
 };
+
+[[noreturn]] void fail(const Problem& problem, const Plan& closest, program::CategoryBytes need,
+                       const MachineConfig& machine) {
+  const Product& p = problem.product;
+  const std::string what =
+      fmt::format("no plan of gemm for m={} n={} k={} fits {}; of the closest, {}", p.m, p.n, p.k,
+                  counted(machine.tiles, "tile"), config::resolved(closest).dump());
+  need[static_cast<std::size_t>(program::Category::tensors)] += problem.reserved;
+  throw UserError(program::overflow_message(what, {&need, 1}, machine));
+}
 
 void check_parts(const char* key, std::uint64_t found, std::uint64_t most, const char* what) {
   if (found >= 1 && found <= most) return;
@@ -155,7 +176,13 @@ void describe(config::Fields& fields, Plan& plan) {
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
-  return Search(problem, costs).run();
+  plan::Pricing pricing(costs);
+  Plans plans(problem, pricing);
+  plans.add_all();
+  const plan::Found found = plan::search(plans.space(), pricing);
+  const Plan plan = plans.plan(found.option, found.variant);
+  if (!found.fits) fail(problem, plan, found.memory, costs.machine());
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
@@ -180,8 +207,12 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
                                counted(machine.tiles, "tile")));
   }
   const Geometry geometry(problem, plan);
-  const std::uint64_t bytes = program::total(tile_memory(geometry, machine));
-  return compiled({plan, PlanCosts(costs).predict(geometry), bytes}, problem, costs);
+  const elf::KernelCode code("gemm");
+  plan::Pricing pricing(costs);
+  const plan::Found found =
+      plan::priced([&] { return describe_program(geometry, machine, code, nullptr, nullptr); },
+                   representatives(geometry), problem.layout == Layout::blocked, pricing);
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
 }  // namespace tessera::gemm

@@ -1,293 +1,433 @@
 #include "kernels/gemm/program.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
-#include "kernels/gemm/relayout.h"
-#include "kernels/gemm/storage.h"
 #include "kernels/gemm/tensors.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::gemm {
 
+using plan::Calls;
+using plan::Description;
+using plan::Pulls;
+using plan::Tile;
 using program::BufferId;
 using program::Place;
 
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 16;  // of a buffer that code is given
+constexpr std::uint64_t kLeastBytes = 16;  // of an array that code is given
 
-class Builder {
- public:
-  Builder(const Geometry& geometry, const MachineConfig& machine, const Destination& destination)
-      : geometry_(geometry),
-        block_(geometry.block()),
-        machine_(machine),
-        to_(destination),
-        program_(destination.program),
-        vertices_(destination.vertices) {}
+/// What the steps of a product share; functions of steps keep it. They run after all statements, so
+/// they keep `y` as it was when they were stated.
+struct Product {
+  Product(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
+          Description& description)
+      : geometry(of), machine(on), functions(code, description, on.tile.contexts) {}
 
-  /// Layout blocked: A and B lie as the plan wants them.
-  void build(const Operand& a, const Operand& b) {
-    x_storage_ = std::make_shared<Storage>(geometry_, Storage::Role::x, machine_.tiles);
-    w_storage_ = std::make_shared<Storage>(geometry_, Storage::Role::w, machine_.tiles);
-    add_buffers();
-    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-      stored_x_.push_back(add_stored(x_storage_, a, b, t, "x stored"));
-      stored_w_.push_back(add_stored(w_storage_, a, b, t, "w stored"));
-    }
-    add_steps();
-    program_.add_tensor(tensor_of_blocks(geometry_, results_));
+  [[nodiscard]] bool splits_depth() const { return geometry.plan().split_k > 1; }
+  [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry.converts(); }
+  [[nodiscard]] Cell cell(Tile tile) const { return geometry.cell(tile); }
+  /// What a tile's arrays are sized for: in layout natural the fullest.
+  [[nodiscard]] Cell size_cell(Tile tile) const { return cell(geometry.natural() ? 0 : tile); }
+  [[nodiscard]] Interval share(Tile tile) const { return geometry.y_share(cell(tile)); }
+  [[nodiscard]] std::uint64_t pairs(Tile tile) const {
+    return share(tile).size() / Vertices::kPair;
   }
 
-  /// Layout natural.
-  void build(const Relayout::Matrices& matrices) {
-    relayout_.emplace(geometry_, machine_, program_, vertices_, matrices);
-    add_buffers();
-    add_step(relayout_->inputs());
-    add_step(relayout_->regrouping());
-    add_steps();
+  Geometry geometry;
+  const MachineConfig& machine;
+  Functions functions;
+  BufferId x{}, w{}, y{}, received{}, result{};
+};
+
+/// Where one operand waits for the superstep that takes it.
+struct Source {
+  BufferId array;
+  std::function<std::vector<Storage::Piece>(const Cell&, std::uint32_t cut)> pieces;
+};
+
+class Statement {
+ public:
+  Statement(const Geometry& geometry, const MachineConfig& machine, const elf::KernelCode& code,
+            Description& description)
+      : description_(description),
+        product_(std::make_shared<Product>(geometry, machine, code, description)) {}
+
+  /// Layout blocked: A and B lie as the plan wants them.
+  void blocked(const Operand* a, const Operand* b) {
+    add_arrays();
+    x_ = stored(Storage::Role::x, "x stored", a, b);
+    w_ = stored(Storage::Role::w, "w stored", a, b);
+    add_products();
+    if (splits_depth()) add_partials();
+    description_.tensor(
+        {tensor_of_blocks(geometry()), product_->result,
+         [p = product_](Tile tile, program::Runs& runs) { add_blocks(p->geometry, tile, runs); },
+         [p = product_](Tile tile) { return p->geometry.result_bytes(p->cell(tile)); }});
+  }
+
+  /// Layout natural: rows become panels before the product, blocks of Y rows after it.
+  void natural(const RowArrays& matrices) {
+    // Before the product's long code: a near address takes one instruction.
+    product_->functions.regrouping(geometry().block().y_bytes(), false);
+    add_arrays();
+    const Side x = side(Storage::Role::x, matrices.a);
+    const Side w = side(Storage::Role::w, matrices.b);
+    add_panels(x, w);
+    add_products();
+    add_rows_of_y();
+    if (splits_depth()) add_partials();
+    add_result(matrices.c);
   }
 
  private:
-  void add_steps() {
-    const std::uint32_t cuts = geometry_.plan().cuts;
-    for (std::uint32_t cut = 0; cut < cuts; ++cut) {
-      add_step(inputs(cut));
-      program::ComputeSet set = product(cut);
-      if (cut + 1 == cuts && !splits_depth() && !relayout_) add_packing(set);
-      add_step(std::move(set));
-    }
-    if (relayout_) add_step(y_to_rows());
-    if (splits_depth()) {
-      add_step(partials());
-      add_step(adding());
-    }
-    if (relayout_) add_step(relayout_->result(results_));
+  struct Side {
+    std::shared_ptr<const Panels> panels;
+    RowArray given;
+    BufferId received, regrouped;
+  };
+
+  [[nodiscard]] const Geometry& geometry() const { return product_->geometry; }
+  [[nodiscard]] Tile tiles() const { return geometry().tiles(); }
+  [[nodiscard]] bool splits_depth() const { return product_->splits_depth(); }
+
+  /// `bytes` of the cell that a tile's part is sized for.
+  template <class Bytes>
+  BufferId array(std::string_view name, const Bytes& bytes, bool keep = false) {
+    return description_.array({name,
+                               [p = product_, bytes](Tile tile) -> std::uint64_t {
+                                 if (tile >= p->geometry.tiles()) return 0;
+                                 return std::max<std::uint64_t>(
+                                     bytes(p->geometry, p->size_cell(tile)), kLeastBytes);
+                               },
+                               keep});
   }
 
-  [[nodiscard]] bool splits_depth() const { return geometry_.plan().split_k > 1; }
-  [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry_.converts(); }
-  [[nodiscard]] Cell cell(std::uint32_t tile) const { return geometry_.cell(tile); }
-  /// What a tile's buffers are sized for: in layout natural the fullest, tile 0, so that all tiles
-  /// are packed as the plan expects.
-  [[nodiscard]] Cell size_cell(std::uint32_t tile) const { return cell(relayout_ ? 0 : tile); }
-
-  template <class Action>
-  void add_step(Action action) {
-    to_.steps.steps.push_back({std::move(action), to_.measured});
+  void add_arrays() {
+    Product& p = *product_;
+    p.result = array(
+        p.y_is_result() ? "y" : "result",
+        [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
+        !geometry().natural());
+    p.x = array("x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell, 0); });
+    p.w = array("w", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell, 0); });
+    p.y = p.y_is_result() && !geometry().natural() ? p.result : add_y("y");
+    if (splits_depth())
+      p.received = array("partials", [](const Geometry& g, const Cell& cell) {
+        return g.y_share(cell).size() * (g.plan().split_k - 1);
+      });
   }
 
-  BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
-                      bool keep = false) {
-    return program_.add_buffer({TileId(tile),
-                                std::max<std::uint64_t>(bytes, kLeastBytes),
-                                8,
-                                keep,
-                                program::Category::tensors,
-                                {},
-                                name});
+  BufferId add_y(std::string_view name) {
+    return array(name, [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
   }
 
-  void add_buffers() {
-    const std::uint32_t tiles = geometry_.tiles();
-    for (std::uint32_t t = 0; t < tiles; ++t) {
-      const BufferId result = add_buffer(t, geometry_.result_bytes(size_cell(t)),
-                                         y_is_result() ? "y" : "result", !relayout_);
-      results_.push_back(result);
-    }
-    for (std::uint32_t t = 0; t < tiles; ++t) {
-      x_.push_back(add_buffer(t, geometry_.x_bytes(size_cell(t), 0), "x"));
-      w_.push_back(add_buffer(t, geometry_.w_bytes(size_cell(t), 0), "w"));
-      y_.push_back(y_is_result() && !relayout_
-                       ? results_[t]
-                       : add_buffer(t, geometry_.y_bytes(size_cell(t)), "y"));
-      if (splits_depth()) received_.push_back(add_buffer(t, received_bytes(t), "partials"));
-    }
+  Source stored(Storage::Role role, std::string_view name, const Operand* a, const Operand* b) {
+    const auto storage = std::make_shared<const Storage>(geometry(), role, product_->machine.tiles);
+    const BufferId held = description_.array(
+        {name, [storage](Tile tile) -> std::uint64_t { return storage->bytes_on(tile); }, false,
+         [storage, a, b](Tile tile, std::span<std::byte> into) {
+           if (a != nullptr) storage->fill(tile, *a, *b, into);
+         }});
+    return {held,
+            [storage](const Cell& cell, std::uint32_t cut) { return storage->pieces(cell, cut); }};
   }
 
-  /// A tile's part of an operand; none if the operand ends before it.
-  BufferId add_stored(const std::shared_ptr<const Storage>& storage, const Operand& a,
-                      const Operand& b, std::uint32_t tile, std::string_view name) {
-    const std::uint32_t bytes = storage->bytes_on(tile);
-    if (bytes == 0) return {};
-    auto fill = [&a, &b, storage, tile](std::span<std::byte> into) {
-      storage->fill(tile, a, b, into);
+  /// As large on every tile as on the fullest.
+  Side side(Storage::Role role, const RowArray& given) {
+    const auto panels = std::make_shared<const Panels>(geometry(), role, product_->machine.tiles);
+    const auto bytes = [panels, most = panels->bytes_on(0)](Tile tile) -> std::uint64_t {
+      return tile < panels->holders() ? most : 0;
     };
-    return program_.add_buffer(
-        {TileId(tile), bytes, 8, false, program::Category::tensors, std::move(fill), name});
-  }
-
-  [[nodiscard]] std::uint64_t received_bytes(std::uint32_t tile) const {
-    return geometry_.y_share(size_cell(tile)).size() * (geometry_.plan().split_k - 1);
-  }
-
-  /// Each portion of X goes to all tiles of its row part, each of W to all of its column part.
-  program::Exchange inputs(std::uint32_t cut) {
-    program::Exchange exchange{"inputs", {}};
-    for (std::uint32_t depth = 0; depth < geometry_.plan().split_k; ++depth) {
-      for (std::uint32_t row = 0; row < geometry_.row_parts(); ++row) {
-        std::vector<BufferId> takers;
-        for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
-          takers.push_back(x_[geometry_.tile({row, column, depth})]);
-        }
-        add_copies(exchange, Storage::Role::x, {row, 0, depth}, cut, takers);
-      }
-      for (std::uint32_t column = 0; column < geometry_.column_parts(); ++column) {
-        std::vector<BufferId> takers;
-        for (std::uint32_t row = 0; row < geometry_.row_parts(); ++row) {
-          takers.push_back(w_[geometry_.tile({row, column, depth})]);
-        }
-        add_copies(exchange, Storage::Role::w, {0, column, depth}, cut, takers);
-      }
-    }
-    return exchange;
-  }
-
-  void add_copies(program::Exchange& exchange, Storage::Role role, const Cell& cell,
-                  std::uint32_t cut, const std::vector<BufferId>& takers) const {
     const bool x = role == Storage::Role::x;
-    const auto& stored = relayout_ ? relayout_->panels(role) : (x ? stored_x_ : stored_w_);
-    const auto pieces = relayout_ ? relayout_->pieces(role, cell, cut)
-                                  : (x ? x_storage_ : w_storage_)->pieces(cell, cut);
-    for (const Storage::Piece& piece : pieces) {
-      program::Copy copy{{stored[piece.tile], piece.offset}, piece.bytes, {}};
-      for (const BufferId taker : takers) copy.destinations.push_back({taker, piece.at});
-      exchange.copies.push_back(std::move(copy));
+    Side made{panels, given, description_.array({x ? "x in rows" : "w in rows", bytes}),
+              description_.array({x ? "x panels" : "w panels", bytes})};
+    (x ? x_ : w_) = {made.regrouped, [panels](const Cell& cell, std::uint32_t cut) {
+                       return panels->pieces(cell, cut);
+                     }};
+    return made;
+  }
+
+  static void pull_panels(const Side& side, Tile tile, Pulls& pulls) {
+    for (const Panel& panel : side.panels->on_tile(tile)) {
+      const std::uint64_t row_bytes = panel.chunks * panel.chunk_bytes;
+      const std::uint64_t begin = panel.chunk * panel.chunk_bytes;
+      for (std::uint64_t row = 0; row < panel.rows; ++row) {
+        const std::uint64_t at = panel.offset + row * row_bytes;
+        for (const Storage::Piece& piece :
+             side.given.stored.pieces(panel.row + row, begin, begin + row_bytes))
+          pulls.push_back({{side.received, word(at + piece.at)},
+                           piece.tile,
+                           {side.given.array, piece.offset},
+                           piece.bytes});
+      }
     }
   }
 
-  program::ComputeSet product(std::uint32_t cut) {
-    program::ComputeSet set{"product", {}};
-    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      const Cell at = cell(t);
-      const Vertices::Part part{geometry_.rows(at.row).size(),
-                                geometry_.column_blocks(at.column).size(),
-                                geometry_.depth_blocks(at.depth, cut).size(), cut > 0};
-      set.vertices.push_back(vertices_.product(TileId(t), block_, part, w_[t], x_[t], y_[t]));
+  void add_panels(const Side& x, const Side& w) {
+    const Tile all = product_->machine.tiles;
+    description_.exchange(
+        "relayout a b", all,
+        [x, w](Tile tile, Pulls& pulls) {
+          pull_panels(x, tile, pulls);
+          pull_panels(w, tile, pulls);
+        },
+        [x, w](Tile tile) -> std::uint64_t {
+          return x.given.stored.bytes_on(tile) + w.given.stored.bytes_on(tile);
+        });
+    const plan::Function& x_code = regrouping_of(x);
+    const plan::Function& w_code = regrouping_of(w);
+    description_.compute("relayout a b", all, [x, w, &x_code, &w_code](Tile tile, Calls& calls) {
+      for (const Side* side : {&x, &w})
+        for (const Panel& panel : side->panels->on_tile(tile))
+          calls.add(side == &x ? x_code : w_code, {panel.rows, panel.chunks},
+                    {{side->received, panel.offset}, {side->regrouped, panel.offset}});
+    });
+  }
+
+  const plan::Function& regrouping_of(const Side& side) {
+    return product_->functions.regrouping(side.panels->on_tile(0).front().chunk_bytes, true);
+  }
+
+  void add_products() {
+    const std::uint32_t cuts = geometry().plan().cuts;
+    for (std::uint32_t cut = 0; cut < cuts; ++cut) {
+      description_.exchange(
+          "inputs", tiles(), [p = product_, x = x_, w = w_, cut](Tile tile, Pulls& pulls) {
+            for (const auto& [source, into] : {std::pair{&x, p->x}, std::pair{&w, p->w}})
+              for (const Storage::Piece& piece : source->pieces(p->cell(tile), cut))
+                pulls.push_back(
+                    {{into, piece.at}, piece.tile, {source->array, piece.offset}, piece.bytes});
+          });
+      const plan::Function& code = product_->functions.product(geometry().block(), cut > 0);
+      const plan::Function* packs =
+          cut + 1 == cuts && !splits_depth() && !geometry().natural() ? packing() : nullptr;
+      description_.compute(
+          "product", tiles(),
+          [p = product_, y = product_->y, cut, &code, packs](Tile tile, Calls& calls) {
+            const Cell cell = p->cell(tile);
+            calls.add(
+                code,
+                {p->geometry.rows(cell.row).size(), p->geometry.column_blocks(cell.column).size(),
+                 p->geometry.depth_blocks(cell.depth, cut).size()},
+                {{p->w}, {p->x}, {y}});
+            if (packs != nullptr) add_packing(*p, *packs, y, tile, calls);
+          });
     }
-    return set;
+  }
+
+  /// f32 partials become f16 results; null if they are of one type.
+  const plan::Function* packing() {
+    return geometry().converts() ? &product_->functions.packing() : nullptr;
+  }
+
+  static void add_packing(const Product& p, const plan::Function& code, BufferId y, Tile tile,
+                          Calls& calls) {
+    const Interval share = p.share(tile);
+    if (share.size() > 0) calls.add(code, {p.pairs(tile)}, {{y, word(share.begin)}, {p.result}});
   }
 
   /// From here on the parts of Y are rows.
-  program::ComputeSet y_to_rows() {
-    std::vector<BufferId> rows = results_;
-    for (std::uint32_t t = 0; t < geometry_.tiles() && !y_is_result(); ++t) {
-      rows[t] = add_buffer(t, geometry_.y_bytes(size_cell(t)), "y in rows");
-    }
-    program::ComputeSet set = relayout_->y_to_rows(y_, rows);
-    y_ = std::move(rows);
-    if (!splits_depth()) add_packing(set);
-    return set;
+  void add_rows_of_y() {
+    const BufferId blocks = product_->y;
+    const BufferId rows = product_->y_is_result() ? product_->result : add_y("y in rows");
+    const plan::Function& code =
+        product_->functions.regrouping(geometry().block().y_bytes(), false);
+    const plan::Function* packs = splits_depth() ? nullptr : packing();
+    description_.compute(
+        "relayout c", tiles(), [p = product_, blocks, rows, &code, packs](Tile tile, Calls& calls) {
+          const Cell cell = p->cell(tile);
+          calls.add(
+              code,
+              {p->geometry.rows(cell.row).size(), p->geometry.column_blocks(cell.column).size()},
+              {{blocks}, {rows}});
+          if (packs != nullptr) add_packing(*p, *packs, rows, tile, calls);
+        });
+    product_->y = rows;
   }
 
-  /// All to all within the tiles that share a part of Y: each takes its share of every other's.
-  program::Exchange partials() {
-    program::Exchange exchange{"partials", {}};
-    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      const Cell to = cell(t);
-      const Interval share = geometry_.y_share(to);
-      if (share.size() == 0) continue;
-      std::uint64_t at = 0;
-      for (std::uint32_t depth = 0; depth < geometry_.plan().split_k; ++depth) {
-        if (depth == to.depth) continue;
-        const std::uint32_t from = geometry_.tile({to.row, to.column, depth});
-        exchange.copies.push_back(
-            {{y_[from], word(share.begin)}, word(share.size()), {{received_[t], word(at)}}});
-        at += share.size();
-      }
-    }
-    return exchange;
+  /// All to all within the tiles that share a part of Y: each takes its share of every other's and
+  /// adds them up.
+  void add_partials() {
+    description_.exchange(
+        "partials", tiles(), [p = product_, y = product_->y](Tile tile, Pulls& pulls) {
+          const Cell to = p->cell(tile);
+          const Interval share = p->share(tile);
+          std::uint64_t at = 0;
+          for (std::uint32_t depth = 0; depth < p->geometry.plan().split_k; ++depth) {
+            if (depth == to.depth) continue;
+            pulls.push_back({{p->received, word(at)},
+                             p->geometry.tile({to.row, to.column, depth}),
+                             {y, word(share.begin)},
+                             word(share.size())});
+            at += share.size();
+          }
+        });
+    const plan::Function& code = product_->functions.adding(geometry().block().partial);
+    const plan::Function* packs = packing();
+    description_.compute(
+        "adding", tiles(), [p = product_, y = product_->y, &code, packs](Tile tile, Calls& calls) {
+          const Interval share = p->share(tile);
+          if (share.size() == 0) return;
+          const Place own{y, word(share.begin)};
+          calls.add(code, {p->pairs(tile), p->geometry.plan().split_k - 1},
+                    {own, {p->received}, packs != nullptr ? own : Place{p->result}});
+          if (packs != nullptr) add_packing(*p, *packs, y, tile, calls);
+        });
   }
 
-  program::ComputeSet adding() {
-    program::ComputeSet set{"adding", {}};
-    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      const Interval share = geometry_.y_share(cell(t));
-      if (share.size() == 0) continue;
-      const Place own{y_[t], word(share.begin)};
-      const Place sum = geometry_.converts() ? own : Place{results_[t]};
-      set.vertices.push_back(vertices_.adding(TileId(t), block_.partial, share.size(),
-                                              geometry_.plan().split_k - 1, own,
-                                              Place{received_[t]}, sum));
-    }
-    add_packing(set);
-    return set;
+  /// Rows of C take what they hold of each tile's share of the finished rows.
+  void add_result(const RowArray& c) {
+    description_.exchange(
+        "relayout c", product_->machine.tiles,
+        [p = product_, c](Tile tile, Pulls& pulls) {
+          const std::uint64_t begin = c.stored.begin(tile);
+          const std::uint64_t end = begin + c.stored.bytes_on(tile);
+          for (std::uint64_t at = begin; at < end;) {
+            const std::uint64_t row = at / c.stored.pitch();
+            const std::uint64_t row_end = std::min((row + 1) * c.stored.pitch(), end);
+            const std::uint64_t column = row * c.stored.pitch();
+            if (row < p->geometry.roles().rows)
+              pull_row(*p, row, {at - column, row_end - column}, {c.array, word(at - begin)},
+                       pulls);
+            at = row_end;
+          }
+        },
+        [p = product_](Tile tile) -> std::uint64_t {
+          return tile < p->geometry.tiles() ? p->geometry.result_bytes(p->cell(tile)) : 0;
+        });
   }
 
-  /// f32 partials become f16 results, after all else in `set`.
-  void add_packing(program::ComputeSet& set) {
-    if (!geometry_.converts()) return;
-    for (std::uint32_t t = 0; t < geometry_.tiles(); ++t) {
-      const Interval share = geometry_.y_share(cell(t));
-      if (share.size() == 0) continue;
-      set.vertices.push_back(vertices_.packing(
-          TileId(t), share.size(), Place{y_[t], word(share.begin)}, Place{results_[t]}));
+  /// Bytes of a row of C, `into` the place of the first.
+  static void pull_row(const Product& p, std::uint64_t row, Interval bytes, Place into,
+                       Pulls& pulls) {
+    const Geometry& g = p.geometry;
+    const BlockShape& block = g.block();
+    const Cell first = g.cell_of(row, 0);
+    const std::uint64_t in_part = row - g.rows(first.row).begin;
+    for (std::uint32_t column = 0; column < g.column_parts(); ++column) {
+      const Interval blocks = g.column_blocks(column);
+      const Interval part{blocks.begin * block.result_bytes(), blocks.end * block.result_bytes()};
+      const std::uint64_t low = std::max(bytes.begin, part.begin);
+      const std::uint64_t high = std::min(bytes.end, part.end);
+      if (low >= high) continue;
+      const std::uint64_t at = in_part * part.size() + low - part.begin;
+      pull_shares(p, {first.row, column, 0}, {at, at + high - low},
+                  {into.buffer, word(into.offset + low - bytes.begin)}, pulls);
     }
   }
 
-  const Geometry& geometry_;
-  const BlockShape& block_;
-  const MachineConfig& machine_;
-  std::shared_ptr<const Storage> x_storage_;
-  std::shared_ptr<const Storage> w_storage_;
-  const Destination& to_;
-  program::Program& program_;
-  Vertices& vertices_;
-  std::optional<Relayout> relayout_;                      // layout natural
-  std::vector<BufferId> results_, x_, w_, y_, received_;  // by tile of the geometry
-  std::vector<BufferId> stored_x_, stored_w_;             // by tile of the machine
+  /// Bytes of the finished part of a cell's Y, from the tiles that add them up.
+  static void pull_shares(const Product& p, Cell cell, Interval bytes, Place into, Pulls& pulls) {
+    const BlockShape& block = p.geometry.block();
+    for (cell.depth = 0; cell.depth < p.geometry.plan().split_k; ++cell.depth) {
+      const Interval share = p.geometry.y_share(cell);
+      const std::uint64_t begin = share.begin / block.partial_bytes * block.input_bytes;
+      const std::uint64_t end = share.end / block.partial_bytes * block.input_bytes;
+      const std::uint64_t low = std::max(bytes.begin, begin);
+      const std::uint64_t high = std::min(bytes.end, end);
+      if (low >= high) continue;
+      pulls.push_back({{into.buffer, word(into.offset + low - bytes.begin)},
+                       p.geometry.tile(cell),
+                       {p.result, word(low - begin)},
+                       word(high - low)});
+    }
+  }
+
+  Description& description_;
+  std::shared_ptr<Product> product_;
+  Source x_, w_;
 };
 
-/// Buffers of matrices as a run begins and ends with them. Each is as large on every tile as on the
-/// fullest: all tiles are then packed as the plan expects.
-Relayout::Matrices given_by_rows(const Geometry& geometry, const MachineConfig& machine,
-                                 program::Program& program, const Operand& a, const Operand& b) {
-  Relayout::Matrices matrices{{RowMajor::of_x(geometry, machine.tiles), {}},
-                              {RowMajor::of_w(geometry, machine.tiles), {}},
-                              {RowMajor::of_result(geometry, machine.tiles), {}}};
-  const auto add = [&](Rows& rows, const Operand* operand, std::string_view name) {
-    for (std::uint32_t t = 0; t < machine.tiles && rows.stored.bytes_on(t) > 0; ++t) {
-      program::Buffer buffer{
-          TileId(t), rows.stored.bytes_on(0), 8, operand == nullptr, program::Category::tensors, {},
-          name};
-      if (operand != nullptr)
-        buffer.contents = [stored = rows.stored, operand, type = geometry.block().input,
-                           t](std::span<std::byte> into) { stored.fill(t, *operand, type, into); };
-      rows.buffers.push_back(program.add_buffer(std::move(buffer)));
-    }
+/// The array of a matrix as a run begins or ends with it, as large on every tile as on the fullest.
+RowArray row_array(Description& description, const RowMajor& stored, std::string_view name,
+                   bool keep, std::function<void(Tile, std::span<std::byte>)> contents) {
+  return {stored,
+          description.array({name,
+                             [stored, most = stored.bytes_on(0)](Tile tile) -> std::uint64_t {
+                               return stored.bytes_on(tile) == 0 ? 0 : most;
+                             },
+                             keep, std::move(contents)})};
+}
+
+RowArrays given_by_rows(const Geometry& geometry, Tile tiles, Description& description,
+                        const Operand* a, const Operand* b) {
+  const auto filled = [type = geometry.block().input](const RowMajor& stored, const Operand* from) {
+    return [stored, from, type](Tile tile, std::span<std::byte> into) {
+      if (from != nullptr) stored.fill(tile, *from, type, into);
+    };
   };
-  add(matrices.c, nullptr, "c");
-  add(matrices.a, &a, "a");
-  add(matrices.b, &b, "b");
-  return matrices;
+  const RowMajor c = RowMajor::of_result(geometry, tiles);
+  const RowMajor x = RowMajor::of_x(geometry, tiles);
+  const RowMajor w = RowMajor::of_w(geometry, tiles);
+  const RowArray result = row_array(description, c, "c", true, {});
+  const RowArray first = row_array(description, x, "a", false, filled(x, a));
+  return {first, row_array(description, w, "b", false, filled(w, b)), result};
 }
 
 }  // namespace
 
-void append_product(const Geometry& geometry, const MachineConfig& machine,
-                    const Relayout::Matrices& matrices, const Destination& destination) {
-  Builder(geometry, machine, destination).build(matrices);
+std::vector<Tile> representatives(const Geometry& geometry) {
+  std::vector<Tile> tiles{0};
+  const std::uint32_t row =
+      geometry.pairs_share_x() ? geometry.column_parts() : geometry.row_parts();
+  // A pair is divided where a row of an odd number of tiles ends, or a layer.
+  for (const std::uint32_t end : {row, geometry.row_parts() * geometry.column_parts()})
+    if (end % 2 == 1 && end < geometry.tiles()) tiles.push_back(end);
+  return tiles;
+}
+
+plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
+                                   const elf::KernelCode& code, const Operand* a,
+                                   const Operand* b) {
+  Description description(machine.tiles);
+  const Type type = geometry.block().input;
+  if (!geometry.natural()) {
+    Statement(geometry, machine, code, description).blocked(a, b);
+  } else {
+    const RowArrays matrices = given_by_rows(geometry, machine.tiles, description, a, b);
+    describe_product(description, geometry, machine, code, matrices);
+    if (a != nullptr)
+      description.tensor(tensor_of({"C", program::Role::result, type, a->rows(), b->columns()},
+                                   matrices.c.stored, matrices.c.array));
+  }
+  if (a != nullptr) {
+    description.tensor(data::tensor_of("A", *a, type));
+    description.tensor(data::tensor_of("B", *b, type));
+  }
+  return description;
+}
+
+void describe_product(Description& description, const Geometry& geometry,
+                      const MachineConfig& machine, const elf::KernelCode& code,
+                      const RowArrays& matrices) {
+  Statement(geometry, machine, code, description).natural(matrices);
 }
 
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operand& a, const Operand& b) {
   const elf::KernelCode code("gemm");
-  program::Program program(machine.tiles);
-  Vertices vertices(code, program, machine.tile.contexts);
-  const Destination destination{program, program.main(), vertices};
-  Builder builder(geometry, machine, destination);
-  const Type type = geometry.block().input;
-  if (geometry.natural()) {
-    const Relayout::Matrices matrices = given_by_rows(geometry, machine, program, a, b);
-    builder.build(matrices);
-    program.add_tensor(
-        tensor_of({"C", program::Role::result, type, a.rows(), b.columns()}, matrices.c));
-  } else {
-    builder.build(a, b);
-  }
-  program.add_tensor(data::tensor_of("A", a, type));
-  program.add_tensor(data::tensor_of("B", b, type));
-  return program;
+  return plan::lower(describe_program(geometry, machine, code, &a, &b));
+}
+
+void append_product(const Geometry& geometry, const MachineConfig& machine,
+                    const Matrices& matrices, const Destination& destination) {
+  const elf::KernelCode code("gemm");
+  Description description(machine.tiles);
+  description.measure(destination.measured);
+  plan::Bound bound;
+  const auto bind = [&](const Rows& rows) -> RowArray {
+    const BufferId array = description.array(
+        {"bound", [rows](Tile tile) -> std::uint64_t { return rows.stored.bytes_on(tile); }});
+    bound[array] = rows.buffers;
+    return {rows.stored, array};
+  };
+  const RowArray a = bind(matrices.a);
+  const RowArray b = bind(matrices.b);
+  describe_product(description, geometry, machine, code, {a, b, bind(matrices.c)});
+  plan::lower_into(description, bound, destination.program, destination.steps);
 }
 
 }  // namespace tessera::gemm

@@ -1,25 +1,51 @@
 #pragma once
 
-#include "kernels/gemm/geometry.h"
-#include "kernels/gemm/relayout.h"
+#include "kernels/gemm/panels.h"
+#include "kernels/gemm/vertices.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
 namespace tessera::gemm {
 
+/// A row-major matrix and the array of a description that holds it.
+struct RowArray {
+  RowMajor stored;
+  program::BufferId array;
+};
+/// A and B as they are given, C where it is wanted. Each is at least as wide and, but for A and C,
+/// as high as whole blocks.
+struct RowArrays {
+  RowArray a, b, c;
+};
+
+/// The program that carries a plan out, with its tensors. Without operands it is good for estimates
+/// alone. All arguments outlive the description.
+plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
+                                   const elf::KernelCode& code, const Operand* a, const Operand* b);
+
+/// Adds the steps of a plan of layout natural to a description in which others make A and B.
+void describe_product(plan::Description& description, const Geometry& geometry,
+                      const MachineConfig& machine, const elf::KernelCode& code,
+                      const RowArrays& matrices);
+
+/// The tiles that stand for all others: the fullest, and those whose pairs take different operands.
+std::vector<plan::Tile> representatives(const Geometry& geometry);
+
 /// The program that carries a plan out. `geometry`, `a` and `b` outlive it.
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
-                               const data::DenseOperand& a, const data::DenseOperand& b);
+                               const Operand& a, const Operand& b);
 
 /// Where the steps of a product go.
 struct Destination {
   program::Program& program;
   program::Sequence& steps;  ///< of the program
-  Vertices& vertices;        ///< what they call belongs to the program
   bool measured = true;
 };
-
+struct Matrices {
+  Rows a, b, c;
+};
 /// Adds the steps of a plan of layout natural, between others that make A and B and use C.
 void append_product(const Geometry& geometry, const MachineConfig& machine,
-                    const Relayout::Matrices& matrices, const Destination& destination);
+                    const Matrices& matrices, const Destination& destination);
 
 }  // namespace tessera::gemm

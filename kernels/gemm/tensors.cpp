@@ -6,9 +6,6 @@
 
 namespace tessera::gemm {
 
-namespace {
-
-/// The numbers of a tile's part of Y, a row of a block at a time.
 void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& runs) {
   const BlockShape& block = geometry.block();
   const Roles& its = geometry.roles();
@@ -28,6 +25,21 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& run
   }
 }
 
+namespace {
+
+/// The numbers that elements [begin, end) of padded rows hold.
+void add_rows(const ByRows& matrix, std::uint64_t pitch, kernels::Interval held,
+              program::Runs& runs) {
+  const std::uint64_t end = std::min(held.end, matrix.rows * pitch);
+  for (std::uint64_t at = held.begin, next = 0; at < end; at = next) {
+    next = std::min(end, (at / pitch + 1) * pitch);
+    const std::uint64_t column = at % pitch;
+    if (column >= matrix.columns) continue;
+    const std::uint64_t count = std::min(next - at, matrix.columns - column);
+    runs.add({at - held.begin, at / pitch * matrix.columns + column, count, 1});
+  }
+}
+
 }  // namespace
 
 program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts) {
@@ -35,19 +47,22 @@ program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector
   program::Tensor tensor{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}};
   for (const RowPart& part : parts)
     tensor.parts.push_back({part.place, word(part.elements.size() * size)});
-  tensor.runs = [parts = std::move(parts), pitch, rows = matrix.rows, columns = matrix.columns](
-                    std::size_t number, program::Runs& runs) {
-    const kernels::Interval& held = parts[number].elements;
-    const std::uint64_t end = std::min(held.end, rows * pitch);
-    for (std::uint64_t at = held.begin, next = 0; at < end; at = next) {
-      next = std::min(end, (at / pitch + 1) * pitch);
-      const std::uint64_t column = at % pitch;
-      if (column >= columns) continue;
-      const std::uint64_t count = std::min(next - at, columns - column);
-      runs.add({at - held.begin, at / pitch * columns + column, count, 1});
-    }
+  tensor.runs = [parts = std::move(parts), pitch, matrix](std::size_t number, program::Runs& runs) {
+    add_rows(matrix, pitch, parts[number].elements, runs);
   };
   return tensor;
+}
+
+plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array) {
+  const std::uint32_t size = data::element_bytes(matrix.type);
+  return {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
+          array,
+          [matrix, stored, size](std::uint32_t tile, program::Runs& runs) {
+            const std::uint64_t first = stored.begin(tile) / size;
+            add_rows(matrix, stored.pitch() / size, {first, first + stored.bytes_on(tile) / size},
+                     runs);
+          },
+          [stored](std::uint32_t tile) -> std::uint64_t { return stored.bytes_on(tile); }};
 }
 
 program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
@@ -60,21 +75,12 @@ program::Tensor tensor_of(const ByRows& matrix, const Rows& lies) {
   return tensor_of(matrix, lies.stored.pitch() / size, std::move(parts));
 }
 
-program::Tensor tensor_of_blocks(const Geometry& geometry,
-                                 const std::vector<program::BufferId>& results) {
+program::Tensor tensor_of_blocks(const Geometry& geometry) {
   const Roles& its = geometry.roles();
   const bool turned = geometry.plan().stationary == Stationary::a;
-  program::Tensor tensor{"C", program::Role::result, geometry.block().input,
-                         turned ? std::vector<std::uint64_t>{its.columns, its.rows}
-                                : std::vector<std::uint64_t>{its.rows, its.columns}};
-  for (std::uint32_t t = 0; t < results.size(); ++t) {
-    const auto bytes = word(geometry.result_bytes(geometry.cell(t)));
-    tensor.parts.push_back({{results[t]}, bytes});
-  }
-  tensor.runs = [geometry](std::size_t tile, program::Runs& runs) {
-    add_blocks(geometry, word(tile), runs);
-  };
-  return tensor;
+  return {"C", program::Role::result, geometry.block().input,
+          turned ? std::vector<std::uint64_t>{its.columns, its.rows}
+                 : std::vector<std::uint64_t>{its.rows, its.columns}};
 }
 
 }  // namespace tessera::gemm

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/relayout.h"
+#include "kernels/gemm/panels.h"
+#include "sim/plan/description.h"
 #include "sim/program/tensor.h"
 
 /// Products' matrices as tensors: which element lies where.
@@ -24,9 +25,12 @@ struct RowPart {
 /// Rows are `pitch` elements apart.
 program::Tensor tensor_of(const ByRows& matrix, std::uint64_t pitch, std::vector<RowPart> parts);
 program::Tensor tensor_of(const ByRows& matrix, const Rows& lies);
+/// In an array of a description.
+plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array);
 
-/// C[m, n] as a plan of layout blocked leaves it, by tile of the geometry.
-program::Tensor tensor_of_blocks(const Geometry& geometry,
-                                 const std::vector<program::BufferId>& results);
+/// C[m, n] as a plan of layout blocked leaves it, without its places.
+program::Tensor tensor_of_blocks(const Geometry& geometry);
+/// Its numbers on a tile of the geometry.
+void add_blocks(const Geometry& geometry, std::uint32_t tile, program::Runs& runs);
 
 }  // namespace tessera::gemm

@@ -6,6 +6,12 @@ namespace tessera::gemm {
 
 using program::Executor;
 
+namespace {
+
+constexpr TileId kAnyTile{0};  ///< whoever reads a description puts its own
+
+}  // namespace
+
 std::uint32_t Vertices::codelet(const std::string& name) {
   const auto [entry, is_new] = codelets_.try_emplace(name);
   if (is_new) entry->second = program_.add_codelet(code_[name]);
@@ -91,6 +97,72 @@ program::Vertex Vertices::regrouping(TileId tile, const Chunks& chunks, bool to_
     vertex.arguments.emplace_back(0U);
   }
   return vertex;
+}
+
+using plan::Function;
+using plan::Sizes;
+using Operands = std::span<const program::Place>;
+
+/// Adds the codelet to the description's at once: their order is that in which functions are asked
+/// for.
+const Function& Functions::known(Function function) {
+  const auto [entry, is_new] = functions_.try_emplace(function.name);
+  if (!is_new) return *entry->second;
+  const std::vector<program::Place> operands(3);
+  static_cast<void>(function.vertex(Sizes(function.axes.size(), 1), operands));
+  return *(entry->second = &description_.function(std::move(function)));
+}
+
+const Function& Functions::product(const BlockShape& block, bool adds) {
+  return known({fmt::format("gemm product {} {}", block.name(), adds),
+                {FittedCost::Axis::shared(contexts_), {1, 1}, {1, 2}},
+                [v = vertices_, block, adds](const Sizes& sizes, Operands operands) {
+                  return v->product(kAnyTile, block, {sizes[0], sizes[1], sizes[2], adds},
+                                    operands[0].buffer, operands[1].buffer, operands[2].buffer);
+                },
+                [block](const Sizes& sizes) {
+                  return std::vector{sizes[1] * sizes[2] * block.w_bytes(),
+                                     sizes[0] * sizes[2] * block.x_bytes(),
+                                     sizes[0] * sizes[1] * block.y_bytes()};
+                }});
+}
+
+const Function& Functions::adding(Type type) {
+  return known({fmt::format("gemm adding {}", type == Type::f32 ? "f32" : "f16"),
+                {FittedCost::Axis::shared(contexts_), {1, 1}},
+                [v = vertices_, type](const Sizes& sizes, Operands operands) {
+                  return v->adding(kAnyTile, type, sizes[0] * Vertices::kPair, word(sizes[1]),
+                                   operands[0], operands[1], operands[2]);
+                },
+                [](const Sizes& sizes) {
+                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
+                  return std::vector{bytes, bytes * sizes[1], bytes};
+                }});
+}
+
+const Function& Functions::packing() {
+  return known({"gemm packing",
+                {FittedCost::Axis::shared(contexts_)},
+                [v = vertices_](const Sizes& sizes, Operands operands) {
+                  return v->packing(kAnyTile, sizes[0] * Vertices::kPair, operands[0], operands[1]);
+                },
+                [](const Sizes& sizes) {
+                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
+                  return std::vector{bytes, bytes};
+                }});
+}
+
+const Function& Functions::regrouping(std::uint32_t chunk_bytes, bool to_blocks) {
+  return known({fmt::format("gemm regrouping {} {}", chunk_bytes, to_blocks),
+                {FittedCost::Axis::shared(contexts_), {1, 1}},
+                [v = vertices_, chunk_bytes, to_blocks](const Sizes& sizes, Operands operands) {
+                  return v->regrouping(kAnyTile, {sizes[0], sizes[1], chunk_bytes}, to_blocks,
+                                       operands[0], operands[1]);
+                },
+                [chunk_bytes](const Sizes& sizes) {
+                  const std::uint64_t bytes = sizes[0] * sizes[1] * chunk_bytes;
+                  return std::vector{bytes, bytes};
+                }});
 }
 
 }  // namespace tessera::gemm

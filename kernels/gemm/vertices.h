@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "kernels/gemm/shape.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/description.h"
 #include "sim/program/program.h"
 
 namespace tessera::gemm {
@@ -65,6 +67,32 @@ class Vertices {
   program::Program& program_;
   std::uint32_t contexts_;
   std::map<std::string, std::uint32_t> codelets_;
+};
+
+/// The same calls as functions of a description. `code` outlives the description.
+class Functions {
+ public:
+  Functions(const elf::KernelCode& code, plan::Description& description, std::uint32_t contexts)
+      : description_(description),
+        contexts_(contexts),
+        vertices_(std::make_shared<Vertices>(code, *description.code(), contexts)) {}
+
+  /// Sizes: rows, column blocks, depth blocks. Operands: w, x, y.
+  const plan::Function& product(const BlockShape& block, bool adds);
+  /// Sizes: pairs of words (kPair), further arrays. Operands: first, further, sum.
+  const plan::Function& adding(Type type);
+  /// Sizes: pairs of words of f32. Operands: partials, result.
+  const plan::Function& packing();
+  /// Sizes: rows, chunks. Operands: source, destination.
+  const plan::Function& regrouping(std::uint32_t chunk_bytes, bool to_blocks);
+
+ private:
+  const plan::Function& known(plan::Function function);
+
+  plan::Description& description_;
+  std::uint32_t contexts_;
+  std::shared_ptr<Vertices> vertices_;
+  std::map<std::string, const plan::Function*> functions_;
 };
 
 }  // namespace tessera::gemm

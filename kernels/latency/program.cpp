@@ -9,7 +9,7 @@
 #include "kernels/latency/latency.h"
 #include "sim/base/counted.h"
 #include "sim/data/random.h"
-#include "sim/program/fitted_cost.h"
+#include "sim/plan/fitted_cost.h"
 
 namespace tessera::latency {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "sim/base/errors.h"
 #include "sim/elf/codelet.h"
-#include "sim/program/fitted_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/fitted_cost.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera::matrix_unit {
 

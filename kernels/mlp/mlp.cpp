@@ -10,7 +10,7 @@
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
 #include "sim/data/read_file.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::mlp {
 

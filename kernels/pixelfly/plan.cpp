@@ -6,8 +6,8 @@
 #include "kernels/spmm_static/cost.h"
 #include "kernels/spmm_static/moved.h"
 #include "sim/base/errors.h"
-#include "sim/program/program_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/program_cost.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera::pixelfly {
 

@@ -6,8 +6,8 @@
 #include "kernels/sparse/plan/transposition_cost.h"
 #include "kernels/spmm_static/plan.h"
 #include "kernels/spmm_static/product.h"
-#include "sim/program/fitted_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/fitted_cost.h"
+#include "sim/plan/step_costs.h"
 
 /// Sampled products: the blocks of A B^T that a pattern has, for A[m,n] and B[k,n] which lie in
 /// blocks on tiles: gradients of weights, the sum over the batch n. Columns of A and B are cut into

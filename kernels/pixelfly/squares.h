@@ -2,8 +2,8 @@
 
 #include "kernels/sparse/code/assembly.h"
 #include "kernels/sparse/code/shape.h"
-#include "sim/program/fitted_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/fitted_cost.h"
+#include "sim/plan/step_costs.h"
 #include "sim/program/workload.h"
 
 /// Rows of B as the matrix unit takes them for A B^T, whose sums run along columns: in squares of

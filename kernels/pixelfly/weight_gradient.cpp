@@ -12,7 +12,7 @@
 #include "kernels/spmm_static/ends.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::pixelfly {
 

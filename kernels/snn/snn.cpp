@@ -13,7 +13,7 @@
 #include "kernels/snn/reference.h"
 #include "sim/base/errors.h"
 #include "sim/data/read_file.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::snn {
 

@@ -7,8 +7,8 @@
 #include "kernels/sparse/plan/transposition_cost.h"
 #include "kernels/spmm_dynamic/cells.h"
 #include "kernels/spmm_dynamic/plan.h"
-#include "sim/program/fitted_cost.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/fitted_cost.h"
+#include "sim/plan/step_costs.h"
 
 /// What plans cost on one machine, which is asked what the tile code and the exchanges take. What
 /// one plan has asked serves the next.

@@ -5,9 +5,9 @@
 
 #include "kernels/sparse/plan/traffic.h"
 #include "kernels/spmm_static/reduction.h"
-#include "sim/program/fitted_cost.h"
+#include "sim/plan/fitted_cost.h"
 #include "sim/program/image.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/step_costs.h"
 
 /// Cycles and bytes of a product on a machine, which is asked what the tile code takes.
 namespace tessera::spmm_static {

@@ -7,7 +7,7 @@
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 namespace tessera::spmm_static {
 

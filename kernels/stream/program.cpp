@@ -10,7 +10,7 @@
 #include "sim/data/element.h"
 #include "sim/data/random.h"
 #include "sim/elf/codelet.h"
-#include "sim/program/fitted_cost.h"
+#include "sim/plan/fitted_cost.h"
 
 namespace tessera::stream {
 

@@ -101,7 +101,7 @@ void Assembly::add_feed(program::HostTransfer& transfer, const Matrix& matrix,
 void Assembly::product(const gemm::Geometry& geometry, const Matrix& a, const Matrix& b,
                        const Matrix& c) {
   gemm::append_product(geometry, machine_, {a.lies, b.lies, c.lies},
-                       {program_, *sequence_, dense_, measured_});
+                       {program_, *sequence_, measured_});
 }
 
 void Assembly::add_elementwise(program::ComputeSet& set, const std::string& name,

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "kernels/sparse/code/relayout.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera::sparse {
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/gemm/cost.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/program.h"
 #include "models/costs/measured_costs.h"
@@ -31,12 +30,13 @@ Problem problem_of(Product product, Layout layout, Type dtype, std::optional<Typ
 
 void check_estimate(const Problem& problem, const MachineConfig& machine) {
   MeasuredCosts costs(machine);
-  const Geometry geometry(problem, choose_plan(problem, costs).plan);
+  const Candidate chosen = choose_plan(problem, costs);
+  const Geometry geometry(problem, chosen.plan);
   const Product& p = problem.product;
   const Operand a(p.m, p.k, problem.dtype, 1, 0);
   const Operand b(p.k, p.n, problem.dtype, 1, 1);
   const program::Needs needs = costs.needs(build_program(geometry, machine, a, b));
-  const auto estimated = static_cast<double>(program::total(tile_memory(geometry, machine)));
+  const auto estimated = static_cast<double>(chosen.tile_bytes);
   const auto compiled = static_cast<double>(needs.memory.max_bytes);
   CAPTURE(p.m);
   CAPTURE((problem.layout == Layout::natural));

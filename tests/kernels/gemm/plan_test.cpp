@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/gemm/cost.h"
+#include "kernels/gemm/geometry.h"
 #include "models/costs/measured_costs.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"

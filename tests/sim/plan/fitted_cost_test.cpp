@@ -1,4 +1,4 @@
-#include "sim/program/fitted_cost.h"
+#include "sim/plan/fitted_cost.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sim/program/program_cost.h"
+#include "sim/plan/program_cost.h"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/base/errors.h"
-#include "sim/program/step_costs.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera {
 

@@ -1,4 +1,4 @@
-#include "sim/program/step_costs.h"
+#include "sim/plan/step_costs.h"
 
 namespace tessera {
 namespace {

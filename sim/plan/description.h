@@ -1,0 +1,220 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/plan/fitted_cost.h"
+#include "sim/program/program.h"
+
+/// A kernel's program, said once: arrays over tiles, and for each step what a tile calls and what
+/// it receives. Evaluated for all tiles it is the program (lower.h); evaluated for a few tiles that
+/// stand for the others it is what a planner needs to know (pricing.h).
+namespace tessera::plan {
+
+using program::BufferId;
+using program::Place;
+using Tile = std::uint32_t;
+
+/// An array over tiles. Its handle is a BufferId that means the part on the tile at hand; a Place
+/// in it is a place in that part.
+struct Array {
+  std::string_view name;                     ///< for the memory table; a literal
+  std::function<std::uint64_t(Tile)> bytes;  ///< of a tile's part; 0: none
+  bool keep = false;                         ///< read by the host after the run
+  /// Writes a part's contents before the run; absent: undefined. Called from any host thread.
+  std::function<void(Tile, std::span<std::byte>)> contents = {};
+  std::uint32_t align = 8;
+  program::Category category = program::Category::tensors;
+  /// Instead of `contents`: before the run of that number.
+  std::function<void(Tile, std::span<std::byte>, std::uint32_t run)> inputs = {};
+
+  [[nodiscard]] bool initialised() const { return contents || inputs; }
+};
+
+using Sizes = FittedCost::Sizes;
+
+/// A codelet as a kernel calls it: one vertex for given sizes and operands. The time of a call is
+/// that of its sizes alone, so it is measured at few of them (FittedCost).
+struct Function {
+  /// Unique: functions of one name take the same time at the same sizes.
+  std::string name;
+  std::vector<FittedCost::Axis> axes;  ///< one a size
+  /// The call, on any tile. The codelet is one of the description's.
+  std::function<program::Vertex(const Sizes&, std::span<const Place> operands)> vertex;
+  /// Bytes of each operand, for samples that times are measured on.
+  std::function<std::vector<std::uint64_t>(const Sizes&)> operand_bytes;
+};
+
+/// A call on one tile. Without a function its time is measured with the operands' contents.
+struct Call {
+  program::Vertex vertex;
+  const Function* function = nullptr;
+  Sizes sizes = {};
+};
+
+/// What one tile calls in a step, in order.
+class Calls {
+ public:
+  void add(program::Vertex vertex) { all_.push_back({std::move(vertex)}); }
+  /// `function` outlives the description's readings.
+  void add(const Function& function, Sizes sizes, std::initializer_list<Place> operands) {
+    all_.push_back(
+        {function.vertex(sizes, {operands.begin(), operands.size()}), &function, std::move(sizes)});
+  }
+  /// A call that takes the time of `function` at `sizes`, whatever its arguments are.
+  void add(program::Vertex vertex, const Function& function, Sizes sizes) {
+    all_.push_back({std::move(vertex), &function, std::move(sizes)});
+  }
+  [[nodiscard]] std::vector<Call>& all() { return all_; }
+
+ private:
+  std::vector<Call> all_;
+};
+
+/// `bytes` at `source` on tile `from` come to `into` on the tile at hand. Tiles that pull the same
+/// bytes of a tile in one step share a multicast.
+struct Pull {
+  Place into;
+  Tile from;
+  Place source;
+  std::uint32_t bytes;
+};
+using Pulls = std::vector<Pull>;
+using HostPieces = std::vector<program::HostPiece>;  ///< places are arrays' on the tile at hand
+
+struct Step;
+using Sequence = std::vector<Step>;
+
+/// Tiles 0 to `tiles` - 1 take part.
+struct Compute {
+  std::string name;
+  Tile tiles;
+  std::function<void(Tile, Calls&)> calls;
+};
+struct Exchange {
+  std::string name;
+  Tile tiles;
+  std::function<void(Tile, Pulls&)> pulls;
+  /// Bytes that a tile sends, for estimates; absent: of each array what it holds, at most as much
+  /// as a tile receives of it.
+  std::function<std::uint64_t(Tile)> sends = {};
+};
+struct Host {
+  std::string name;
+  program::HostTransfer::Direction direction;
+  Tile tiles;
+  std::function<void(Tile, HostPieces&)> pieces;
+};
+struct Repeat {
+  std::uint32_t count;
+  Sequence body;
+};
+/// As program::While; every tile branches on the word at `decision`.
+struct While {
+  std::string name;
+  std::uint64_t turns;  ///< of the body, expected: what the time is predicted for
+  Sequence test, body;
+  Place decision;
+};
+struct Step {
+  std::variant<Compute, Exchange, Host, Repeat, While> action;
+  bool measured = true;
+};
+
+/// A tensor that lies in an array: which numbers a tile's part holds.
+struct TensorOver {
+  program::Tensor tensor;  ///< without parts and runs
+  BufferId array;
+  std::function<void(Tile, program::Runs&)> runs;
+  std::function<std::uint64_t(Tile)> bytes = {};  ///< of the part; absent: the array's
+};
+
+class Description {
+ public:
+  explicit Description(Tile tiles)
+      : tiles_(tiles), codelets_(std::make_shared<program::Program>(1)) {}
+
+  BufferId array(Array array) {
+    arrays_.push_back(std::move(array));
+    return BufferId(static_cast<std::uint32_t>(arrays_.size() - 1));
+  }
+  void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
+    add(Compute{std::move(name), tiles, std::move(calls)});
+  }
+  void exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
+                std::function<std::uint64_t(Tile)> sends = {}) {
+    add(Exchange{std::move(name), tiles, std::move(pulls), std::move(sends)});
+  }
+  void host(std::string name, program::HostTransfer::Direction direction, Tile tiles,
+            std::function<void(Tile, HostPieces&)> pieces) {
+    add(Host{std::move(name), direction, tiles, std::move(pieces)});
+  }
+  /// `body` states the steps of the loop.
+  template <class Body>
+  void repeat(std::uint32_t count, const Body& body) {
+    add(Repeat{count, within(body)});
+  }
+  /// `test` states steps that write `decision`, `body` those of the loop.
+  template <class Test, class Body>
+  void loop_while(std::string name, std::uint64_t turns, Place decision, const Test& test,
+                  const Body& body) {
+    Sequence first = within(test);
+    add(While{std::move(name), turns, std::move(first), within(body), decision});
+  }
+  /// Whether steps from here on are in the measured region.
+  void measure(bool measured) { measured_ = measured; }
+
+  void tensor(TensorOver tensor) { laid_.push_back(std::move(tensor)); }
+  /// One that does not lie in an array: given by the host, or brought by a transfer.
+  void tensor(program::Tensor tensor) { given_.push_back(std::move(tensor)); }
+
+  /// Holds the codelets, to which functions of steps may add: vertices name them by their index
+  /// there. Stays where it is when the description is moved.
+  [[nodiscard]] const std::shared_ptr<program::Program>& code() const { return codelets_; }
+  /// Keeps a function for calls.
+  const Function& function(Function function) {
+    return functions_.emplace_back(std::move(function));
+  }
+
+  [[nodiscard]] Tile tiles() const { return tiles_; }
+  [[nodiscard]] const std::vector<program::Codelet>& codelets() const {
+    return codelets_->codelets();
+  }
+  [[nodiscard]] const std::vector<Array>& arrays() const { return arrays_; }
+  [[nodiscard]] const Array& array(BufferId id) const {
+    return arrays_[static_cast<std::size_t>(id)];
+  }
+  [[nodiscard]] const Sequence& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<TensorOver>& laid_tensors() const { return laid_; }
+  [[nodiscard]] const std::vector<program::Tensor>& given_tensors() const { return given_; }
+
+ private:
+  template <class Action>
+  void add(Action action) {
+    steps_.push_back({std::move(action), measured_});
+  }
+  template <class Body>
+  Sequence within(const Body& body) {
+    Sequence outer = std::exchange(steps_, {});
+    body();
+    return std::exchange(steps_, std::move(outer));
+  }
+
+  Tile tiles_;
+  bool measured_ = true;
+  std::shared_ptr<program::Program> codelets_;
+  std::deque<Function> functions_;
+  std::vector<Array> arrays_;
+  Sequence steps_;
+  std::vector<TensorOver> laid_;
+  std::vector<program::Tensor> given_;
+};
+
+}  // namespace tessera::plan

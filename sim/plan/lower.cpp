@@ -1,0 +1,191 @@
+#include "sim/plan/lower.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace tessera::plan {
+
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const Description& description, const Bound& bound, program::Program& program)
+      : description_(description), program_(program) {
+    // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
+    for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
+    for (std::uint32_t id = 0; id < description.arrays().size(); ++id) {
+      const auto there = bound.find(BufferId(id));
+      if (there == bound.end()) {
+        add_parts(description.arrays()[id]);
+      } else {
+        parts_.push_back(there->second);
+        parts_.back().resize(description.tiles(), kNone);
+      }
+    }
+  }
+
+  void add_steps(program::Sequence& sequence) {
+    program::Sequence steps = lowered(description_.steps());
+    std::move(steps.steps.begin(), steps.steps.end(), std::back_inserter(sequence.steps));
+  }
+
+  void add_tensors() {
+    for (const TensorOver& tensor : description_.laid_tensors()) add_tensor(tensor);
+    for (const program::Tensor& tensor : description_.given_tensors()) program_.add_tensor(tensor);
+  }
+
+ private:
+  static constexpr BufferId kNone{UINT32_MAX};
+
+  void add_parts(const Array& array) {
+    std::vector<BufferId>& parts = parts_.emplace_back(description_.tiles(), kNone);
+    const auto contents =
+        array.contents ? std::make_shared<decltype(array.contents)>(array.contents) : nullptr;
+    const auto inputs =
+        array.inputs ? std::make_shared<decltype(array.inputs)>(array.inputs) : nullptr;
+    for (Tile t = 0; t < description_.tiles(); ++t) {
+      const std::uint64_t bytes = array.bytes(t);
+      if (bytes == 0) continue;
+      program::Buffer part{TileId(t),      bytes, array.align, array.keep,
+                           array.category, {},    array.name};
+      if (contents)
+        part.contents = [contents, t](std::span<std::byte> into) { (*contents)(t, into); };
+      if (inputs)
+        part.inputs = [inputs, t](std::span<std::byte> into, std::uint32_t run) {
+          (*inputs)(t, into, run);
+        };
+      parts[t] = program_.add_buffer(std::move(part));
+    }
+  }
+
+  [[nodiscard]] Place placed(Tile tile, Place place) const {
+    return {parts_[static_cast<std::size_t>(place.buffer)][tile], place.offset};
+  }
+
+  program::Sequence lowered(const Sequence& steps) {
+    program::Sequence sequence;
+    for (const Step& step : steps)
+      sequence.steps.push_back(
+          {std::visit(
+               [&](const auto& action) { return decltype(program::Step::action)(lowered(action)); },
+               step.action),
+           step.measured});
+    return sequence;
+  }
+
+  /// The index in the program of a codelet of the description.
+  std::uint32_t codelet(std::uint32_t number) {
+    if (number >= codelets_.size()) codelets_.resize(number + 1);
+    std::optional<std::uint32_t>& known = codelets_[number];
+    if (!known) known = program_.add_codelet(description_.codelets()[number]);
+    return *known;
+  }
+
+  program::ComputeSet lowered(const Compute& compute) {
+    program::ComputeSet set{compute.name, {}};
+    for (Tile t = 0; t < compute.tiles; ++t) {
+      Calls calls;
+      compute.calls(t, calls);
+      for (Call& call : calls.all()) {
+        call.vertex.tile = TileId(t);
+        call.vertex.codelet = codelet(call.vertex.codelet);
+        for (program::Argument& argument : call.vertex.arguments)
+          if (auto* place = std::get_if<Place>(&argument)) *place = placed(t, *place);
+        set.vertices.push_back(std::move(call.vertex));
+      }
+    }
+    return set;
+  }
+
+  /// Pulls of the same bytes become one copy.
+  program::Exchange lowered(const Exchange& exchange) const {
+    struct Taken {
+      Place source, into;
+      std::uint32_t bytes;
+    };
+    std::vector<Taken> taken;
+    Pulls pulls;
+    for (Tile t = 0; t < exchange.tiles; ++t) {
+      pulls.clear();
+      exchange.pulls(t, pulls);
+      for (const Pull& pull : pulls)
+        if (pull.bytes > 0)
+          taken.push_back({placed(pull.from, pull.source), placed(t, pull.into), pull.bytes});
+    }
+    const auto source = [](const Taken& one) {
+      return std::tuple(one.source.buffer, one.source.offset, one.bytes);
+    };
+    std::stable_sort(taken.begin(), taken.end(),
+                     [&](const Taken& a, const Taken& b) { return source(a) < source(b); });
+    program::Exchange lowered{exchange.name, {}};
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (i == 0 || source(taken[i]) != source(taken[i - 1]))
+        lowered.copies.push_back({taken[i].source, taken[i].bytes, {}});
+      lowered.copies.back().destinations.push_back(taken[i].into);
+    }
+    return lowered;
+  }
+
+  program::HostTransfer lowered(const Host& host) const {
+    program::HostTransfer transfer{host.name, host.direction, {}};
+    for (Tile t = 0; t < host.tiles; ++t) {
+      HostPieces pieces;
+      host.pieces(t, pieces);
+      for (program::HostPiece& piece : pieces) {
+        piece.place = placed(t, piece.place);
+        transfer.pieces.push_back(std::move(piece));
+      }
+    }
+    return transfer;
+  }
+
+  program::Repeat lowered(const Repeat& repeat) { return {repeat.count, lowered(repeat.body)}; }
+
+  program::While lowered(const While& loop) {
+    program::While lowered_loop{loop.name, lowered(loop.test), lowered(loop.body), {}};
+    for (Tile t = 0; t < description_.tiles(); ++t)
+      lowered_loop.decisions.push_back(placed(t, loop.decision));
+    return lowered_loop;
+  }
+
+  void add_tensor(const TensorOver& over) {
+    program::Tensor tensor = over.tensor;
+    const Array& array = description_.array(over.array);
+    std::vector<Tile> tiles;
+    for (Tile t = 0; t < description_.tiles(); ++t) {
+      const Place part = placed(t, {over.array});
+      const std::uint64_t bytes = over.bytes ? over.bytes(t) : array.bytes(t);
+      if (part.buffer == kNone || bytes == 0) continue;
+      tensor.parts.push_back({part, static_cast<std::uint32_t>(bytes)});
+      tiles.push_back(t);
+    }
+    tensor.runs = [tiles = std::move(tiles), runs = over.runs](
+                      std::size_t part, program::Runs& into) { runs(tiles[part], into); };
+    program_.add_tensor(std::move(tensor));
+  }
+
+  const Description& description_;
+  program::Program& program_;
+  std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
+  std::vector<std::optional<std::uint32_t>> codelets_;  ///< by index in the description
+};
+
+}  // namespace
+
+void lower_into(const Description& description, const Bound& bound, program::Program& program,
+                program::Sequence& sequence) {
+  Lowering(description, bound, program).add_steps(sequence);
+}
+
+program::Program lower(const Description& description) {
+  program::Program program(description.tiles());
+  Lowering lowering(description, {}, program);
+  lowering.add_steps(program.main());
+  lowering.add_tensors();
+  return program;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,380 @@
+#include "sim/plan/pricing.h"
+
+#include <algorithm>
+
+#include "sim/base/errors.h"
+#include "sim/program/exchange_compiler.h"
+
+namespace tessera::plan {
+
+namespace {
+
+constexpr TileId kSampleTile{0};
+constexpr std::uint64_t kPieces = 16;  ///< of streams that a schedule cuts, at most
+std::uint64_t entries(std::uint64_t streams) { return streams + std::min(2 * streams, kPieces); }
+
+/// A part of `array` in a program of one tile.
+program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes) {
+  program::Buffer part{kSampleTile, bytes, array.align, array.keep, array.category, {}, array.name};
+  if (array.contents)
+    part.contents = [&array, tile](std::span<std::byte> into) { array.contents(tile, into); };
+  if (array.inputs)
+    part.contents = [&array, tile](std::span<std::byte> into) { array.inputs(tile, into, 0); };
+  return part;
+}
+
+/// Parts of one tile in a program of their own, added when they are first named.
+class Parts {
+ public:
+  Parts(const Description& description, Tile tile, program::Program& sample)
+      : description_(description), tile_(tile), sample_(sample) {}
+
+  [[nodiscard]] std::uint64_t bytes(BufferId array) const {
+    return description_.array(array).bytes(tile_);
+  }
+  Place operator()(Place place) {
+    const auto [known, is_new] = parts_.try_emplace(place.buffer);
+    if (is_new)
+      known->second =
+          sample_.add_buffer(part_of(description_.array(place.buffer), tile_, bytes(place.buffer)));
+    return {known->second, place.offset};
+  }
+  program::Vertex operator()(program::Vertex vertex) {
+    vertex.tile = kSampleTile;
+    vertex.codelet = sample_.add_codelet(description_.codelets()[vertex.codelet]);
+    for (program::Argument& argument : vertex.arguments)
+      if (auto* place = std::get_if<Place>(&argument)) *place = (*this)(*place);
+    return vertex;
+  }
+
+ private:
+  const Description& description_;
+  Tile tile_;
+  program::Program& sample_;
+  std::map<BufferId, BufferId> parts_;
+};
+
+/// What tiles pull of one array in one exchange, the most of any.
+struct Taken {
+  std::uint64_t bytes = 0, pulls = 0;
+};
+
+std::map<BufferId, Taken> taken(const Pulls& pulls) {
+  std::map<BufferId, Taken> all;
+  for (const Pull& pull : pulls) {
+    Taken& one = all[pull.source.buffer];
+    one.bytes += pull.bytes;
+    one.pulls += 1;
+  }
+  return all;
+}
+
+Pulls pulls_of(const Exchange& exchange, Tile tile) {
+  Pulls pulls;
+  if (tile < exchange.tiles) exchange.pulls(tile, pulls);
+  std::erase_if(pulls, [](const Pull& pull) { return pull.bytes == 0; });
+  return pulls;
+}
+
+/// The most that any of `tiles` takes of each array.
+std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles) {
+  std::map<BufferId, Taken> most;
+  for (const Tile tile : tiles)
+    for (const auto& [array, one] : taken(pulls_of(exchange, tile))) {
+      Taken& its = most[array];
+      its = {std::max(its.bytes, one.bytes), std::max(its.pulls, one.pulls)};
+    }
+  return most;
+}
+
+}  // namespace
+
+std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
+  return program::kListHeaderBytes + entries(sends) * program::kSendBytes +
+         entries(receives) * program::kReceiveBytes;
+}
+
+program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
+                                           std::span<const program::PlacedCopy> copies) const {
+  std::map<TileId, std::pair<std::uint64_t, std::uint64_t>> ends;
+  for (const program::PlacedCopy& copy : copies) {
+    ends[copy.source.tile].first += 1;
+    for (const program::Port& port : copy.destinations) ends[port.tile].second += 1;
+  }
+  program::ExchangeNeeds needs{{}, Cycle(0), Cycle(0)};
+  for (const auto& [tile, its] : ends)
+    needs.lists.push_back({tile, list_bytes(its.first, its.second)});
+  return needs;
+}
+
+std::uint64_t Pricing::call(const Description& description, const Function& function,
+                            const Sizes& sizes) {
+  const auto known = fitted_.find(function.name);
+  measured_of_ = &description;
+  measured_function_ = &function;
+  if (known != fitted_.end()) return known->second(sizes);
+  const auto measure = [this](const Sizes& at) {
+    const Function& what = *measured_function_;
+    return steps_.vertex([&](program::Program& sample) {
+      std::vector<Place> operands;
+      for (const std::uint64_t bytes : what.operand_bytes(at))
+        operands.push_back({sample.add_buffer(
+            {kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {}, "sample"})});
+      program::Vertex vertex = what.vertex(at, operands);
+      vertex.tile = kSampleTile;
+      vertex.codelet = sample.add_codelet(measured_of_->codelets()[vertex.codelet]);
+      return vertex;
+    });
+  };
+  return fitted_.emplace(function.name, FittedCost(function.axes, measure)).first->second(sizes);
+}
+
+/// Calls on one tile that run in one step, with the contents of their operands.
+std::uint64_t Pricing::measured(const Description& description, Tile tile,
+                                const std::vector<const Call*>& calls) {
+  std::string names;
+  Kind kind;
+  bool filled = false;
+  for (const Call* call : calls) {
+    const program::Vertex& vertex = call->vertex;
+    names += description.codelets()[vertex.codelet].name + ' ';
+    kind.push_back(static_cast<std::uint64_t>(vertex.executor));
+    kind.push_back(vertex.worker);
+    for (const program::Argument& argument : vertex.arguments) {
+      if (const auto* place = std::get_if<Place>(&argument)) {
+        const Array& array = description.array(place->buffer);
+        filled = filled || array.initialised();
+        kind.insert(kind.end(), {array.bytes(tile), place->offset});
+      } else {
+        kind.push_back(std::get<std::uint32_t>(argument));
+      }
+    }
+  }
+  const auto measure = [&] {
+    return steps_.vertices([&](program::Program& sample) {
+      Parts parts(description, tile, sample);
+      std::vector<program::Vertex> vertices;
+      for (const Call* call : calls) vertices.push_back(parts(call->vertex));
+      return vertices;
+    });
+  };
+  if (filled) return measure();
+  const auto [known, is_new] = known_.try_emplace({std::move(names), std::move(kind)});
+  if (is_new) known->second = measure();
+  return known->second;
+}
+
+class Pricing::TimeWalk {
+ public:
+  TimeWalk(Pricing& pricing, const Description& description, std::span<const Tile> tiles)
+      : pricing_(pricing), description_(description), tiles_(tiles) {}
+
+  void add(const Sequence& sequence, std::uint64_t times) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      const Step& step = sequence[i];
+      if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+        add(repeat->body, times * repeat->count);
+      } else if (const auto* loop = std::get_if<While>(&step.action)) {
+        add(loop->test, times * (loop->turns + 1));
+        add(loop->body, times * loop->turns);
+      } else if (!step.measured) {
+        continue;
+      } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
+        StepCosts::Superstep superstep{load_of(*exchange)};
+        const auto* set = i + 1 < sequence.size() && sequence[i + 1].measured
+                              ? std::get_if<Compute>(&sequence[i + 1].action)
+                              : nullptr;
+        if (set != nullptr) {
+          superstep.vertex_cycles = cycles_of(*set);
+          ++i;
+        }
+        pricing_.steps_.add(sum_, superstep, times);
+      } else if (const auto* set = std::get_if<Compute>(&step.action)) {
+        pricing_.steps_.add(sum_, {{}, cycles_of(*set)}, times);
+      }
+    }
+  }
+
+  [[nodiscard]] const Prediction& sum() const { return sum_; }
+
+ private:
+  std::uint64_t cycles_of(const Compute& set) {
+    std::uint64_t most = 0;
+    for (const Tile tile : tiles_)
+      if (tile < set.tiles) most = std::max(most, cycles_of(set, tile));
+    return most;
+  }
+
+  std::uint64_t cycles_of(const Compute& set, Tile tile) {
+    Calls calls;
+    set.calls(tile, calls);
+    std::uint64_t sum = 0;
+    std::vector<const Call*> others;
+    for (const Call& call : calls.all()) {
+      if (call.function != nullptr)
+        sum += pricing_.call(description_, *call.function, call.sizes);
+      else
+        others.push_back(&call);
+    }
+    return others.empty() ? sum : sum + pricing_.measured(description_, tile, others);
+  }
+
+  /// Of the tile that it asks most of.
+  [[nodiscard]] ExchangeLoad load_of(const Exchange& exchange) const {
+    const std::map<BufferId, Taken> most = most_taken(exchange, tiles_);
+    std::vector<ExchangeLoad> loads;
+    std::uint32_t tiles = exchange.tiles;
+    for (const Tile tile : tiles_) {
+      ExchangeLoad& load = loads.emplace_back();
+      load.sent = sent(exchange, tile, most);
+      const Pulls other = pulls_of(exchange, tile ^ 1U);
+      for (const Pull& pull : pulls_of(exchange, tile)) {
+        tiles = std::max(tiles, pull.from + 1);
+        (shared(pull, other) ? load.shared : load.received) += pull.bytes;
+      }
+    }
+    for (ExchangeLoad& load : loads) load.tiles = tiles;
+    return *std::max_element(loads.begin(), loads.end(), [&](const auto& a, const auto& b) {
+      return pricing_.costs_.exchange(a) < pricing_.costs_.exchange(b);
+    });
+  }
+
+  [[nodiscard]] std::uint64_t sent(const Exchange& exchange, Tile tile,
+                                   const std::map<BufferId, Taken>& most) const {
+    if (exchange.sends) return exchange.sends(tile);
+    std::uint64_t sum = 0;
+    for (const auto& [array, one] : most)
+      sum += std::min(one.bytes, description_.array(array).bytes(tile));
+    return sum;
+  }
+
+  /// Whether the other tile of a pair takes the same bytes.
+  static bool shared(const Pull& pull, const Pulls& other) {
+    return std::any_of(other.begin(), other.end(), [&](const Pull& its) {
+      return its.from == pull.from && its.source.buffer == pull.source.buffer &&
+             its.source.offset == pull.source.offset && its.bytes == pull.bytes;
+    });
+  }
+
+  Pricing& pricing_;
+  const Description& description_;
+  std::span<const Tile> tiles_;
+  Prediction sum_;
+};
+
+Prediction Pricing::time(const Description& description, std::span<const Tile> tiles) {
+  TimeWalk walk(*this, description, tiles);
+  walk.add(description.steps(), 1);
+  return walk.sum();
+}
+
+/// All that one tile holds and does as a program of that tile alone. An exchange copies within the
+/// tile, which keeps alive what is alive in the whole program; its lists are as long as those of
+/// the tile's pulls and of its share of what others pull.
+class Pricing::Sample final : public program::ExchangeSizer {
+ public:
+  Sample(const Description& description, std::span<const Tile> tiles, Tile tile)
+      : tiles_(tiles), tile_(tile), parts_(description, tile, sample_) {
+    sample_.main() = reduced(description.steps());
+    // Parts that no step names are kept, or not there.
+    for (std::uint32_t id = 0; id < description.arrays().size(); ++id) {
+      const Array& array = description.arrays()[id];
+      if (array.keep && array.bytes(tile) > 0) parts_({BufferId(id)});
+    }
+  }
+
+  [[nodiscard]] const program::Program& program() const { return sample_; }
+
+  [[nodiscard]] program::ExchangeNeeds needs(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> /*copies*/) const override {
+    return {{{kSampleTile, list_bytes_[exchange]}}, Cycle(0), Cycle(0)};
+  }
+
+ private:
+  [[nodiscard]] bool holds(BufferId array) const { return parts_.bytes(array) > 0; }
+
+  program::Sequence reduced(const Sequence& steps) {
+    program::Sequence sequence;
+    for (const Step& step : steps)
+      std::visit([&](const auto& action) { add(sequence, action); }, step.action);
+    return sequence;
+  }
+
+  void add(program::Sequence& into, const Compute& compute) {
+    program::ComputeSet set{compute.name, {}};
+    Calls calls;
+    if (tile_ < compute.tiles) compute.calls(tile_, calls);
+    for (Call& call : calls.all()) set.vertices.push_back(parts_(std::move(call.vertex)));
+    into.steps.push_back({std::move(set)});
+  }
+
+  void add(program::Sequence& into, const Exchange& exchange) {
+    program::Exchange own{exchange.name, {}};
+    const Pulls pulls = pulls_of(exchange, tile_);
+    std::uint64_t sends = 0;
+    for (const auto& [array, most] : most_taken(exchange, tiles_)) {
+      if (!holds(array)) continue;
+      const std::uint64_t each = std::max<std::uint64_t>(1, most.bytes / most.pulls);
+      sends += parts_.bytes(array) / each + 1;
+      own.copies.push_back({parts_({array}), 1, {parts_({array})}});
+    }
+    for (const auto& [array, bytes] : destinations(pulls))
+      own.copies.push_back({parts_({array}), 1, {parts_({array})}});
+    if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});
+    list_bytes_.push_back(list_bytes(sends, pulls.size()));
+    into.steps.push_back({std::move(own)});
+  }
+
+  static std::map<BufferId, std::uint64_t> destinations(const Pulls& pulls) {
+    std::map<BufferId, std::uint64_t> all;
+    for (const Pull& pull : pulls) all[pull.into.buffer] += pull.bytes;
+    return all;
+  }
+
+  void add(program::Sequence& into, const Host& host) {
+    program::HostTransfer transfer{host.name, host.direction, {}};
+    HostPieces pieces;
+    if (tile_ < host.tiles) host.pieces(tile_, pieces);
+    for (program::HostPiece& piece : pieces) {
+      piece.place = parts_(piece.place);
+      transfer.pieces.push_back(std::move(piece));
+    }
+    into.steps.push_back({std::move(transfer)});
+  }
+
+  void add(program::Sequence& into, const Repeat& repeat) {
+    into.steps.push_back({program::Repeat{repeat.count, reduced(repeat.body)}});
+  }
+
+  void add(program::Sequence& into, const While& loop) {
+    into.steps.push_back({program::While{
+        loop.name, reduced(loop.test), reduced(loop.body), {parts_(loop.decision)}}});
+  }
+
+  std::span<const Tile> tiles_;
+  Tile tile_;
+  program::Program sample_{1};
+  Parts parts_;
+  std::vector<std::uint64_t> list_bytes_;  ///< by exchange
+};
+
+std::optional<program::CategoryBytes> Pricing::memory(const Description& description,
+                                                      std::span<const Tile> tiles) {
+  constexpr std::uint64_t kAddressable = std::uint64_t{1} << 31;
+  for (const Tile tile : tiles)
+    for (const Array& array : description.arrays())
+      if (array.bytes(tile) >= kAddressable) return std::nullopt;
+  MachineConfig alone = program::compiled_for(machine());
+  alone.tiles = 1;
+  alone.tile.sram_kib = UINT32_MAX / 1024;
+  program::CategoryBytes most{};
+  for (const Tile tile : tiles) {
+    const Sample sample(description, tiles, tile);
+    const program::CategoryBytes needs =
+        program::needs(sample.program(), alone, sample).memory.on_max;
+    if (program::total(needs) > program::total(most)) most = needs;
+  }
+  return most;
+}
+
+}  // namespace tessera::plan

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/plan/description.h"
+#include "sim/plan/step_costs.h"
+#include "sim/program/exchange_compiler.h"
+
+/// What a described program takes on a machine, found from a few of its tiles: `tiles` stand for
+/// all others, so that no tile computes, receives or holds more than one of them. Remembers what
+/// calls take; one for all plans of a workload.
+namespace tessera::plan {
+
+/// Bytes of descriptor lists by the number of streams, with some more for those that a schedule
+/// cuts into pieces or sends twice.
+std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives);
+
+/// Sizes lists by `list_bytes` and schedules nothing.
+class CountedLists final : public program::ExchangeSizer {
+ public:
+  [[nodiscard]] program::ExchangeNeeds needs(
+      std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
+};
+
+class Pricing {
+ public:
+  explicit Pricing(MachineCosts& costs) : costs_(costs), steps_(costs) {}
+
+  [[nodiscard]] const MachineConfig& machine() const { return costs_.machine(); }
+  [[nodiscard]] MachineCosts& costs() const { return costs_; }
+
+  /// Cycles of a call with the code around it, in `description` the function's.
+  std::uint64_t call(const Description& description, const Function& function, const Sizes& sizes);
+
+  /// The measured steps: in each the calls of the slowest of `tiles`, and the exchange of the one
+  /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
+  /// receives of it. Leaves out: schedules that miss their bound, and that tiles which end early
+  /// go on.
+  Prediction time(const Description& description, std::span<const Tile> tiles);
+
+  /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
+  /// lists are counted from pulls. Nothing: more
+  /// than 32 bits address.
+  std::optional<program::CategoryBytes> memory(const Description& description,
+                                               std::span<const Tile> tiles);
+
+ private:
+  class TimeWalk;
+  class Sample;
+  /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
+  using Kind = std::vector<std::uint64_t>;
+
+  std::uint64_t measured(const Description& description, Tile tile,
+                         const std::vector<const Call*>& calls);
+
+  MachineCosts& costs_;
+  StepCosts steps_;
+  std::map<std::string, FittedCost> fitted_;
+  const Description* measured_of_ = nullptr;  ///< the description of `fitted_` calls at hand
+  const Function* measured_function_ = nullptr;
+  std::map<std::pair<std::string, Kind>, std::uint64_t> known_;  ///< by names of codelets and kind
+};
+
+}  // namespace tessera::plan

@@ -1,0 +1,191 @@
+#include "sim/plan/search.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/base/errors.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/program_cost.h"
+
+namespace tessera::plan {
+
+namespace {
+
+constexpr std::size_t kFinalists = 6;
+
+/// A finalist's estimate is no worse than this.
+std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
+
+std::uint64_t capacity(const MachineConfig& machine) {
+  return std::uint64_t{machine.tile.sram_kib} * 1024;
+}
+
+/// Throws UserError if it does not fit.
+Found with_schedules(Found estimate, const Description& description, const Pricing& pricing) {
+  const program::Needs needs = pricing.costs().needs(lower(description));
+  estimate.memory = needs.memory.on_max;
+  estimate.prediction = scheduled(estimate.prediction, needs, pricing.costs());
+  return estimate;
+}
+
+/// Memory of a program of all tiles whose exchanges nobody schedules. Throws UserError if it does
+/// not fit.
+program::CategoryBytes unscheduled(const Description& description, const MachineConfig& machine) {
+  return program::needs(lower(description), machine, CountedLists()).memory.on_max;
+}
+
+class Search {
+ public:
+  Search(const Space& space, Pricing& pricing)
+      : space_(space), pricing_(pricing), room_(capacity(pricing.machine())) {}
+
+  Found run() {
+    std::vector<std::size_t> order(space_.bounds.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return space_.bounds[a] < space_.bounds[b];
+    });
+    while (true) {
+      for (const std::size_t option : order) {
+        if (!takes(space_.bounds[option])) break;
+        consider(option);
+      }
+      if (finalists_.empty()) return closest_;
+      if (const std::optional<Found> found = best()) return *found;
+      // All of them have longer lists than was estimated.
+      finalists_.clear();
+      margin_ += room_ / 64;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool takes(std::uint64_t cycles) const {
+    if (finalists_.empty()) return true;
+    if (cycles > limit(finalists_.front().prediction.cycles)) return false;
+    return finalists_.size() < kFinalists || cycles < finalists_.back().prediction.cycles;
+  }
+
+  void consider(std::size_t option) {
+    const std::uint64_t least = space_.least_bytes(option);
+    const bool hopeless = least + space_.reserved > room_;
+    if (hopeless && least >= least_hopeless_) return;
+    if (hopeless) least_hopeless_ = least;
+    Found found = variant(option, 0);
+    // Further variants only take longer.
+    if (!finalists_.empty() && !takes(time(found))) return;
+    if (!fits(found)) {
+      const auto later = hopeless ? std::nullopt : first_that_fits(option);
+      if (!later) return;
+      found = *later;
+    }
+    found.fits = true;
+    time(found);
+    if (takes(found.prediction.cycles)) add(found);
+  }
+
+  static Found variant(std::size_t option, std::uint32_t number) {
+    Found found;
+    found.option = option;
+    found.variant = number;
+    return found;
+  }
+
+  std::uint64_t time(Found& found) {
+    found.prediction = pricing_.time(space_.describe(found.option, found.variant),
+                                     space_.tiles(found.option, found.variant));
+    return found.prediction.cycles;
+  }
+
+  bool fits(Found& found) {
+    const Description description = space_.describe(found.option, found.variant);
+    const std::vector<Tile> tiles = space_.tiles(found.option, found.variant);
+    const auto memory = pricing_.memory(description, tiles);
+    found.memory = memory.value_or(program::CategoryBytes{});
+    const std::uint64_t bytes = memory ? program::total(*memory) : UINT64_MAX - space_.reserved;
+    if (bytes < closest_bytes_) {
+      closest_bytes_ = bytes;
+      closest_ = found;
+    }
+    return bytes + space_.reserved + margin_ <= room_;
+  }
+
+  /// Variants need less memory the later they come; number 0 does not fit.
+  std::optional<Found> first_that_fits(std::size_t option) {
+    const std::uint32_t end = space_.variants(option);
+    std::uint32_t low = 0;
+    std::optional<Found> first;
+    for (std::uint32_t step = 1; !first && low + 1 < end; step *= 2) {
+      Found found = variant(option, std::min(low + step, end - 1));
+      if (fits(found))
+        first = found;
+      else
+        low = found.variant;
+    }
+    while (first && low + 1 < first->variant) {
+      Found found = variant(option, low + (first->variant - low) / 2);
+      if (fits(found))
+        first = found;
+      else
+        low = found.variant;
+    }
+    return first;
+  }
+
+  void add(const Found& found) {
+    const auto after = std::upper_bound(
+        finalists_.begin(), finalists_.end(), found,
+        [](const Found& a, const Found& b) { return a.prediction.cycles < b.prediction.cycles; });
+    finalists_.insert(after, found);
+    if (finalists_.size() > kFinalists) finalists_.pop_back();
+  }
+
+  /// Of those that fit as programs of all tiles; estimates of time are bounds. Nothing: none fits.
+  std::optional<Found> best() {
+    const bool schedules = space_.schedules && pricing_.machine().tiles <= kMostTilesScheduled;
+    std::optional<Found> best;
+    for (const Found& finalist : finalists_) {
+      if (best && (!schedules || finalist.prediction.cycles >= best->prediction.cycles)) break;
+      const auto exact = compiled(finalist, schedules);
+      if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::optional<Found> compiled(const Found& estimate, bool schedules) const {
+    const Description description = space_.describe(estimate.option, estimate.variant);
+    try {
+      if (schedules) return with_schedules(estimate, description, pricing_);
+      Found exact = estimate;
+      exact.memory = unscheduled(description, pricing_.machine());
+      if (program::total(exact.memory) + space_.reserved <= room_) return exact;
+    } catch (const UserError&) {  // it does not fit
+    }
+    return std::nullopt;
+  }
+
+  const Space& space_;
+  Pricing& pricing_;
+  std::uint64_t room_;                         ///< bytes of a tile
+  std::uint64_t margin_ = 0;                   ///< of it for lists that are longer than estimated
+  std::vector<Found> finalists_;               ///< least predicted cycles first
+  std::uint64_t least_hopeless_ = UINT64_MAX;  ///< least bytes of the options that cannot fit
+  std::uint64_t closest_bytes_ = UINT64_MAX;
+  Found closest_;
+};
+
+}  // namespace
+
+Found search(const Space& space, Pricing& pricing) { return Search(space, pricing).run(); }
+
+Found priced(const std::function<Description()>& describe, std::span<const Tile> tiles,
+             bool schedules, Pricing& pricing) {
+  const Description description = describe();
+  Found found;
+  found.fits = true;
+  found.prediction = pricing.time(description, tiles);
+  found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
+  if (!schedules || pricing.machine().tiles > kMostTilesScheduled) return found;
+  return with_schedules(found, describe(), pricing);
+}
+
+}  // namespace tessera::plan

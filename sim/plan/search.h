@@ -1,0 +1,39 @@
+#pragma once
+
+#include "sim/plan/pricing.h"
+
+/// One search for all kernels.
+namespace tessera::plan {
+
+/// The plans of a workload as the search sees them: options, and of each option variants that need
+/// less and less memory and more and more time (supersteps in which operands are loaded, rounds).
+struct Space {
+  std::vector<std::uint64_t> bounds;  ///< by option: cycles that none of its variants beats
+  /// Bytes of the fullest tile that no variant goes below; cheap.
+  std::function<std::uint64_t(std::size_t option)> least_bytes;
+  std::function<std::uint32_t(std::size_t option)> variants;
+  std::function<Description(std::size_t option, std::uint32_t variant)> describe;
+  /// The tiles that stand for all others.
+  std::function<std::vector<Tile>(std::size_t option, std::uint32_t variant)> tiles;
+  std::uint64_t reserved = 0;  ///< bytes of each tile that other parts of the program hold
+  bool schedules = true;  ///< the exchanges of the best are scheduled, so that their time is exact
+};
+
+struct Found {
+  std::size_t option = 0;
+  std::uint32_t variant = 0;
+  bool fits = false;  ///< else the plan that needs least memory
+  Prediction prediction;
+  program::CategoryBytes memory{};  ///< of the fullest tile; zeros: more than 32 bits address
+};
+
+/// The plan of least predicted cycles that fits the machine's SRAM; of those that take equally long
+/// the first.
+Found search(const Space& space, Pricing& pricing);
+
+/// What one plan takes, of option and variant 0. Throws UserError if `schedules` and it does not
+/// fit.
+Found priced(const std::function<Description()>& describe, std::span<const Tile> tiles,
+             bool schedules, Pricing& pricing);
+
+}  // namespace tessera::plan
