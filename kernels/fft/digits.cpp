@@ -110,6 +110,31 @@ std::uint64_t Digits::output(std::span<const std::uint32_t> values) const {
   return number;
 }
 
-std::uint32_t Digits::fastest_output() const { return row_end_; }
+Digits::Run Digits::result_run(std::uint64_t number) const {
+  std::vector<std::uint32_t> point(phases());
+  for (std::uint64_t end = phases(); end > 0;) {
+    const Interval of = dimension(word(end - 1));
+    for (std::uint64_t d = of.begin; d < of.end; ++d) {
+      point[d] = word(number % plan_.lengths[d]);
+      number /= plan_.lengths[d];
+    }
+    end = of.begin;
+  }
+  const std::uint32_t last = phases() - 1;
+  Run run{0, 0, 0};
+  for (std::uint32_t axis = last; axis-- > 0;) {
+    const EvenSplit pairs{length(axis) / kUnitPoints, plan_.parts[axis]};
+    run.tile = run.tile * plan_.parts[axis] + word(pairs.holder(point[axis] / kUnitPoints));
+  }
+  std::vector<std::uint32_t> digits = order(last);
+  digits.erase(std::find(digits.begin(), digits.end(), fastest_output()));
+  digits.push_back(fastest_output());
+  for (const std::uint32_t d : digits) {
+    const Interval own = values(run.tile, last, d);
+    run.at = run.at * own.size() + point[d] - own.begin;
+    run.points = own.end - point[d];
+  }
+  return run;
+}
 
 }  // namespace tessera::fft

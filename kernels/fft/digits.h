@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "kernels/fft/plan.h"
+#include "kernels/fft/shape.h"
 
 /// A point's number as digits, and which of them each tile holds while one after the other is
 /// transformed.
@@ -46,7 +45,7 @@ class Digits {
   [[nodiscard]] std::uint64_t held(std::uint32_t tile, std::uint32_t phase) const {
     return columns(tile, phase) * length(phase);
   }
-  /// Of all phases.
+  /// The most points that a tile holds in any phase.
   [[nodiscard]] std::uint64_t most_held(std::uint32_t tile) const;
 
   /// Whether the digits of phases p and p + 1 belong to one dimension, so that twiddles stand
@@ -61,14 +60,34 @@ class Digits {
   [[nodiscard]] std::uint64_t input(std::span<const std::uint32_t> values) const;
   [[nodiscard]] std::uint64_t output(std::span<const std::uint32_t> values) const;
   /// The digit of which neighbouring values are neighbours in the result.
-  [[nodiscard]] std::uint32_t fastest_output() const;
+  [[nodiscard]] std::uint32_t fastest_output() const { return row_end_; }
+  /// Points of the result that lie together on a tile after the last phase, where the fastest digit
+  /// lies behind the others.
+  struct Run {
+    std::uint32_t tile;
+    std::uint64_t at;  ///< number of the first on the tile
+    std::uint64_t points;
+  };
+  /// From point `number` of the result on.
+  [[nodiscard]] Run result_run(std::uint64_t number) const;
 
-  /// Calls take(values by digit) for every point of a tile during a phase, in the order in which
-  /// they lie; padding has digit 0 beyond its length.
+  /// Calls take(values, at, points) for each run of points of a tile during a phase that lie
+  /// together where digits lie in `order`: they differ in its last digit alone. `values`: of the
+  /// first of them, by digit; `at`: its number on the tile.
+  template <class Take>
+  void for_runs(std::uint32_t tile, std::uint32_t phase, const std::vector<std::uint32_t>& order,
+                const Take& take) const;
+  /// Calls take(values, byte) for every point of a tile during a phase, in the order in which they
+  /// lie: the real part at that byte, the imaginary part 8 bytes further.
   template <class Take>
   void for_points(std::uint32_t tile, std::uint32_t phase, const Take& take) const;
 
  private:
+  /// Byte of the real part of point `at` of a tile.
+  [[nodiscard]] std::uint64_t point_offset(std::uint64_t at) const {
+    if (phases() == 1) return at * kUnitBytes;
+    return at / kUnitPoints * kUnitBytes + at % kUnitPoints * kRealBytes;
+  }
   /// First digit of the dimension that `digit` belongs to, and one past its last.
   [[nodiscard]] Interval dimension(std::uint32_t digit) const;
 
@@ -78,25 +97,35 @@ class Digits {
 };
 
 template <class Take>
+void Digits::for_runs(std::uint32_t tile, std::uint32_t phase,
+                      const std::vector<std::uint32_t>& order, const Take& take) const {
+  std::vector<Interval> ranges;
+  std::vector<std::uint32_t> now(phases());
+  for (const std::uint32_t digit : order) {
+    ranges.push_back(values(tile, phase, digit));
+    now[digit] = word(ranges.back().begin);
+  }
+  const std::uint64_t points = ranges.back().size();
+  for (std::uint64_t at = 0;; at += points) {
+    take(std::span<const std::uint32_t>(now), at, points);
+    std::size_t d = order.size() - 1;
+    while (d > 0 && ++now[order[d - 1]] == ranges[d - 1].end) {
+      now[order[d - 1]] = word(ranges[d - 1].begin);
+      --d;
+    }
+    if (d == 0) return;
+  }
+}
+
+template <class Take>
 void Digits::for_points(std::uint32_t tile, std::uint32_t phase, const Take& take) const {
   const std::vector<std::uint32_t> digits = order(phase);
-  std::vector<Interval> ranges;
-  ranges.reserve(digits.size());
-  for (const std::uint32_t digit : digits) ranges.push_back(values(tile, phase, digit));
-  for (const Interval& range : ranges)
-    if (range.size() == 0) return;
-  std::vector<std::uint32_t> now(phases());
-  for (std::size_t d = 0; d < digits.size(); ++d)
-    now[digits[d]] = static_cast<std::uint32_t>(ranges[d].begin);
-  for (;;) {
-    take(std::span<const std::uint32_t>(now));
-    std::size_t d = digits.size();
-    while (d-- > 0) {
-      if (++now[digits[d]] < ranges[d].end) break;
-      if (d == 0) return;
-      now[digits[d]] = static_cast<std::uint32_t>(ranges[d].begin);
-    }
-  }
+  for_runs(tile, phase, digits,
+           [&](std::span<const std::uint32_t> first, std::uint64_t at, std::uint64_t points) {
+             std::vector<std::uint32_t> values(first.begin(), first.end());
+             for (const std::uint64_t end = at + points; at < end; ++at, ++values[digits.back()])
+               take(std::span<const std::uint32_t>(values), point_offset(at));
+           });
 }
 
 }  // namespace tessera::fft

@@ -10,22 +10,11 @@
 #include "kernels/rounded.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
-#include "sim/plan/program_cost.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::fft {
 
 namespace {
-
-// The exchanges of more take seconds to schedule.
-constexpr std::uint64_t kMostPointsScheduled = 1U << 16;
-
-constexpr std::uint64_t kRealBytes = 4;
-
-/// The parts of a point of which the real one lies at a byte, the other a word of two behind it.
-void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
-  runs.add(byte / kRealBytes, 2 * number);
-  runs.add(byte / kRealBytes + 2, 2 * number + 1);
-}
 
 data::DenseOperand operand(const Options& options) {
   const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
@@ -80,11 +69,7 @@ Fft::Fft(const Options& options, MachineCosts& costs)
       chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
                              : choose_plan(options.problem, costs)),
       digits_(options.problem, chosen_.plan),
-      x_(operand(options)) {
-  // What little a tile sends is near or far: estimates of more points miss by some percent.
-  if (machine_.tiles <= kMostTilesScheduled && options.problem.total() <= kMostPointsScheduled)
-    chosen_.prediction = scheduled(chosen_.prediction, costs.needs(build()), costs);
-}
+      x_(operand(options)) {}
 
 std::string Fft::problem() const {
   const Problem& p = options_.problem;
@@ -123,38 +108,12 @@ program::Program Fft::build() const {
     const Complex value = point(number);
     return std::array{static_cast<float>(value.real()), static_cast<float>(value.imag())};
   };
-  program::Program program = build_program(digits_, chosen_.unit_parts, machine_, points);
-  add_tensors(program);
-  return program;
-}
-
-/// X[batch x rows, points], as it is wanted.
-void Fft::add_tensors(program::Program& program) const {
-  const Problem& problem = options_.problem;
-  program::Tensor result{
-      "X", program::Role::result, kType, {problem.all_rows(), problem.points, 2}, true};
-  if (problem.layout == Layout::blocked) {
-    for (std::uint32_t t = 0; t < digits_.tiles(); ++t)
-      result.parts.push_back({{program::BufferId(t)}, word(digits_.most_held(t) * kPointBytes)});
-    result.runs = [this](std::size_t tile, program::Runs& runs) {
-      std::uint64_t at = 0;
-      digits_.for_points(word(tile), digits_.phases() - 1,
-                         [&](std::span<const std::uint32_t> values) {
-                           add_point(point_offset(digits_, at++), digits_.output(values), runs);
-                         });
-    };
-  } else {
-    const kernels::EvenStorage stretches(problem.total() * kPointBytes, kUnitBytes, machine_.tiles);
-    for (std::uint32_t t = 0; t < stretches.tiles(); ++t)
-      result.parts.push_back({{program::BufferId(t)}, stretches.bytes_on(t)});
-    result.runs = [stretches](std::size_t tile, program::Runs& runs) {
-      const std::uint64_t first = stretches.begin(tile) / kPointBytes;
-      for (std::uint64_t i = 0; i < stretches.bytes_on(tile) / kPointBytes; ++i)
-        add_point(i / kUnitPoints * kUnitBytes + i % kUnitPoints * kRealBytes, first + i, runs);
-    };
-  }
-  program.add_tensor(std::move(result));
-  program.add_tensor(data::tensor_of("x", x_, kType, true));
+  const elf::KernelCode code("fft");
+  Division division = chosen_.division;
+  plan::Description description =
+      describe_program(digits_, {machine_, code, division, nullptr}, points);
+  description.tensor(data::tensor_of("x", x_, kType, true));
+  return plan::lower(description);
 }
 
 /// Each of log2 N levels rounds what it computes: independent roundings add up to about

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/fft/plan.h"
 #include "kernels/fft/program.h"
 #include "kernels/fft/reference.h"
 #include "sim/data/dense_operand.h"
@@ -41,7 +42,6 @@ class Fft : public Workload {
 
  private:
   [[nodiscard]] Complex point(std::uint64_t number) const;
-  void add_tensors(program::Program& program) const;
 
   Options options_;
   MachineConfig machine_;

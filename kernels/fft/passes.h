@@ -17,7 +17,7 @@ struct Pass {
   [[nodiscard]] std::uint32_t groups() const { return length / (radix * stride); }
   /// The first pass, whose twiddles are 1.
   [[nodiscard]] bool first() const { return groups() == 1; }
-  /// Of its tile code.
+  /// Name of its tile code.
   [[nodiscard]] std::string codelet() const;
 };
 
@@ -41,15 +41,5 @@ RowPairs pairs_for_batch(const Digits& digits, std::uint32_t tile);
 /// After the last phase: rows of the result's fastest digit become columns. No entries where they
 /// lie so already.
 RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile);
-
-/// What is left over points in `order`: runs of the fastest digit of the result, as they then lie.
-struct ResultRun {
-  std::uint64_t point;  ///< number of the first in the result
-  std::uint64_t at;     ///< the same on the tile
-  std::uint64_t points;
-};
-std::vector<ResultRun> result_runs(const Digits& digits, std::uint32_t tile);
-/// Runs of input points that lie together, digit after digit, on a tile of the first phase.
-std::vector<ResultRun> input_runs(const Digits& digits, std::uint32_t tile);
 
 }  // namespace tessera::fft

@@ -5,15 +5,14 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 
 #include <fmt/ranges.h>
 
-#include "kernels/fft/costs.h"
-#include "kernels/sample.h"
+#include "kernels/fft/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/plan/search.h"
 
 namespace tessera::fft {
 
@@ -21,10 +20,14 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr std::size_t kFinalists = 6;
+// The exchanges of more take seconds to schedule.
+constexpr std::uint64_t kMostPointsScheduled = 1U << 16;
 constexpr std::uint32_t kMostFirstBits = 3;  // that a phase's first pass transforms
 constexpr std::uint32_t kMostDigits = 4;     // of one dimension
 constexpr std::uint32_t kMostDigitsOf2 = 2;  // of each of two
+
+/// Few bytes travel near or far, which estimates leave out: small problems are scheduled.
+bool schedules(const Problem& problem) { return problem.total() <= kMostPointsScheduled; }
 
 std::uint64_t product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{1}, std::multiplies<>());
@@ -69,34 +72,69 @@ std::vector<Numbers> radices_of(std::uint32_t length) {
   return all;
 }
 
-class Search {
+/// All plans of a problem as the search sees them.
+class Plans {
  public:
-  Search(const Problem& problem, MachineCosts& costs)
-      : problem_(problem), machine_(costs.machine()), machine_costs_(costs), costs_(costs) {}
+  Plans(const Problem& problem, MachineCosts& costs)
+      : problem_(problem),
+        pricing_(costs),
+        code_("fft"),
+        shell_(1),
+        functions_(code_, shell_, costs.machine().tile.contexts) {}
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
 
-  Candidate run() {
-    const bool flat = problem_.rows == 1;
-    const std::uint32_t most = flat ? kMostDigits : kMostDigitsOf2;
+  Candidate best() {
+    add_all();
+    plan::Space space;
+    for (Plan& plan : plans_) space.bounds.push_back(complete(plan));
+    space.variants = [](std::size_t /*option*/) { return 1U; };
+    space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
+      return described(plans_[option]);
+    };
+    space.tiles = [](std::size_t /*option*/, std::uint32_t /*variant*/) {
+      return std::vector<plan::Tile>{0};
+    };
+    space.schedules = schedules(problem_);
+    const plan::Found found = plan::search(space, pricing_);
+    if (!found.fits) fail(plans_[found.option], found.memory);
+    return {plans_[found.option], found.prediction, division_};
+  }
+
+  Candidate pinned(const Plan& plan) {
+    const std::vector<plan::Tile> tiles{0};
+    const plan::Found found =
+        plan::priced([&] { return described(plan); }, tiles, schedules(problem_), pricing_);
+    return {plan, found.prediction, division_};
+  }
+
+ private:
+  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
+
+  plan::Description described(const Plan& plan) {
+    return describe_program(Digits(problem_, plan), {machine(), code_, division_, &pricing_});
+  }
+
+  void add_all() {
+    const std::uint32_t most = problem_.rows == 1 ? kMostDigits : kMostDigitsOf2;
     Numbers rows;
     if (problem_.batch > 1) rows.push_back(problem_.batch);
     for_digits(bits_of(problem_.rows), most, rows, [&] {
       Numbers lengths = rows;
-      for_digits(bits_of(problem_.points), most, lengths, [&] { try_lengths(lengths); });
+      for_digits(bits_of(problem_.points), most, lengths, [&] { add_lengths(lengths); });
     });
-    return best();
   }
 
- private:
-  void try_lengths(const Numbers& lengths) {
+  void add_lengths(const Numbers& lengths) {
     if (lengths.size() == 1 && lengths[0] > 2) return;  // half of its lanes would be idle
     Numbers parts;
-    try_parts(lengths, parts, machine_.tiles);
+    add_parts(lengths, parts, machine().tiles);
   }
 
   /// Along each axis as many tiles as leave the fullest less than fewer do; along the last all that
   /// are left.
-  void try_parts(const Numbers& lengths, Numbers& parts, std::uint32_t tiles) {
-    if (parts.size() + 1 >= lengths.size()) return try_plan({lengths, parts, {}});
+  void add_parts(const Numbers& lengths, Numbers& parts, std::uint32_t tiles) {
+    if (parts.size() + 1 >= lengths.size()) return add({lengths, parts, {}});
     const std::uint32_t most = std::min(most_parts(lengths, parts.size(), problem_), tiles);
     const bool last = parts.size() + 2 == lengths.size();
     for (std::uint32_t p = last ? most : 1; p <= most; ++p) {
@@ -105,108 +143,88 @@ class Search {
                                     : std::max(lengths[parts.size()], lengths[parts.size() + 1]);
       if (!last && p > 1 && ceil_div(all, p) == ceil_div(all, p - 1)) continue;
       parts.push_back(p);
-      try_parts(lengths, parts, tiles / p);
+      add_parts(lengths, parts, tiles / p);
       parts.pop_back();
     }
   }
 
   /// Work of tile 0: its points, once for each bit that is transformed. A plan of much more than
   /// the least is not worth asking for its cost.
-  [[nodiscard]] bool take(const Digits& digits) {
+  void add(Plan plan) {
+    const Digits digits(problem_, plan);
     std::uint64_t work = 0;
     for (std::uint32_t phase = digits.first_phase(); phase < digits.phases(); ++phase)
       work += digits.held(0, phase) * (bits_of(digits.length(phase)) + 1);
-    if (work > least_work_ + least_work_ / 4) return false;
+    if (work > least_work_ + least_work_ / 4) return;
     least_work_ = std::min(least_work_, work);
-    return true;
+    plans_.push_back(std::move(plan));
   }
 
-  void try_plan(Plan plan) {
-    if (!take(Digits(problem_, plan))) return;
-    for (std::uint32_t phase = problem_.first_phase(); phase < plan.lengths.size(); ++phase) {
-      const Numbers& radices = best_radices(plan, phase);
-      plan.radices.insert(plan.radices.end(), radices.begin(), radices.end());
+  /// Chooses the radices; returns what the passes, the transpositions between phases and the
+  /// exchanges take at least.
+  std::uint64_t complete(Plan& plan) {
+    const Digits digits(problem_, plan);
+    const std::uint32_t last = digits.phases() - 1;
+    std::uint64_t bound = 0;
+    const auto exchange = [&](std::uint32_t phase) {
+      const std::uint64_t bytes = digits.held(0, phase) * kPointBytes;
+      MachineCosts& costs = pricing_.costs();
+      bound += costs.barrier() + costs.exchange({bytes, bytes, 0, digits.tiles()});
+    };
+    if (problem_.layout == Layout::natural) {
+      exchange(digits.first_phase());
+      exchange(last);
     }
-    const Digits digits(problem_, plan);
-    std::uint64_t points = digits.most_held(0);
-    if (points * kPointBytes * 2 > capacity() && least_points_ <= points) return;
-    least_points_ = std::min(least_points_, points);
-    const std::uint64_t cycles = costs_.estimate(digits);
-    const auto after = std::upper_bound(
-        estimates_.begin(), estimates_.end(), cycles,
-        [](std::uint64_t value, const auto& estimate) { return value < estimate.first; });
-    estimates_.insert(after, {cycles, std::move(plan)});
-    if (estimates_.size() > kKept) estimates_.pop_back();
+    for (std::uint32_t phase = digits.first_phase(); phase <= last; ++phase) {
+      const Passes& passes = best_passes(plan.lengths[phase], digits.columns(0, phase));
+      plan.radices.insert(plan.radices.end(), passes.radices.begin(), passes.radices.end());
+      bound += passes.cycles;
+      if (phase == last) break;
+      const Work work{plan.lengths[phase] / kUnitPoints, digits.columns(0, phase) / kUnitPoints};
+      bound += cycles(functions_.transposition(digits.turns_after(phase)), work);
+      if (plan.parts[phase] > 1) exchange(phase);
+    }
+    return bound;
   }
 
-  const Numbers& best_radices(const Plan& plan, std::uint32_t phase) {
-    // Columns do not depend on radices; any will do to ask for them.
-    const Digits digits(problem_, plan);
-    const std::uint32_t length = plan.lengths[phase];
-    const std::uint64_t columns = digits.columns(0, phase);
-    const auto [entry, is_new] = radices_.try_emplace({length, columns});
+  std::uint64_t cycles(const plan::Function& function, const Work& work) {
+    return division_.best(functions_, function, work, &pricing_).cycles;
+  }
+
+  struct Passes {
+    Numbers radices;
+    std::uint64_t cycles = ~std::uint64_t{0};
+  };
+  const Passes& best_passes(std::uint32_t length, std::uint64_t columns) {
+    const auto [entry, is_new] = passes_.try_emplace({length, columns});
     if (!is_new) return entry->second;
-    std::uint64_t least = ~std::uint64_t{0};
     for (const Numbers& radices : radices_of(length)) {
-      const std::uint64_t cycles = costs_.passes(length, columns, radices);
-      if (cycles >= least) continue;
-      least = cycles;
-      entry->second = radices;
+      std::uint64_t sum = 0;
+      for (const Pass& pass : passes_of({{length}, {}, radices}, 0))
+        sum += cycles(functions_.pass(pass), work_of(pass, columns));
+      if (sum < entry->second.cycles) entry->second = {radices, sum};
     }
     return entry->second;
   }
 
-  /// The best of those that fit by what their samples take.
-  Candidate best() {
-    std::optional<Candidate> best;
-    std::size_t fitting = 0;
-    for (const auto& [cycles, plan] : estimates_) {
-      if (fitting == kFinalists) break;
-      Digits digits(problem_, plan);
-      const Numbers unit_parts = costs_.unit_parts(digits);
-      const kernels::Sample sample = build_sample(digits, unit_parts, machine_);
-      const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
-      if (program::total(need) > capacity()) {
-        if (!closest_ || program::total(need) < program::total(closest_need_)) {
-          closest_ = plan;
-          closest_need_ = need;
-        }
-        continue;
-      }
-      ++fitting;
-      const Prediction prediction = kernels::predict_sample(sample, machine_costs_);
-      if (!best || prediction.cycles < best->prediction.cycles)
-        best = {plan, prediction, unit_parts};
-    }
-    if (!best) fail();
-    return *best;
-  }
-
-  [[nodiscard]] std::uint64_t capacity() const {
-    return std::uint64_t{machine_.tile.sram_kib} * 1024;
-  }
-
-  [[noreturn]] void fail() const {
+  [[noreturn]] void fail(const Plan& closest, const program::CategoryBytes& need) const {
     throw UserError(program::overflow_message(
         fmt::format("no plan of fft for {}rows={} points={} fits {}; of the closest, {}",
                     problem_.batch > 1 ? fmt::format("batch={} ", problem_.batch) : "",
-                    problem_.rows, problem_.points, counted(machine_.tiles, "tile"),
-                    config::resolved(*closest_).dump()),
-        {&closest_need_, 1}, machine_));
+                    problem_.rows, problem_.points, counted(machine().tiles, "tile"),
+                    config::resolved(closest).dump()),
+        {&need, 1}, machine()));
   }
 
-  static constexpr std::size_t kKept = 64;
-
   const Problem& problem_;
-  const MachineConfig& machine_;
-  MachineCosts& machine_costs_;
-  Costs costs_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Numbers> radices_;
-  std::vector<std::pair<std::uint64_t, Plan>> estimates_;  ///< least cycles first
-  std::uint64_t least_points_ = ~std::uint64_t{0};
+  plan::Pricing pricing_;
+  elf::KernelCode code_;
+  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  Functions functions_;
+  Division division_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
+  std::vector<Plan> plans_;
   std::uint64_t least_work_ = ~std::uint64_t{0} / 2;
-  std::optional<Plan> closest_;  ///< of those that do not fit
-  program::CategoryBytes closest_need_{};
 };
 
 template <class Found>
@@ -216,7 +234,7 @@ void require(bool holds, const char* key, const Found& found, const std::string&
                  fmt::format("found {}, allowed {}", found, allowed));
 }
 
-/// Whether the first of `lengths` are the batch, if there is one, the next a dimension of this many
+/// True if the first of `lengths` are the batch, if there is one, the next a dimension of this many
 /// points, and the others the other.
 bool divides(const Numbers& lengths, const Problem& problem) {
   std::uint64_t rows = 1;
@@ -262,7 +280,7 @@ void describe(config::Fields& fields, Plan& plan) {
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
-  return Search(problem, costs).run();
+  return Plans(problem, costs).best();
 }
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
@@ -285,11 +303,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
   require(product(plan.parts) <= machine.tiles, "parts", plan.parts,
           fmt::format("a product of at most {}", counted(machine.tiles, "tile")));
   check_radices(plan, first);
-  const Digits digits(problem, plan);
-  Costs measured(costs);
-  const Numbers unit_parts = measured.unit_parts(digits);
-  const kernels::Sample sample = build_sample(digits, unit_parts, machine);
-  return {plan, kernels::predict_sample(sample, costs), unit_parts};
+  return Plans(problem, costs).pinned(plan);
 }
 
 }  // namespace tessera::fft

@@ -1,329 +1,326 @@
 #include "kernels/fft/program.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <numbers>
 
-#include "kernels/fft/vertices.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {
 
 namespace {
 
-void store_point(std::span<std::byte> into, std::uint64_t offset, double real, double imaginary) {
-  data::store_element(kType, into, offset / 4, real);
-  data::store_element(kType, into, offset / 4 + 2, imaginary);
+using plan::Calls;
+using plan::Pulls;
+using plan::Tile;
+
+void store_point(std::span<std::byte> into, std::uint64_t byte, double real, double imaginary) {
+  data::store_element(kType, into, byte / kRealBytes, real);
+  data::store_element(kType, into, byte / kRealBytes + 2, imaginary);
 }
 
-class Builder {
- public:
-  /// `points`: none for a sample of tile 0.
-  Builder(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
-          const MachineConfig& machine, Points points)
-      : digits_(std::make_shared<const Digits>(digits)),
-        unit_parts_(unit_parts),
-        points_(std::move(points)),
-        natural_(digits.problem().layout == Layout::natural),
-        used_(sample() ? 1 : digits.tiles()),
-        all_(sample() ? 1 : machine.tiles),
-        stretches_(digits.problem().total() * kPointBytes, kUnitBytes, machine.tiles),
-        program_(all_),
-        code_("fft"),
-        vertices_(code_, program_, machine.tile.contexts) {}
+/// The number of a point whose parts lie at a byte and two words behind it.
+void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
+  runs.add(byte / kRealBytes, 2 * number);
+  runs.add(byte / kRealBytes + 2, 2 * number + 1);
+}
 
-  program::Program build() {
-    add_buffers();
-    if (natural_) add_inputs();
-    const std::uint32_t first = digits_->first_phase();
-    for (std::uint32_t phase = first; phase < digits_->phases(); ++phase) {
-      for (const Pass& pass : passes_of(digits_->plan(), phase, first)) add_pass(phase, pass);
-      if (phase + 1 < digits_->phases()) add_swap(phase);
+/// Byte of point `at` of a stretch of points in their order.
+constexpr std::uint64_t in_stretch(std::uint64_t at) {
+  return at / kUnitPoints * kUnitBytes + at % kUnitPoints * kRealBytes;
+}
+
+/// Functions of steps share and keep it.
+struct Transform {
+  [[nodiscard]] double sign() const { return digits.problem().sign(); }
+  [[nodiscard]] std::uint64_t points_on(Tile tile) const {
+    return stretches.bytes_on(tile) / kPointBytes;
+  }
+  /// Plans have no points: zeros.
+  void store(std::span<std::byte> into, std::uint64_t byte, std::uint64_t number) const {
+    if (!points) return;
+    const auto [real, imaginary] = points(number);
+    store_point(into, byte, static_cast<double>(real), static_cast<double>(imaginary));
+  }
+
+  Digits digits;
+  Points points;
+  kernels::EvenStorage stretches;  ///< layout natural: points in their order on all tiles
+  std::shared_ptr<Vertices> vertices;
+};
+
+class Statement {
+ public:
+  Statement(const Digits& digits, const Setting& setting, const Points& points,
+            plan::Description& description)
+      : setting_(setting),
+        description_(description),
+        functions_(setting.code, description, setting.machine.tile.contexts),
+        transform_(std::make_shared<const Transform>(
+            Transform{digits,
+                      points,
+                      {digits.problem().total() * kPointBytes, kUnitBytes, setting.machine.tiles},
+                      functions_.vertices()})) {}
+
+  void state() {
+    add_arrays();
+    if (natural()) add_inputs();
+    const std::uint32_t first = digits().first_phase();
+    for (std::uint32_t phase = first; phase < digits().phases(); ++phase) {
+      for (const Pass& pass : passes_of(digits().plan(), phase, first)) add_pass(phase, pass);
+      if (phase + 1 < digits().phases()) add_swap(phase);
     }
-    if (natural_) add_results();
+    if (natural()) add_results();
     end_set();
-    return std::move(program_);
   }
 
  private:
-  [[nodiscard]] bool sample() const { return !points_; }
+  using Calling = std::function<void(Tile, Calls&)>;
+  using PairsOf = std::function<RowPairs(const Digits&, Tile)>;
+  using Contents = std::function<void(Tile, std::span<std::byte>)>;
 
-  // --- buffers ---------------------------------------------------------------------------------
-  BufferId add_buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep,
-                      std::function<void(std::span<std::byte>)> contents = {}) {
-    // What is given before the run lies there from the start, in a sample too.
-    if (sample() && contents) contents = [](std::span<std::byte>) {};
-    return program_.add_buffer(
-        {TileId(tile), bytes, 8, keep, program::Category::tensors, std::move(contents), name});
+  [[nodiscard]] const Digits& digits() const { return transform_->digits; }
+  [[nodiscard]] bool natural() const { return digits().problem().layout == Layout::natural; }
+  [[nodiscard]] Tile all_tiles() const { return setting_.machine.tiles; }
+
+  /// An array of the tiles that transform.
+  template <class Bytes>
+  BufferId array(std::string_view name, const Bytes& bytes, Contents contents, bool keep = false) {
+    return description_.array({name,
+                               [t = transform_, bytes](Tile tile) -> std::uint64_t {
+                                 return tile < t->digits.tiles() ? bytes(t->digits, tile) : 0;
+                               },
+                               keep, std::move(contents)});
   }
 
-  /// The results' first. Transforms begin where they will end.
-  void add_buffers() {
-    if (natural_) {
-      for (std::uint32_t t = 0; t < all_; ++t)
-        results_.push_back(add_buffer(t, stretch_bytes(t), "result", true));
+  /// Holds points in their order.
+  BufferId stretch_array(std::string_view name, Contents contents, bool keep) {
+    const auto bytes = [t = transform_](Tile tile) -> std::uint64_t {
+      return t->stretches.bytes_on(tile);
+    };
+    return description_.array({name, bytes, keep, std::move(contents)});
+  }
+
+  /// The result's array is the first. Transforms begin in the array from which they end in that.
+  void add_arrays() {
+    const std::uint64_t rows = digits().problem().all_rows();
+    const program::Tensor x{
+        "X", program::Role::result, kType, {rows, digits().problem().points, 2}, true};
+    if (natural()) {
+      result_ = stretch_array("result", {}, true);
+      description_.tensor({x, result_, [t = transform_](Tile tile, program::Runs& runs) {
+                             const std::uint64_t first = t->stretches.begin(tile) / kPointBytes;
+                             for (std::uint64_t i = 0; i < t->points_on(tile); ++i)
+                               add_point(in_stretch(i), first + i, runs);
+                           }});
     }
     const bool swapped = moves() % 2 == 1;
-    for (const bool other : {false, true}) {
-      std::vector<BufferId>& rows = swapped == other ? from_ : to_;
-      for (std::uint32_t t = 0; t < used_; ++t) {
-        const bool given = !natural_ && swapped == other;
-        // As large as the fullest tile's, so that all are packed as the plan expects.
-        const std::uint64_t held = digits_->most_held(natural_ ? 0 : t);
-        rows.push_back(add_buffer(t, held * kPointBytes, "points", !natural_ && !other,
-                                  given ? blocked_input(t) : decltype(blocked_input(t)){}));
-      }
-    }
+    const BufferId first = points_array(!swapped, !natural());
+    const BufferId second = points_array(swapped, false);
+    from_ = swapped ? second : first;
+    to_ = swapped ? first : second;
+    if (!natural())
+      description_.tensor({x, first, [t = transform_](Tile tile, program::Runs& runs) {
+                             t->digits.for_points(tile, t->digits.phases() - 1,
+                                                  [&](auto values, std::uint64_t byte) {
+                                                    add_point(byte, t->digits.output(values), runs);
+                                                  });
+                           }});
   }
 
-  [[nodiscard]] std::uint64_t stretch_bytes(std::uint32_t tile) const {
-    const std::uint64_t bytes = stretches_.bytes_on(tile);
-    if (!sample()) return bytes;
-    return std::max(bytes, digits_->most_held(0) * kPointBytes);
+  /// In layout natural as large as the fullest tile's, so that all are packed as the plan expects.
+  BufferId points_array(bool begins, bool keep) {
+    const auto bytes = [fullest = natural()](const Digits& d, Tile tile) {
+      return d.most_held(fullest ? 0 : tile) * kPointBytes;
+    };
+    if (natural() || !begins) return array("points", bytes, {}, keep);
+    const auto fill = [t = transform_](Tile tile, std::span<std::byte> into) {
+      std::fill(into.begin(), into.end(), std::byte{});
+      t->digits.for_points(tile, t->digits.first_phase(), [&](auto values, std::uint64_t byte) {
+        t->store(into, byte, t->digits.input(values));
+      });
+    };
+    return array("points", bytes, fill, keep);
   }
 
-  /// How often points go from one buffer to the other.
-  [[nodiscard]] std::uint32_t moves() const {
-    const Plan& plan = digits_->plan();
-    auto count = static_cast<std::uint32_t>(plan.radices.size());
-    for (std::size_t axis = digits_->first_phase(); axis < plan.parts.size(); ++axis)
+  /// How often points go from one array to the other.
+  [[nodiscard]] std::size_t moves() const {
+    const Plan& plan = digits().plan();
+    std::size_t count = plan.radices.size();
+    for (std::size_t axis = digits().first_phase(); axis < plan.parts.size(); ++axis)
       count += plan.parts[axis] == 1 ? 1 : 2;
     return count;
   }
 
-  std::function<void(std::span<std::byte>)> blocked_input(std::uint32_t tile) const {
-    return [digits = digits_, points = points_, tile](std::span<std::byte> into) {
-      std::fill(into.begin(), into.end(), std::byte{});
-      std::uint64_t at = 0;
-      digits->for_points(tile, digits->first_phase(), [&](std::span<const std::uint32_t> values) {
-        const auto [real, imaginary] = points(digits->input(values));
-        store_point(into, point_offset(*digits, at++), static_cast<double>(real),
-                    static_cast<double>(imaginary));
-      });
-    };
+  void end_set() {
+    if (set_.empty()) return;
+    description_.compute("transform", digits().tiles(),
+                         [set = std::exchange(set_, {})](Tile tile, Calls& calls) {
+                           for (const Calling& call : set) call(tile, calls);
+                         });
   }
 
-  // --- steps -----------------------------------------------------------------------------------
-  template <class Action>
-  void add_step(Action action) {
-    program_.main().steps.push_back({std::move(action)});
-  }
-  void end_set() {
-    if (set_.vertices.empty()) return;
-    add_step(std::move(set_));
-    set_ = {"transform", {}};
-  }
-  void add_exchange(program::Exchange exchange) {
-    end_set();
-    add_step(std::move(exchange));
+  /// Workers divide all tiles' vertices as is best for tile 0.
+  std::uint32_t unit_parts(const plan::Function& function, const Work& work) {
+    return setting_.division.best(functions_, function, work, setting_.pricing).unit_parts;
   }
 
   void add_pass(std::uint32_t phase, const Pass& pass) {
-    const std::uint32_t parts = unit_parts_[vertex_++];
-    for (std::uint32_t t = 0; t < used_; ++t) {
-      BufferId twiddles{};
-      if (!pass.first())
-        twiddles =
-            add_buffer(t, twiddle_bytes(pass), "twiddles", false,
-                       [pass, direction = digits_->problem().direction](std::span<std::byte> into) {
-                         fill_twiddles(pass, direction, into);
-                       });
-      set_.vertices.push_back(vertices_.pass(TileId(t), pass, digits_->columns(t, phase),
-                                             digits_->problem().direction, twiddles, from_[t],
-                                             to_[t], parts));
-    }
+    BufferId twiddles{};
+    if (!pass.first())
+      twiddles = array(
+          "twiddles",
+          [pass](const Digits& /*digits*/, Tile /*tile*/) { return twiddle_bytes(pass); },
+          [pass, direction = digits().problem().direction](
+              Tile /*tile*/, std::span<std::byte> into) { fill_twiddles(pass, direction, into); });
+    const std::uint32_t parts =
+        unit_parts(functions_.pass(pass), work_of(pass, digits().columns(0, phase)));
+    set_.emplace_back([t = transform_, phase, pass, twiddles, parts, from = from_, to = to_](
+                          Tile tile, Calls& calls) {
+      calls.add(t->vertices->pass(pass, t->digits.columns(tile, phase),
+                                  t->digits.problem().direction, twiddles, from, to, parts));
+    });
     std::swap(from_, to_);
   }
 
-  /// exp(-+2 pi i e) for every point, as they lie.
-  BufferId add_turns(std::uint32_t tile, std::uint32_t phase) {
-    const auto fill = [digits = digits_, tile, phase](std::span<std::byte> into) {
-      const std::uint64_t whole = digits->turn_whole(phase);
-      const double step =
-          digits->problem().sign() * 2 * std::numbers::pi / static_cast<double>(whole);
-      std::uint64_t at = 0;
-      digits->for_points(tile, phase, [&](std::span<const std::uint32_t> values) {
-        const double angle = step * static_cast<double>(digits->turn(phase, values) % whole);
-        store_point(into, point_offset(*digits, at++), std::cos(angle), std::sin(angle));
-      });
-    };
-    return add_buffer(tile, digits_->held(tile, phase) * kPointBytes, "turns", false, fill);
+  /// exp(-+2 pi i e) for every point, as they lie after a phase.
+  BufferId turns_array(std::uint32_t phase) {
+    return array(
+        "turns", [phase](const Digits& d, Tile tile) { return d.held(tile, phase) * kPointBytes; },
+        [t = transform_, phase](Tile tile, std::span<std::byte> into) {
+          const std::uint64_t whole = t->digits.turn_whole(phase);
+          const double step = t->sign() * 2 * std::numbers::pi / static_cast<double>(whole);
+          t->digits.for_points(tile, phase, [&](auto values, std::uint64_t byte) {
+            const double angle = step * static_cast<double>(t->digits.turn(phase, values) % whole);
+            store_point(into, byte, std::cos(angle), std::sin(angle));
+          });
+        });
   }
 
-  /// `pairs_of`: the pairs of rows of a tile.
-  template <class PairsOf>
-  void add_transposition(const PairsOf& pairs_of, const std::uint32_t* turned_phase) {
-    const std::uint32_t parts = unit_parts_[vertex_++];
-    for (std::uint32_t t = 0; t < used_; ++t) {
-      RowPairs pairs = pairs_of(t);
-      const std::uint64_t count = pairs.entries.size();
-      const std::uint64_t columns = pairs.columns;
-      const BufferId list =
-          add_buffer(t, count * sizeof(RowPairs::Entry), "list", false,
-                     [entries = std::move(pairs.entries)](std::span<std::byte> into) {
-                       std::memcpy(into.data(), entries.data(), into.size());
-                     });
-      BufferId turns{};
-      if (turned_phase != nullptr) turns = add_turns(t, *turned_phase);
-      set_.vertices.push_back(vertices_.transposition(TileId(t), count, columns,
-                                                      turned_phase != nullptr ? &turns : nullptr,
-                                                      list, from_[t], to_[t], parts));
-    }
+  /// `turned_phase`: the phase whose points are multiplied by the twiddles behind it; null: none.
+  void add_transposition(const PairsOf& pairs_of, const std::uint32_t* turned_phase = nullptr) {
+    const bool turn = turned_phase != nullptr;
+    const BufferId list = array(
+        "list",
+        [pairs_of](const Digits& d, Tile tile) {
+          return pairs_of(d, tile).entries.size() * sizeof(RowPairs::Entry);
+        },
+        [t = transform_, pairs_of](Tile tile, std::span<std::byte> into) {
+          std::memcpy(into.data(), pairs_of(t->digits, tile).entries.data(), into.size());
+        });
+    const BufferId turns = turn ? turns_array(*turned_phase) : BufferId{};
+    const RowPairs first = pairs_of(digits(), 0);
+    const std::uint32_t parts = unit_parts(functions_.transposition(turn),
+                                           {first.entries.size(), first.columns / kUnitPoints});
+    set_.emplace_back([t = transform_, pairs_of, list, turn, turns, parts, from = from_, to = to_](
+                          Tile tile, Calls& calls) {
+      const RowPairs pairs = pairs_of(t->digits, tile);
+      calls.add(t->vertices->transposition(pairs.entries.size(), pairs.columns,
+                                           turn ? &turns : nullptr, list, from, to, parts));
+    });
     std::swap(from_, to_);
   }
 
   void add_swap(std::uint32_t phase) {
-    add_transposition([&](std::uint32_t tile) { return pairs_for_swap(*digits_, tile, phase); },
-                      digits_->turns_after(phase) ? &phase : nullptr);
-    const std::uint32_t parts = digits_->plan().parts[phase];
-    if (parts == 1) return;
-    program::Exchange exchange{"swap", {}};
-    for (std::uint32_t t = 0; t < used_; ++t) {
-      const std::uint64_t columns = digits_->columns(t, phase);
-      const Interval own = digits_->values(t, phase, phase + 1);
-      for (std::uint32_t v = 0; v < parts; ++v) {
-        const Interval part = digits_->part(phase, v);
-        const std::uint64_t bytes = columns * part.size() * kPointBytes;
-        const std::uint64_t at = columns / own.size() * own.begin * part.size() * kPointBytes;
-        const std::uint32_t taker = sample() ? t : digits_->neighbour(t, phase, v);
-        exchange.copies.push_back({{from_[t], word(columns * part.begin * kPointBytes)},
-                                   word(bytes),
-                                   {{to_[taker], word(sample() ? 0 : at)}}});
-      }
-    }
+    add_transposition(
+        [phase](const Digits& d, Tile tile) { return pairs_for_swap(d, tile, phase); },
+        digits().turns_after(phase) ? &phase : nullptr);
+    if (digits().plan().parts[phase] == 1) return;
+    end_set();
+    description_.exchange(
+        "swap", digits().tiles(),
+        [t = transform_, phase, from = from_, to = to_](Tile tile, Pulls& pulls) {
+          const Digits& d = t->digits;
+          const Interval part = d.part(phase, d.coordinate(tile, phase));
+          for (std::uint32_t c = 0; c < d.plan().parts[phase]; ++c) {
+            const Tile giver = d.neighbour(tile, phase, c);
+            const std::uint64_t columns = d.columns(giver, phase);
+            const Interval held = d.values(giver, phase, phase + 1);
+            const std::uint64_t at = columns / held.size() * held.begin * part.size();
+            pulls.push_back({{to, word(at * kPointBytes)},
+                             giver,
+                             {from, word(columns * part.begin * kPointBytes)},
+                             word(columns * part.size() * kPointBytes)});
+          }
+        },
+        sent(phase));
     std::swap(from_, to_);
-    add_exchange(std::move(exchange));
+  }
+
+  /// All that a tile holds in a phase.
+  [[nodiscard]] std::function<std::uint64_t(Tile)> sent(std::uint32_t phase) const {
+    return [t = transform_, phase](Tile tile) -> std::uint64_t {
+      return tile < t->digits.tiles() ? t->digits.held(tile, phase) * kPointBytes : 0;
+    };
   }
 
   /// Points come from where they lie in their order to where the first phase takes them.
   void add_inputs() {
-    std::vector<BufferId> given;
-    for (std::uint32_t t = 0; t < all_; ++t) {
-      const std::uint64_t first = stretches_.begin(t) / kPointBytes;
-      given.push_back(add_buffer(t, stretch_bytes(t), "given", false,
-                                 [points = points_, first](std::span<std::byte> into) {
-                                   for (std::uint64_t i = 0; i < into.size() / kPointBytes; ++i) {
-                                     const auto [real, imaginary] = points(first + i);
-                                     store_point(into, i / 2 * kUnitBytes + i % 2 * 4,
-                                                 static_cast<double>(real),
-                                                 static_cast<double>(imaginary));
-                                   }
-                                 }));
-    }
-    program::Exchange exchange{"inputs", {}};
-    for (std::uint32_t t = 0; t < used_; ++t) {
-      for (const ResultRun& run : input_runs(*digits_, t)) {
-        for_pieces(run, [&](const kernels::EvenStorage::Piece& piece, std::uint64_t at) {
-          exchange.copies.push_back(
-              {{given[piece.tile], piece.offset}, piece.bytes, {{from_[t], word(at)}}});
-        });
-      }
-    }
-    add_exchange(std::move(exchange));
-    if (digits_->first_phase() > 0)
-      add_transposition([&](std::uint32_t tile) { return pairs_for_batch(*digits_, tile); },
-                        nullptr);
-    if (digits_->phases() > 1) return;
-    // One column: points of neighbouring rows were neighbours.
-    add_transposition(
-        [&](std::uint32_t) {
-          return RowPairs{{{0, kUnitBytes}}, digits_->length(0)};
+    const BufferId given = stretch_array(
+        "given",
+        [t = transform_](Tile tile, std::span<std::byte> into) {
+          const std::uint64_t first = t->stretches.begin(tile) / kPointBytes;
+          for (std::uint64_t i = 0; i < t->points_on(tile); ++i)
+            t->store(into, in_stretch(i), first + i);
         },
-        nullptr);
+        false);
+    description_.exchange(
+        "inputs", digits().tiles(), [t = transform_, given, from = from_](Tile tile, Pulls& pulls) {
+          t->digits.for_runs(
+              tile, t->digits.first_phase(), t->digits.order(0),
+              [&](auto values, std::uint64_t at, std::uint64_t points) {
+                const std::uint64_t begin = t->digits.input(values) * kPointBytes;
+                for (const auto& piece : t->stretches.pieces(begin, begin + points * kPointBytes))
+                  pulls.push_back({{from, word(at * kPointBytes + piece.at)},
+                                   piece.tile,
+                                   {given, piece.offset},
+                                   piece.bytes});
+              });
+        });
+    if (digits().first_phase() > 0) add_transposition(pairs_for_batch);
+    if (digits().phases() > 1) return;
+    // One column: points of neighbouring rows were neighbours.
+    add_transposition([](const Digits& d, Tile /*tile*/) {
+      return RowPairs{{{0, kUnitBytes}}, d.length(0)};
+    });
   }
 
   void add_results() {
-    if (!pairs_for_result(*digits_, 0).entries.empty())
-      add_transposition([&](std::uint32_t tile) { return pairs_for_result(*digits_, tile); },
-                        nullptr);
-    program::Exchange exchange{"results", {}};
-    for (std::uint32_t t = 0; t < used_; ++t) {
-      for (const ResultRun& run : result_runs(*digits_, t)) {
-        for_pieces(run, [&](const kernels::EvenStorage::Piece& piece, std::uint64_t at) {
-          exchange.copies.push_back(
-              {{from_[t], word(at)}, piece.bytes, {{results_[piece.tile], piece.offset}}});
-        });
-      }
-    }
-    add_exchange(std::move(exchange));
+    if (!pairs_for_result(digits(), 0).entries.empty()) add_transposition(pairs_for_result);
+    end_set();
+    description_.exchange(
+        "results", all_tiles(),
+        [t = transform_, result = result_, from = from_](Tile tile, Pulls& pulls) {
+          const std::uint64_t first = t->stretches.begin(tile) / kPointBytes;
+          for (std::uint64_t at = 0, points = 0; at < t->points_on(tile); at += points) {
+            const Digits::Run run = t->digits.result_run(first + at);
+            points = std::min(run.points, t->points_on(tile) - at);
+            pulls.push_back({{result, word(at * kPointBytes)},
+                             run.tile,
+                             {from, word(run.at * kPointBytes)},
+                             word(points * kPointBytes)});
+          }
+        },
+        sent(digits().phases() - 1));
   }
 
-  /// Calls take(piece, bytes on the tile) for the stretches that a run lies in.
-  template <class Take>
-  void for_pieces(const ResultRun& run, const Take& take) const {
-    const std::uint64_t begin = run.point * kPointBytes;
-    if (sample()) {
-      take({0, 0, 0, word(run.points * kPointBytes)}, run.at * kPointBytes);
-      return;
-    }
-    for (const auto& piece : stretches_.pieces(begin, begin + run.points * kPointBytes))
-      take(piece, run.at * kPointBytes + piece.at);
-  }
-
-  std::shared_ptr<const Digits> digits_;
-  const std::vector<std::uint32_t>& unit_parts_;
-  Points points_;
-  bool natural_;
-  std::uint32_t used_;  ///< tiles that transform
-  std::uint32_t all_;   ///< tiles that hold points in their order
-  kernels::EvenStorage stretches_;
-  program::Program program_;
-  elf::KernelCode code_;
-  Vertices vertices_;
-  std::vector<BufferId> results_;    // by tile of the machine
-  std::vector<BufferId> from_, to_;  // by tile: where points are, where they go next
-  program::ComputeSet set_{"transform", {}};
-  std::size_t vertex_ = 0;
+  const Setting& setting_;
+  plan::Description& description_;
+  Functions functions_;
+  std::shared_ptr<const Transform> transform_;
+  BufferId result_{};         // layout natural
+  BufferId from_{}, to_{};    // where points are, where they go next
+  std::vector<Calling> set_;  // of the compute set that is being stated
 };
 
 }  // namespace
 
-std::uint64_t point_offset(const Digits& digits, std::uint64_t at) {
-  if (digits.phases() == 1) return at * kUnitBytes;
-  return at / kUnitPoints * kUnitBytes + at % kUnitPoints * 4;
-}
-
-program::Program build_program(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
-                               const MachineConfig& machine, const Points& points) {
-  return Builder(digits, unit_parts, machine, points).build();
-}
-
-kernels::Sample build_sample(const Digits& digits, const std::vector<std::uint32_t>& unit_parts,
-                             const MachineConfig& machine) {
-  return kernels::sample_of(Builder(digits, unit_parts, machine, {}).build(), machine.tiles);
-}
-
-VertexSize size_of(const Pass& pass, std::uint64_t columns) {
-  return {pass.codelet(), pass.groups(), pass.stride * columns / kUnitPoints};
-}
-
-std::vector<VertexSize> vertex_sizes(const Digits& digits) {
-  std::vector<VertexSize> sizes;
-  const bool natural = digits.problem().layout == Layout::natural;
-  const auto transposition = [&](const char* codelet, std::uint64_t pairs, std::uint64_t columns) {
-    sizes.push_back({codelet, pairs, columns / kUnitPoints});
-  };
-  if (natural && digits.phases() == 1) transposition("fft_transpose", 1, digits.length(0));
-  const std::uint32_t first = digits.first_phase();
-  if (natural && first > 0) {
-    const RowPairs arrays = pairs_for_batch(digits, 0);
-    transposition("fft_transpose", arrays.entries.size(), arrays.columns);
-  }
-  for (std::uint32_t phase = first; phase < digits.phases(); ++phase) {
-    const std::uint64_t columns = digits.columns(0, phase);
-    for (const Pass& pass : passes_of(digits.plan(), phase, first))
-      sizes.push_back(size_of(pass, columns));
-    if (phase + 1 < digits.phases())
-      transposition(digits.turns_after(phase) ? "fft_turn" : "fft_transpose",
-                    digits.length(phase) / kUnitPoints, columns);
-  }
-  const RowPairs result = pairs_for_result(digits, 0);
-  if (natural && !result.entries.empty())
-    transposition("fft_transpose", result.entries.size(), result.columns);
-  return sizes;
+plan::Description describe_program(const Digits& digits, const Setting& setting,
+                                   const Points& points) {
+  plan::Description description(setting.machine.tiles);
+  Statement(digits, setting, points, description).state();
+  return description;
 }
 
 }  // namespace tessera::fft

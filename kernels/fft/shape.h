@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "kernels/layout.h"
 #include "sim/config/fields.h"
@@ -24,6 +25,7 @@ inline constexpr config::Names<Direction, 2> kDirections{
 using kernels::Layout;
 
 constexpr program::Type kType = program::Type::f32;
+constexpr std::uint64_t kRealBytes = 4;
 constexpr std::uint64_t kPointBytes = 8;
 constexpr std::uint64_t kUnitBytes = 16;  ///< of two points: two real parts, two imaginary parts
 constexpr std::uint32_t kUnitPoints = 2;
@@ -49,5 +51,15 @@ struct Problem {
   [[nodiscard]] std::uint32_t first_phase() const { return batch > 1 ? 1 : 0; }
   [[nodiscard]] double sign() const { return direction == Direction::forward ? -1 : 1; }
 };
+
+/// How a transform is cut: into phases of shorter ones, over tiles, and a phase into passes.
+struct Plan {
+  /// Of each phase, the arrays of a batch before them; their product is the points of all.
+  std::vector<std::uint32_t> lengths;
+  /// Tiles along each exchange between phases, those among which a batch is dealt before them.
+  std::vector<std::uint32_t> parts;
+  std::vector<std::uint32_t> radices;  ///< of all passes, phase after phase
+};
+void describe(config::Fields& fields, Plan& plan);
 
 }  // namespace tessera::fft

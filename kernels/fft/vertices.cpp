@@ -3,12 +3,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "sim/base/errors.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {
 
 namespace {
 
+constexpr TileId kAnyTile{0};  // whoever reads a description puts its own
 constexpr std::uint32_t kMostLegs = 8;
 constexpr std::uint32_t kTwiddleBytes = 16;  // tangent, its negative, real part, its negative
 
@@ -25,12 +27,12 @@ std::uint32_t Vertices::codelet(const std::string& name) {
   return entry->second;
 }
 
-program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t columns,
-                               Direction direction, BufferId twiddles, BufferId in, BufferId out,
+program::Vertex Vertices::pass(const Pass& pass, std::uint64_t columns, Direction direction,
+                               BufferId twiddles, BufferId in, BufferId out,
                                std::uint32_t unit_parts) {
   const std::uint64_t run = pass.stride * columns * kPointBytes;
   program::Vertex vertex{
-      tile, codelet(pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
+      kAnyTile, codelet(pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
   for (std::uint32_t slot = 1; slot < kMostLegs; ++slot)
     vertex.arguments.emplace_back(
         slot < pass.radix ? word(run * pass.groups() * leg_of(slot, pass.radix, direction)) : 0U);
@@ -54,11 +56,11 @@ program::Vertex Vertices::pass(TileId tile, const Pass& pass, std::uint64_t colu
   return vertex;
 }
 
-program::Vertex Vertices::transposition(TileId tile, std::uint64_t pairs, std::uint64_t columns,
+program::Vertex Vertices::transposition(std::uint64_t pairs, std::uint64_t columns,
                                         const BufferId* twiddles, BufferId list, BufferId in,
                                         BufferId out, std::uint32_t unit_parts) {
   program::Vertex vertex{
-      tile,
+      kAnyTile,
       codelet(twiddles != nullptr ? "fft_turn" : "fft_transpose"),
       program::Executor::all_workers,
       0,
@@ -77,10 +79,94 @@ program::Vertex Vertices::transposition(TileId tile, std::uint64_t pairs, std::u
   return vertex;
 }
 
-/// Of exp(-+2 pi i group stride / length), squared before as it is where there are four legs.
+Work work_of(const Pass& pass, std::uint64_t columns) {
+  return {pass.groups(), pass.stride * columns / kUnitPoints};
+}
+
+using plan::Sizes;
+using Operands = std::span<const Place>;
+
+/// Adds the codelet to the description's at once: they lie in the order in which functions are
+/// asked for.
+const plan::Function& Functions::known(plan::Function function) {
+  const auto [entry, is_new] = functions_.try_emplace(function.name);
+  if (!is_new) return *entry->second;
+  const std::vector<Place> operands(4);
+  static_cast<void>(function.vertex({1, 1}, operands));
+  return *(entry->second = &description_.function(std::move(function)));
+}
+
+namespace {
+
+// From 3 units on a loop's cost is steady.
+std::vector<FittedCost::Axis> share_axes() { return {{1, 1}, {1, 3}}; }
+
+/// A pass in which every worker has this share: a first pass has one group, whose units they
+/// divide.
+Pass shared_pass(const Pass& of, std::uint64_t groups, std::uint32_t contexts) {
+  return {of.first() ? of.radix : word(of.radix * groups * contexts), of.radix, 1};
+}
+std::uint64_t shared_columns(const Pass& of, std::uint64_t units, std::uint32_t contexts) {
+  return units * kUnitPoints * (of.first() ? contexts : 1);
+}
+
+}  // namespace
+
+const plan::Function& Functions::pass(const Pass& pass) {
+  const std::uint32_t contexts = vertices_->contexts();
+  return known({pass.codelet(), share_axes(),
+                [v = vertices_, pass, contexts](const Sizes& share, Operands operands) {
+                  return v->pass(shared_pass(pass, share[0], contexts),
+                                 shared_columns(pass, share[1], contexts), Direction::forward,
+                                 operands[0].buffer, operands[1].buffer, operands[2].buffer,
+                                 pass.first() ? contexts : 1);
+                },
+                [pass, contexts](const Sizes& share) {
+                  const Pass all = shared_pass(pass, share[0], contexts);
+                  const std::uint64_t points =
+                      all.length * shared_columns(pass, share[1], contexts);
+                  return std::vector<std::uint64_t>{twiddle_bytes(all), points * kPointBytes,
+                                                    points * kPointBytes};
+                }});
+}
+
+const plan::Function& Functions::transposition(bool turns) {
+  const std::uint32_t contexts = vertices_->contexts();
+  return known({turns ? "fft_turn" : "fft_transpose", share_axes(),
+                [v = vertices_, turns, contexts](const Sizes& share, Operands operands) {
+                  return v->transposition(share[0] * contexts, share[1] * kUnitPoints,
+                                          turns ? &operands[3].buffer : nullptr, operands[0].buffer,
+                                          operands[1].buffer, operands[2].buffer, 1);
+                },
+                [turns, contexts](const Sizes& share) {
+                  const std::uint64_t pairs = share[0] * contexts;
+                  const std::uint64_t bytes =
+                      pairs * kUnitPoints * share[1] * kUnitPoints * kPointBytes;
+                  return std::vector<std::uint64_t>{pairs * sizeof(RowPairs::Entry), bytes, bytes,
+                                                    turns ? bytes : 0};
+                }});
+}
+
+Division::Answer Division::best(const Functions& functions, const plan::Function& function,
+                                const Work& work, plan::Pricing* pricing) {
+  const auto [known, is_new] =
+      known_.try_emplace({function.name, work.groups, work.units}, Answer{1, ~std::uint64_t{0}});
+  if (!is_new) return known->second;
+  check(pricing != nullptr, "fft: {} was not planned", function.name);
+  const Vertices& vertices = *functions.vertices();
+  for (std::uint32_t parts = 1; parts <= vertices.contexts(); ++parts) {
+    if (vertices.contexts() % parts != 0) continue;
+    const Work share = vertices.share(work, parts);
+    const std::uint64_t cycles =
+        pricing->call(functions.description(), function, {share.groups, share.units});
+    if (cycles < known->second.cycles) known->second = {parts, cycles};
+  }
+  return known->second;
+}
+
+/// Twiddles exp(-+2 pi i group stride / length): their squares first where there are four legs.
 void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> into) {
-  // Where the real part is zero one that no result of f32 tells from it, so that tangents are
-  // finite.
+  // A real part of zero becomes one that no result of f32 tells from it: tangents stay finite.
   constexpr double kLeast = 0x1p-30;
   const double sign = direction == Direction::forward ? -1 : 1;
   std::size_t at = 0;

@@ -1,23 +1,27 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <tuple>
 
 #include "kernels/fft/passes.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/pricing.h"
 
 namespace tessera::fft {
 
 using program::BufferId;
 using program::Place;
 
-/// What one worker does of a vertex: so many groups (pairs of rows), so many units of each.
-struct Share {
+/// So many groups (transpositions: pairs of rows), so many units of each.
+struct Work {
   std::uint64_t groups;
   std::uint64_t units;
 };
+Work work_of(const Pass& pass, std::uint64_t columns);
 
-/// Makes calls of the tile code for one program. `unit_parts`: of the units of a group among the
+/// Makes calls of the tile code, on any tile. `unit_parts`: of the units of a group among the
 /// workers; it divides their number.
 class Vertices {
  public:
@@ -25,13 +29,20 @@ class Vertices {
       : code_(code), program_(program), contexts_(contexts) {}
 
   /// `pass` over rows of `columns` points.
-  program::Vertex pass(TileId tile, const Pass& pass, std::uint64_t columns, Direction direction,
+  program::Vertex pass(const Pass& pass, std::uint64_t columns, Direction direction,
                        BufferId twiddles, BufferId in, BufferId out, std::uint32_t unit_parts);
   /// A transposition of `pairs` pairs of rows of `columns` points, to where `list` (RowPairs'
   /// entries) says; with `twiddles`, laid out as `in`, or without (null).
-  program::Vertex transposition(TileId tile, std::uint64_t pairs, std::uint64_t columns,
+  program::Vertex transposition(std::uint64_t pairs, std::uint64_t columns,
                                 const BufferId* twiddles, BufferId list, BufferId in, BufferId out,
                                 std::uint32_t unit_parts);
+
+  [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
+  /// The busiest worker's part of `work`.
+  [[nodiscard]] Work share(const Work& work, std::uint32_t unit_parts) const {
+    return {ceil_div(work.groups, std::uint64_t{contexts_ / unit_parts}),
+            ceil_div(work.units, std::uint64_t{unit_parts})};
+  }
 
  private:
   std::uint32_t codelet(const std::string& name);
@@ -40,6 +51,43 @@ class Vertices {
   program::Program& program_;
   std::uint32_t contexts_;
   std::map<std::string, std::uint32_t> codelets_;  ///< in the program
+};
+
+/// The tile code as functions whose sizes are a worker's share: groups, units. `code` outlives the
+/// description.
+class Functions {
+ public:
+  Functions(const elf::KernelCode& code, plan::Description& description, std::uint32_t contexts)
+      : description_(description),
+        vertices_(std::make_shared<Vertices>(code, *description.code(), contexts)) {}
+
+  const plan::Function& pass(const Pass& pass);
+  const plan::Function& transposition(bool turns);
+
+  [[nodiscard]] const std::shared_ptr<Vertices>& vertices() const { return vertices_; }
+  [[nodiscard]] const plan::Description& description() const { return description_; }
+
+ private:
+  const plan::Function& known(plan::Function function);
+
+  plan::Description& description_;
+  std::shared_ptr<Vertices> vertices_;
+  std::map<std::string, const plan::Function*> functions_;
+};
+
+/// How vertices are best divided among workers, and their cycles then. Remembers its answers.
+class Division {
+ public:
+  struct Answer {
+    std::uint32_t unit_parts;
+    std::uint64_t cycles;
+  };
+  /// Without `pricing` it answers only what it was asked before.
+  Answer best(const Functions& functions, const plan::Function& function, const Work& work,
+              plan::Pricing* pricing);
+
+ private:
+  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, Answer> known_;
 };
 
 /// Numbers of a pass's twiddles, and their bytes.
