@@ -5,6 +5,7 @@
 
 #include "sim/config/fields.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -57,9 +58,8 @@ class Latency : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
-  /// The vertices of the first tiles of `program`, with chains of `steps`.
-  void add_steps(program::Program& program, std::uint32_t steps) const;
+  /// The program on so many tiles, with chains of `steps`.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t steps) const;
   [[nodiscard]] std::uint32_t chain_steps() const;  ///< of each chain
   [[nodiscard]] std::uint64_t all_steps() const;    ///< of all tiles
   [[nodiscard]] std::uint32_t operand() const;      ///< the bits of what every step takes

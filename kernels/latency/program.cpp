@@ -7,11 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/latency/latency.h"
+#include "kernels/layout.h"
 #include "sim/base/counted.h"
 #include "sim/data/random.h"
-#include "sim/plan/fitted_cost.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/uniform.h"
 
 namespace tessera::latency {
+
+using plan::Tile;
+
 namespace {
 
 constexpr config::Names<Operation, 10> kOperations{
@@ -52,7 +57,12 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 Latency::Latency(const Options& options, MachineCosts& costs)
-    : options_(options), machine_(costs.machine()), code_("latency"), prediction_(predict(costs)) {}
+    : options_(options), machine_(costs.machine()), code_("latency") {
+  // Where contexts compete for issue slots, their order settles after some steps.
+  prediction_ = plan::predict_uniform(
+      {{8, 32}}, {chain_steps()},
+      [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
+}
 
 std::uint32_t Latency::chain_steps() const {
   return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
@@ -64,21 +74,6 @@ std::uint64_t Latency::all_steps() const {
 
 nlohmann::ordered_json Latency::plan() const {
   return {{"chains", options_.chains * machine_.tile.contexts}, {"chain_steps", chain_steps()}};
-}
-
-/// All tiles take as long as the first.
-Prediction Latency::predict(MachineCosts& costs) const {
-  // Where contexts compete for issue slots, their order settles after some steps.
-  FittedCost compute({{8, 32}}, [&](const FittedCost::Sizes& sizes) {
-    program::Program sample(1);
-    add_steps(sample, static_cast<std::uint32_t>(sizes[0]));
-    return costs.tile(sample).compute_cycles;
-  });
-  Prediction p;
-  p.compute_cycles = compute({chain_steps()});
-  p.sync_cycles = costs.barrier();
-  p.cycles = p.compute_cycles + p.sync_cycles;
-  return p;
 }
 
 std::uint64_t Latency::useful_flops() const {
@@ -143,53 +138,48 @@ ContextData Latency::initial(TileId tile, std::uint32_t context) const {
   return data;
 }
 
-void Latency::add_steps(program::Program& program, std::uint32_t steps) const {
-  const std::string name = fmt::format(
-      "latency_{}_{}", config::name_of(kOperations, options_.operation), options_.chains);
-  const std::uint32_t codelet = program.add_codelet(code_[name]);
-  program::ComputeSet prepare{"prepare", {}};
-  program::ComputeSet chase{"chains", {}};
+plan::Description Latency::describe(std::uint32_t tiles, std::uint32_t steps) const {
+  plan::Description description(tiles);
+  constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
   const std::uint32_t contexts = machine_.tile.contexts;
-  program::Tensor states{"states",
-                         program::Role::result,
-                         program::Type::u32,
-                         {program.tiles(), contexts, options_.chains}};
-  states.runs = [contexts, chains = options_.chains](std::size_t tile, program::Runs& runs) {
-    for (std::uint64_t i = 0; i < contexts; ++i)
-      runs.add({i * std::tuple_size_v<ContextData>, (tile * contexts + i) * chains, chains, 1});
+  const program::BufferId data = description.array(
+      {"chains", [contexts](Tile /*tile*/) -> std::uint64_t { return contexts * kBytes; }, true,
+       [this](Tile tile, std::span<std::byte> into) {
+         for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
+           const ContextData first = initial(TileId(tile), i);
+           std::memcpy(&into[i * sizeof first], first.data(), sizeof first);
+         }
+       }});
+  const auto compute = [&](const char* step, const std::string& name) {
+    const program::Vertex vertex{TileId{0},
+                                 description.code()->add_codelet(code_[name]),
+                                 program::Executor::all_workers,
+                                 0,
+                                 {steps, kBytes, program::Place{data}, operand()}};
+    description.compute(step, tiles,
+                        [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
   };
-  for (std::uint32_t t = 0; t < program.tiles(); ++t) {
-    const auto fill = [this, tile = TileId{t}](std::span<std::byte> into) {
-      for (std::uint32_t i = 0; i < machine_.tile.contexts; ++i) {
-        const ContextData data = initial(tile, i);
-        std::memcpy(&into[i * sizeof data], data.data(), sizeof data);
-      }
-    };
-    const auto bytes = static_cast<std::uint32_t>(sizeof(ContextData));
-    const program::BufferId data =
-        program.add_buffer({TileId{t}, bytes * machine_.tile.contexts, 8, true,
-                            program::Category::tensors, fill, "chains"});
-    states.parts.push_back({{data}, bytes * machine_.tile.contexts});
-    chase.vertices.push_back({TileId{t},
-                              codelet,
-                              program::Executor::all_workers,
-                              0,
-                              {steps, bytes, program::Place{data}, operand()}});
-  }
   if (options_.operation == Operation::load) {
-    prepare.vertices = chase.vertices;
-    const std::uint32_t addresses = program.add_codelet(code_["latency_prepare"]);
-    for (program::Vertex& vertex : prepare.vertices) vertex.codelet = addresses;
-    program.main().steps.push_back({std::move(prepare), false});
+    description.measure(false);
+    compute("prepare", "latency_prepare");
+    description.measure(true);
   }
-  program.main().steps.push_back({std::move(chase)});
-  program.add_tensor(std::move(states));
+  compute("chains", fmt::format("latency_{}_{}", config::name_of(kOperations, options_.operation),
+                                options_.chains));
+  description.tensor(
+      {{"states", program::Role::result, program::Type::u32, {tiles, contexts, options_.chains}},
+       data,
+       [contexts, chains = options_.chains](Tile tile, program::Runs& runs) {
+         constexpr std::uint64_t kWords = std::tuple_size_v<ContextData>;
+         const std::uint64_t first = std::uint64_t{tile} * contexts;
+         for (std::uint64_t i = 0; i < contexts; ++i)
+           runs.add({i * kWords, (first + i) * chains, chains, 1});
+       }});
+  return description;
 }
 
 program::Program Latency::build() const {
-  program::Program program(machine_.tiles);
-  add_steps(program, chain_steps());
-  return program;
+  return plan::lower(describe(machine_.tiles, chain_steps()));
 }
 
 }  // namespace tessera::latency

@@ -5,8 +5,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/elf/codelet.h"
-#include "sim/plan/fitted_cost.h"
-#include "sim/plan/step_costs.h"
+#include "sim/plan/uniform.h"
 
 namespace tessera::matrix_unit {
 
@@ -35,31 +34,13 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
                                   partial_of(options.dtype))) {
   kernels::require_unit(machine_, block_.input, block_.partial);
   codelet_ = elf::embedded_codelet("matrix_unit", "matrix_unit_" + block_.name());
-  prediction_ = predict(costs);
+  const auto one_tile = [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); };
+  prediction_ = plan::predict_uniform({FittedCost::Axis::shared(machine_.tile.contexts)},
+                                      {options.n}, one_tile, costs);
 }
 
 nlohmann::ordered_json MatrixUnit::plan() const {
   return {{"positions", options_.n}, {"workers", machine_.tile.contexts}};
-}
-
-/// All tiles do the same.
-Prediction MatrixUnit::predict(MachineCosts& costs) const {
-  const StepCosts steps(costs);
-  FittedCost product_cycles(
-      {FittedCost::Axis::shared(machine_.tile.contexts)}, [&](const FittedCost::Sizes& sizes) {
-        return steps.vertex([&](program::Program& sample) {
-          const auto positions = word(sizes[0]);
-          const auto add = [&](std::uint64_t bytes) {
-            return sample.add_buffer(
-                {TileId{0}, bytes, 8, false, program::Category::tensors, {}, "sample"});
-          };
-          return product(sample, TileId{0}, positions, add(block_.w_bytes()),
-                         add(sizes[0] * block_.x_bytes()), add(sizes[0] * block_.y_bytes()));
-        });
-      });
-  Prediction prediction;
-  steps.add(prediction, {{}, product_cycles({options_.n})});
-  return prediction;
 }
 
 std::uint64_t MatrixUnit::useful_flops() const {

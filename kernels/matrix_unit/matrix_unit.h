@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/shape.h"
 #include "sim/config/fields.h"
+#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -34,17 +35,13 @@ class MatrixUnit : public Workload {
 
  private:
   enum class Array : std::uint64_t { x, w, y };
-  [[nodiscard]] Prediction predict(MachineCosts& costs) const;
-  /// The product of `positions` on one tile; w, x and y are of that many.
-  [[nodiscard]] program::Vertex product(program::Program& program, TileId tile,
-                                        std::uint32_t positions, program::BufferId w,
-                                        program::BufferId x, program::BufferId y) const;
+  /// The program on so many tiles, of so many positions each.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const;
+  [[nodiscard]] program::Vertex product(std::uint32_t codelet, std::uint32_t positions,
+                                        program::BufferId w, program::BufferId x,
+                                        program::BufferId y) const;
   /// Element `at` of an array of a tile before the run, in row-major order.
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const;
-  [[nodiscard]] program::BufferId add_array(program::Program& program, Array array,
-                                            std::uint32_t tile, std::uint64_t bytes) const;
-  /// Y = Y0 + X W by tile.
-  void add_tensors(program::Program& program, const std::vector<program::BufferId>& y) const;
   class TileCheck;
 
   Options options_;

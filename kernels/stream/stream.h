@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/config/fields.h"
+#include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -57,17 +58,14 @@ class Stream : public Workload {
 
  private:
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;
-  /// The loop on `tile`, `bytes` of each array a worker, with values to work on if `filled`.
-  [[nodiscard]] program::Vertex loop(program::Program& program, TileId tile, std::uint32_t bytes,
-                                     bool filled) const;
-  /// [tiles, workers, elements]: the result a, and what lies on the tiles before.
-  void add_tensors(program::Program& program, const std::vector<program::BufferId>& results) const;
-  [[nodiscard]] program::Step repeated(program::ComputeSet set, std::uint32_t times) const;
-  [[nodiscard]] program::BufferId add_array(program::Program& program, TileId tile,
-                                            std::uint64_t stream, std::uint32_t bytes) const;
-  /// Elements of an array of a tile before the run, from number `first` on.
-  void fill(TileId tile, std::uint64_t stream, std::uint64_t first,
-            std::span<std::byte> into) const;
+  /// The program on so many tiles, `bytes` of each array a worker.
+  [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t bytes,
+                                           std::uint32_t repeats) const;
+  [[nodiscard]] program::Vertex loop(std::uint32_t codelet, std::uint32_t bytes,
+                                     program::BufferId a, program::BufferId b,
+                                     program::BufferId c) const;
+  /// Elements of an array of a tile before the run.
+  void fill(TileId tile, std::uint64_t stream, std::span<std::byte> into) const;
   /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
   /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
