@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace tessera::test {
 namespace fs = std::filesystem;
@@ -75,10 +76,61 @@ int CommandFolder::interrupt(const std::vector<std::string>& arguments, int sign
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-std::string stream_config(unsigned tiles) {
-  return fmt::format(R"({{"machine": {{"extends": "gc200", "tiles": {}}},
-  "workload": {{"kernel": "stream", "elements_per_worker": 60}}}})",
-                     tiles);
+namespace {
+
+std::string source_file(const std::string& name) {
+  return fmt::format("{}/{}", TESSERA_SOURCE, name);
+}
+
+Json source_json(const std::string& name) {
+  return config::parse_json(config::read_text(source_file(name)), name);
+}
+
+constexpr const char* kSmall = "tests/cli/small.json";
+constexpr const char* kProduct = "configs/runs/quickstart.json";
+
+void replace_all(std::string& text, std::string_view from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::string small_file() { return source_file(kSmall); }
+
+std::string small_config(unsigned tiles) {
+  Json config = source_json(kSmall);
+  config["machine"]["tiles"] = tiles;
+  return config.dump();
+}
+
+std::string with_kernel(std::string text) {
+  static const std::string kSmallKernel = source_json(kSmall).at("workload").at("kernel");
+  static const std::string kProductKernel = source_json(kProduct).at("workload").at("kernel");
+  replace_all(text, "KERNEL", kSmallKernel);
+  replace_all(text, "PRODUCT", kProductKernel);
+  return text;
+}
+
+std::vector<std::string> with_kernel(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = with_kernel(std::move(text));
+  return texts;
+}
+
+std::string product_config(unsigned tiles, const std::string& keys) {
+  return with_kernel(fmt::format(R"({{"machine": {{"extends": "bow", "tiles": {}}},
+    "workload": {{"kernel": "PRODUCT", {}}}}})",
+                                 tiles, keys));
+}
+
+std::vector<std::string> long_run(const std::vector<std::string>& options) {
+  std::vector<std::string> arguments = {"run", source_file(kProduct)};
+  for (const char* extent : {"m", "n", "k"}) {
+    arguments.emplace_back("--set");
+    arguments.push_back(fmt::format("workload.{}=4096", extent));
+  }
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
 }
 
 Json parsed_json(const std::string& text) { return Json::parse(text); }

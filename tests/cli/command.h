@@ -46,8 +46,22 @@ class CommandFolder {
   std::filesystem::path path_;
 };
 
-/// A small run of the kernel `stream` on so many tiles of a gc200.
-std::string stream_config(unsigned tiles);
+/// The config tests/cli/small.json on so many tiles, for tests that need a kernel, but no
+/// particular one.
+std::string small_config(unsigned tiles);
+/// The path of that file.
+std::string small_file();
+
+/// `text` with the kernel of small.json for each KERNEL, that of configs/runs/quickstart.json, a
+/// dense product, for each PRODUCT.
+std::string with_kernel(std::string text);
+std::vector<std::string> with_kernel(std::vector<std::string> texts);
+
+/// That product on so many tiles of a bow, with these keys of its workload.
+std::string product_config(unsigned tiles, const std::string& keys);
+
+/// The arguments of a run of that product that takes seconds, with these options.
+std::vector<std::string> long_run(const std::vector<std::string>& options = {});
 
 /// Strict JSON. Here and not in each test: the parser takes long to compile.
 Json parsed_json(const std::string& text);

@@ -16,8 +16,11 @@ using tessera::test::parsed_json;
 
 namespace {
 
-constexpr const char* kStreamSweep = R"({"machine": {"extends": "gc200", "tiles": 2},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}, "sweep": {"grid": {"m": [1]}}})";
+std::string small_sweep() {
+  Json config = parsed_json(tessera::test::small_config(2));
+  config["sweep"] = {{"grid", {{"m", {1}}}}};
+  return config.dump();
+}
 
 std::vector<Json> objects(const std::string& text) {
   std::vector<Json> all;
@@ -32,7 +35,7 @@ std::vector<Json> objects(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("eval answers a line a line, in order, and goes on after wrong ones") {
     const CommandFolder folder;
-    folder.write("stream.json", kStreamSweep);
+    folder.write("small.json", small_sweep());
     const std::string points = R"({"workload.elements_per_worker": 120}
 {"workload": {"elements_per_worker": 120}}
 {"machine": {"extends": "bow", "tiles": 1}, "workload.dtype": "f16"}
@@ -45,7 +48,7 @@ TEST_SUITE("cli") {
 {})";
     for (const char* jobs : {"1", "3"}) {
       const Answer answer =
-          folder.call("eval stream.json --stdin --jobs " + std::string(jobs), points);
+          folder.call("eval small.json --stdin --jobs " + std::string(jobs), points);
       CHECK(answer.code == 0);
       CHECK(answer.err.empty());
       const std::vector<Json> answers = objects(answer.out);
@@ -76,8 +79,9 @@ TEST_SUITE("cli") {
     const std::vector<Json> answers = objects(
         folder
             .call("eval --stdin",
-                  R"({"machine": "bow", "machine.tiles": 2, "workload": {"kernel": "stream"}})"
-                  "\n{}")
+                  tessera::test::with_kernel(
+                      R"({"machine": "bow", "machine.tiles": 2, "workload": {"kernel": "KERNEL"}})"
+                      "\n{}"))
             .out);
     REQUIRE(answers.size() == 2);
     CHECK(answers[0]["report"]["config"]["machine"]["tiles"] == 2);
@@ -87,10 +91,9 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep's folder knows its points, and keeps new ones") {
     const CommandFolder folder;
-    folder.write("stream.json", kStreamSweep);
-    CHECK(folder.call("sweep stream.json m=1 --out s").code == 2);  // the key of its own section
-    folder.write("plain.json", R"({"machine": {"extends": "gc200", "tiles": 2},
-      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    folder.write("small.json", small_sweep());
+    CHECK(folder.call("sweep small.json m=1 --out s").code == 2);  // the key of its own section
+    folder.write("plain.json", tessera::test::small_config(2));
     CHECK(folder.call("sweep plain.json machine.tiles=1..3 --out s").code == 0);
     const std::set<std::string> before = folder.names();
     CHECK(folder.call("eval plain.json --stdin --out s", R"({"machine.tiles": 3})")
@@ -102,8 +105,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("eval --predict answers by plans, which a folder keeps apart from runs") {
     const CommandFolder folder;
-    folder.write("plain.json", R"({"machine": {"extends": "gc200", "tiles": 2},
-      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    folder.write("plain.json", tessera::test::small_config(2));
     const std::string lines = "{}\n{\"workload.elements_per_worker\": 60000}\n{\"machin\": 1}\n";
     const std::vector<Json> runs =
         objects(folder.call("eval plain.json --stdin --out s", lines).out);
@@ -127,7 +129,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("an answer comes before the next line is sent") {
     const CommandFolder folder;
-    folder.write("stream.json", kStreamSweep);
+    folder.write("small.json", small_sweep());
     int to[2], from[2];
     REQUIRE(::pipe(to) == 0);
     REQUIRE(::pipe(from) == 0);
@@ -136,7 +138,7 @@ TEST_SUITE("cli") {
       ::dup2(to[0], STDIN_FILENO);
       ::dup2(from[1], STDOUT_FILENO);
       for (const int end : {to[0], to[1], from[0], from[1]}) ::close(end);
-      const std::string config = (folder.path() / "stream.json").string();
+      const std::string config = (folder.path() / "small.json").string();
       ::execl(TESSERA_PROGRAM, TESSERA_PROGRAM, "eval", config.c_str(), "--stdin", nullptr);
       ::_exit(127);
     }
@@ -158,12 +160,12 @@ TEST_SUITE("cli") {
 
   TEST_CASE("mistakes of eval are refused") {
     const CommandFolder folder;
-    folder.write("stream.json", kStreamSweep);
-    check_refused(folder, "eval stream.json", {"tessera eval: --stdin is required"});
+    folder.write("small.json", small_sweep());
+    check_refused(folder, "eval small.json", {"tessera eval: --stdin is required"});
     check_refused(folder, "eval no.json --stdin", {"no.json: cannot be read: No such file"});
-    check_refused(folder, "eval stream.json --stdin --out stream.json",
+    check_refused(folder, "eval small.json --stdin --out small.json",
                   {"cannot be the folder of the results"});
-    check_refused(folder, "eval stream.json --stdin --jobs 0", {"--jobs"});
-    check_refused(folder, "eval stream.json --stdin --set x", {"--set x: found no path=value"});
+    check_refused(folder, "eval small.json --stdin --jobs 0", {"--jobs"});
+    check_refused(folder, "eval small.json --stdin --set x", {"--set x: found no path=value"});
   }
 }

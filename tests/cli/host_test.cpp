@@ -1,9 +1,11 @@
 #include <csignal>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tests/cli/command.h"
 #include "tests/sanitized.h"
@@ -17,8 +19,8 @@ using tessera::test::kSanitized;
 namespace {
 
 constexpr int kHostLimit = 5;
-constexpr const char* kWholeStream = R"({"machine": "gc200",
-  "workload": {"kernel": "stream", "elements_per_worker": 60}})";
+/// On all tiles of a gc200.
+std::string whole() { return tessera::test::small_config(1472); }
 
 /// The call under a limit of the shell's.
 std::string limited(const std::string& limit, const std::string& arguments) {
@@ -32,10 +34,10 @@ TEST_SUITE("cli") {
   TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing" *
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
+    folder.write("small.json", whole());
     for (int mib = 24; mib < 900; mib += mib / 3) {
       CAPTURE(mib);
-      check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run stream.json --out r"),
+      check_refused(folder, limited(fmt::format("-v {}", mib * 1024), "run small.json --out r"),
                     {"the host "}, kHostLimit);
     }
   }
@@ -43,8 +45,8 @@ TEST_SUITE("cli") {
   TEST_CASE("a sweep tells points that the host starved, and runs them again" *
             doctest::skip(kSanitized)) {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
-    const std::string sweep = "sweep stream.json machine.tiles=1,1472 --out s --jobs 2";
+    folder.write("small.json", whole());
+    const std::string sweep = "sweep small.json machine.tiles=1,1472 --out s --jobs 2";
     const Answer answer = folder.call(limited("-v 700000", sweep));
     CHECK(answer.code == kHostLimit);
     CHECK(answer.out.find("2 points, 2 run now: 1 done, 1 starved\n") != std::string::npos);
@@ -53,20 +55,20 @@ TEST_SUITE("cli") {
     CHECK(folder.read("s/results.csv").find(",starved,") != std::string::npos);
     const Answer again = folder.call(sweep);
     CHECK(again.code == 0);
-    CHECK(again.out.starts_with("stream: 2 points, 1 run now: 2 done\n"));
-    CHECK(folder.call(sweep).out.starts_with("stream: 2 points, 0 run now: 2 done"));
+    CHECK(again.out.starts_with("small: 2 points, 1 run now: 2 done\n"));
+    CHECK(folder.call(sweep).out.starts_with("small: 2 points, 0 run now: 2 done"));
   }
 
   TEST_CASE("points of which no result can be written are not done, and run again") {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
-    const std::string sweep = "sweep stream.json machine.tiles=1,2 --out s";
+    folder.write("small.json", whole());
+    const std::string sweep = "sweep small.json machine.tiles=1,2 --out s";
     const Answer answer = folder.call(limited("-f 1", sweep + " --quiet"));
     CHECK(answer.code == kHostLimit);
     CHECK(answer.err.find("a bug of ours") == std::string::npos);
     const Answer again = folder.call(sweep);
     CHECK(again.code == 0);
-    CHECK(again.out.starts_with("stream: 2 points, 2 run now: 2 done\n"));
+    CHECK(again.out.starts_with("small: 2 points, 2 run now: 2 done\n"));
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
   }
 
@@ -80,19 +82,19 @@ TEST_SUITE("cli") {
 
   TEST_CASE("files that would grow past the host's limit are told") {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
-    check_refused(folder, limited("-f 4", "run stream.json --out r"),
+    folder.write("small.json", whole());
+    check_refused(folder, limited("-f 4", "run small.json --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
-    check_refused(folder, limited("-f 4", "run stream.json --trace tiles --out r"),
+    check_refused(folder, limited("-f 4", "run small.json --trace tiles --out r"),
                   {"cannot be written: File too large"}, kHostLimit);
   }
 
   TEST_CASE("a sweep that cannot write its lock leaves nothing") {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
+    folder.write("small.json", whole());
     // Through a pipe: the message's own file could not be written either.
     const Answer answer =
-        folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep stream.json "
+        folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep small.json "
                                 "machine.tiles=1,2 --out s) 2>&1 | cat)",
                                 TESSERA_PROGRAM));
     CHECK(answer.out.find("s/sweep.lock: cannot be written: File too large") != std::string::npos);
@@ -101,8 +103,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("closed or full standard streams never end a command otherwise than told") {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
-    const std::string run = "run stream.json --set machine.tiles=2 --out r";
+    folder.write("small.json", whole());
+    const std::string run = "run small.json --set machine.tiles=2 --out r";
     // In parentheses: the test's own redirections come after.
     const auto code = [&](const std::string& command, const std::string& closed) {
       return folder
@@ -126,64 +128,27 @@ TEST_SUITE("cli") {
   /// (UBSan reads files itself when it looks at a class.)
   TEST_CASE("a host without open files is told" * doctest::skip(kSanitized)) {
     const CommandFolder folder;
-    folder.write("stream.json", kWholeStream);
+    folder.write("small.json", whole());
     const Answer files =
-        folder.call(limited("-n 5", "sweep stream.json machine.tiles=1..4 --out r"));
+        folder.call(limited("-n 5", "sweep small.json machine.tiles=1..4 --out r"));
     CHECK(files.code == kHostLimit);
     CHECK(files.err.find("Too many open files") != std::string::npos);
   }
 
-  TEST_CASE("planning costs what is there: one nonzero among 16.7 million rows takes no 8 s") {
-    const CommandFolder folder;
-    folder.write("one.mtx",
-                 "%%MatrixMarket matrix coordinate real general\n16777216 16 1\n5 3 2.5\n");
-    for (const char* block : {"1", "8"}) {
-      folder.write("one.json", fmt::format(R"({{"machine": "bow", "workload":
-        {{"kernel": "spmm_static", "matrix": "one.mtx", "block": {}, "n": 1}}}})",
-                                           block));
-      const Answer answer =
-          folder.call(limited(kSanitized ? "-S -t 80" : "-S -t 8", "check one.json"));
-      CAPTURE(answer.err);
-      CHECK(answer.code == 0);
-    }
-  }
-
-  TEST_CASE("a seeded W that no SRAM holds is refused before it is made") {
-    const CommandFolder folder;
-    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
-      folder.write("large.json", fmt::format(R"({{"machine": {{"extends": "bow", "tiles": 2}},
-        "workload": {{"kernel": "{}", "m": 4194303, "k": 128, "n": 3, "density": 1.0}}}})",
-                                             kernel));
-      check_refused(folder, limited("-S -t 2", "check large.json"),
-                    {"with 536870784 blocks of 1 x 1, 536870784 elements, allowed up to 319488: "
-                     "the SRAM of all tiles"});
-    }
-  }
-
-  TEST_CASE("an X and a Y that no SRAM holds are refused before W is made") {
-    const CommandFolder folder;
-    for (const char* kernel : {"spmm_static", "spmm_dynamic"}) {
-      folder.write("large.json", fmt::format(R"({{"machine": "bow", "workload":
-        {{"kernel": "{}", "m": 16777216, "k": 65536, "n": 65536, "density": 0.0001}}}})",
-                                             kernel));
-      check_refused(folder, limited("-S -t 2", "check large.json"),
-                    {"found an X of 65536 x 65536 and a Y of 16777216 x 65536, 1103806595072 "
-                     "elements, allowed up to 235143168: the SRAM of all tiles"});
-    }
-  }
-
   TEST_CASE("a plan that is being looked for ends at an interruption") {
     const CommandFolder folder;
-    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
-    const int code = folder.interrupt({"check", gemm, "--set", "workload.layout=natural"}, SIGINT,
-                                      [] { return ::usleep(50000) == 0; });
+    std::vector<std::string> plans = tessera::test::long_run({"--set", "workload.layout=natural"});
+    plans.front() = "check";
+    const int code = folder.interrupt(plans, SIGINT, [] { return ::usleep(50000) == 0; });
     CHECK((code == 130 || code == -1));  // -1: the signal came before its handler
   }
 
   TEST_CASE("more time than the host gives is exit code 5") {
     const CommandFolder folder;
-    const std::string gemm =
-        fmt::format("run {}/configs/runs/gemm.json --set workload.m=4096 --out r", TESSERA_SOURCE);
-    check_refused(folder, limited("-S -t 1", gemm), {"no more processor time"}, kHostLimit);
+    check_refused(
+        folder,
+        limited("-S -t 1",
+                fmt::format("{}", fmt::join(tessera::test::long_run({"--out", "r"}), " "))),
+        {"no more processor time"}, kHostLimit);
   }
 }

@@ -2,18 +2,19 @@
 #include <csignal>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tests/cli/command.h"
 
 using tessera::test::CommandFolder;
+using tessera::test::long_run;
 
 /// A command that a signal ends leaves nothing half-written.
 namespace {
-
-const std::string kGemmFile = TESSERA_SOURCE "/configs/runs/gemm.json";
-const std::string kStreamFile = TESSERA_SOURCE "/configs/runs/stream.json";
 
 std::size_t files_ending(const CommandFolder& folder, const std::string& ending) {
   const std::set<std::string> names = folder.names();
@@ -28,9 +29,8 @@ TEST_SUITE("cli") {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
       CAPTURE(signal);
       const CommandFolder folder;
-      const int code =
-          folder.interrupt({"run", kGemmFile, "--trace", "tiles", "--out", "some/result"}, signal,
-                           [&] { return files_ending(folder, ".tmp") == 2; });
+      const int code = folder.interrupt(long_run({"--trace", "tiles", "--out", "some/result"}),
+                                        signal, [&] { return files_ending(folder, ".tmp") == 2; });
       CHECK(code == 130);
       CHECK(folder.names().empty());
     }
@@ -40,7 +40,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     std::filesystem::create_directory(folder.path() / "result");
     const auto traced = [&] { return files_ending(folder, ".tmp") == 2; };
-    const std::vector<std::string> run = {"run", kGemmFile, "--trace", "phases", "--out", "result"};
+    const std::vector<std::string> run = long_run({"--trace", "phases", "--out", "result"});
     CHECK(folder.interrupt(run, SIGTERM, traced) == 130);
     CHECK(folder.names() == std::set<std::string>{"result"});
     folder.write("result/trace.vcd", "of an earlier run");
@@ -51,8 +51,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a run without a trace that a signal ends leaves nothing") {
     const CommandFolder folder;
-    const std::string command = std::string("timeout -s INT --preserve-status 0.5 ") +
-                                TESSERA_PROGRAM + " run " + kGemmFile;
+    const std::string command = fmt::format("timeout -s INT --preserve-status 0.5 {} {}",
+                                            TESSERA_PROGRAM, fmt::join(long_run(), " "));
     tessera::test::check_refused(folder, "--version >.version && " + command,
                                  {"interrupted: nothing half-written remains"}, 130);
   }
@@ -63,8 +63,8 @@ TEST_SUITE("cli") {
       const CommandFolder folder;
       for (const std::size_t done : {3U, 9U, 20U}) {
         const int code =
-            folder.interrupt({"sweep", kStreamFile, points, "--out", "s", "--jobs", "2", "--set",
-                              "machine.tiles=64"},
+            folder.interrupt({"sweep", tessera::test::small_file(), points, "--out", "s", "--jobs",
+                              "2", "--set", "machine.tiles=64"},
                              signal, [&] { return files_ending(folder, ".json") >= done; });
         CHECK(code == 130);
         CHECK(files_ending(folder, ".tmp") == 0);

@@ -11,24 +11,27 @@
 
 #include "sim/command/validation_table.h"
 #include "sim/config/json_text.h"
-#include "tests/cli/command.h"
+#include "tests/cli/drawn.h"
 
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
-using tessera::test::stream_config;
+using tessera::test::has_gnuplot;
+using tessera::test::product_config;
+using tessera::test::small_config;
 
 using namespace tessera;
 
 /// `tessera plot` of sweeps and runs. What draws is skipped where gnuplot is not installed.
 namespace {
 
-bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }
+/// Keys of a product whose trace has exchanges.
+constexpr const char* kTraced = R"("m": 64, "n": 64, "k": 64)";
 
 void sweep(const CommandFolder& folder) {
-  folder.write("stream.json", stream_config(3));
+  folder.write("small.json", small_config(3));
   REQUIRE(folder
-              .call("sweep stream.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
+              .call("sweep small.json machine.tiles=1,2,4 workload.dtype=f16,f32 --jobs 2 "
                     "--out s --quiet")
               .code == 0);
 }
@@ -88,25 +91,16 @@ TEST_SUITE("cli") {
     }
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out r --quiet", small_config(3)).code == 0);
     REQUIRE(folder
                 .call("sweep - workload.m=64,128 --out g --quiet",
-                      R"({"machine": {"extends": "bow", "tiles": 8},
-                      "workload": {"kernel": "gemm", "n": 64, "k": 64}})")
+                      product_config(8, R"("n": 64, "k": 64)"))
                 .code == 0);
-    REQUIRE(folder.call("sensitivity - --out r --quiet", stream_config(3)).code == 0);
-    REQUIRE(folder.call("sweep stream.json run.seed=0,1,2 --out z --quiet").code == 0);
-    REQUIRE(folder
-                .call("run - --out n --quiet",
-                      R"({"machine": {"extends": "bow", "tiles": 16},
-                      "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
-                                   "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})")
-                .code == 0);
-    REQUIRE(folder
-                .call("run - --out t --quiet --trace-tiles 0-2",
-                      R"({"machine": {"extends": "bow", "tiles": 4},
-                      "workload": {"kernel": "fft", "points": 256}})")
-                .code == 0);
+    REQUIRE(folder.call("sensitivity - --out r --quiet", small_config(3)).code == 0);
+    REQUIRE(folder.call("sweep small.json run.seed=0,1,2 --out z --quiet").code == 0);
+    REQUIRE(
+        folder.call("run - --out t --quiet --trace-tiles 0-2", product_config(4, kTraced)).code ==
+        0);
     for (const std::string arguments :
          {"s --kind lines --y time.seconds",
           "s --kind bars",
@@ -123,26 +117,13 @@ TEST_SUITE("cli") {
           "r --kind timeline",
           "r r",
           "r --kind tiles --y sent_bytes",
-          "n --kind training",
-          "n --kind raster --width 3.3in --size 8",
           "t --kind matrix",
           "t/trace.pftrace --width 3.3in --size 8",
           "t --tiles 1-2 --from 100 --to 900",
           "t --kind utilisation",
           "t --kind traffic --tiles all",
           "t/trace.pftrace --kind matrix --log z"}) {
-      INFO(arguments);
-      const Answer answer = folder.call("plot " + arguments + " --out p --name it");
-      INFO(answer.err);
-      CHECK(answer.code == 0);
-      CHECK(answer.err.empty());
-      CHECK(answer.out == "p/it.svg\np/it.pdf\np/it.png\np/it.csv\np/it.gp\n");
-      CHECK(folder.read("p/it.svg").starts_with("<?xml"));
-      CHECK(folder.read("p/it.pdf").starts_with("%PDF"));
-      CHECK(folder.read("p/it.png").starts_with("\x89PNG"));
-      CHECK(std::filesystem::file_size(folder.path() / "p/it.png") > 8000);
-      CHECK_FALSE(folder.read("p/it.csv").empty());
-      std::filesystem::remove_all(folder.path() / "p");
+      test::check_drawn(folder, arguments);
     }
   }
 
@@ -207,7 +188,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     folder.write("t.csv",
                  "name,workload.kernel,published,simulated,ratio,N,baseline.memory.total_bytes\n"
-                 "\"a, b\",gemm,,4,,128,7\nc,gemm,2,9,4.5,256,8\nd,fft,,,,256,\n");
+                 "\"a, b\",one,,4,,128,7\nc,one,2,9,4.5,256,8\nd,two,,,,256,\n");
     const Answer answer = folder.call("plot t.csv --x N --y simulated --format svg --name t");
     CAPTURE(answer.err);
     REQUIRE(answer.code == 0);
@@ -229,7 +210,7 @@ TEST_SUITE("cli") {
     const std::string done =
         R"(, "status": "done", "report": {"time": {"cycles": 7}, "config": {"workload": {"m": 3}}})";
     const std::string large =
-        R"(, "status": "failed", "error": "gemm: 9 KiB do not fit", "report": null)";
+        R"(, "status": "failed", "error": "product: 9 KiB do not fit", "report": null)";
     const std::string refused = R"(, "status": "failed", "error": "no such key", "report": null)";
     const std::string wrong = R"(, "status": "wrong", "error": "is wrong", "report": {}, "x": 1)";
     std::filesystem::create_directory(folder.path() / "s");
@@ -304,7 +285,7 @@ TEST_SUITE("cli") {
   TEST_CASE("mistakes are refused, with what is allowed") {
     const CommandFolder folder;
     sweep(folder);
-    REQUIRE(folder.call("run - --out r --quiet", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out r --quiet", small_config(3)).code == 0);
     check_refused(folder, "plot none", {"none: found neither results.jsonl", "report.json"});
     check_refused(folder, "plot s --kind line", {"--kind: found line", "did you mean lines?"});
     check_refused(folder, "plot s --format gif", {"--format: found gif, allowed svg, pdf, png"});
@@ -365,11 +346,7 @@ TEST_SUITE("cli") {
   TEST_CASE("what cannot be drawn of a trace is refused with what can be") {
     const CommandFolder folder;
     const auto run = [&](const std::string& out) {
-      REQUIRE(folder
-                  .call("run - --quiet --out " + out,
-                        R"({"machine": {"extends": "bow", "tiles": 4},
-                        "workload": {"kernel": "fft", "points": 256}})")
-                  .code == 0);
+      REQUIRE(folder.call("run - --quiet --out " + out, product_config(4, kTraced)).code == 0);
     };
     run("t --trace-tiles 0,2");
     run("m --trace phases");

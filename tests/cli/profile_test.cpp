@@ -43,12 +43,12 @@ std::uint64_t busy(const CommandFolder& folder) {
   return cycles;
 }
 
-constexpr const char* kStreamOnMachine = R"({"machine": {"extends": "MACHINE", "tiles": 3},
-  "workload": {"kernel": "stream", "elements_per_worker": 60, "dtype": "i32"},
+constexpr const char* kOnMachine = R"({"machine": {"extends": "MACHINE", "tiles": 3},
+  "workload": {"kernel": "KERNEL", "elements_per_worker": 60, "dtype": "i32"},
   "run": {"check_races": false}})";
 
-std::string stream_on(const std::string& machine) {
-  std::string config = kStreamOnMachine;
+std::string small_on(const std::string& machine) {
+  std::string config = tessera::test::with_kernel(kOnMachine);
   return config.replace(config.find("MACHINE"), 7, machine);
 }
 
@@ -59,37 +59,15 @@ TEST_SUITE("cli") {
     for (const std::string machine : {"bow", "upmem", "hammerblade"}) {
       INFO(machine);
       const CommandFolder folder;
-      folder.write("a.json", stream_on(machine));
+      folder.write("a.json", small_on(machine));
       const Answer run = folder.call("run a.json --out out");
       REQUIRE_MESSAGE(run.code == 0, run.err);
       const Answer one = folder.call("profile a.json --set run.threads=1 --out p.csv");
       REQUIRE_MESSAGE(one.code == 0, one.err);
       CHECK(sum(folder.read("p.csv"), "cycles") == busy(folder));
       CHECK(one.out == folder.call("profile a.json --set run.threads=3").out);
-      CHECK(one.out.find("stream") != std::string::npos);
+      CHECK(one.out.find(tessera::test::with_kernel("KERNEL")) != std::string::npos);
     }
-  }
-
-  TEST_CASE("a profile tells what part of a codelet's slots is floating point") {
-    const CommandFolder folder;
-    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 1}, "workload":
-      {"kernel": "butterfly", "features": 32, "n": 360, "plan": {"split_features": 1}}})");
-    const Answer answer = folder.call("profile a.json --symbol butterfly_f32_free_1");
-    REQUIRE_MESSAGE(answer.code == 0, answer.err);
-    std::istringstream lines(answer.out);
-    std::string line, cell;
-    while (std::getline(lines, line) && line.find('%') == std::string::npos) {
-    }
-    std::getline(lines, line);
-    std::istringstream cells(line);
-    std::vector<std::string> row;
-    while (cells >> cell) row.push_back(cell);
-    REQUIRE(row.size() == 14);
-    // Four of a pair's words for each of 180 words, 16 pairs and 5 factors, and the set-up.
-    const double floating = std::stod(row[10]);
-    CHECK(floating >= 4.0 * 180 * 16 * 5);
-    CHECK(floating <= 1.1 * 4 * 180 * 16 * 5);
-    CHECK(std::stod(row[11]) == doctest::Approx(100 * floating / std::stod(row[4])).epsilon(0.01));
   }
 
   TEST_CASE("a profile of a program lists its instructions, or the dearest") {
@@ -113,7 +91,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "profile no.elf", {"no.elf: cannot be read: No such file or directory"});
     check_refused(folder, "profile --set run.seed=1 " + program,
                   {"--set: found with a program, allowed with a config"});
-    folder.write("a.json", stream_on("bow"));
+    folder.write("a.json", small_on("bow"));
     const Answer symbol = folder.call("profile a.json --symbol streem_copy_i32");
     CHECK(symbol.code == 2);
     CHECK(symbol.err.find("--symbol: found streem_copy_i32, executed were ") != std::string::npos);

@@ -10,7 +10,7 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
-using tessera::test::stream_config;
+using tessera::test::small_config;
 
 /// `tessera report` of finished runs.
 namespace {
@@ -34,11 +34,11 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 TEST_SUITE("cli") {
   TEST_CASE("--top prints bound, phases and largest supersteps of each run") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
     const Answer one = folder.call("report one --top");
     CHECK(one.code == 0);
     CHECK(one.err.empty());
-    CHECK(one.out.starts_with("stream triad, "));
+    CHECK(one.out.starts_with(tessera::test::with_kernel("KERNEL triad, ")));
     CHECK(one.out.find("1 superstep, memory bound") != std::string::npos);
     CHECK(one.out.find("\n  triad ") != std::string::npos);
     CHECK(one.out.find("\n  codelet                   context cycles") != std::string::npos);
@@ -47,7 +47,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the page is one file that names no other, in the run's folder or where --out says") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out '</script><b>'", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out '</script><b>'", small_config(3)).code == 0);
     const Answer one = folder.call("report '</script><b>'");
     CHECK(one.code == 0);
     CHECK(one.err.empty());
@@ -68,8 +68,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("buffers.csv says what lies where on the fullest tile, and when") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one --threads 1", stream_config(3)).code == 0);
-    REQUIRE(folder.call("run - --out two --threads 2", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one --threads 1", small_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out two --threads 2", small_config(3)).code == 0);
     CHECK(folder.read("one/buffers.csv") == folder.read("two/buffers.csv"));
     const tessera::report::Table buffers =
         tessera::report::parse_table(folder.read("one/buffers.csv"), "buffers.csv", {});
@@ -93,15 +93,15 @@ TEST_SUITE("cli") {
 
   TEST_CASE("each tile's part of each superstep is recorded without being asked for") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
     CHECK(folder.has("one/tile_steps.npy"));
-    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", small_config(3)).code == 0);
     CHECK_FALSE(folder.has("one/tile_steps.npy"));
   }
 
   TEST_CASE("a sweep has a page, but no --top") {
     const CommandFolder folder;
-    REQUIRE(folder.call("sweep - machine.tiles=2,3 --out s --quiet", stream_config(3)).code == 0);
+    REQUIRE(folder.call("sweep - machine.tiles=2,3 --out s --quiet", small_config(3)).code == 0);
     CHECK(folder.call("report s --out page.html").out.starts_with("page.html  "));
     const std::string page = folder.read("page.html");
     CHECK(page.find("default-src 'none'") != std::string::npos);
@@ -115,8 +115,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("the page of two runs holds both, in the second's folder") {
     const CommandFolder folder;
-    REQUIRE(folder.call("run - --out one", stream_config(3)).code == 0);
-    REQUIRE(folder.call("run - --out two --set machine.tiles=5", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one", small_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out two --set machine.tiles=5", small_config(3)).code == 0);
     CHECK(folder.call("report one two").out.starts_with("two/comparison.html  "));
     const std::string page = folder.read("two/comparison.html");
     CHECK(page.find("\"tiles\":3,") != std::string::npos);
@@ -129,7 +129,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "report", {"tessera report: RUN is required"});
     check_refused(folder, "report a b c --top", {"a: found no folder"});
     check_refused(folder, "report one --top", {"one: found no folder"});
-    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", stream_config(3)).code == 0);
+    REQUIRE(folder.call("run - --out one --set report.tile_steps=0", small_config(3)).code == 0);
     const std::string report = folder.read("one/report.json");
     const std::string steps = folder.read("one/steps.csv");
     const std::pair<std::string, std::string> reports[] = {
@@ -154,13 +154,13 @@ TEST_SUITE("cli") {
     }
     REQUIRE(folder
                 .call("run - --out four --set report.tile_steps=9 --set machine.tiles=4",
-                      stream_config(3))
+                      small_config(3))
                 .code == 0);
     folder.write("one/tile_steps.npy", folder.read("four/tile_steps.npy"));
     check_refused(folder, "report one",
                   {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});
     REQUIRE(
-        folder.call("run - --out one --set report.tile_steps=0 --quiet", stream_config(3)).code ==
+        folder.call("run - --out one --set report.tile_steps=0 --quiet", small_config(3)).code ==
         0);
     CHECK(!folder.has("one/tile_steps.npy"));  // of another run than the other files
     std::filesystem::remove(folder.path() / "one/traffic.csv");

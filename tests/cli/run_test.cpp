@@ -6,7 +6,7 @@ using tessera::test::Answer;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
 using tessera::test::parsed_json;
-using tessera::test::stream_config;
+using tessera::test::small_config;
 
 namespace {
 
@@ -22,11 +22,11 @@ std::string without_host(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("a run prints a summary and leaves files that do not depend on host threads") {
     const CommandFolder folder;
-    const Answer one = folder.call("run - --out one --threads 1", stream_config(3));
+    const Answer one = folder.call("run - --out one --threads 1", small_config(3));
     CHECK(one.code == 0);
     CHECK(one.err.empty());
     CHECK(one.out.find(" f32 on gc200: 3 tiles") != std::string::npos);
-    CHECK(folder.call("run - --out two --threads 2 --quiet", stream_config(3)).out.empty());
+    CHECK(folder.call("run - --out two --threads 2 --quiet", small_config(3)).out.empty());
     for (const char* file : {"/steps.csv", "/tiles.csv", "/traffic.csv"}) {
       CHECK(!folder.read(std::string("one") + file).empty());
       CHECK(folder.read(std::string("one") + file) == folder.read(std::string("two") + file));
@@ -37,7 +37,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("results go to runs/NAME-HASH unless a folder is named") {
     const CommandFolder folder;
-    folder.write("triad.json", stream_config(3));
+    folder.write("triad.json", small_config(3));
     const Answer answer = folder.call("run triad.json");
     CHECK(answer.code == 0);
     CHECK(answer.out.find("results   runs/triad-") != std::string::npos);
@@ -46,7 +46,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("check shows plan, prediction and memory and writes nothing") {
     const CommandFolder folder;
-    const Answer answer = folder.call("check -", stream_config(3));
+    const Answer answer = folder.call("check -", small_config(3));
     CHECK(answer.code == 0);
     CHECK(answer.out.find("predicted") != std::string::npos);
     CHECK(answer.out.find("over by") != std::string::npos);
@@ -57,7 +57,8 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     CHECK(folder.call("--version").out.starts_with("tessera "));
     CHECK(folder.call("list machines").out.starts_with("bow "));
-    CHECK(folder.call("list workloads").out.find("stream ") != std::string::npos);
+    CHECK(folder.call("list workloads").out.find(tessera::test::with_kernel("KERNEL ")) !=
+          std::string::npos);
     CHECK(folder.call("list fabrics").out == "scheduled\nideal\n");
     CHECK(folder.call("list sets").out.find("matrix_unit ") != std::string::npos);
     CHECK(parsed_json(folder.call("schema").out)["properties"].size() == 7);

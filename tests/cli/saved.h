@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -78,6 +79,45 @@ inline std::string compare(const Matrix& found, const Matrix& a, const Matrix& b
         return fmt::format("[{}, {}] = {}, expected {}", i, j, found.at(i, j), sum);
     }
   return "equal";
+}
+
+constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each of what is added up
+constexpr double kSingle = 0x1p-20;
+
+/// A run of a workload, given by its keys, that saves all tensors.
+inline std::string tensors_config(const std::string& workload, int tiles = 8) {
+  return fmt::format(R"({{"machine": {{"extends": "bow", "tiles": {}}}, "workload": {{{}}},
+    "report": {{"tensors": "all"}}}})",
+                     tiles, workload);
+}
+
+/// Runs it into the folder `result`.
+inline void run_saving(const CommandFolder& folder, const std::string& text,
+                       const std::string& more = "") {
+  folder.write("a.json", text);
+  const Answer answer = folder.call("run a.json --out result " + more);
+  CAPTURE(text);
+  CAPTURE(answer.err);
+  REQUIRE(answer.code == 0);
+}
+
+inline Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix made{a.rows, b.columns, std::vector<double>(a.rows * b.columns)};
+  for (std::uint64_t i = 0; i < a.rows; ++i)
+    for (std::uint64_t j = 0; j < b.columns; ++j)
+      for (std::uint64_t k = 0; k < a.columns; ++k) made.at(i, j) += a.at(i, k) * b.at(k, j);
+  return made;
+}
+
+/// How many elements of `found` are not zero; each of these must be as expected.
+inline std::size_t compare_filled(const Matrix& found, const Matrix& expected) {
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    if (found.values[i] == 0) continue;
+    ++filled;
+    CHECK(std::abs(found.values[i] - expected.values[i]) < 1e-4);
+  }
+  return filled;
 }
 
 }  // namespace tessera::test

@@ -10,12 +10,13 @@ using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
+using tessera::test::product_config;
+using tessera::test::with_kernel;
 
 /// `tessera sensitivity`: how runs answer to their machine.
 namespace {
 
-constexpr const char* kSmallGemm = R"({"machine": {"extends": "bow", "tiles": 8},
-  "workload": {"kernel": "gemm", "m": 96, "n": 128, "k": 160}})";
+std::string small_product() { return product_config(8, R"("m": 96, "n": 128, "k": 160)"); }
 
 Json stored(const CommandFolder& folder, const std::string& name) {
   return folder.json(name + "/sensitivity.json");
@@ -32,13 +33,13 @@ std::map<std::string, Json> by_key(const Json& found) {
 TEST_SUITE("run") {
   TEST_CASE("predictions of slopes are those of simulated runs") {
     const CommandFolder folder;
-    folder.write("gemm.json", kSmallGemm);
-    const Answer predicted = folder.call("sensitivity gemm.json --out p");
+    folder.write("product.json", small_product());
+    const Answer predicted = folder.call("sensitivity product.json --out p");
     INFO(predicted.err);
     REQUIRE(predicted.code == 0);
     REQUIRE(
         folder
-            .call("sensitivity gemm.json --simulate --out s --quiet --key machine.tiles "
+            .call("sensitivity product.json --simulate --out s --quiet --key machine.tiles "
                   "--key machine.clock_ghz --key machine.tile.contexts --key machine.tile.slots "
                   "--key machine.tile.matrix_unit.f16 --key machine.tile.supervisor "
                   "--key machine.fabric --key machine.energy.matrix_f16_pj")
@@ -66,11 +67,11 @@ TEST_SUITE("run") {
 
   TEST_CASE("the result does not depend on how many points are planned at a time") {
     const CommandFolder folder;
-    folder.write("gemm.json", kSmallGemm);
+    folder.write("product.json", small_product());
     for (const std::string jobs : {"1", "3"})
       REQUIRE(
           folder
-              .call(fmt::format("sensitivity gemm.json --quiet --key machine.tile.latency --key "
+              .call(fmt::format("sensitivity product.json --quiet --key machine.tile.latency --key "
                                 "machine.tiles --key machine.energy.area --jobs {0} --out j{0}",
                                 jobs))
               .code == 0);
@@ -80,9 +81,10 @@ TEST_SUITE("run") {
 
   TEST_CASE("area and energy are absent where the machine has no table; loops have no energy") {
     const CommandFolder folder;
-    const Answer answer = folder.call("sensitivity - --out r --key machine.clock_ghz",
-                                      R"({"machine": {"extends": "bow", "tiles": 4, "energy": null},
-                                       "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    const Answer answer =
+        folder.call("sensitivity - --out r --key machine.clock_ghz",
+                    with_kernel(R"({"machine": {"extends": "bow", "tiles": 4, "energy": null},
+                                       "workload": {"kernel": "KERNEL", "elements_per_worker": 60}})"));
     INFO(answer.err);
     REQUIRE(answer.code == 0);
     const Json found = stored(folder, "r");
@@ -95,34 +97,33 @@ TEST_SUITE("run") {
 TEST_SUITE("cli") {
   TEST_CASE("mistakes about sensitivity") {
     const CommandFolder folder;
-    folder.write("gemm.json", kSmallGemm);
-    check_refused(folder, "sensitivity gemm.json --by 1",
+    folder.write("product.json", small_product());
+    check_refused(folder, "sensitivity product.json --by 1",
                   {"--by: found 1, allowed a number from 1.01 to 1000"});
-    check_refused(folder, "sensitivity gemm.json --by x", {"--by: found x"});
-    check_refused(folder, "sensitivity gemm.json --key machine.tile.sram_kb",
+    check_refused(folder, "sensitivity product.json --by x", {"--by: found x"});
+    check_refused(folder, "sensitivity product.json --key machine.tile.sram_kb",
                   {"--key: found machine.tile.sram_kb", "did you mean machine.tile.sram_kib?"});
-    check_refused(folder, "sensitivity gemm.json --key machine.name", {"a number"});
-    check_refused(folder, "sensitivity gemm.json --set report.trace=phases", {"report.trace"});
+    check_refused(folder, "sensitivity product.json --key machine.name", {"a number"});
+    check_refused(folder, "sensitivity product.json --set report.trace=phases", {"report.trace"});
   }
 
   TEST_CASE("a config that does not fit says so as check does, and leaves no table") {
     const CommandFolder folder;
-    const Answer answer =
-        folder.call("sensitivity - --out r", R"({"machine": {"extends": "bow", "tiles": 1},
-      "workload": {"kernel": "gemm", "m": 4096, "n": 4096, "k": 4096}})");
+    const Answer answer = folder.call("sensitivity - --out r",
+                                      product_config(1, R"("m": 4096, "n": 4096, "k": 4096)"));
     CHECK(answer.code == 2);
-    CHECK(answer.err.find("no plan of gemm") != std::string::npos);
+    CHECK(answer.err.find(with_kernel("no plan of PRODUCT")) != std::string::npos);
     CHECK_FALSE(folder.has("r/sensitivity.json"));
   }
 
   TEST_CASE("the folder of another run is refused; beside its own run the page shows it") {
     const CommandFolder folder;
-    folder.write("gemm.json", kSmallGemm);
-    REQUIRE(folder.call("run gemm.json --out r --quiet").code == 0);
-    const Answer refused = folder.call("sensitivity gemm.json --set workload.m=64 --out r");
+    folder.write("product.json", small_product());
+    REQUIRE(folder.call("run product.json --out r --quiet").code == 0);
+    const Answer refused = folder.call("sensitivity product.json --set workload.m=64 --out r");
     CHECK(refused.code == 2);
     CHECK(refused.err.find("holds the report of another run") != std::string::npos);
-    REQUIRE(folder.call("sensitivity gemm.json --out r --quiet --key machine.tiles").code == 0);
+    REQUIRE(folder.call("sensitivity product.json --out r --quiet --key machine.tiles").code == 0);
     REQUIRE(folder.call("report r").code == 0);
     CHECK(folder.read("r/report.html").find("\"key\":\"machine.tiles\"") != std::string::npos);
     folder.write("r/sensitivity.json", "{}");

@@ -15,8 +15,14 @@ using tessera::test::CommandFolder;
 /// Runs that end before their result: no progress, no room.
 namespace {
 
-std::string run(const char* kernel, const std::string& more) {
-  return fmt::format("run {}/configs/runs/{}.json {}", TESSERA_SOURCE, kernel, more);
+/// Runs for more than 3000 cycles.
+std::string run_small(const std::string& more) {
+  return fmt::format("run {} --set workload.elements_per_worker=2000 {}",
+                     tessera::test::small_file(), more);
+}
+
+std::string product(const char* command, const std::string& more) {
+  return fmt::format("{} {}/configs/runs/quickstart.json {}", command, TESSERA_SOURCE, more);
 }
 
 }  // namespace
@@ -25,19 +31,20 @@ TEST_SUITE("cli") {
   TEST_CASE("a run past its limit ends with the state of every stuck tile") {
     const CommandFolder folder;
     const std::string tiles = " --set machine.tiles=3 ";
-    check_refused(folder, run("stream", tiles + "--max-cycles 3000"),
+    check_refused(folder, run_small(tiles + "--max-cycles 3000"),
                   {"tiles ran past the limit of 3000 cycles (--max-cycles)",
                    "tiles 0-2: ", "running at cycle", "pc 0x"},
                   3);
-    check_refused(folder, run("stream", tiles + "--max-cycles 1"), {"limit of 1 cycle ("}, 3);
-    check_refused(folder, run("gemm", "--set workload.m=64 --set workload.n=64 --max-cycles 2000"),
+    check_refused(folder, run_small(tiles + "--max-cycles 1"), {"limit of 1 cycle ("}, 3);
+    check_refused(folder,
+                  product("run", "--set workload.m=64 --set workload.n=64 --max-cycles 2000"),
                   {"limit of 2000 cycles"}, 3);
   }
 
   TEST_CASE("of a run past its limit the trace up to there remains, and says that it stopped") {
     const CommandFolder folder;
     const Answer answer = folder.call(
-        run("stream", "--set machine.tiles=3 --max-cycles 3000 --trace tiles --out result"));
+        run_small("--set machine.tiles=3 --max-cycles 3000 --trace tiles --out result"));
     CHECK(answer.code == 3);
     CHECK(answer.out.empty());
     CHECK(answer.err.find("limit of 3000 cycles") != std::string::npos);
@@ -60,28 +67,14 @@ TEST_SUITE("cli") {
   TEST_CASE("a program that does not fit is shown by tile and category") {
     const CommandFolder folder;
     const std::string large = "--set machine.tiles=2 --set workload.elements_per_worker=60000";
-    check_refused(folder, run("stream", large),
+    check_refused(folder, run_small(large),
                   {"code", "control", "exchange", "arguments", "tensors", "stack", "over by"});
-  }
-
-  TEST_CASE("a dense plan that cannot be carried out is refused with its key") {
-    const CommandFolder folder;
-    const std::string small =
-        "--set workload.m=64 --set workload.n=64 --set workload.k=64 --set machine.tiles=8 ";
-    check_refused(folder, run("gemm", small + "--set workload.plan.split_m=100"),
-                  {"--set workload.plan.split_m=100: workload.plan.split_m: found 100, allowed 1 "
-                   "to 64"});
-    check_refused(
-        folder,
-        run("gemm", small + "--set workload.plan.split_m=3 " + "--set workload.plan.split_n=4"),
-        {"12", "8"});
-    check_refused(folder, run("gemm", small + "--set workload.plan.cuts=1000"), {"plan.cuts"});
   }
 
   TEST_CASE("a mistake that planning finds names the file and the whole key path") {
     const CommandFolder folder;
-    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 4},
-      "workload": {"kernel": "gemm", "m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16"}})");
+    folder.write("a.json", tessera::test::product_config(
+                               4, R"("m": 8, "n": 8, "k": 8, "dtype": "f32", "partials": "f16")"));
     const std::vector<std::string> message = {"a.json: workload.partials: found f16, allowed auto"};
     check_refused(folder, "run a.json", message);
     check_refused(folder, "check a.json", message);
@@ -90,21 +83,23 @@ TEST_SUITE("cli") {
   TEST_CASE("a product of which no plan fits shows the memory of the closest") {
     const CommandFolder folder;
     const std::vector<std::string> message = {
-        "no plan of gemm for m=4096 n=4096 k=4096 fits 1 tile; of the closest, {\"split_m\":1,",
+        tessera::test::with_kernel(
+            "no plan of PRODUCT for m=4096 n=4096 k=4096 fits 1 tile; of the closest, "
+            "{\"split_m\":1,"),
         "tile 0 needs ",
         " bytes of 638976 (machine.tile.sram_kib = 624), ",
         " over",
         "code    control   exchange  arguments    tensors      stack      bytes    over by",
         "the fullest of 1 tile, in bytes of 638976 each"};
-    check_refused(folder, run("gemm", "--set machine.tiles=1"), message);
-    const std::string check =
-        fmt::format("check {}/configs/runs/gemm.json --set machine.tiles=1", TESSERA_SOURCE);
-    check_refused(folder, check, message);
+    const std::string large =
+        "--set machine.tiles=1 --set workload.m=4096 --set workload.n=4096 --set workload.k=4096";
+    check_refused(folder, product("run", large), message);
+    check_refused(folder, product("check", large), message);
   }
 
   TEST_CASE("results that cannot be written are refused with the reason and leave nothing") {
     const CommandFolder folder;
-    const std::string small = run("stream", "--set machine.tiles=1 --quiet ");
+    const std::string small = run_small("--set machine.tiles=1 --quiet ");
     check_refused(
         folder, small + "--out /proc/results",
         {"/proc/results: cannot be the folder of the results: /proc/", "cannot be written: "});
@@ -116,7 +111,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what cannot be printed is told, whatever the command") {
     const CommandFolder folder;
-    const std::string one_tile = run("stream", "--set machine.tiles=1 --out .full");
+    const std::string one_tile = run_small("--set machine.tiles=1 --out .full");
     for (const std::string& command : {one_tile, std::string("schema"), std::string("--help")}) {
       // In parentheses: the test's own redirection comes after.
       const std::string full = fmt::format("({} {} >/dev/full)", TESSERA_PROGRAM, command);

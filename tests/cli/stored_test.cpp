@@ -10,17 +10,18 @@
 
 using tessera::test::Answer;
 using tessera::test::CommandFolder;
-using tessera::test::stream_config;
+using tessera::test::long_run;
+using tessera::test::small_config;
 
 /// Content of a sweep's folder, and who may write there.
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kSweep = "sweep stream.json machine.tiles=1..4 --out s";
+const std::string kSweep = "sweep small.json machine.tiles=1..4 --out s";
 /// Takes seconds.
 const std::vector<std::string> kLong = {
-    "sweep", "stream.json", "workload.elements_per_worker=600..24000+6", "--out", "s", "--jobs",
+    "sweep", "small.json", "workload.elements_per_worker=600..24000+6", "--out", "s", "--jobs",
     "1",     "--yes"};
 
 std::vector<std::string> files_in(const fs::path& folder) {
@@ -34,7 +35,7 @@ std::vector<std::string> files_in(const fs::path& folder) {
 TEST_SUITE("cli") {
   TEST_CASE("a point's file that was edited is named and the point runs again") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     CHECK(folder.call(kSweep).code == 0);
     const std::string table = folder.read("s/results.csv");
     const std::string file =
@@ -49,7 +50,7 @@ TEST_SUITE("cli") {
       folder.write(file, text);
       const Answer answer = folder.call(kSweep);
       CHECK(answer.code == 0);
-      CHECK(answer.out.starts_with("stream: 4 points, 1 run now: 4 done\n"));
+      CHECK(answer.out.starts_with("small: 4 points, 1 run now: 4 done\n"));
       CHECK(answer.err == file + ": its checksum does not agree; the point runs again\n");
       CHECK(folder.read("s/results.csv") == table);
     }
@@ -57,14 +58,14 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a second sweep into a folder where one is at work is refused, and says who is") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     const auto refused = [&] {
       if (folder.has("s/sweep.lock") && !folder.read("s/sweep.lock").empty()) {
         for (const char* shard : {"", " --shard 1/2"}) {
           const Answer answer = folder.call(kSweep + shard);
           CHECK(answer.code == 2);
           CHECK(answer.out.empty());
-          CHECK(answer.err.starts_with("s: another sweep is at work there: stream, process "));
+          CHECK(answer.err.starts_with("s: another sweep is at work there: small, process "));
           CHECK(answer.err.find(", since 20") != std::string::npos);
         }
         return true;
@@ -74,15 +75,15 @@ TEST_SUITE("cli") {
     CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
     CHECK(!folder.has("s/sweep.lock"));
     CHECK(folder.call(kSweep).code == 2);  // what the first has left stays
-    CHECK(folder.call("sweep stream.json machine.tiles=1..4 --out t").code == 0);
+    CHECK(folder.call("sweep small.json machine.tiles=1..4 --out t").code == 0);
   }
 
   TEST_CASE("shards of one sweep share its folder, a shard of another one is refused") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     std::vector<std::string> shard = kLong;
     shard.insert(shard.end(), {"--shard", "1/2"});
-    const std::string same = "sweep stream.json " + kLong[2] + " --out s --shard ";
+    const std::string same = "sweep small.json " + kLong[2] + " --out s --shard ";
     const auto shared = [&] {
       if (!folder.has("s/sweep.lock") || folder.read("s/sweep.lock").empty()) return false;
       CHECK(folder.call(same + "500/500").code == 0);
@@ -97,7 +98,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a killed sweep locks nobody out, and what it left goes at the next start") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     CHECK(folder.interrupt(kLong, SIGKILL, [&] { return folder.has("s/sweep.lock"); }) == -1);
     folder.write("s/points/x.json.elsewhere.1.tmp", "of another host, just now");
     CHECK(folder.call(kSweep).code == 0);
@@ -110,38 +111,36 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what a killed run left goes at the next run into its folder") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+    folder.write("small.json", small_config(2));
     const auto writes = [&] {
       return folder.has("r") && files_in(folder.path() / "r").size() == 3;  // its lock too
     };
-    CHECK(folder.interrupt({"run", gemm, "--trace", "tiles", "--out", "r"}, SIGKILL, writes) == -1);
+    CHECK(folder.interrupt(long_run({"--trace", "tiles", "--out", "r"}), SIGKILL, writes) == -1);
     CHECK(files_in(folder.path() / "r").size() == 3);
-    CHECK(folder.call("run stream.json --out r --quiet").code == 0);
+    CHECK(folder.call("run small.json --out r --quiet").code == 0);
     for (const std::string& name : folder.names()) CHECK(!name.ends_with(".tmp"));
   }
 
   TEST_CASE("a second run into a folder where one is at work is refused, and says who is") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string gemm = TESSERA_SOURCE "/configs/runs/gemm.json";
+    folder.write("small.json", small_config(2));
     const auto refused = [&] {
       if (!folder.has("r/run.lock") || folder.read("r/run.lock").empty()) return false;
-      const Answer answer = folder.call("run stream.json --out r");
+      const Answer answer = folder.call("run small.json --out r");
       CHECK(answer.code == 2);
       CHECK(answer.out.empty());
-      CHECK(answer.err.starts_with("r: another run is at work there: gemm, process "));
+      CHECK(answer.err.starts_with("r: another run is at work there: quickstart, process "));
       return true;
     };
-    CHECK(folder.interrupt({"run", gemm, "--out", "r"}, SIGINT, refused) == 130);
+    CHECK(folder.interrupt(long_run({"--out", "r"}), SIGINT, refused) == 130);
     CHECK(!folder.has("r"));
-    CHECK(folder.call("run stream.json --out r").code == 0);
+    CHECK(folder.call("run small.json --out r").code == 0);
     CHECK(!folder.has("r/run.lock"));
   }
 
   TEST_CASE("what stands where a point's file belongs and is none is named, not read or replaced") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     CHECK(folder.call(kSweep).code == 0);
     const fs::path file = files_in(folder.path() / "s/points").front();
     const std::string name = file.lexically_relative(folder.path());
@@ -158,12 +157,12 @@ TEST_SUITE("cli") {
     refused("a pipe");
     fs::create_symlink("/dev/zero", file);
     refused("a device");
-    CHECK(folder.call(kSweep).out.starts_with("stream: 4 points, 1 run now: 4 done\n"));
+    CHECK(folder.call(kSweep).out.starts_with("small: 4 points, 1 run now: 4 done\n"));
   }
 
   TEST_CASE("a list of points that was cut off is refused, and the message says what to do") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     CHECK(folder.call(kSweep).code == 0);
     const std::string whole = folder.read("s/points.jsonl");
     for (const std::string& text : {whole.substr(0, whole.size() - 20), std::string("[]\n"),
@@ -174,14 +173,14 @@ TEST_SUITE("cli") {
       CHECK(answer.err.find(" is no point of tessera sweep; --replace writes the file again") !=
             std::string::npos);
     }
-    CHECK(folder.call(kSweep + " --replace").out.starts_with("stream: 4 points, 0 run now: 4"));
+    CHECK(folder.call(kSweep + " --replace").out.starts_with("small: 4 points, 0 run now: 4"));
     CHECK(folder.read("s/points.jsonl") == whole);
   }
 
   TEST_CASE("values of another type in a stored report are the file's fault") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    CHECK(folder.call("run stream.json --out r").code == 0);
+    folder.write("small.json", small_config(2));
+    CHECK(folder.call("run small.json --out r").code == 0);
     std::string report = folder.read("r/report.json");
     const std::string key = "\"columns\": ";
     const std::size_t at = report.find(key) + key.size();

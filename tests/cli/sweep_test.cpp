@@ -10,12 +10,13 @@ using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::Json;
-using tessera::test::stream_config;
+using tessera::test::small_config;
+using tessera::test::with_kernel;
 
 namespace {
 
 std::string with_sweep(const std::string& sweep) {
-  return R"({"extends": "stream.json", "sweep": )" + sweep + "}";
+  return R"({"extends": "small.json", "sweep": )" + sweep + "}";
 }
 
 std::size_t lines(const std::string& text) {
@@ -27,12 +28,12 @@ std::size_t lines(const std::string& text) {
 TEST_SUITE("cli") {
   TEST_CASE("a sweep runs every point once and writes its tables") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string call = "sweep stream.json machine.tiles=1..3 workload.dtype=f16,f32 --out s";
+    folder.write("small.json", small_config(2));
+    const std::string call = "sweep small.json machine.tiles=1..3 workload.dtype=f16,f32 --out s";
     const Answer answer = folder.call(call + " --jobs 2");
     CHECK(answer.code == 0);
     CHECK(answer.err.empty());
-    CHECK(answer.out.starts_with("stream: 6 points, 6 run now: 6 done\n"));
+    CHECK(answer.out.starts_with("small: 6 points, 6 run now: 6 done\n"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(csv.starts_with(
         "machine.tiles,workload.dtype,identity.problem,identity.machine,time.cycles,"));
@@ -42,19 +43,19 @@ TEST_SUITE("cli") {
     CHECK(lines(folder.read("s/points.jsonl")) == 6);
     CHECK(lines(folder.read("s/results.jsonl")) == 6);
     // Once more: nothing runs, nothing changes. With a longer axis only the new points run.
-    CHECK(folder.call(call).out.starts_with("stream: 6 points, 0 run now: 6 done\n"));
+    CHECK(folder.call(call).out.starts_with("small: 6 points, 0 run now: 6 done\n"));
     CHECK(folder.read("s/results.csv") == csv);
-    CHECK(folder.call("sweep stream.json machine.tiles=1..5 workload.dtype=f16,f32 --out s")
-              .out.starts_with("stream: 10 points, 4 run now: 10 done\n"));
+    CHECK(folder.call("sweep small.json machine.tiles=1..5 workload.dtype=f16,f32 --out s")
+              .out.starts_with("small: 10 points, 4 run now: 10 done\n"));
   }
 
   TEST_CASE("a row of results.csv says what tessera run reports") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    CHECK(folder.call("sweep stream.json workload.elements_per_worker=120 --out s --quiet").out ==
+    folder.write("small.json", small_config(2));
+    CHECK(folder.call("sweep small.json workload.elements_per_worker=120 --out s --quiet").out ==
           "");
     CHECK(folder
-              .call("run stream.json --out r --quiet --set workload.elements_per_worker=120 "
+              .call("run small.json --out r --quiet --set workload.elements_per_worker=120 "
                     "--threads 1")
               .code == 0);
     Json swept = folder.json("s/results.jsonl")["report"];
@@ -62,20 +63,20 @@ TEST_SUITE("cli") {
     swept.erase("host");
     run.erase("host");
     CHECK(swept == run);
-    CHECK(
-        folder.read("s/results.csv")
-            .find(fmt::format("\n120,\"stream triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
-                              "1.33 GHz\",{},",
-                              run["time"]["cycles"].dump())) != std::string::npos);
+    CHECK(folder.read("s/results.csv")
+              .find(fmt::format("\n120,\"{} triad, 120 elements a worker f32\",\"gc200, 2 tiles, "
+                                "1.33 GHz\",{},",
+                                with_kernel("KERNEL"), run["time"]["cycles"].dump())) !=
+          std::string::npos);
   }
 
   TEST_CASE("sweep --predict plans its points, and is not taken for a sweep that ran") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string call = "sweep stream.json workload.elements_per_worker=60,120,60000 --out s";
+    folder.write("small.json", small_config(2));
+    const std::string call = "sweep small.json workload.elements_per_worker=60,120,60000 --out s";
     const Answer answer = folder.call(call + " --predict");
     CHECK(answer.code == 0);
-    CHECK(answer.out.starts_with("stream: 3 points, 3 planned now: 2 predicted, 1 failed\n"));
+    CHECK(answer.out.starts_with("small: 3 points, 3 planned now: 2 predicted, 1 failed\n"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(csv.find("prediction.seconds,") != std::string::npos);
     CHECK(csv.find("time.cycles") == std::string::npos);
@@ -93,8 +94,8 @@ TEST_SUITE("cli") {
   TEST_CASE("a figure of a predicted sweep is one of predicted time, and says so") {
     if (std::system("command -v gnuplot > /dev/null 2>&1") != 0) return;
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    REQUIRE(folder.call("sweep stream.json workload.elements_per_worker=60,120 --out s --predict")
+    folder.write("small.json", small_config(2));
+    REQUIRE(folder.call("sweep small.json workload.elements_per_worker=60,120 --out s --predict")
                 .code == 0);
     CHECK(folder.call("plot s --name f --format svg").code == 0);
     CHECK(folder.read("s/plots/f.svg").find("predicted time") != std::string::npos);
@@ -103,8 +104,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("sweep --dry-run lists points, what is known of them and what is refused") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string sweep = "sweep stream.json machine.tiles=";
+    folder.write("small.json", small_config(2));
+    const std::string sweep = "sweep small.json machine.tiles=";
     REQUIRE(folder.call(sweep + "1,2 --out s --quiet").code == 0);
     const std::set<std::string> before = folder.names();
     const Answer answer = folder.call(sweep + "1..3 --out s --dry-run");
@@ -112,7 +113,7 @@ TEST_SUITE("cli") {
     CHECK(answer.out.starts_with("done      "));
     CHECK(answer.out.find(" machine.tiles=1\n") != std::string::npos);
     CHECK(answer.out.find("\nto do     ") != std::string::npos);
-    CHECK(answer.out.find("stream: 3 points, 2 done, 1 to do; nothing was run or written") !=
+    CHECK(answer.out.find("small: 3 points, 2 done, 1 to do; nothing was run or written") !=
           std::string::npos);
     CHECK(folder.call(sweep + "1..3 --out s --dry-run --predict").out.find("3 points, 3 to do;") !=
           std::string::npos);
@@ -126,9 +127,9 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep of more than 1,000 points wants --yes; a terminal is asked") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(1));
-    const std::string call = "sweep stream.json workload.seed=1..1100 --out s";
-    check_refused(folder, call, {"stream: found 1,100 points to simulate, allowed 1,000", "--yes"});
+    folder.write("small.json", small_config(1));
+    const std::string call = "sweep small.json workload.seed=1..1100 --out s";
+    check_refused(folder, call, {"small: found 1,100 points to simulate, allowed 1,000", "--yes"});
     CHECK(folder.call(call + " --dry-run").code == 0);
     // Only the points of the shard count.
     CHECK(folder.call(call + " --shard 1/500").code == 0);
@@ -136,13 +137,13 @@ TEST_SUITE("cli") {
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
                                           folder.path().string(), TESSERA_PROGRAM, call);
     CHECK(std::system(asked.c_str()) != 0);
-    CHECK(folder.read("said").find("stream: simulate 1,097 points? [y/N]") != std::string::npos);
+    CHECK(folder.read("said").find("small: simulate 1,097 points? [y/N]") != std::string::npos);
     CHECK(folder.read("said").find("not confirmed: nothing was run") != std::string::npos);
   }
 
   TEST_CASE("a config's section sweep, with conditions, and axes of the command line") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     folder.write("s.json", with_sweep(R"({"grid": {"machine.tiles": [1, 2, 4]},
       "random": {"points": 3, "seed": 5, "axes": {"workload.elements_per_worker": "50..500"}},
       "where": ["machine.tiles * workload.elements_per_worker < 1500"]})"));
@@ -153,13 +154,13 @@ TEST_SUITE("cli") {
 
   TEST_CASE("points that cannot run are rows with their message") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     const Answer answer = folder.call(
-        "sweep stream.json workload.elements_per_worker=60,60000 --out s --set "
+        "sweep small.json workload.elements_per_worker=60,60000 --out s --set "
         "run.max_cycles=2000");
     CHECK(answer.code == 0);
     CHECK(
-        answer.out.starts_with("stream: 2 points, 2 run now: 1 done, 1 failed\n"
+        answer.out.starts_with("small: 2 points, 2 run now: 1 done, 1 failed\n"
                                "  failed    workload.elements_per_worker=60000: the program does "
                                "not fit"));
     const std::string csv = folder.read("s/results.csv");
@@ -167,58 +168,58 @@ TEST_SUITE("cli") {
     CHECK(csv.find("over by") == std::string::npos);  // the table stands in results.jsonl
     CHECK(folder.read("s/results.jsonl").find("over by") != std::string::npos);
     const Answer stuck = folder.call(
-        "sweep stream.json workload.elements_per_worker=6000 --out t --set run.max_cycles=20");
+        "sweep small.json workload.elements_per_worker=6000 --out t --set run.max_cycles=20");
     CHECK(stuck.out.find("0 done, 1 stuck") != std::string::npos);
     CHECK(stuck.code == 3);
     const std::string both =
-        "sweep stream.json workload.elements_per_worker=60,60000 --out s --set ";
+        "sweep small.json workload.elements_per_worker=60,60000 --out s --set ";
     CHECK(folder.call(both + "run.max_cycles=2000 --strict").code == 2);
   }
 
   TEST_CASE("a sweep does not replace the table of another one, unless told to") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    REQUIRE(folder.call("sweep stream.json machine.tiles=1,2 --out s --quiet").code == 0);
+    folder.write("small.json", small_config(2));
+    REQUIRE(folder.call("sweep small.json machine.tiles=1,2 --out s --quiet").code == 0);
     const std::string csv = folder.read("s/results.csv");
     for (const std::string other :
          {"machine.tiles=1", "machine.tiles=2,3", "machine.tiles=1,2 --set workload.seed=9"}) {
-      const Answer answer = folder.call("sweep stream.json " + other + " --out s");
+      const Answer answer = folder.call("sweep small.json " + other + " --out s");
       CHECK(answer.code == 2);
       CHECK(answer.err.find("s/results.csv: is the table of another sweep, with") == 0);
       CHECK(answer.err.find("--replace") != std::string::npos);
       CHECK(folder.read("s/results.csv") == csv);
     }
-    CHECK(folder.call("sweep stream.json machine.tiles=1,2,3 --out s --quiet").code == 0);
-    CHECK(folder.call("sweep stream.json machine.tiles=3 --out s --quiet --replace").code == 0);
+    CHECK(folder.call("sweep small.json machine.tiles=1,2,3 --out s --quiet").code == 0);
+    CHECK(folder.call("sweep small.json machine.tiles=3 --out s --quiet --replace").code == 0);
     CHECK(lines(folder.read("s/results.csv")) == 2);
   }
 
   TEST_CASE("shards together do what one call does") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
-    const std::string call = "sweep stream.json machine.tiles=1..5 --out ";
+    folder.write("small.json", small_config(2));
+    const std::string call = "sweep small.json machine.tiles=1..5 --out ";
     CHECK(folder.call(call + "whole").code == 0);
     CHECK(folder.call(call + "parts --shard 2/2").out ==
-          "stream shard 2/2: 2 points, 2 run now: 2 done\n");
+          "small shard 2/2: 2 points, 2 run now: 2 done\n");
     CHECK(!folder.has("parts/results.csv"));
     CHECK(folder.call(call + "parts --shard 1/2").out ==
-          "stream shard 1/2: 3 points, 3 run now: 3 done\n");
-    CHECK(folder.call(call + "parts").out.starts_with("stream: 5 points, 0 run now: 5 done\n"));
+          "small shard 1/2: 3 points, 3 run now: 3 done\n");
+    CHECK(folder.call(call + "parts").out.starts_with("small: 5 points, 0 run now: 5 done\n"));
     CHECK(folder.read("parts/results.csv") == folder.read("whole/results.csv"));
   }
 
   TEST_CASE("mistakes of a sweep are refused before anything runs") {
     const CommandFolder folder;
-    folder.write("stream.json", stream_config(2));
+    folder.write("small.json", small_config(2));
     folder.write("typo.json", with_sweep(R"({"gird": {}})"));
     folder.write("where.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
       "where": "machine.tile < 4"})"));
     folder.write("none.json", with_sweep(R"({"grid": {"machine.tiles": [1]},
       "where": "machine.tiles > 4"})"));
-    const std::string sweep = "sweep stream.json ";
+    const std::string sweep = "sweep small.json ";
     const std::vector<std::pair<std::string, std::string>> mistakes = {
         {"sweep", "CONFIG is required"},
-        {"sweep stream.json machine.tiles=1", "--out is required"},
+        {"sweep small.json machine.tiles=1", "--out is required"},
         {"sweep no.json machine.tiles=1 --out s", "no.json: cannot be read: No such file"},
         {sweep + "--out s", "has no section sweep, and the command line no axis"},
         {sweep + "machine.tiles --out s", "found machine.tiles, allowed path=a,b,c"},
@@ -232,7 +233,7 @@ TEST_SUITE("cli") {
         {sweep + "machine.tiles=1,,2 --out s", "machine.tiles: found an empty value"},
         {sweep + "machine=bow,gc100 --out s", "machine.extends: found \"gc100\""},
         {sweep + "'machine..tiles=1' --out s", "machine..tiles: not a key path"},
-        {sweep + "machine.tiles=1 --out stream.json", "cannot be the folder of the results"},
+        {sweep + "machine.tiles=1 --out small.json", "cannot be the folder of the results"},
         {sweep + "machine.tiles=1 --out s --jobs 0", "--jobs"},
         {sweep + "machine.tiles=1 --out s --shard 3/2", "--shard: found 3/2, allowed i/n"},
         {sweep + "machine.tiles=1 --out s --shard 0/2", "--shard: found 0/2, allowed i/n"},
@@ -252,7 +253,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("--slurm submits tasks that are shards, and a job that collects them") {
     const CommandFolder folder;
-    folder.write("it's.json", stream_config(2));
+    folder.write("it's.json", small_config(2));
     std::filesystem::create_directory(folder.path() / "bin");
     folder.write("bin/sbatch", "#!/bin/sh\necho \"$@\" >> calls\necho '12;cluster'\n");
     std::filesystem::permissions(folder.path() / "bin/sbatch", std::filesystem::perms::owner_all);

@@ -7,12 +7,16 @@
 using tessera::test::Answer;
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
+using tessera::test::small_config;
 
 /// Traces are of `tessera run`: what runs many points refuses to be asked for them.
 namespace {
 
-constexpr const char* kTraced = R"({"machine": {"extends": "gc200", "tiles": 2},
-  "workload": {"kernel": "stream", "elements_per_worker": 60}, "report": {"trace": "phases"}})";
+std::string traced_config() {
+  tessera::test::Json config = tessera::test::parsed_json(small_config(2));
+  config["report"] = {{"trace", "phases"}};
+  return config.dump();
+}
 
 const std::string kMessage =
     "report.trace: found \"phases\", allowed none: tessera run alone writes traces";
@@ -22,7 +26,7 @@ const std::string kMessage =
 TEST_SUITE("cli") {
   TEST_CASE("a sweep refuses traces, of the config and of an axis, before anything runs") {
     const CommandFolder folder;
-    folder.write("a.json", kTraced);
+    folder.write("a.json", traced_config());
     check_refused(folder, "sweep a.json machine.tiles=1,2 --out s", {"a.json: " + kMessage});
     check_refused(folder, "sweep a.json report.trace=none,phases --out s",
                   {"report.trace: found an axis, allowed keys of machine, workload and run"});
@@ -31,8 +35,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("an option of runs alone is refused by sweeps, which say whose it is") {
     const CommandFolder folder;
-    folder.write("a.json", R"({"machine": {"extends": "gc200", "tiles": 2},
-      "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+    folder.write("a.json", small_config(2));
     check_refused(
         folder, "sweep a.json machine.tiles=1,2 --save y=y.npy --out s",
         {"tessera sweep: found --save, allowed --help", "; --save is an option of tessera run"});
@@ -42,7 +45,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("eval refuses a point with a trace and goes on") {
     const CommandFolder folder;
-    folder.write("a.json", kTraced);
+    folder.write("a.json", traced_config());
     const Answer answer = folder.call("eval a.json --stdin", "{}\n{\"report.trace\": \"none\"}");
     CHECK(answer.code == 0);
     const std::size_t second = answer.out.find('\n') + 1;
@@ -53,7 +56,7 @@ TEST_SUITE("cli") {
   TEST_CASE("validate shows that a set asks for traces in the rows of its points") {
     const CommandFolder folder;
     folder.write("set.json", R"({"title": "t", "evidence": "indirect", "citation": "c", "base": )" +
-                                 std::string(kTraced) +
+                                 std::string(traced_config()) +
                                  R"(, "metric": {"key": "time.cycles", "unit": "cycles"},
       "points": [{"name": "p", "published": 1}]})");
     const Answer answer = folder.call("validate ./set.json --out tables");

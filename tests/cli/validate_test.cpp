@@ -11,13 +11,13 @@ using namespace tessera::test;
 
 namespace {
 
-/// gemm beside gemm on more tiles: both shapes run in a moment.
+/// A product beside itself on more tiles: both shapes run in a moment.
 constexpr const char* kSet = R"({
   "title": "a set", "evidence": "indirect", "citation": "nobody", "why": "the mill grinds slowly",
   "base": {"machine": {"extends": "bow", "tiles": 4},
-           "workload": {"kernel": "gemm", "m": 16, "k": 16, "dtype": "f16"}},
+           "workload": {"kernel": "PRODUCT", "m": 16, "k": 16, "dtype": "f16"}},
   "baseline": {"config": {"machine": {"extends": "bow", "tiles": 1},
-                          "workload": {"kernel": "gemm", "m": 16, "k": 16, "dtype": "f16"}},
+                          "workload": {"kernel": "PRODUCT", "m": 16, "k": 16, "dtype": "f16"}},
                "same": ["workload.n"]},
   "axes": ["workload.n"], "columns": ["memory.max_tile_bytes", "workload.nope"],
   "metric": {"key": "time.cycles", "unit": "cycles"},
@@ -33,7 +33,7 @@ constexpr const char* kSet = R"({
 })";
 
 std::string set_with(const char* share) {
-  std::string text = kSet;
+  std::string text = with_kernel(kSet);
   return text.replace(text.find("RANGE"), 5, share);
 }
 
@@ -94,7 +94,8 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a file that is no set is refused with the key path") {
     const std::string head = R"({"title": "x", "evidence": "silicon", "citation": "y", )";
-    const std::string base = R"("base": {"machine": "bow", "workload": {"kernel": "stream"}})";
+    const std::string base =
+        with_kernel(R"("base": {"machine": "bow", "workload": {"kernel": "KERNEL"}})");
     const std::pair<std::string, const char*> files[] = {
         {R"({"title": "x", "evidence": "silicone", "citation": "y", )" + base +
              R"(, "points": []})",
@@ -151,10 +152,10 @@ TEST_SUITE("cli") {
           "a.json",
           fmt::format(
               R"({{"title": "x", "evidence": "silicon", "citation": "y", "base": {{"machine": {{"extends": "bow",
-              "tiles": 1}}, "workload": {{"kernel": "stream"}}}}, "points": [{}, {}, {}],
+              "tiles": 1}}, "workload": {{"kernel": "{}"}}}}, "points": [{}, {}, {}],
               "lines": [{{"name": "copies", "points": ["p400", "p800", "p1600"],
               "at": [400, 800, 1600], "published": {}}}]}})",
-              point(400), point(800), point(1600), published));
+              with_kernel("KERNEL"), point(400), point(800), point(1600), published));
       return folder.call("validate a.json");
     };
     // A body of two slots for four f32, six cycles a slot.
@@ -177,18 +178,18 @@ TEST_SUITE("cli") {
         fmt::format("{}, {}, {}, {}", point(8000), point(1000), point(400), point(2000));
     const auto judged = [&](int least) {
       folder.write("a.json", fmt::format(R"({{"title": "x", "evidence": "indirect", "citation": "y",
-          "base": {{"machine": {{"extends": "bow", "tiles": 1}}, "workload": {{"kernel": "stream"}}}},
+          "base": {{"machine": {{"extends": "bow", "tiles": 1}}, "workload": {{"kernel": "{0}"}}}},
           "baseline": {{"config": {{"machine": {{"extends": "bow", "tiles": 1}},
-             "workload": {{"kernel": "stream", "elements_per_worker": 4000}}}}}},
-          "axes": ["workload.kernel"], "points": [{}],
-          "crossing": {{"over": "elements", "least": {}, "most": 1500}}}})",
-                                         points, least));
+             "workload": {{"kernel": "{0}", "elements_per_worker": 4000}}}}}},
+          "axes": ["workload.kernel"], "points": [{1}],
+          "crossing": {{"over": "elements", "least": {2}, "most": 1500}}}})",
+                                         with_kernel("KERNEL"), points, least));
       return folder.call("validate a.json --html");
     };
     const Answer good = judged(1200);
     CAPTURE(good.out);
     CHECK(good.code == 0);
-    const std::string said = "stream: 3 (published) passed at elements = 12";
+    const std::string said = with_kernel("KERNEL: 3 (published) passed at elements = 12");
     CHECK(good.out.find("regression pass: " + said) != std::string::npos);
     CHECK(good.out.find(", 1 at 39") != std::string::npos);
     CHECK(folder.read("runs/validation.html").find(said) != std::string::npos);
@@ -224,9 +225,9 @@ TEST_SUITE("cli") {
     const auto judged = [&](const char* kind, int published, const std::string& more = "") {
       folder.write("a.json", fmt::format(R"({{"title": "x", "evidence": "{}", "citation": "y", {}
           "base": {{"machine": {{"extends": "bow", "tiles": 1}},
-                    "workload": {{"kernel": "stream", "elements_per_worker": 2000}}}},
+                    "workload": {{"kernel": "{}", "elements_per_worker": 2000}}}},
           "points": [{{"name": "p", "published": {}}}]}})",
-                                         kind, more, published));
+                                         kind, more, with_kernel("KERNEL"), published));
       return folder.call("validate a.json --out t");
     };
     const Answer good = judged("silicon", 6200);
@@ -261,11 +262,11 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what published numbers hold of unknown origin stands beside, never within") {
     const CommandFolder folder;
-    folder.write("a.json", R"({"title": "x", "evidence": "silicon", "citation": "y",
+    folder.write("a.json", with_kernel(R"({"title": "x", "evidence": "silicon", "citation": "y",
       "base": {"machine": {"extends": "bow", "tiles": 1},
-               "workload": {"kernel": "stream", "elements_per_worker": 2000}},
+               "workload": {"kernel": "KERNEL", "elements_per_worker": 2000}},
       "unexplained": {"amount": 6000, "what": "nobody knows"},
-      "points": [{"name": "p", "published": 12000}]})");
+      "points": [{"name": "p", "published": 12000}]})"));
     const Answer answer = folder.call("validate a.json --out t");
     CAPTURE(answer.out);
     CHECK(answer.code == 1);

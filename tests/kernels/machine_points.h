@@ -12,9 +12,11 @@ class MachinePoints {
  public:
   explicit MachinePoints(std::uint64_t seed) : random_(seed) {}
 
+  std::size_t below(std::size_t bound) { return random_() % bound; }
+
   template <class Value>
   Value one_of(std::initializer_list<Value> values) {
-    return values.begin()[random_() % values.size()];
+    return values.begin()[below(values.size())];
   }
 
   MachineConfig machine() {

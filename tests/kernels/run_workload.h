@@ -7,25 +7,19 @@
 #include "models/costs/measured_costs.h"
 #include "models/fabric/fabric.h"
 #include "models/machine.h"
+#include "sim/program/catalogue.h"
 #include "tests/models/in_child.h"
 
 namespace tessera::test {
 
-/// Plans, builds, runs with race checks and checks a workload in a process of its own. Returns
+/// Builds, runs with race checks and checks what `plan` returns, in a process of its own. Returns
 /// "passed" and what `view` says, or what went wrong.
-template <class Kernel, class Options>
-std::string run_workload(
-    const Options& options, const MachineConfig& machine,
-    const std::function<std::string(const RunResult&, const Kernel&)>& view = {}) {
+template <class Plan, class View>
+std::string run_planned(const MachineConfig& machine, const Plan& plan, const View& view) {
   return in_child([&]() -> std::string {
     MeasuredCosts costs(machine);
-    const auto plan = [&] {
-      if constexpr (std::is_constructible_v<Kernel, const Options&, MachineCosts&>)
-        return Kernel(options, costs);
-      else
-        return Kernel(options, machine);
-    };
-    const Kernel workload = plan();
+    const auto planned = plan(costs);
+    const auto& workload = *planned;
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     RunOptions run_options;
@@ -37,6 +31,29 @@ std::string run_workload(
     if (!check.passed) return "wrong: " + check.problem;
     return "passed" + (view ? view(result, workload) : "");
   });
+}
+
+template <class Kernel>
+using WorkloadView = std::function<std::string(const RunResult&, const Kernel&)>;
+
+/// The same of a kernel's options.
+template <class Kernel, class Options>
+std::string run_workload(const Options& options, const MachineConfig& machine,
+                         const WorkloadView<Kernel>& view = {}) {
+  const auto plan = [&](MachineCosts& costs) {
+    if constexpr (std::is_constructible_v<Kernel, const Options&, MachineCosts&>)
+      return std::make_unique<Kernel>(options, costs);
+    else
+      return std::make_unique<Kernel>(options, machine);
+  };
+  return run_planned(machine, plan, view);
+}
+
+/// The same of a kernel of the catalogue.
+inline std::string run_options(const KernelOptions& options, const MachineConfig& machine,
+                               const WorkloadView<Workload>& view = {}) {
+  return run_planned(
+      machine, [&](MachineCosts& costs) { return options.plan(costs); }, view);
 }
 
 /// A workload that has run, in this process; for what must be read of it afterwards.

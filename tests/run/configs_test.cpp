@@ -12,28 +12,11 @@
 #include "sim/config/config.h"
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
+#include "tests/kernels/points.h"
 
 using namespace tessera;
 
 namespace {
-
-/// Keys that make a kernel small.
-std::string_view small_sizes(std::string_view kernel) {
-  if (kernel == "stream") return R"(, "elements_per_worker": 50)";
-  if (kernel == "matrix_unit") return R"(, "n": 20)";
-  if (kernel == "butterfly") return R"(, "features": 32, "n": 16)";
-  if (kernel == "fft") return R"(, "points": 256)";
-  if (kernel == "mlp") {
-    return R"(, "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 10}], "steps": 2,
-                "data": {"width": 4, "height": 4}, "batch": 8)";
-  }
-  if (kernel == "snn") {
-    return R"(, "layers": [12, 4], "time_steps": 3, "batch": 3,
-                "data": {"kind": "custom", "inputs": 20, "classes": 4, "samples": 3})";
-  }
-  if (kernel == "latency") return R"(, "steps": 100)";
-  return R"(, "m": 32, "n": 16, "k": 32)";
-}
 
 /// No run takes less than its lower bound, or more of a peak than all.
 void check_limits(const test::Json& report) {
@@ -61,11 +44,14 @@ TEST_SUITE("run") {
     CHECK(files > kernels::catalogue().size());
   }
 
-  TEST_CASE("every kernel has a file in configs/runs") {
+  TEST_CASE("every kernel has a file in configs/runs and test points that run") {
+    std::set<std::string> runs;
+    for (const test::Point& point : test::points("runs")) runs.insert(point.kernel);
     for (const Kernel& kernel : kernels::catalogue()) {
       CAPTURE(kernel.name);
       CHECK(std::filesystem::exists(
           fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, kernel.name)));
+      CHECK(runs.contains(kernel.name));
     }
   }
 
@@ -122,13 +108,11 @@ TEST_SUITE("run") {
       "every kernel runs on every machine preset, or one message says what the machine lacks") {
     const test::CommandFolder folder;
     for (const config::Preset& preset : config::machine_presets()) {
-      for (const Kernel& kernel : kernels::catalogue()) {
+      for (const test::Point& point : test::small_points()) {
         CAPTURE(preset.name);
-        CAPTURE(kernel.name);
-        const std::string config = fmt::format(
-            R"({{"machine": {{"extends": "{}", "tiles": 8}}, "workload": {{"kernel": "{}"{}}}}})",
-            preset.name, kernel.name, small_sizes(kernel.name));
-        const test::Answer answer = folder.call("run - --out result", config);
+        CAPTURE(point.kernel);
+        const test::Answer answer =
+            folder.call("run - --out result", point.config_on(std::string(preset.name), 8));
         CAPTURE(answer.err);
         const std::string message = answer.err.substr(0, answer.err.find('\n'));
         const bool told = answer.code == 2 && (message.find("machine.tile") != std::string::npos ||
@@ -145,9 +129,9 @@ TEST_SUITE("run") {
       CAPTURE(preset.name);
       CHECK(config::load_machine(std::string(preset.name), config::machine_presets()).name ==
             preset.name);
-      const std::string config = fmt::format(
-          R"({{"machine": {{"extends": "{}", "tiles": 4}}, "workload": {{"kernel": "stream"}}}})",
-          preset.name);
+      const std::string config = test::with_kernel(fmt::format(
+          R"({{"machine": {{"extends": "{}", "tiles": 4}}, "workload": {{"kernel": "KERNEL"}}}})",
+          preset.name));
       CHECK(folder.call("run - --out result --set workload.elements_per_worker=100", config).code ==
             0);
     }

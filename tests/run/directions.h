@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
 #include "tests/cli/command.h"
+#include "tests/kernels/points.h"
 #include "tests/sim/engine/assembled.h"
 
 /// Runs that one key of the machine bounds, and by how much they answer to it.
@@ -88,18 +90,17 @@ inline Metric branches(engine::Role role, const char* issue) {
   };
 }
 
-/// A number of report.json of a shipped config with `sets`, written as for --set.
-inline Metric shipped_run(const std::string& config, const std::vector<std::string>& sets,
-                          const std::string& path) {
+/// A number of report.json, time.cycles for example, of a kernel's point.
+inline Metric shipped_run(const Point& point, const std::string& value_path) {
   return [=](const std::string& key, double value) {
     const CommandFolder folder;
-    std::string command =
-        fmt::format("run {}/configs/runs/{}.json --out result --threads 2", TESSERA_SOURCE, config);
-    for (const std::string& each : sets) command += " --set '" + each + "'";
-    command += fmt::format(" --set machine.{}={}", key, value);
+    const std::string command = fmt::format("run --out result --threads 2 {} --set machine.{}={}",
+                                            point.arguments(), key, value);
     const Answer answer = folder.call(command);
     check(answer.code == 0, "directions: {}: {}", command, answer.err);
-    return folder.json("result/report.json").at(Json::json_pointer("/" + path)).get<double>();
+    std::string pointer = "/" + value_path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    return folder.json("result/report.json").at(Json::json_pointer(pointer)).get<double>();
   };
 }
 

@@ -67,112 +67,40 @@ std::vector<Direction> rates() {
 
 std::vector<Direction> control() {
   const auto supervisor = engine::Role::supervisor;
-  const std::vector<std::string> ten = {"machine.tiles=4", "workload.elements_per_worker=50",
-                                        "workload.repeats=10"};
-  const Metric stream = shipped_run("stream", ten, "time/cycles");
   return {ratio("tile.supervisor.plain_cycles", 1, 4, 4,
                 loop({i_type(addi, 5, 5, 1)}, supervisor, "barrel")),
           difference("tile.supervisor.load_use_stall_cycles", 5, 9, 4 * 2000,
                      loop({i_type(lw, 5, 10, 0), r_type(isa::Mnemonic::add, 7, 5, 5)}, supervisor,
                           "barrel")),
-          difference("tile.supervisor.launch_cycles", 6, 16, 10 * 10, stream),
-          difference("tile.supervisor.launch_stagger_cycles", 4, 14, 10 * 10 * 5, stream),
-          difference("tile.supervisor.join_cycles", 6, 16, 10 * 10, stream),
-          difference("sync.chip_cycles", 90, 190, 10 * 100, stream),
-          ratio("tile.reissue_cycles", 11, 22, 2,
-                shipped_run("stream",
-                            {"machine.tiles=4", "workload.elements_per_worker=2000",
-                             "machine.tile.issue=revolver", "machine.tile.contexts=2"},
-                            "time/compute_cycles"),
-                0.03),
           ratio("tile.latency.branch_taken", 3, 12, 4, branches(engine::Role::worker, "single")),
-          ratio("tile.supervisor.branch_taken_cycles", 3, 12, 4, branches(supervisor, "barrel"))};
-}
-
-std::vector<Direction> sizes() {
-  const std::vector<std::string> small = {"workload.elements_per_worker=600"};
-  std::vector<std::string> waiting = {"machine.tiles=4", "workload.elements_per_worker=2000"};
-  return {ratio("tiles", 4, 8, 2, shipped_run("stream", small, "rate/useful_bytes_per_second")),
-          ratio("clock_ghz", 1, 1.5, 1 / 1.5, shipped_run("stream", small, "time/seconds")),
-          ratio("tile.contexts", 1, 3, 3,
-                shipped_run("stream", waiting, "rate/useful_bytes_per_second"), 0.05),
-          difference("tile.sram_kib", 256, 512, 256 * 1024,
-                     shipped_run("stream", small, "memory/capacity_bytes_per_tile")),
-          difference("tile.worker_stack_bytes", 64, 128, 6 * 64,
-                     shipped_run("stream", small, "memory/categories/stack")),
-          difference("tile.supervisor_stack_bytes", 256, 512, 256,
-                     shipped_run("stream", small, "memory/categories/stack"))};
-}
-
-std::vector<Direction> exchanges() {
-  const std::vector<std::string> product = {"machine.tiles=16", "workload.m=256", "workload.n=256",
-                                            "workload.k=256"};
-  const auto cut = [&](const char* path) {
-    std::vector<std::string> sets = product;
-    sets.insert(sets.end(), {"workload.plan.split_m=2", "workload.plan.split_n=2",
-                             "workload.plan.split_k=4", "machine.fabric.fixed_cycles=0"});
-    return shipped_run("gemm", sets, path);
-  };
-  return {
-      ratio("fabric.send_bytes_per_cycle", 1, 2, 0.5, cut("time/exchange_cycles"), 0.1),
-      ratio("fabric.receive_bytes_per_cycle", 1, 2, 0.5, cut("time/exchange_cycles"), 0.1),
-      difference("fabric.fixed_cycles", 100, 200, 2 * 100, cut("time/exchange_cycles")),
-      // Two pairs of tiles stand side by side: one hop in each of the exchanges.
-      difference("fabric.cycles_per_hop", 0, 50, 50,
-                 shipped_run("gemm",
-                             {"machine.tiles=4", "workload.m=16", "workload.n=16", "workload.k=32",
-                              "workload.plan.split_k=2"},
-                             "time/exchange_cycles")),
-      // Eight pairs: seven hops in one column, at most three and one in four.
-      {"fabric.columns", 1, 4,
-       shipped_run("gemm",
-                   {"machine.tiles=16", "workload.m=32", "workload.n=32", "workload.k=32",
-                    "machine.fabric.cycles_per_hop=1000"},
-                   "time/exchange_cycles"),
-       0.4, 0.8},
-      // 512 bytes of weights.
-      difference("tile.matrix_unit.weight_load_bytes_per_cycle", 1, 2, -256,
-                 shipped_run("matrix_unit", {"machine.tiles=1", "workload.n=1"}, "time/cycles")),
-      difference("tile.supervisor.weight_load_cycles", 6, 106, 100,
-                 shipped_run("matrix_unit", {"machine.tiles=1", "workload.n=1"}, "time/cycles")),
-      // Inputs and results, at 1.33 GHz.
-      difference(
-          "host.latency_us", 0, 10, 2 * 13'300,
-          shipped_run("stream", {"machine.tiles=4", "run.measure=host"}, "time/host_cycles")),
-      ratio(
-          "host.gigabytes_per_second", 1, 2, 0.5,
-          shipped_run("stream",
-                      {"machine.tiles=4", "workload.elements_per_worker=2000", "run.measure=host"},
-                      "time/host_cycles"))};
-}
-
-/// Positions past the matrix unit take phases x interval each, and phases are as many as the larger
-/// of operands and partials has words.
-std::vector<Direction> shapes() {
-  const auto unit = [](const char* type, const char* key, double from, double to) {
-    return ratio(
-        fmt::format("tile.matrix_unit.{}.{}", type, key), from, to, 2,
-        shipped_run("matrix_unit",
-                    {"machine.tiles=1", "workload.n=2000", fmt::format("workload.dtype={}", type)},
-                    "time/compute_cycles"),
-        0.06);
-  };
-  return {unit("f16", "inputs", 16, 32),
-          unit("f16", "outputs", 16, 32),
-          unit("f16", "interval", 1, 2),
-          unit("f16_f32", "inputs", 16, 32),
-          unit("f16_f32", "outputs", 8, 16),
-          unit("f16_f32", "interval", 1, 2),
-          unit("f32", "inputs", 16, 32),
-          unit("f32", "outputs", 8, 16),
-          unit("f32", "interval", 1, 2),
+          ratio("tile.supervisor.branch_taken_cycles", 3, 12, 4, branches(supervisor, "barrel")),
           ratio("tile.matrix_unit.i8.interval", 2, 8, 4,
                 loop({r_type(amp_b, 0, 4, 0)}, engine::Role::worker, "single"))};
 }
 
+/// The law of a kernel: by how much a value of its report answers to a key.
+Direction stated(const std::string& key, const Json& law, Metric metric) {
+  const double from = law.at("from"), to = law.at("to");
+  if (law.contains("between"))
+    return {key, from, to, std::move(metric), law.at("between").at(0), law.at("between").at(1)};
+  if (law.contains("difference"))
+    return difference(key, from, to, law.at("difference"), std::move(metric));
+  return ratio(key, from, to, law.at("ratio"), std::move(metric), law.value("tolerance", 0.01));
+}
+
+std::vector<Direction> laws() {
+  std::vector<Direction> all;
+  for (const Point& point : points("laws")) {
+    const Metric metric = shipped_run(point, point.facts.at("value"));
+    for (const auto& [key, law] : point.facts.at("keys").items())
+      all.push_back(stated(key, law, metric));
+  }
+  return all;
+}
+
 std::vector<Direction> directions() {
   std::vector<Direction> all;
-  for (const auto& some : {latencies(), rates(), control(), sizes(), exchanges(), shapes()})
+  for (const auto& some : {latencies(), rates(), control(), laws()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -16,9 +16,9 @@ struct KilledCommand {
 };
 
 inline std::vector<KilledCommand> killed_commands() {
-  const std::vector<std::string> sweep = {"sweep", "stream.json", "machine.tiles=1..6",
-                                          "--out", "s",           "--quiet"};
-  const std::vector<std::string> run = {"run", "stream.json", "--trace", "tiles", "--out", "r"};
+  const std::vector<std::string> sweep = {"sweep", "small.json", "machine.tiles=1..6",
+                                          "--out", "s",          "--quiet"};
+  const std::vector<std::string> run = {"run", "small.json", "--trace", "tiles", "--out", "r"};
   return {{"run", {}, run},
           {"sweep", {}, sweep},
           {"validate", {}, {"validate", "stream", "--quick", "--out", "v", "--jobs", "2"}},
@@ -59,8 +59,8 @@ inline void check_killed(const KilledCommand& command, std::uint64_t rounds) {
   const CommandFolder folder;
   const fs::path before = folder.path().string() + "-before";
   const std::string temporary = folder.path() / ".temporary";
-  folder.write("stream.json", R"({"machine": {"extends": "bow", "tiles": 64},
-    "workload": {"kernel": "stream", "elements_per_worker": 600}})");
+  folder.write("small.json", with_kernel(R"({"machine": {"extends": "bow", "tiles": 64},
+    "workload": {"kernel": "KERNEL", "elements_per_worker": 600}})"));
   fs::create_directory(temporary);
   ::setenv("TMPDIR", temporary.c_str(), 1);
   for (const auto& arguments : command.before) REQUIRE(wait_for(start(folder, arguments)) == 0);

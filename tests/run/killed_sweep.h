@@ -18,10 +18,9 @@ namespace tessera::test {
 
 /// 200 points of a small matrix product.
 inline std::vector<std::string> sweep_arguments(const CommandFolder& folder) {
-  folder.write("gemm.json", R"({"machine": {"extends": "bow", "tiles": 16},
-    "workload": {"kernel": "gemm", "m": 64, "n": 64, "k": 64}})");
+  folder.write("product.json", product_config(16, R"("m": 64, "n": 64, "k": 64)"));
   return {"sweep",
-          "gemm.json",
+          "product.json",
           "machine.tiles=4..16+3",
           "workload.n=8..64+8",
           "workload.seed=1..5",

@@ -15,7 +15,7 @@ TEST_SUITE("slow") {
     const Stopwatch swept;
     REQUIRE(test::wait_for(test::start(folder, sweep)) == 0);
     const double a_point = 2 * swept.seconds() / 200;  // on two processes
-    const std::vector<std::string> run = {"run",   "gemm.json",     "--out",     "r",
+    const std::vector<std::string> run = {"run",   "product.json",  "--out",     "r",
                                           "--set", "workload.k=32", "--threads", "1"};
     const Stopwatch alone;
     for (int i = 0; i < 50; ++i) REQUIRE(test::wait_for(test::start(folder, run)) == 0);

@@ -12,11 +12,9 @@
 namespace tessera::test {
 
 /// Runs a point with so many host threads; the report without what may differ between them.
-inline Json run_point(const CommandFolder& folder, const PointRun& run, int threads) {
-  std::string command = fmt::format(
-      "run {}/configs/runs/{}.json --out result --set run.check_races=true --threads {}",
-      TESSERA_SOURCE, run.config, threads);
-  for (const std::string& each : run.sets) command += " --set '" + each + "'";
+inline Json run_point(const CommandFolder& folder, const Point& run, int threads) {
+  const std::string command = fmt::format(
+      "run --out result --set run.check_races=true --threads {} {}", threads, run.arguments());
   const Answer answer = folder.call(command);
   CAPTURE(command);
   CAPTURE(answer.err);
@@ -29,13 +27,13 @@ inline Json run_point(const CommandFolder& folder, const PointRun& run, int thre
 
 /// Every point passes its check, says the same on 1, 2 and 3 host threads, and takes the predicted
 /// cycles: within 10 % in the median, 25 % at worst.
-inline void check_points(std::span<const Point> points) {
+inline void check_points(std::span<const MachinePoint> points) {
   std::vector<double> misses;
-  for (const Point& point : points) {
+  for (const MachinePoint& point : points) {
     const std::string name = describe(point);
     CAPTURE(name);
     const CommandFolder folder;
-    const PointRun run = run_of(point);
+    const Point run = run_of(point);
     const Json report = run_point(folder, run, 1);
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("bound").at("times_bound") >= 1);

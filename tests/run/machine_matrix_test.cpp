@@ -25,8 +25,7 @@ TEST_SUITE("run") {
   TEST_CASE("machines that contradict themselves are refused") {
     const CommandFolder folder;
     const auto refused = [&](const std::string& sets, const std::vector<std::string>& message) {
-      check_refused(folder, fmt::format("run {}/configs/runs/stream.json {}", TESSERA_SOURCE, sets),
-                    message);
+      check_refused(folder, fmt::format("run {} {}", small_file(), sets), message);
     };
     refused("--set machine.tile.issue=single",
             {"machine.tile.contexts: found 6, allowed 1 with issue single"});

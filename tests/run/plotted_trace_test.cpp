@@ -25,10 +25,14 @@ constexpr std::uint64_t kClockFemtoseconds = 540541;  // a cycle of 1.85 GHz
 /// Lines of the figure's table without its header, sorted.
 using Lines = std::vector<std::string>;
 
-void run_traced(const CommandFolder& folder, const std::string& config,
-                const std::string& options) {
-  const Answer answer = folder.call(fmt::format("run {}/configs/runs/{}.json --out r --quiet {}",
-                                                TESSERA_SOURCE, config, options));
+/// A product that exchanges, on 24 tiles, of which some are traced.
+const std::string kProduct =
+    "--set machine.tiles=24 --set workload.m=90 --set workload.n=70 --set workload.k=130 "
+    "--trace-tiles 0,5-6 ";
+
+void run_traced(const CommandFolder& folder, const std::string& options) {
+  const Answer answer = folder.call(fmt::format(
+      "run {}/configs/runs/quickstart.json --out r --quiet {}", TESSERA_SOURCE, options));
   CAPTURE(answer.err);
   REQUIRE(answer.code == 0);
 }
@@ -175,14 +179,10 @@ double sum_of(const Lines& lines, std::size_t column) {
 TEST_SUITE("run") {
   TEST_CASE("a drawn trace agrees with protoc and with another VCD reader in every span") {
     if (!can_draw()) return;
-    for (const std::string config :
-         {"gemm --set workload.m=90 --set workload.n=70 --set workload.k=130",
-          "fft --set workload.points=1024"}) {
-      CAPTURE(config);
+    for (const std::string more : {"", "--set workload.layout=natural"}) {
+      CAPTURE(more);
       const CommandFolder folder;
-      const std::size_t name = config.find(' ');
-      run_traced(folder, config.substr(0, name),
-                 config.substr(name) + " --set machine.tiles=24 --trace-tiles 0,5-6");
+      run_traced(folder, kProduct + more);
       const Lines perfetto = plotted(folder, "r/trace.pftrace");
       CHECK(perfetto == lines_by_protoc(folder));
       CHECK(perfetto.size() > 40);
@@ -204,8 +204,8 @@ TEST_SUITE("run") {
     if (!can_draw()) return;
     const CommandFolder folder;
     REQUIRE(folder
-                .call(fmt::format("run {}/configs/runs/fft.json --out r --set machine.tiles=16 "
-                                  "--set workload.points=4096 --trace tiles --max-cycles 3000",
+                .call(fmt::format("run {}/configs/runs/quickstart.json --out r --set "
+                                  "machine.tiles=16 --trace tiles --max-cycles 3000",
                                   TESSERA_SOURCE))
                 .code == 3);
     Lines words = plotted(folder, "r/trace.pftrace");
@@ -217,7 +217,7 @@ TEST_SUITE("run") {
   TEST_CASE("a window keeps what meets it, and what is summarised says so") {
     if (!can_draw()) return;
     const CommandFolder folder;
-    run_traced(folder, "gemm",
+    run_traced(folder,
                "--set machine.tiles=4 --set workload.m=16 --set workload.n=16 "
                "--set workload.k=16000 --set machine.tile.sram_kib=4096 --trace-tiles 0-2 "
                "--set 'workload.plan={\"split_m\":1,\"split_n\":1,\"split_k\":1,\"cuts\":1000}'");
@@ -236,9 +236,7 @@ TEST_SUITE("run") {
   TEST_CASE("utilisation, traffic and matrix of a trace add up to what it holds") {
     if (!can_draw()) return;
     const CommandFolder folder;
-    run_traced(folder, "gemm",
-               "--set machine.tiles=24 --set workload.m=90 --set workload.n=70 "
-               "--set workload.k=130 --trace-tiles 0,5-6");
+    run_traced(folder, kProduct);
     double machine = 0, tiles = 0;
     for (const std::string& line : plotted(folder, "r/trace.vcd")) {
       if (line.starts_with("superstep")) machine += sum_of({line}, 5);

@@ -4,15 +4,16 @@
 # usage: slurm_sweep.sh TESSERA; exit code 77: Slurm is not installed.
 set -euo pipefail
 tessera=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
 
 . "$(dirname "$0")/slurm_here.sh"
 
-cat > gemm.json << EOF
-{"machine": {"extends": "bow", "tiles": 368},
- "workload": {"kernel": "gemm", "m": 768, "n": 768, "k": 768}, "run": {"check": "full"}}
+cat > product.json << EOF
+{"extends": "$source/configs/runs/quickstart.json", "machine": {"extends": "bow", "tiles": 368},
+ "workload": {"m": 768, "n": 768, "k": 768}, "run": {"check": "full"}}
 EOF
 axes=(machine.tiles=92..368+92 "workload.seed=1..30")
-"$tessera" sweep gemm.json "${axes[@]}" --out out --slurm --shards 6
+"$tessera" sweep product.json "${axes[@]}" --out out --slurm --shards 6
 
 results() { find out/points -name '*.json' | wc -l; }
 second_works() { [ "$(results)" -ge 8 ] && [ -n "$(squeue -h -t R -w n2 -o %i)" ]; }
@@ -37,7 +38,7 @@ echo "the second node was killed with $there of 120 points there"
 
 wait_until 400 "the tables are there" test -s out/results.csv
 scontrol show job | grep -q 'Restarts=[1-9]' || { echo "no task was restarted"; exit 1; }
-"$tessera" sweep gemm.json "${axes[@]}" --out alone --quiet
+"$tessera" sweep product.json "${axes[@]}" --out alone --quiet
 [ "$(wc -l < out/results.csv)" = 121 ]
 cmp out/results.csv alone/results.csv
 cmp out/points.jsonl alone/points.jsonl

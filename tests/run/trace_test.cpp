@@ -32,7 +32,7 @@ const std::string kSupersteps = "machine/supersteps, phases of the last tile";
 /// A product that exchanges, on 24 tiles; traced with its workers.
 Answer run(const CommandFolder& folder, const std::string& options) {
   Answer answer = folder.call(fmt::format(
-      "run {}/configs/runs/gemm.json --out result --set machine.tiles=24 --set workload.m=90 "
+      "run {}/configs/runs/quickstart.json --out result --set machine.tiles=24 --set workload.m=90 "
       "--set workload.n=70 --set workload.k=130 {}",
       TESSERA_SOURCE, options));
   CAPTURE(answer.err);
@@ -203,7 +203,8 @@ TEST_SUITE("run") {
   TEST_CASE("the limit that a cut trace names is one within which nothing is left out") {
     const CommandFolder folder;
     const std::string command = fmt::format(
-        "run {}/configs/runs/gemm.json --out result --set machine.tiles=400 --set workload.m=400 "
+        "run {}/configs/runs/quickstart.json --out result --set machine.tiles=400 --set "
+        "workload.m=400 "
         "--set workload.n=400 --set workload.k=400 --trace-tiles all "
         "--set report.trace_limit_mib=",
         TESSERA_SOURCE);
@@ -224,11 +225,12 @@ TEST_SUITE("run") {
 
   TEST_CASE("files stay within their limit and say what they leave out") {
     const CommandFolder folder;
-    const Answer answer = folder.call(fmt::format(
-        "run {}/configs/runs/gemm.json --out result --set machine.tiles=1472 --set workload.m=400 "
-        "--set workload.n=400 --set workload.k=400 --trace-tiles all "
-        "--set report.trace_limit_mib=1",
-        TESSERA_SOURCE));
+    const Answer answer =
+        folder.call(fmt::format("run {}/configs/runs/quickstart.json --out result --set "
+                                "machine.tiles=1472 --set workload.m=400 "
+                                "--set workload.n=400 --set workload.k=400 --trace-tiles all "
+                                "--set report.trace_limit_mib=1",
+                                TESSERA_SOURCE));
     REQUIRE(answer.code == 0);
     CHECK(answer.out.find("left out: tiles 512 and up") != std::string::npos);
     CHECK(answer.out.find("report.trace_limit_mib is 1") != std::string::npos);

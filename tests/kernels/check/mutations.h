@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -81,13 +82,13 @@ Rates found_mutations(const Workload& workload, const Results& results, program:
                       CheckMode mode, unsigned trials);
 std::string text(const Rates& rates);
 
-/// Runs a workload in a process of its own and asks `body` of it and its results.
-template <class Kernel, class Options>
-std::string after_run(const Options& options, const MachineConfig& machine,
-                      const std::function<std::string(const Kernel&, const Results&)>& body) {
+/// Runs what `plan` returns in a process of its own and asks `body` of it and its results.
+template <class Plan, class Body>
+std::string after_planned(const MachineConfig& machine, const Plan& plan, const Body& body) {
   return in_child([&]() -> std::string {
     MeasuredCosts costs(machine);
-    const Kernel workload(options, costs);
+    const auto planned = plan(costs);
+    const auto& workload = *planned;
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     Machine built(machine, program, program::compile(program, machine, *exchanges), {});
@@ -97,6 +98,13 @@ std::string after_run(const Options& options, const MachineConfig& machine,
     if (!check.passed) return "wrong: " + check.problem;
     return body(workload, recorder.results());
   });
+}
+
+template <class Kernel, class Options>
+std::string after_run(const Options& options, const MachineConfig& machine,
+                      const std::function<std::string(const Kernel&, const Results&)>& body) {
+  const auto plan = [&](MachineCosts& costs) { return std::make_unique<Kernel>(options, costs); };
+  return after_planned(machine, plan, body);
 }
 
 }  // namespace tessera::test

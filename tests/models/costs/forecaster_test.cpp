@@ -8,6 +8,7 @@
 #include "kernels/catalogue.h"
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
+#include "tests/kernels/points.h"
 
 using namespace tessera;
 
@@ -20,11 +21,12 @@ const Catalogue& kernels_of() {
   return kCatalogue;
 }
 
-/// A shipped config, small, and what else is set.
-config::Config moved_config(const std::string& kernel, Sets sets, const std::string& moved = "") {
-  sets.emplace_back("machine.tiles=16");
+/// A kernel's point on 16 tiles, and what else is set.
+config::Config moved_config(const test::Point& point, const std::string& moved = "") {
+  Sets sets = point.sets;
+  sets.insert(sets.end(), {"machine.tiles=16", "run.measure=host"});
   if (!moved.empty()) sets.push_back(moved);
-  const std::string file = fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, kernel);
+  const std::string file = fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
   return config::load_config(file, sets, kernels_of(), config::machine_presets());
 }
 
@@ -59,15 +61,9 @@ const Sets& moves() {
 
 TEST_SUITE("unit") {
   TEST_CASE("a forecast does not depend on what was asked before, nor on threads") {
-    const std::vector<std::pair<std::string, Sets>> configs = {
-        {"gemm", {"workload.m=64", "workload.n=96", "workload.k=128"}},
-        {"fft", {"workload.rows=32", "workload.points=64", "run.measure=host"}},
-        {"spmm_tilewise", {"workload.m=96", "workload.k=160", "workload.n=40"}},
-    };
-    for (const std::pair<std::string, Sets>& each : configs) {
-      const auto& kernel = each.first;
-      const auto& sets = each.second;
-      const config::Config base = moved_config(kernel, sets);
+    for (const test::Point& point : test::small_points()) {
+      CAPTURE(point.describe());
+      const config::Config base = moved_config(point);
       Forecaster warm(base);
       const std::string first = text_of(warm(base));
       std::vector<std::string> found(2 * moves().size());
@@ -75,15 +71,13 @@ TEST_SUITE("unit") {
       for (std::size_t half = 0; half < 2; ++half)
         threads.emplace_back([&, half] {
           for (std::size_t i = 0; i < moves().size(); ++i)
-            found[half * moves().size() + i] =
-                text_of(warm(moved_config(kernel, sets, moves()[i])));
+            found[half * moves().size() + i] = text_of(warm(moved_config(point, moves()[i])));
         });
       for (std::thread& thread : threads) thread.join();
       for (std::size_t i = 0; i < moves().size(); ++i) {
-        CAPTURE(kernel);
         CAPTURE(moves()[i]);
         CHECK(found[i] == found[moves().size() + i]);
-        const config::Config moved = moved_config(kernel, sets, moves()[i]);
+        const config::Config moved = moved_config(point, moves()[i]);
         std::string alone;
         try {
           alone = text_of(Forecaster(moved)(moved));

@@ -8,28 +8,23 @@
 #include "models/costs/measured_costs.h"
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
+#include "tests/kernels/points.h"
 
 using namespace tessera;
 
 namespace {
 
-/// A shipped config, small, on a machine whose contexts compete.
-config::Config config_of(const std::string& kernel, const std::vector<std::string>& more) {
-  std::vector<std::string> sets = {"machine.tiles=16", "machine.tile.issue=interleaved",
-                                   "machine.tile.contexts=8"};
-  sets.insert(sets.end(), more.begin(), more.end());
-  const std::string file = fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, kernel);
-  static const Catalogue kCatalogue = kernels::catalogue();
-  return config::load_config(file, sets, kCatalogue, config::machine_presets());
-}
-
+/// A point of every kernel on a machine whose contexts compete.
 std::vector<config::Config> configs() {
+  static const Catalogue kCatalogue = kernels::catalogue();
   std::vector<config::Config> made;
-  made.push_back(config_of("gemm", {"workload.m=90", "workload.n=70", "workload.k=130"}));
-  const std::vector<std::string> sparse = {"workload.m=96", "workload.k=160", "workload.n=40"};
-  made.push_back(config_of("spmm_static", sparse));
-  made.push_back(config_of("spmm_dynamic", sparse));
-  made.push_back(config_of("spmm_tilewise", sparse));
+  for (const test::Point& point : test::small_points()) {
+    std::vector<std::string> sets = {"machine=bow", "machine.tiles=16",
+                                     "machine.tile.issue=interleaved", "machine.tile.contexts=8"};
+    sets.insert(sets.end(), point.sets.begin(), point.sets.end());
+    const std::string file = fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
+    made.push_back(config::load_config(file, sets, kCatalogue, config::machine_presets()));
+  }
   return made;
 }
 

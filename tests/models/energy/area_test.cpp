@@ -24,7 +24,7 @@ double chip_mm2(const MachineConfig& machine) {
 }
 
 config::Config shipped(const char* machine) {
-  const std::string file = fmt::format("{}/configs/runs/gemm.json", TESSERA_SOURCE);
+  const std::string file = fmt::format("{}/configs/runs/quickstart.json", TESSERA_SOURCE);
   const std::vector<std::string> sets = {fmt::format("machine={}", machine)};
   return config::load_config(file, sets, catalogue(), config::machine_presets());
 }

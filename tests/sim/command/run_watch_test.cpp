@@ -29,10 +29,10 @@ TEST_SUITE("cli") {
       return;
     }
     const test::CommandFolder folder;
-    folder.write("gemm.json", R"({"machine": {"extends": "bow", "tiles": 256},
-      "workload": {"kernel": "gemm", "m": 1536, "n": 1536, "k": 1536, "dtype": "f32"},
-      "run": {"check": "full", "threads": 1}})");
-    const std::string call = std::string(TESSERA_PROGRAM) + " run gemm.json --out r";
+    folder.write("a.json",
+                 test::product_config(256, R"("m": 1536, "n": 1536, "k": 1536, "dtype": "f32")"));
+    const std::string call = std::string(TESSERA_PROGRAM) +
+                             " run a.json --out r --set run.check=full --set run.threads=1";
     const std::string shown =
         "cd " + folder.path().string() + " && script -qefc '" + call + "' typescript > /dev/null";
     REQUIRE(std::system(shown.c_str()) == 0);
@@ -41,6 +41,6 @@ TEST_SUITE("cli") {
     CHECK(text.find("running: ") != std::string::npos);
     CHECK(text.find(" left") != std::string::npos);
     CHECK(text.find("checking") != std::string::npos);
-    CHECK(folder.call("run gemm.json --out r --set run.check=off").err.empty());
+    CHECK(folder.call("run a.json --out r --set run.check=off").err.empty());
   }
 }

@@ -41,12 +41,11 @@ report::Outcome outcome_by_tiles(const config::Config& config, const report::Bui
 
 /// The exit code of a sweep of machines with so many tiles each; its table lies at s/results.csv.
 ExitCode sweep(const CommandFolder& folder, const std::string& tiles, bool strict = false) {
-  folder.write("stream.json", R"({"machine": {"extends": "gc200", "tiles": 2},
-    "workload": {"kernel": "stream", "elements_per_worker": 60}})");
+  folder.write("a.json", test::small_config(2));
   const command::Simulator simulator{kernels::catalogue(), config::machine_presets(), {}, {}, build,
                                      outcome_by_tiles};
   command::SweepRequest request;
-  request.file = (folder.path() / "stream.json").string();
+  request.file = (folder.path() / "a.json").string();
   request.axes = {"machine.tiles=" + tiles};
   request.out = (folder.path() / "s").string();
   request.quiet = true;

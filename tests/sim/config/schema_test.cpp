@@ -7,6 +7,7 @@
 #include "kernels/catalogue.h"
 #include "sim/config/config.h"
 #include "sim/data/read_file.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
 using config::Json;
@@ -84,7 +85,9 @@ const Json& whole_schema() {
   return kSchema;
 }
 
-bool valid(const char* text) { return valid(config::parse_json(text, "test"), whole_schema()); }
+bool valid(const char* text) {
+  return valid(config::parse_json(test::with_kernel(text), "test"), whole_schema());
+}
 
 }  // namespace
 
@@ -122,12 +125,12 @@ TEST_SUITE("unit") {
     CHECK_FALSE(is_machine(R"({"extends": "bow", "tile": {"sram_kb": 64}})"));
     CHECK_FALSE(is_machine(R"({"extends": "bow", "tilez": 64})"));
     CHECK_FALSE(is_machine(R"({"tiles": 64, "energy": {"node": "7 nm"}})"));  // a whole table
-    CHECK_FALSE(is_machine(R"({"machine": "bow", "workload": {"kernel": "stream"}})"));
+    CHECK_FALSE(is_machine(R"({"machine": "bow", "workload": {"kernel": "KERNEL"}})"));
   }
 
   TEST_CASE("a sweep may leave to its points what a run has to give") {
     CHECK(valid(R"({"$schema": "s.json", "workload": {"n": 4},
-                    "sweep": {"grid": {"workload.kernel": ["gemm"], "machine": "bow,gc2"}}})"));
+                    "sweep": {"grid": {"workload.kernel": ["PRODUCT"], "machine": "bow,gc2"}}})"));
     CHECK_FALSE(valid(R"({"machine": "bow", "workload": {"n": 4}})"));
     CHECK_FALSE(valid(R"({"machine": "bow"})"));
     CHECK(valid(R"({"extends": "other.json", "workload": {"n": 4}})"));
@@ -136,14 +139,14 @@ TEST_SUITE("unit") {
   TEST_CASE("a null takes back what has a default, not what a run has to give") {
     CHECK(
         valid(R"({"extends": "a.json", "machine": {"extends": "bow", "tiles": null, "fabric": null},
-                    "workload": {"kernel": "stream", "seed": null, "operation": null}})"));
+                    "workload": {"kernel": "KERNEL", "seed": null, "operation": null}})"));
     CHECK_FALSE(valid(R"({"workload": {"kernel": null}})"));
   }
 
   TEST_CASE("a table that has to be whole may be changed in part where the machine extends one") {
     const std::string machine =
         R"("energy": {"wire_pj_per_bit_mm": 0.2, "area": {"f16_mac_um2": 1}}})";
-    const std::string workload = R"(, "workload": {"kernel": "stream"}})";
+    const std::string workload = R"(, "workload": {"kernel": "KERNEL"}})";
     CHECK(valid((R"({"machine": {"extends": "bow", )" + machine + workload).c_str()));
     CHECK(valid((R"({"extends": "a.json", "machine": {)" + machine + workload).c_str()));
     CHECK_FALSE(valid((R"({"machine": {)" + machine + workload).c_str()));
@@ -152,7 +155,7 @@ TEST_SUITE("unit") {
   TEST_CASE("mistakes in a sweep are seen") {
     const auto sweep = [](const std::string& section) {
       return valid(
-          (R"({"machine": "bow", "workload": {"kernel": "gemm"}, "sweep": )" + section + "}")
+          (R"({"machine": "bow", "workload": {"kernel": "PRODUCT"}, "sweep": )" + section + "}")
               .c_str());
     };
     CHECK(sweep(R"([{"zip": {"workload.n": [1], "workload.m": "4..8"}, "where": ["1 < 2"]}])"));

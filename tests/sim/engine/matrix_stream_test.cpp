@@ -13,7 +13,7 @@
 namespace tessera::engine::test {
 namespace {
 
-/// A body of gemm and matrix_unit: phases 1, 2, ..., 0, results in f3 and f2 by turns, x in f0;
+/// A body of a dense product: phases 1, 2, ..., 0, results in f3 and f2 by turns, x in f0;
 /// partials come from memory to f1, or are f31.
 struct Kind {
   Mnemonic unit;

@@ -8,6 +8,7 @@
 #include "kernels/catalogue.h"
 #include "sim/config/json_text.h"
 #include "sim/config/presets.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
 
@@ -20,8 +21,9 @@ const Catalogue& catalogue() {
 
 config::Config config_of(const std::string& machine) {
   const config::Layers layers(
-      config::parse_json(R"({"machine": )" + machine + R"(, "workload": {"kernel": "stream"}})",
-                         "test"),
+      config::parse_json(
+          test::with_kernel(R"({"machine": )" + machine + R"(, "workload": {"kernel": "KERNEL"}})"),
+          "test"),
       "test.json");
   return config::read_config(layers, "test", catalogue(), config::machine_presets());
 }

@@ -10,6 +10,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
 #include "sim/config/json_text.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
 
@@ -21,16 +22,16 @@ std::string id(const std::string& text, const std::string& program = "1") {
       config::read_config(layers, "a", kernels::catalogue(), config::machine_presets()));
 }
 
-std::string sparse(const std::string& file) {
-  return R"({"machine": {"extends": "bow"}, "workload": {"kernel": "spmm_static", "matrix": ")" +
-         file + R"("}})";
+std::string of_file(const std::string& file) {
+  return test::product_config(8, fmt::format(R"("a": "{}")", file));
 }
 
 }  // namespace
 
 TEST_SUITE("unit") {
   TEST_CASE("a point's id depends on what can change its result and on nothing else") {
-    const std::string head = R"({"machine": {"extends": "bow"}, "workload": {"kernel": "stream")";
+    const std::string head =
+        test::with_kernel(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "KERNEL")");
     const std::string plain = id(head + "}}");
     CHECK(plain.size() == 32);
     CHECK(plain.find_first_not_of("0123456789abcdef") == std::string::npos);
@@ -46,63 +47,11 @@ TEST_SUITE("unit") {
         (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
             .string();
     create_folder(folder);
-    const std::string head = "%%MatrixMarket matrix coordinate real general\n2 2 1\n";
-    write_whole(folder + "/a.mtx", head + "1 1 5\n");
-    write_whole(folder + "/b.mtx", head + "1 1 5\n");
-    write_whole(folder + "/c.mtx", head + "2 1 5\n");
-    CHECK(id(sparse(folder + "/a.mtx")) == id(sparse(folder + "/b.mtx")));
-    CHECK(id(sparse(folder + "/a.mtx")) != id(sparse(folder + "/c.mtx")));
-    std::filesystem::remove_all(folder);
-  }
-
-  TEST_CASE("of a folder of weights the names and contents of its arrays count") {
-    const std::string folder =
-        (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
-            .string();
-    const auto named = [&](const std::string& name) {
-      return id(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "snn", "weights": ")" +
-                folder + name + R"("}})");
-    };
-    for (const std::string name : {"/a", "/b"}) {
-      create_folder(folder + name);
-      write_whole(folder + name + "/layer_0.npy", "1");
-    }
-    write_whole(folder + "/b/log.txt", "2");
-    const std::string first = named("/a");
-    CHECK(named("/b") == first);
-    write_whole(folder + "/b/layer_1.npy", "1");
-    CHECK(named("/b") != first);
-    write_whole(folder + "/a/layer_0.npy", "3");
-    CHECK(named("/a") != first);
-    std::filesystem::remove_all(folder);
-  }
-
-  TEST_CASE("of a folder of recordings those of its classes count, with lists and labels") {
-    const std::string folder =
-        (std::filesystem::temp_directory_path() / fmt::format("tessera-ids-{}", ::getpid()))
-            .string();
-    const auto named = [&](const std::string& name) {
-      return id(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "snn", "data":
-          {"recordings": ")" +
-                folder + name + R"(", "step_microseconds": 1000}}})");
-    };
-    create_folder(folder + "/a/7");
-    create_folder(folder + "/a/results");
-    for (const std::string name :
-         {"7/00001.bin", "user01_lab.aedat", "user01_lab_labels.csv", "trials_to_train.txt"}) {
-      write_whole(fmt::format("{}/a/{}", folder, name), "1");
-      const std::string first = named("/a");
-      write_whole(fmt::format("{}/a/{}", folder, name), "2");
-      CHECK(named("/a") != first);
-    }
-    const std::string first = named("/a");
-    create_folder(folder + "/a/8");
-    std::filesystem::rename(folder + "/a/7/00001.bin", folder + "/a/8/00001.bin");
-    CHECK(named("/a") != first);
-    std::filesystem::rename(folder + "/a/8/00001.bin", folder + "/a/7/00001.bin");
-    write_whole(folder + "/a/results/layer_0.npy", "1");
-    write_whole(folder + "/a/README.txt", "1");
-    CHECK(named("/a") == first);
+    write_whole(folder + "/a.npy", "1 1 5");
+    write_whole(folder + "/b.npy", "1 1 5");
+    write_whole(folder + "/c.npy", "2 1 5");
+    CHECK(id(of_file(folder + "/a.npy")) == id(of_file(folder + "/b.npy")));
+    CHECK(id(of_file(folder + "/a.npy")) != id(of_file(folder + "/c.npy")));
     std::filesystem::remove_all(folder);
   }
 

@@ -9,6 +9,7 @@
 #include "kernels/catalogue.h"
 #include "sim/base/errors.h"
 #include "sim/base/whole_file.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
 using config::Json;
@@ -20,8 +21,8 @@ std::string points(const std::string& section, const std::vector<std::string>& a
   const std::string file =
       (std::filesystem::temp_directory_path() / fmt::format("tessera-points-{}.json", ::getpid()))
           .string();
-  write_whole(file, R"({"machine": {"extends": "bow", "tiles": 8},
-    "workload": {"kernel": "gemm", "m": 16, "n": 16, "k": 16})" +
+  const std::string config = test::product_config(8, R"("m": 16, "n": 16, "k": 16)");
+  write_whole(file, config.substr(0, config.rfind('}')) +
                         (section.empty() ? "" : R"(, "sweep": )" + section) + "}");
   const Catalogue catalogue = kernels::catalogue();
   const std::vector<config::Preset> machines = config::machine_presets();

@@ -12,6 +12,7 @@
 #include "kernels/catalogue.h"
 #include "sim/base/whole_file.h"
 #include "sim/config/json_text.h"
+#include "tests/cli/command.h"
 
 using namespace tessera;
 using config::Json;
@@ -69,8 +70,9 @@ TEST_SUITE("unit") {
 
   TEST_CASE("rows stand in the points' order, failures with their message") {
     const TablesFolder folder;
-    write_whole(folder.path + "/a.json",
-                R"({"machine": {"extends": "bow"}, "workload": {"kernel": "stream"}})");
+    write_whole(
+        folder.path + "/a.json",
+        test::with_kernel(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "KERNEL"}})"));
     const std::vector<std::string> axes = {"machine.tiles=1..4", "workload.dtype=f16"};
     const Catalogue catalogue = kernels::catalogue();
     const std::vector<config::Preset> machines = config::machine_presets();

@@ -19,12 +19,12 @@
 
 namespace tessera::test {
 
-inline constexpr const char* kGemm = R"({"machine": {"extends": "bow", "tiles": 30},
-  "workload": {"kernel": "gemm", "m": 90, "n": 70, "k": 130, "layout": "natural"},
-  "report": {"tile_steps": 1000}})";
-
-inline void run_gemm(const CommandFolder& folder, const std::string& arguments) {
-  const auto answer = folder.call(arguments, kGemm);
+/// Calls the program with a product on 30 tiles as its standard input.
+inline void run_product(const CommandFolder& folder, const std::string& arguments) {
+  Json config =
+      parsed_json(product_config(30, R"("m": 90, "n": 70, "k": 130, "layout": "natural")"));
+  config["report"] = {{"tile_steps", 1000}};
+  const auto answer = folder.call(arguments, config.dump());
   INFO(answer.err);
   REQUIRE(answer.code == 0);
 }
@@ -32,6 +32,20 @@ inline void run_gemm(const CommandFolder& folder, const std::string& arguments) 
 inline void check_quiet(const Chromium& browser, const std::filesystem::path& page) {
   for (const std::string& complaint : browser.complaints()) FAIL_CHECK(complaint);
   CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
+}
+
+/// No canvas is empty: each shows several colours.
+inline void check_drawn(Chromium& browser) {
+  const Json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
+    // For the traffic matrix only the matrix itself, without its labels.
+    const gap = canvas.ariaLabel.startsWith('Bytes from each') ? 22 : 0;
+    const height = gap > 0 ? canvas.width - gap : canvas.height;
+    const {data} = canvas.getContext('2d').getImageData(gap, 0, canvas.width - gap, height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }))");
+  CHECK(colours.size() >= 6);
+  for (const Json& each : colours) CHECK(each > 3);
+  CHECK(browser.colours_shown() > 50);
 }
 
 /// Everything that an element shows.

@@ -46,13 +46,13 @@ TEST_SUITE("speed") {
   TEST_CASE("large runs paint within 3 s, zoom within 100 ms and take less than 12 MB") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out sample");
+    run_product(folder, "run - --out sample");
     const Json sample = folder.json("sample/report.json");
     const tessera::test::LargeRun runs[] = {{1472, 10'000, 2500}, {100'000, 40, 40}};
     for (const tessera::test::LargeRun& large : runs) {
       CAPTURE(large.tiles);
       tessera::test::write_large_run(folder.path() / "large", sample, large);
-      run_gemm(folder, "report large");
+      run_product(folder, "report large");
       const auto page = folder.path() / "large/report.html";
       CHECK(std::filesystem::file_size(page) < 12'000'000);
       Chromium browser(folder.path() / ".profile");

@@ -10,39 +10,23 @@
 #include "tests/cli/command.h"
 
 using tessera::report::grouped;
+using tessera::test::check_drawn;
 using tessera::test::check_quiet;
 using tessera::test::Chromium;
 using tessera::test::CommandFolder;
 using tessera::test::contains;
 using tessera::test::Json;
-using tessera::test::run_gemm;
+using tessera::test::run_product;
 using tessera::test::text_of;
+using tessera::test::with_kernel;
 
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
-namespace {
-
-/// No canvas is empty: each shows several colours.
-void check_drawn(Chromium& browser) {
-  const Json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
-    // For the traffic matrix only the matrix itself, without its labels.
-    const gap = canvas.ariaLabel.startsWith('Bytes from each') ? 22 : 0;
-    const height = gap > 0 ? canvas.width - gap : canvas.height;
-    const {data} = canvas.getContext('2d').getImageData(gap, 0, canvas.width - gap, height);
-    return new Set(new Uint32Array(data.buffer)).size;
-  }))");
-  CHECK(colours.size() >= 6);
-  for (const Json& each : colours) CHECK(each > 3);
-  CHECK(browser.colours_shown() > 50);
-}
-
-}  // namespace
-
 TEST_SUITE("browser") {
   TEST_CASE("the page shows the numbers of the run's files, draws, and asks for nothing") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
@@ -53,7 +37,7 @@ TEST_SUITE("browser") {
       CHECK(browser.evaluate(fmt::format("state.runs[0].{}.csv()", table)) ==
             folder.read(fmt::format("one/{}.csv", table)));
     }
-    CHECK(text_of(browser, "h1") == "gemm 90x70x130 f16 on bow");
+    CHECK(text_of(browser, "h1") == with_kernel("PRODUCT 90x70x130 f16 on bow"));
     CHECK(
         contains(text_of(browser, "#head .facts"), grouped(report["time"]["cycles"]) + " cycles"));
     const double peak = report["rate"]["fraction_of_peak"];
@@ -75,10 +59,10 @@ TEST_SUITE("browser") {
   TEST_CASE("every heading, column, label and legend has its explanation as its title") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "run - --out two --set machine.tiles=24");
-    run_gemm(folder, "report one");
-    run_gemm(folder, "report one two");
+    run_product(folder, "run - --out one");
+    run_product(folder, "run - --out two --set machine.tiles=24");
+    run_product(folder, "report one");
+    run_product(folder, "report one two");
     Chromium browser(folder.path() / ".profile");
     for (const char* page : {"one/report.html", "two/comparison.html"}) {
       browser.open(folder.path() / page);
@@ -98,8 +82,8 @@ TEST_SUITE("browser") {
   TEST_CASE("the memory section names the fullest tile's buffers and draws where they lie") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one --set report.tile_steps=100000");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one --set report.tile_steps=100000");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#memory");
@@ -142,8 +126,8 @@ TEST_SUITE("browser") {
   TEST_CASE("pages fit narrow windows, where what is wider scrolls by itself, and paper") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     browser.resize(400, 800);
@@ -161,8 +145,8 @@ TEST_SUITE("browser") {
   TEST_CASE("a machine without an energy table has no such section") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one --set machine.energy=null");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one --set machine.energy=null");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     check_drawn(browser);
@@ -174,11 +158,11 @@ TEST_SUITE("browser") {
   TEST_CASE("what tessera sensitivity left beside the run stands on its page, all of it") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder,
-             "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
-             "--key machine.fabric");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one");
+    run_product(folder,
+                "sensitivity - --out one --quiet --key machine.tiles --key machine.tile.latency "
+                "--key machine.fabric");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const std::string shown = text_of(browser, "#faster");
@@ -191,41 +175,11 @@ TEST_SUITE("browser") {
     check_quiet(browser, folder.path() / "one/report.html");
   }
 
-  TEST_CASE("spikes stand on the page, a sample at a time, a band a layer") {
-    NEEDS_CHROMIUM();
-    const CommandFolder folder;
-    const auto answer =
-        folder.call("run - --out one", R"({"machine": {"extends": "bow", "tiles": 16},
-        "workload": {"kernel": "snn", "layers": [40, 10], "time_steps": 9, "batch": 2,
-                     "data": {"samples": 2, "rate": 0.1}, "weight_scale": 60}})");
-    REQUIRE(answer.code == 0);
-    REQUIRE(folder.call("report one").code == 0);
-    Chromium browser(folder.path() / ".profile");
-    browser.open(folder.path() / "one/report.html");
-    const Json raster = folder.json("one/report.json").at("results").at("raster");
-    const Json report = folder.json("one/report.json");
-    REQUIRE(report.at("results").at("dropped").size() > 0);
-    CHECK(contains(text_of(browser, "#training"),
-                   report.at("results").at("dropped")[0].get<std::string>()));
-    CHECK(contains(text_of(browser, "#raster"),
-                   grouped(raster.at("spikes").get<std::uint64_t>()) + " spikes"));
-    CHECK(browser.evaluate("state.runs[0].raster.csv()") == folder.read("one/raster.csv"));
-    CHECK(browser.evaluate("document.querySelectorAll('#raster option').length") == 2);
-    const std::string picture = "document.querySelector('#raster canvas').toDataURL()";
-    const Json first = browser.evaluate(picture);
-    browser.evaluate(
-        "(() => { const box = document.getElementById('raster-sample'); box.value = 1; "
-        "box.dispatchEvent(new Event('change')); })()");
-    CHECK(browser.evaluate(picture) != first);
-    check_drawn(browser);
-    check_quiet(browser, folder.path() / "one/report.html");
-  }
-
   TEST_CASE("wheel, keys and buttons do what they say") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     const auto length = [&] { return browser.evaluate("state.to - state.from").get<double>(); };
@@ -259,8 +213,8 @@ TEST_SUITE("browser") {
   TEST_CASE("the map chooses tiles and metrics, and CSV buttons save the run's own files") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "report one");
+    run_product(folder, "run - --out one");
+    run_product(folder, "report one");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "one/report.html");
     browser.evaluate("chooseTile(3), document.querySelector('#tiles canvas').focus()");
@@ -285,9 +239,9 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of two runs compares them, in the dark too") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "run - --out two --set workload.layout=blocked");
-    run_gemm(folder, "report one two");
+    run_product(folder, "run - --out one");
+    run_product(folder, "run - --out two --set workload.layout=blocked");
+    run_product(folder, "report one two");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "two/comparison.html", true);
     check_drawn(browser);
@@ -307,10 +261,10 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of several runs compares all with the first, different clocks in seconds") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "run - --out one");
-    run_gemm(folder, "run - --out two --set workload.layout=blocked");
-    run_gemm(folder, "run - --out three --set machine.clock_ghz=0.9");
-    run_gemm(folder, "report one two three");
+    run_product(folder, "run - --out one");
+    run_product(folder, "run - --out two --set workload.layout=blocked");
+    run_product(folder, "run - --out three --set machine.clock_ghz=0.9");
+    run_product(folder, "report one two three");
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "three/comparison.html");
     check_drawn(browser);

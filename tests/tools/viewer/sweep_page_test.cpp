@@ -11,7 +11,7 @@ using tessera::test::check_quiet;
 using tessera::test::Chromium;
 using tessera::test::CommandFolder;
 using tessera::test::contains;
-using tessera::test::run_gemm;
+using tessera::test::run_product;
 using tessera::test::text_of;
 
 /// The page of a sweep in a real browser. Skipped where Chromium is not installed.
@@ -19,7 +19,7 @@ TEST_SUITE("browser") {
   TEST_CASE("the page of a sweep shows every point, and a chosen one's sections") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
+    run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
     const auto answer = folder.call("report s");
     CHECK(answer.code == 0);
     CHECK(answer.out.starts_with("s/report.html  "));
@@ -42,7 +42,7 @@ TEST_SUITE("browser") {
   TEST_CASE("values of axes choose which points of a sweep its page shows, by keys too") {
     NEEDS_CHROMIUM();
     const CommandFolder folder;
-    run_gemm(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
+    run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
     REQUIRE(folder.call("report s").code == 0);
     Chromium browser(folder.path() / ".profile");
     browser.open(folder.path() / "s/report.html");

@@ -22,7 +22,7 @@ using test::NirItem;
 /// Networks of NIR files as users run them.
 namespace {
 
-constexpr int kInputs = 5, kSteps = 50;
+constexpr int kNirInputs = 5, kNirSteps = 50;
 
 /// Weights or parameters: first + scale sin(1.7 i).
 std::vector<double> wave(std::uint64_t count, double scale, double first) {
@@ -43,7 +43,7 @@ struct Plain {
 };
 
 std::vector<Plain> plain_layers() {
-  std::vector<Plain> all{{"LIF", 6, kInputs}, {"CubaLIF", 5, 6}, {"IF", 4, 5}};
+  std::vector<Plain> all{{"LIF", 6, kNirInputs}, {"CubaLIF", 5, 6}, {"IF", 4, 5}};
   all[0].parameters = {{"tau", wave(6, 1e-3, 4e-3)},
                        {"r", wave(6, 0.5, 3)},
                        {"v_leak", wave(6, 0.1, 0.2)},
@@ -78,7 +78,7 @@ NirItem graph_of(const std::vector<Plain>& all) {
     graph.nodes.push_back({name, std::move(node)});
     if (!from.empty()) graph.edges.emplace_back(from, name);
   };
-  add("in", {"Input", {{"shape", numbers({1}, {kInputs})}}}, "");
+  add("in", {"Input", {{"shape", numbers({1}, {kNirInputs})}}}, "");
   std::string before = "in";
   for (std::size_t l = 0; l < all.size(); ++l) {
     const Plain& layer = all[l];
@@ -135,8 +135,8 @@ double euler_step(Plain& layer, const std::vector<bool>& input, double dt) {
 /// [layer][step][neuron] of one sample of raster.csv, the inputs first.
 using Raster = std::vector<std::vector<std::vector<bool>>>;
 Raster raster_of(const CommandFolder& folder, int of, const std::vector<Plain>& all) {
-  Raster raster{std::vector(kSteps, std::vector<bool>(kInputs))};
-  for (const Plain& layer : all) raster.emplace_back(kSteps, std::vector<bool>(layer.neurons));
+  Raster raster{std::vector(kNirSteps, std::vector<bool>(kNirInputs))};
+  for (const Plain& layer : all) raster.emplace_back(kNirSteps, std::vector<bool>(layer.neurons));
   std::istringstream lines(folder.read("result/raster.csv"));
   std::string line;
   while (std::getline(lines, line)) {
@@ -177,7 +177,7 @@ TEST_SUITE("cli") {
           layer.z.assign(layer.neurons, false);
         }
         std::vector<int> spikes(all.size());
-        for (std::size_t t = 0; t < kSteps; ++t) {
+        for (std::size_t t = 0; t < kNirSteps; ++t) {
           std::vector<bool> input = found[0][t];
           for (std::size_t l = 0; l < all.size(); ++l) {
             const std::vector<bool> before = all[l].z;
@@ -220,7 +220,7 @@ TEST_SUITE("cli") {
     all.resize(1);
     Plain& only = all[0];
     only.neurons = 1;
-    only.weights.resize(kInputs);
+    only.weights.resize(kNirInputs);
     only.bias.resize(1);
     only.recurrent.clear();
     for (auto& entry : only.parameters) entry.second.resize(1);

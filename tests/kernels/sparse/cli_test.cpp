@@ -176,4 +176,39 @@ TEST_SUITE("cli") {
                   "workload.density=0.5",
                   {"140737488355328 elements, allowed up to 536870912"});
   }
+
+  TEST_CASE("a null takes back what a file below gives") {
+    const CommandFolder folder;
+    folder.write("w.mtx",
+                 "%%MatrixMarket matrix coordinate real general\n4 3 2\n1 1 1.0\n4 3 2.0\n");
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 2},
+      "workload": {"kernel": "spmm_static", "m": 4096, "k": 4096, "n": 4, "density": 0.0625}})");
+    const std::string with_file = "run a.json --out r --set workload.matrix=w.mtx";
+    CHECK(folder.call(with_file).code == 2);
+    const Answer answer = folder.call(
+        with_file + " --set workload.m=null --set workload.k=null --set workload.density=null");
+    INFO(answer.err);
+    CHECK(answer.code == 0);
+    CHECK(answer.out.starts_with("spmm_static 4x3 w.mtx"));
+    // In a file the same.
+    folder.write(
+        "b.json",
+        R"({"extends": "a.json", "workload": {"matrix": "w.mtx", "m": null, "k": null, "density": null}})");
+    const Answer in_file = folder.call("check b.json");
+    INFO(in_file.err);
+    CHECK(in_file.out.starts_with("spmm_static 4x3 w.mtx"));
+  }
+
+  TEST_CASE("a matrix file that does not exist, and cuts that no work list can name") {
+    const CommandFolder folder;
+    folder.write(
+        "a.json",
+        R"({"machine": "bow", "workload": {"kernel": "spmm_static", "matrix": "no.mtx"}})");
+    check_refused(folder, "run a.json",
+                  {"a.json: workload.matrix: found \"no.mtx\", allowed a file that exists"});
+    folder.write("b.json", R"({"machine": {"extends": "bow", "tiles": 16},
+      "workload": {"kernel": "spmm_static", "m": 16, "k": 1024, "n": 260, "density": 1, "block": 1,
+                   "dtype": "f16", "partials": "f16", "plan": {"parts": 1, "bands": 1}}})");
+    check_refused(folder, "run b.json", {"1 parts and 1 bands", "more than 65536 words of X"});
+  }
 }

@@ -1,7 +1,10 @@
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <sys/stat.h>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/cli/command.h"
 
@@ -127,5 +130,21 @@ TEST_SUITE("cli") {
     CHECK(folder.call("run a.json --set workload.dtype=f32").code == 0);
     folder.write("a.npy", npy_with(wide, 8, 0, 1e39));
     check_refused(folder, "run a.json --set workload.dtype=f32", {"[0, 0]: found 1e+39"});
+  }
+
+  TEST_CASE("a pipe and a device are no matrix files, which is told at once") {
+    const CommandFolder folder;
+    folder.write("a.json", kSparse);
+    REQUIRE(::mkfifo((folder.path() / "pipe.mtx").c_str(), 0600) == 0);
+    std::filesystem::create_symlink("/dev/zero", folder.path() / "zero.mtx");
+    const auto refused = [&](const char* file, const char* message) {
+      check_refused(folder,
+                    fmt::format("--version >.version && timeout 20 {} check a.json --set "
+                                "workload.matrix={}",
+                                TESSERA_PROGRAM, file),
+                    {message});
+    };
+    refused("pipe.mtx", "pipe.mtx: found a pipe, expected a file");
+    refused("zero.mtx", "zero.mtx: found a device");
   }
 }

@@ -18,7 +18,7 @@ using tessera::test::numpy_file;
 /// the formats' specifications.
 namespace {
 
-constexpr const char* kMlp = R"({"machine": {"extends": "bow", "tiles": 8},
+constexpr const char* kFromFiles = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "mlp", "layers": [{"outputs": 12, "activation": "relu"}, {"outputs": 4}],
                "data": {"width": 4, "height": 3, "classes": 4, "samples": 20, "test_samples": 10},
                "batch": 10, "steps": 3}})";
@@ -67,7 +67,7 @@ Json results(const CommandFolder& folder, const std::string& data) {
 TEST_SUITE("cli") {
   TEST_CASE("a network is trained on IDX files as on the same values in an array") {
     const CommandFolder folder;
-    folder.write("a.json", kMlp);
+    folder.write("a.json", kFromFiles);
     folder.write("all-images-idx3-ubyte", images(0, 30));
     folder.write("all-labels-idx1-ubyte", labels(0, 30));
     folder.write("train-images-idx3-ubyte", images(0, 20));
@@ -109,7 +109,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a network is trained on the binary files of CIFAR-10") {
     const CommandFolder folder;
-    folder.write("a.json", kMlp);
+    folder.write("a.json", kFromFiles);
     std::string records;
     for (unsigned i = 0; i < 40; ++i) {
       records += static_cast<char>(i % 4);
@@ -128,7 +128,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("data sets that do not go with the config are refused") {
     const CommandFolder folder;
-    folder.write("a.json", kMlp);
+    folder.write("a.json", kFromFiles);
     folder.write("x-ubyte", images(0, 30));
     folder.write("y-ubyte", labels(0, 30));
     folder.write("few-ubyte", images(0, 29));

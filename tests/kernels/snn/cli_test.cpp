@@ -313,4 +313,12 @@ TEST_SUITE("cli") {
     check_refused(folder, "check a.json --set workload.step_seconds=0.001",
                   {"workload.step_seconds: found 0.001, which nothing reads"});
   }
+
+  TEST_CASE("null in the list of layers is refused") {
+    const CommandFolder folder;
+    folder.write("a.json",
+                 R"({"machine": "bow", "workload": {"kernel": "snn", "layers": [64, null]}})");
+    check_refused(folder, "run a.json",
+                  {"a.json: workload.layers[1]: found null, allowed an integer"});
+  }
 }

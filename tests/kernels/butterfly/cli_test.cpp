@@ -1,4 +1,5 @@
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,13 +13,11 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::numpy_file;
 
-/// Options of butterfly products and Fourier transforms.
+/// Options of butterfly products.
 namespace {
 
 constexpr const char* kButterfly = R"({"machine": {"extends": "bow", "tiles": 8},
   "workload": {"kernel": "butterfly", "features": 4, "n": 6}})";
-constexpr const char* kFft = R"({"machine": {"extends": "bow", "tiles": 8},
-  "workload": {"kernel": "fft", "points": 64}})";
 
 /// A .npy file of f32 of this shape, all elements alike.
 std::string npy_of(const std::string& shape, std::size_t elements, float value) {
@@ -53,6 +52,42 @@ TEST_SUITE("cli") {
     CHECK(report.at("check").at("passed") == true);
     CHECK(report.at("check").at("max_error") == 0);
     CHECK(report.at("workload").at("parameters") == 16);
+  }
+
+  TEST_CASE("--fit passes over numbers of features that are no power of two") {
+    const CommandFolder folder;
+    const Answer answer = folder.call("check - --fit workload.features",
+                                      R"({"machine": {"extends": "bow", "tiles": 1},
+      "workload": {"kernel": "butterfly", "features": 64, "n": 16}})");
+    INFO(answer.err);
+    REQUIRE(answer.code == 0);
+    const std::string key = "workload.features: ";
+    REQUIRE(answer.out.starts_with(key));
+    const unsigned long value = std::stoul(answer.out.substr(key.size()));
+    CHECK(value >= 64);
+    CHECK((value & (value - 1)) == 0);
+  }
+
+  TEST_CASE("a profile tells what part of a codelet's slots is floating point") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 1}, "workload":
+      {"kernel": "butterfly", "features": 32, "n": 360, "plan": {"split_features": 1}}})");
+    const Answer answer = folder.call("profile a.json --symbol butterfly_f32_free_1");
+    REQUIRE_MESSAGE(answer.code == 0, answer.err);
+    std::istringstream lines(answer.out);
+    std::string line, cell;
+    while (std::getline(lines, line) && line.find('%') == std::string::npos) {
+    }
+    std::getline(lines, line);
+    std::istringstream cells(line);
+    std::vector<std::string> row;
+    while (cells >> cell) row.push_back(cell);
+    REQUIRE(row.size() == 14);
+    // Four of a pair's words for each of 180 words, 16 pairs and 5 factors, and the set-up.
+    const double floating = std::stod(row[10]);
+    CHECK(floating >= 4.0 * 180 * 16 * 5);
+    CHECK(floating <= 1.1 * 4 * 180 * 16 * 5);
+    CHECK(std::stod(row[11]) == doctest::Approx(100 * floating / std::stod(row[4])).epsilon(0.01));
   }
 
   TEST_CASE("mistakes about a butterfly product are refused") {
@@ -91,35 +126,6 @@ TEST_SUITE("cli") {
          "workload.plan: found 2 x 3 parts, allowed at most one for each of 4 tiles"},
         {"features=1048576 --set workload.n=1000",
          "no plan of butterfly for features=1048576 n=1000 fits 8 tiles"},
-    };
-    for (const auto& [option, message] : mistakes)
-      check_refused(folder, "run a.json --set workload." + quoted(option), {message});
-  }
-
-  TEST_CASE("mistakes about a Fourier transform are refused") {
-    const CommandFolder folder;
-    folder.write("a.json", kFft);
-    folder.write("x.npy", npy_of("1, 64", 64, 1.0F));
-    const std::vector<std::pair<const char*, const char*>> mistakes{
-        {"points=100", "workload.points: found 100, allowed a power of two"},
-        {"rows=3", "workload.rows: found 3, allowed a power of two"},
-        {"points=16777216 --set workload.rows=2",
-         "workload.rows: found 2 x 16777216 points, allowed 16777216 in all"},
-        {"x=x.npy", "workload.x: found x.npy of shape [1, 64], allowed [1, 128]"},
-        {"plan={\"lengths\":[8,4],\"parts\":[1],\"radices\":[4,2,4]}",
-         "workload.plan.lengths: found [8, 4], allowed powers of two"},
-        {"plan={\"lengths\":[8,8],\"parts\":[5],\"radices\":[4,2,4,2]}",
-         "workload.plan.parts: found [5], allowed 1 to 4"},
-        {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[4,4,4]}",
-         "workload.plan.radices: found [4, 4, 4], allowed 2 and 4, and 8 as a phase's first, whose "
-         "products are [8, 8] in turn"},
-        {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[8,2,8]}",
-         "workload.plan.radices: found [8, 2, 8], allowed 2 and 4, and 8 as a phase's first"},
-        {"plan={\"lengths\":[16,4],\"parts\":[2],\"radices\":[2,8,4]}",
-         "workload.plan.radices: found [2, 8, 4], allowed 2 and 4, and 8 as a phase's first"},
-        {"plan={\"lengths\":[8,8],\"parts\":[2],\"radices\":[8,6,2]}",
-         "workload.plan.radices: found [8, 6, 2], allowed 2 and 4, and 8 as a phase's first"},
-        {"points=4194304", "no plan of fft for rows=1 points=4194304 fits 8 tiles"},
     };
     for (const auto& [option, message] : mistakes)
       check_refused(folder, "run a.json --set workload." + quoted(option), {message});

@@ -70,4 +70,12 @@ TEST_SUITE("cli") {
     CHECK(report.at("time").at("cycles") == cycles);
     CHECK(report.at("work").at("useful_flops") == 3 * 2 * 384 * 5);
   }
+
+  TEST_CASE("what follows from a plan's cuts cannot be given otherwise") {
+    const CommandFolder folder;
+    folder.write("a.json", R"({"machine": {"extends": "bow", "tiles": 5}, "workload":
+      {"kernel": "spmm_dynamic", "m": 64, "n": 20, "k": 96, "block": 8, "density": 0.2}})");
+    check_refused(folder, "run a.json --set workload.plan.bucket_blocks=1",
+                  {"workload.plan.bucket_blocks: found 1, allowed", "follows from the other keys"});
+  }
 }

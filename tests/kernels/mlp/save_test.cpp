@@ -1,0 +1,164 @@
+#include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/cli/saved.h"
+
+using namespace tessera;
+using test::blocks;
+using test::check_refused;
+using test::CommandFolder;
+using test::matrix;
+using test::run_saving;
+using test::tensors_config;
+
+/// Inputs and results in files: what is saved is what was computed, whatever lies where.
+TEST_SUITE("cli") {
+  TEST_CASE("a pixelfly network's loss follows from its weights, mask and gamma") {
+    const CommandFolder folder;
+    constexpr std::uint64_t kInputs = 12, kPadded = 16, kOutputs = 4, kBlock = 4, kRank = 3;
+    run_saving(folder,
+               tensors_config(R"("kernel": "mlp", "layers": [{"kind": "pixelfly", "outputs": 4,
+      "block": 4, "rank": 3, "butterfly_size": 16, "activation": "none", "gamma": 0.3,
+      "learn_gamma": true}],
+      "batch": 10, "steps": 1, "train": false, "data": {"width": 4, "height": 3, "classes": 4,
+      "samples": 10, "test_samples": 0})"));
+    const double gamma = test::saved(folder, "weights_0_gamma").values.at(0);
+    CHECK(gamma == doctest::Approx(0.3));
+    const std::vector<double> weights = test::saved(folder, "weights_0").values;
+    const std::vector<double> indices = test::saved(folder, "mask_0.indices").values;
+    const std::vector<double> begins = test::saved(folder, "mask_0.indptr").values;
+    test::Matrix w{kOutputs, kInputs, std::vector<double>(kOutputs * kInputs)};
+    std::vector<double> bias(kOutputs);
+    for (std::uint64_t row = 0; row * kBlock < kOutputs; ++row)
+      for (auto e = static_cast<std::uint64_t>(begins[row]);
+           e < static_cast<std::uint64_t>(begins[row + 1]); ++e)
+        for (std::uint64_t n = 0; n < kBlock * kBlock; ++n) {
+          const std::uint64_t i = row * kBlock + n / kBlock;
+          const std::uint64_t j = static_cast<std::uint64_t>(indices[e]) * kBlock + n % kBlock;
+          const double value = weights[e * kBlock * kBlock + n];
+          if (j < kInputs) w.at(i, j) += gamma * value;
+          if (j == kPadded) bias[i] = value;
+        }
+    const std::uint64_t u = indices.size() * kBlock * kBlock;
+    const std::uint64_t v = u + kOutputs * kRank;
+    REQUIRE(weights.size() == v + kInputs * kRank);
+    for (std::uint64_t i = 0; i < kOutputs; ++i)
+      for (std::uint64_t j = 0; j < kInputs; ++j)
+        for (std::uint64_t q = 0; q < kRank; ++q)
+          w.at(i, j) += (1 - gamma) * weights[u + i * kRank + q] * weights[v + j * kRank + q];
+    const test::Matrix images = matrix(folder, "images");
+    const std::vector<double> labels = test::saved(folder, "labels").values;
+    double loss = 0;
+    for (std::uint64_t sample = 0; sample < 10; ++sample) {
+      std::vector<double> out = bias;
+      double all = 0;
+      for (std::uint64_t i = 0; i < kOutputs; ++i) {
+        for (std::uint64_t j = 0; j < kInputs; ++j) out[i] += w.at(i, j) * images.at(sample, j);
+        all += std::exp(out[i]);
+      }
+      loss -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
+    }
+    CHECK(test::saved(folder, "loss").values.at(0) == doctest::Approx(loss / 10).epsilon(1e-5));
+  }
+
+  TEST_CASE("a network's loss follows from images, labels and weights as its README orders them") {
+    const CommandFolder folder;
+    constexpr std::uint64_t kInputs = 12, kClasses = 8, kRank = 2;
+    using Row = std::vector<double>;
+    const auto weights = [&](const char* name) { return test::saved(folder, name).values; };
+    const auto times = [](const Row& x, const Row& w, std::uint64_t outputs) {
+      Row y(outputs);  // w by rows; one more than x has: b
+      for (std::uint64_t i = 0; i < w.size(); ++i)
+        y[i % outputs] += w[i] * (i / outputs < x.size() ? x[i / outputs] : 1.0);
+      return y;
+    };
+    const auto butterfly = [&](const Row& given, bool rotates) {
+      const Row w = weights("weights_0");
+      Row x = given;
+      x.resize(16);
+      for (std::uint64_t l = 0; l < 4; ++l)
+        for (std::uint64_t p = 0; p < 8; ++p) {
+          const std::uint64_t f = (p >> l << (l + 1)) + p % (1U << l);
+          const std::uint64_t g = f + (1U << l);
+          const std::uint64_t at = l * 8 + p;
+          Row t = rotates ? Row{std::cos(w[at]), -std::sin(w[at]), std::sin(w[at]), std::cos(w[at])}
+                          : Row{w[4 * at], w[4 * at + 1], w[4 * at + 2], w[4 * at + 3]};
+          t = {t[0] * x[f] + t[1] * x[g], t[2] * x[f] + t[3] * x[g]};
+          x[f] = t[0];
+          x[g] = t[1];
+        }
+      x.resize(kClasses);
+      const Row bias = weights("weights_0_bias");
+      for (std::uint64_t c = 0; c < kClasses; ++c) x[c] += bias[c];
+      return x;
+    };
+    const auto pixelfly = [&](const Row& x) {
+      const Row w = weights("weights_0");  // two rows of four blocks of 4, the last one for b
+      Row y(kClasses);
+      for (std::uint64_t i = 0; i < 128; ++i) {
+        const std::uint64_t column = i / 16 % 4 * 4 + i % 4;
+        y[i / 64 * 4 + i / 4 % 4] += w[i] * (column < kInputs    ? x[column]
+                                             : column == kInputs ? 1.0
+                                                                 : 0.0);
+      }
+      for (std::uint64_t q = 0; q < kRank; ++q) {
+        double low = 0;
+        for (std::uint64_t j = 0; j < kInputs; ++j)
+          low += w[128 + (kClasses + j) * kRank + q] * x[j];
+        for (std::uint64_t i = 0; i < kClasses; ++i) y[i] += w[128 + i * kRank + q] * low;
+      }
+      return y;
+    };
+    using Layer = std::pair<const char*, std::function<Row(const Row&)>>;
+    const std::vector<Layer> layers{
+        {R"("kind": "dense")", [&](auto& x) { return times(x, weights("weights_0"), kClasses); }},
+        {R"("kind": "low_rank", "rank": 2)",
+         [&](auto& x) {
+           return times(times(x, weights("weights_0"), kRank), weights("weights_1"), kClasses);
+         }},
+        {R"("kind": "butterfly")", [&](auto& x) { return butterfly(x, false); }},
+        {R"("kind": "butterfly", "parameters": "rotation")",
+         [&](auto& x) { return butterfly(x, true); }},
+        {R"("kind": "pixelfly", "rank": 2, "block": 4)", pixelfly}};
+    for (const Layer& layer : layers) {
+      CAPTURE(layer.first);
+      run_saving(folder,
+                 tensors_config(fmt::format(
+                     R"("kernel": "mlp", "layers": [{{{}, "outputs": 8, "activation": "none"}}],
+      "batch": 10, "steps": 2, "train": false, "data": {{"width": 4, "height": 3, "classes": 8,
+      "samples": 20, "test_samples": 10}})",
+                     layer.first)));
+      const test::Matrix images = matrix(folder, "images");
+      const Row labels = weights("labels");
+      const Row loss = weights("loss");
+      REQUIRE(images.rows == 30);
+      REQUIRE(loss.size() == 2);
+      for (std::uint64_t step = 0; step < 2; ++step) {
+        double sum = 0;
+        for (std::uint64_t sample = 10 * step; sample < 10 * (step + 1); ++sample) {
+          Row x;
+          for (std::uint64_t i = 0; i < kInputs; ++i) x.push_back(images.at(sample, i));
+          const Row out = layer.second(x);
+          double all = 0;
+          for (const double each : out) all += std::exp(each);
+          sum -= out.at(static_cast<std::size_t>(labels.at(sample))) - std::log(all);
+        }
+        CHECK(loss[step] == doctest::Approx(sum / 10).epsilon(1e-5));
+      }
+    }
+  }
+
+  TEST_CASE("the nearest name is suggested") {
+    const CommandFolder folder;
+    folder.write("b.json",
+                 tensors_config(R"("kernel": "mlp", "layers": [{"outputs": 4}], "batch": 10,
+      "steps": 1, "data": {"width": 4, "height": 3, "classes": 4, "samples": 20})"));
+    check_refused(folder, "run b.json --out result --save weight_0=w.npy",
+                  {"did you mean weights_0?", "images, labels, loss, right"});
+  }
+}

@@ -1,0 +1,106 @@
+#include "tests/kernels/points.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/catalogue.h"
+#include "sim/config/config.h"
+#include "sim/config/presets.h"
+
+namespace tessera::test {
+namespace {
+
+using config::Json;
+
+Json stated(const std::string& kernel) {
+  const std::string file = fmt::format("{}/kernels/{}/points.json", TESSERA_SOURCE, kernel);
+  return config::parse_json(config::read_text(file), file);
+}
+
+/// Keys of a point are the workload's if they name no other section of a config.
+std::string path_of(const std::string& key) {
+  const std::string section = key.substr(0, key.find('.'));
+  return section == "machine" || section == "run" ? key : "workload." + key;
+}
+
+constexpr std::array<std::string_view, 11> kFacts = {"needs", "report", "inputs", "result",
+                                                     "value", "keys",   "finds",  "results",
+                                                     "seed",  "unit",   "draws"};
+
+void add_key(Point& point, const std::string& key, const Json& value) {
+  if (key == "//") return;
+  if (key == "config")
+    point.config = value.get<std::string>();
+  else if (std::find(kFacts.begin(), kFacts.end(), key) != kFacts.end())
+    point.facts[key] = value;
+  else
+    point.sets.push_back(fmt::format("{}={}", path_of(key), value.dump()));
+}
+
+/// A list is an array, or one whose points begin alike: {"shared": {...}, "points": [...]}.
+std::vector<Point> points_of(const std::string& kernel, const Json& list) {
+  const Json shared = list.is_object() ? list.at("shared") : Json::object();
+  std::vector<Point> made;
+  for (const Json& keys : list.is_object() ? list.at("points") : list) {
+    Point point{kernel, kernel, {}, Json::object()};
+    for (const Json& part : {shared, keys})
+      for (const auto& [key, value] : part.items()) add_key(point, key, value);
+    made.push_back(std::move(point));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string Point::options() const {
+  std::string text;
+  for (const std::string& each : sets) text += fmt::format(" --set '{}'", each);
+  return text;
+}
+
+std::string Point::arguments() const {
+  return fmt::format("{}/configs/runs/{}.json{}", TESSERA_SOURCE, config, options());
+}
+
+config::Json Point::workload() const {
+  config::Layers layers(Json{{"workload", {{"kernel", kernel}}}}, "points.json");
+  for (const std::string& each : sets) layers.set(each);
+  return layers.value().at("workload");
+}
+
+std::unique_ptr<KernelOptions> Point::options_read() const {
+  const config::Layers layers(Json{{"machine", {{"extends", "bow"}}}, {"workload", workload()}},
+                              "points.json");
+  return config::read_config(layers, kernel, kernels::catalogue(), config::machine_presets())
+      .workload;
+}
+
+std::string Point::config_on(const std::string& machine, unsigned tiles) const {
+  return Json{{"machine", {{"extends", machine}, {"tiles", tiles}}}, {"workload", workload()}}
+      .dump();
+}
+
+std::string Point::describe() const { return fmt::format("{} {}", config, fmt::join(sets, " ")); }
+
+std::vector<Point> points(const std::string& list) {
+  std::vector<Point> all;
+  for (const Kernel& kernel : kernels::catalogue()) {
+    const Json lists = stated(kernel.name);
+    if (!lists.contains(list)) continue;
+    for (Point& each : points_of(kernel.name, lists.at(list))) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+std::vector<Point> small_points() {
+  std::vector<Point> all;
+  for (const Kernel& kernel : kernels::catalogue())
+    all.push_back(points_of(kernel.name, Json::array({stated(kernel.name).at("small")})).front());
+  return all;
+}
+
+}  // namespace tessera::test

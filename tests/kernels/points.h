@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/config/json_text.h"
+#include "sim/program/catalogue.h"
+
+/// What every kernel states for tests, in kernels/NAME/points.json: small configs of itself, and
+/// what is expected of them. kernels/README.md describes the file.
+namespace tessera::test {
+
+/// A shipped config and what is set over it.
+struct Point {
+  std::string kernel;
+  std::string config;             ///< its name in configs/runs
+  std::vector<std::string> sets;  ///< path=value, in the order of the file
+  config::Json facts;             ///< what else is stated, see kFacts
+
+  /// The sets as options of a command, quoted for a shell: " --set 'a=1' ...".
+  [[nodiscard]] std::string options() const;
+  /// The config's file and the options.
+  [[nodiscard]] std::string arguments() const;
+  /// The kernel and the workload's own keys as a section of a config.
+  [[nodiscard]] config::Json workload() const;
+  /// The options that this section comes to.
+  [[nodiscard]] std::unique_ptr<KernelOptions> options_read() const;
+  /// That workload on so many tiles of a machine.
+  [[nodiscard]] std::string config_on(const std::string& machine, unsigned tiles) const;
+  /// One line for messages.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// The points of one list, "runs" for example, of every kernel that has it.
+std::vector<Point> points(const std::string& list);
+
+/// Of each kernel the smallest point. Its sets hold over any config of the kernel.
+std::vector<Point> small_points();
+
+}  // namespace tessera::test

@@ -1,0 +1,4 @@
+# Some faults in the smallest kernel; in all of them slowly.
+add_test(NAME faults/stream COMMAND tessera_faults $<TARGET_FILE:tessera> ${PROJECT_BINARY_DIR}
+  --only stream --count 20)
+set_tests_properties(faults/stream PROPERTIES LABELS cli TIMEOUT ${LONGEST_TEST})
