@@ -87,8 +87,7 @@ Json with_hostile(Json config, Choices& choices) {
 }  // namespace
 
 Input host_input(const Seeds& seeds, Choices& choices) {
-  const Json small = {{"machine", {{"extends", "bow"}, {"tiles", 2}}},
-                      {"workload", {{"kernel", "stream"}, {"elements_per_worker", 60}}}};
+  const Json& small = seeds.small;
   Input input{{{"a.json", text_of(small)}}, {}, ""};
   switch (choices.below(4)) {
     case 0:

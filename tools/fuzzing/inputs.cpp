@@ -117,6 +117,13 @@ std::vector<std::string> simulate(Choices& choices) {
   return {"run", "a.json", "--threads", "1", "--max-cycles", "20000", "--out", "r"};
 }
 
+std::map<std::string, Json> stated(const Seeds& seeds, const std::string& kind) {
+  std::map<std::string, Json> found;
+  for (const auto& [kernel, kinds] : seeds.kernels)
+    if (kinds.contains(kind)) found.emplace(kernel, kinds.at(kind));
+  return found;
+}
+
 Input make_input(const Seeds& seeds, Choices& choices, std::string_view only) {
   std::vector<const Kind*> kinds;
   std::string names;

@@ -77,8 +77,16 @@ std::string redirected(const std::string& sign, Stream stream) {
   return " " + sign + (stream == Stream::closed ? "&-" : "/dev/full");
 }
 
+/// The keys of a printed plan that a config may give; null: all of them.
+const Json* pinned_keys(const Seeds& seeds, const std::string& kernel) {
+  const auto found = seeds.kernels.find(kernel);
+  if (found == seeds.kernels.end() || !found->second.contains("pins")) return nullptr;
+  return &found->second.at("pins");
+}
+
 /// The run again with the plan that it printed: what is wrong with that; empty: nothing.
-std::string pinned(const Options& options, const Input& input, const fs::path& folder) {
+std::string pinned(const Options& options, const Seeds& seeds, const Input& input,
+                   const fs::path& folder) {
   const auto report_of = [&](const char* run) {
     return Json::parse(read(folder / run / "report.json"), nullptr, false);
   };
@@ -89,7 +97,11 @@ std::string pinned(const Options& options, const Input& input, const fs::path& f
   const Json& workload = first["config"]["workload"];
   if (!workload.contains("plan")) return "";  // the kernel takes none
   Json plan = first["plan"];
-  if (workload["kernel"] == "snn") plan = {{"algorithm", plan["algorithm"]}};  // its one key
+  if (const Json* keys = pinned_keys(seeds, workload["kernel"])) {
+    Json some = Json::object();
+    for (const Json& key : *keys) some[key.get<std::string>()] = plan[key.get<std::string>()];
+    plan = some;
+  }
   config["workload"]["plan"] = plan;
   again.files["a.json"] = config.dump();
   lay(again, folder);
@@ -106,19 +118,33 @@ std::map<std::string, std::string> files_in(const fs::path& folder) {
   return files;
 }
 
+Json read_json(const fs::path& file) {
+  return Json::parse(read(file), nullptr, true, /*ignore_comments=*/true);
+}
+
+/// Values that kernels state for fuzzing, by kernel.
+std::map<std::string, Json> read_kernels(const fs::path& folder) {
+  std::map<std::string, Json> kernels;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path file = entry.path() / "points.json";
+    if (fs::exists(file))
+      kernels[entry.path().filename()] = read_json(file).value("fuzz", Json::object());
+  }
+  return kernels;
+}
+
 Seeds make_seeds(const Options& options, const fs::path& work) {
   Seeds seeds;
+  seeds.kernels = read_kernels(fs::path(options.source) / "kernels");
+  seeds.small = read_json(fs::path(options.source) / "tests/cli/small.json");
   std::set<fs::path> runs;
   for (const auto& entry : fs::directory_iterator(fs::path(options.source) / "configs/runs"))
     runs.insert(entry.path());
-  for (const fs::path& run : runs)
-    seeds.configs.push_back(Json::parse(read(run), nullptr, true, /*ignore_comments=*/true));
+  for (const fs::path& run : runs) seeds.configs.push_back(read_json(run));
   const fs::path programs = fs::path(options.program).parent_path() / "tests/programs";
   for (const auto& entry : fs::directory_iterator(programs))
     seeds.programs.push_back(read(entry.path()));
-  const std::string stream = R"({"machine": {"extends": "bow", "tiles": 3},
-    "workload": {"kernel": "stream", "elements_per_worker": 60}})";
-  lay({{{"a.json", stream}}, {}, ""}, work / "seed");
+  lay({{{"a.json", seeds.small.dump()}}, {}, ""}, work / "seed");
   call(options.program, options.limits, {{}, {"run", "a.json", "--out", "r"}, ""}, work / "seed");
   call(options.program, options.limits,
        {{}, {"sweep", "a.json", "machine.tiles=1..3", "--out", "s"}, ""}, work / "seed");
@@ -147,7 +173,7 @@ std::uint64_t fuzz(const Options& options) {
     const bool plans = std::count(kPlanning.begin(), kPlanning.end(), input.arguments.front()) > 0;
     planned += plans && (code == 0 || code == 3) ? 1 : 0;
     std::string finding = judged(options, outcome, input, folder);
-    if (finding.empty() && input.pins_plan) finding = pinned(options, input, folder);
+    if (finding.empty() && input.pins_plan) finding = pinned(options, seeds, input, folder);
     if (!options.all.empty()) {
       const std::string said = read(folder.string() + ".err");
       fmt::print("{}: exit code {}: {}\n", i, code, said.substr(0, said.find('\n')));

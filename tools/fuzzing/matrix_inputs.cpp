@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "kinds.h"
+#include "small_runs.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -48,9 +49,7 @@ std::string numpy_bytes(Choices& choices) {
 
 }  // namespace
 
-Input matrix_input(const Seeds& /*seeds*/, Choices& choices) {
-  constexpr std::array<const char*, 3> kKernels = {"spmm_static", "spmm_dynamic", "spmm_tilewise"};
-  const std::string kernel = choices.of(kKernels);
+Input matrix_input(const Seeds& seeds, Choices& choices) {
   std::string name = "w.mtx", bytes;
   switch (choices.below(3)) {
     case 0:
@@ -65,9 +64,8 @@ Input matrix_input(const Seeds& /*seeds*/, Choices& choices) {
       bytes = numpy_bytes(choices);
   }
   if (!choices.once_in(3)) bytes = mutated(bytes, choices);
-  Json workload = {{"kernel", kernel}, {"matrix", name}, {"n", 1 + choices.below(64)}};
-  constexpr std::array<int, 4> kBlocks = {1, 4, 8, 16};
-  if (kernel != "spmm_tilewise") workload["block"] = choices.of(kBlocks);
+  Json workload = drawn_workload(seeds, "matrix", choices);
+  workload.update({{"matrix", name}, {"n", 1 + choices.below(64)}});
   const Json config = {{"machine", {{"extends", "bow"}, {"tiles", 1 + choices.below(64)}}},
                        {"workload", workload}};
   return {{{"a.json", text_of(config)}, {name, bytes}}, simulate(choices), ""};

@@ -5,6 +5,7 @@
 #include "tests/sim/data/nir_writer.h"
 
 #include "kinds.h"
+#include "small_runs.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -89,22 +90,12 @@ std::string network(Choices& choices) {
 
 }  // namespace
 
-Input nir_input(const Seeds& /*seeds*/, Choices& choices) {
+Input nir_input(const Seeds& seeds, Choices& choices) {
   std::string bytes = network(choices);
   if (choices.once_in(3)) bytes = mutated(bytes, choices);
-  const Json config = {{"machine", {{"extends", "bow"}, {"tiles", 4}}},
-                       {"workload",
-                        {{"kernel", "snn"},
-                         {"network", "n.nir"},
-                         {"time_steps", 3},
-                         {"batch", 2},
-                         {"train", false},
-                         {"data",
-                          {{"kind", "custom"},
-                           {"inputs", 16},
-                           {"classes", 4},
-                           {"samples", 2},
-                           {"max_events", 8}}}}}};
+  Json workload = drawn_workload(seeds, "network", choices);
+  workload["network"] = "n.nir";
+  const Json config = {{"machine", {{"extends", "bow"}, {"tiles", 4}}}, {"workload", workload}};
   return {{{"a.json", text_of(config)}, {"n.nir", bytes}}, simulate(choices), ""};
 }
 

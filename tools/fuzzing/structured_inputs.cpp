@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kinds.h"
+#include "small_runs.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -88,91 +89,69 @@ std::string dense_file(Size size, Choices& choices) {
   return bytes;
 }
 
+/// Extents by their names in points.json.
+using Sizes = std::map<std::string, std::size_t>;
+
 /// A workload, and the files that it names.
 struct Product {
   Json workload;
   std::map<std::string, std::string> files = {};
+  Sizes sizes;
   Choices& choices;
 
+  /// Sets keys to a size's value or to one of their values; `files` and `given` are files' shapes.
+  void set(const Json& keys) {
+    for (const auto& [key, values] : keys.items()) {
+      if (key == "files" || key == "given")
+        for (const auto& [file, shape] : values.items()) dense(file, shape, key == "given");
+      else if (values.is_string())
+        workload[key] = sizes.at(values);
+      else
+        choose(workload, {{key, values}}, choices);
+    }
+  }
   /// Key `key` names a file, always or one time in three.
-  void dense(const std::string& key, Size size, bool always = false) {
+  void dense(const std::string& key, const Json& shape, bool always) {
     if (!always && !choices.once_in(3)) return;
     workload[key] = key + ".npy";
-    files[key + ".npy"] = dense_file(size, choices);
+    files[key + ".npy"] = dense_file({sizes.at(shape[0]), sizes.at(shape[1])}, choices);
   }
-  void matrix(Size size) {
+  void matrix() {
     workload["matrix"] = "w.mtx";
-    files["w.mtx"] = market_text(size, choices);
-  }
-  template <std::size_t N>
-  std::string one_of(const char* key, const std::array<const char*, N>& names) {
-    const std::string name = choices.of(names);
-    workload[key] = name;
-    return name;
+    files["w.mtx"] = market_text({sizes.at("rows"), sizes.at("columns")}, choices);
   }
 };
 
-void add_sparse(Product& product, Size w, std::size_t n) {
-  constexpr std::array<int, 5> kBlocks = {1, 1, 4, 8, 16};
-  constexpr std::array<const char*, 2> kLayouts = {"natural", "blocked"};
-  product.matrix(w);
-  product.workload["block"] = product.choices.of(kBlocks);
-  product.one_of("layout", kLayouts);
-  if (product.workload["dtype"] == "f16" && product.choices.once_in(2))
-    product.workload["partials"] = "f16";
-  const std::string kernel = product.workload["kernel"];
-  std::string pass = "forward";
-  if (kernel == "spmm_dynamic")
-    pass = product.one_of("pass", std::array{"forward", "grad_input", "grad_values"});
-  if (kernel == "pixelfly") {
-    const std::size_t rank = 1 + product.choices.below(20);
-    product.workload["rank"] = rank;
-    product.dense("u", {w.rows, rank});
-    product.dense("v", {w.columns, rank});
-    pass = product.one_of("pass", std::array{"forward", "grad_input", "grad_weights"});
-  }
-  if (pass != "grad_input") product.dense("x", {w.columns, n});
-  if (pass == "grad_input") {
-    product.dense(kernel == "pixelfly" ? "x" : "gradient", {w.rows, n});
-  } else if (pass != "forward") {
-    product.dense("gradient", {w.rows, n});
-  }
+/// One kernel's products, each kernel as often as its share.
+std::pair<std::string, Json> chosen_kernel(const Seeds& seeds, Choices& choices) {
+  std::vector<std::pair<std::string, Json>> kernels;
+  for (const auto& each : stated(seeds, "structure"))
+    kernels.insert(kernels.end(), each.second["share"].get<std::size_t>(), each);
+  return choices.of(kernels);
 }
 
 }  // namespace
 
-Input structure_input(const Seeds& /*seeds*/, Choices& choices) {
-  constexpr std::array<const char*, 9> kKernels = {"spmm_static",   "spmm_static",  "spmm_static",
-                                                   "spmm_dynamic",  "spmm_dynamic", "spmm_tilewise",
-                                                   "spmm_tilewise", "pixelfly",     "gemm"};
+Input structure_input(const Seeds& seeds, Choices& choices) {
   constexpr std::array<std::size_t, 8> kSizes = {5, 16, 33, 64, 100, 128, 128, 256};
   constexpr std::array<std::size_t, 7> kColumns = {1, 2, 4, 4, 9, 16, 40};
   constexpr std::array<int, 6> kTiles = {1, 2, 4, 16, 16, 33};
   constexpr std::array<const char*, 6> kMachines = {"bow", "bow", "gc200", "bow", "wse2", "upmem"};
-  const Size w{choices.of(kSizes), choices.of(kSizes)};
-  const std::size_t n = choices.of(kColumns);
-  Product product{{{"kernel", choices.of(kKernels)},
-                   {"dtype", choices.once_in(2) ? "f16" : "f32"},
-                   {"seed", 1 + choices.below(1000)}},
-                  {},
-                  choices};
-  const std::string kernel = product.workload["kernel"];
-  if (kernel == "gemm") {
-    product.workload.update({{"m", w.rows}, {"k", w.columns}, {"n", n}});
-    product.dense("a", w, /*always=*/true);
-    product.dense("b", {w.columns, n});
-  } else if (kernel == "spmm_tilewise") {
-    // C = A W: what it keeps of W is its own choice.
-    constexpr std::array<double, 3> kSparsities = {0, 0.25, 0.75};
-    product.matrix(w);
-    product.workload.update({{"m", n}, {"sparsity", choices.of(kSparsities)}});
-    product.one_of("method", std::array{"tw_1d", "tw_2d", "tew"});
-    product.one_of("partials", std::array{"auto", "f32"});
-    product.dense("a", {n, w.rows});
-  } else {
-    product.workload["n"] = n;
-    add_sparse(product, w, n);
-  }
+  const Sizes sizes = {{"rows", choices.of(kSizes)},
+                       {"columns", choices.of(kSizes)},
+                       {"n", choices.of(kColumns)},
+                       {"rank", 1 + choices.below(20)}};
+  const auto [kernel, facts] = chosen_kernel(seeds, choices);
+  const bool half = choices.once_in(2);
+  Product product{
+      {{"kernel", kernel}, {"dtype", half ? "f16" : "f32"}, {"seed", 1 + choices.below(1000)}},
+      {},
+      sizes,
+      choices};
+  if (facts.contains("matrix")) product.matrix();
+  product.set(facts.at("shared"));
+  if (half && facts.contains("half")) product.set(facts.at("half"));
+  product.set(choices.of(facts.at("cases")));
   const Json config = {
       {"machine", {{"extends", choices.of(kMachines)}, {"tiles", choices.of(kTiles)}}},
       {"workload", product.workload},

@@ -97,14 +97,13 @@ std::vector<fs::path> files_of(const fs::path& results) {
 
 /// Names of the tensors that `tessera check` calls inputs, and weights that nothing trains.
 std::set<std::string> inputs_of(const Case& of, const std::string& checked) {
-  const bool trains = of.kernel == "mlp" || of.kernel == "snn";
   std::set<std::string> names;
   std::istringstream lines(checked);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line.substr(0, line.find(" [")));
     std::string name;
     while (words >> name) continue;  // the first line has a heading before it
-    if (line.ends_with(" input") || (!trains && line.ends_with(" weights"))) names.insert(name);
+    if (line.ends_with(" input") || (!of.trains && line.ends_with(" weights"))) names.insert(name);
   }
   return names;
 }

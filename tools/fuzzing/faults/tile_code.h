@@ -27,7 +27,7 @@ std::vector<Site> executed_sites(const Runs& runs, const Case& of,
 /// with operands exchanged or the next register, another number, rounding or target.
 isa::Instruction changed(const isa::Instruction& instruction, fuzz::Choices& choices);
 
-/// "gemm/f16: gemm_f16_16x16+0x38: add a0, a0, a1 -> sub a0, a0, a1"
+/// "kernel/case: codelet+0x38: add a0, a0, a1 -> sub a0, a0, a1"
 std::string described(const Case& of, const Site& site, const isa::Instruction& instruction);
 
 /// `program` with that instruction at the site, wherever the codelet stands in it.
