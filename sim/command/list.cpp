@@ -56,7 +56,7 @@ void print_introduction(const Simulator& simulator) {
 A config is one JSON file, comments allowed: a machine, a workload, how to run it, what to report.
 
     {{ "machine": {{"extends": "bow", "tiles": 736}},
-      "workload": {{"kernel": "gemm", "m": 1024, "n": 1024, "k": 1024}},
+      "workload": {{"kernel": "{}", "seed": 1}},
       "run": {{"threads": 2}} }}
 
 `machine` is a preset's name ({}), or an object that may extend one or a file. `extends` at the top
@@ -64,7 +64,7 @@ extends another config. Objects merge, lists replace. Keys `"//"` are notes. Any
 on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type or out of range is refused.
 
 )",
-             config::list_of(config::views(machines)));
+             simulator.catalogue.front().name, config::list_of(config::views(machines)));
 }
 
 /// Prints the machines, workloads, fabrics or sets, a name and a sentence each.

@@ -91,7 +91,7 @@ std::string exit_codes() {
 std::string examples() {
   constexpr std::string_view kLines[] = {
       "tessera run /usr/share/tessera/configs/runs/quickstart.json",
-      "tessera run /usr/share/tessera/configs/runs/gemm.json --set workload.n=256 --out here",
+      "tessera run /usr/share/tessera/configs/runs/quickstart.json --set workload.n=256 --out here",
       "tessera report here",
       "tessera sweep /usr/share/tessera/configs/sweeps/gemm_shapes.json --out shapes",
       "tessera plot shapes",
