@@ -36,52 +36,33 @@ void set(H& h, fp::Bits<F> value) {
 }
 
 // clang-format off
-// binary32
-template <class H> void execute(Is<fmadd_s>, H& h) { set<F32>(h, on::fma<F32>(h, s1<F32>(h), s2<F32>(h), s3<F32>(h))); }
-template <class H> void execute(Is<fmsub_s>, H& h) { set<F32>(h, on::fma<F32>(h, s1<F32>(h), s2<F32>(h), fp::negate<F32>(s3<F32>(h)))); }
-template <class H> void execute(Is<fnmsub_s>, H& h) { set<F32>(h, on::fma<F32>(h, fp::negate<F32>(s1<F32>(h)), s2<F32>(h), s3<F32>(h))); }
-template <class H> void execute(Is<fnmadd_s>, H& h) { set<F32>(h, on::fma<F32>(h, fp::negate<F32>(s1<F32>(h)), s2<F32>(h), fp::negate<F32>(s3<F32>(h)))); }
-template <class H> void execute(Is<fadd_s>, H& h) { set<F32>(h, on::add<F32>(h, s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fsub_s>, H& h) { set<F32>(h, on::sub<F32>(h, s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fmul_s>, H& h) { set<F32>(h, on::mul<F32>(h, s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fdiv_s>, H& h) { set<F32>(h, on::div<F32>(h, s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fsqrt_s>, H& h) { set<F32>(h, on::sqrt<F32>(h, s1<F32>(h))); }
-template <class H> void execute(Is<fsgnj_s>, H& h) { set<F32>(h, fp::sgnj<F32>(s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fsgnjn_s>, H& h) { set<F32>(h, fp::sgnjn<F32>(s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fsgnjx_s>, H& h) { set<F32>(h, fp::sgnjx<F32>(s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fmin_s>, H& h) { set<F32>(h, fp::host_min<F32>(s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<fmax_s>, H& h) { set<F32>(h, fp::host_max<F32>(s1<F32>(h), s2<F32>(h))); }
-template <class H> void execute(Is<feq_s>, H& h) { h.rd(on::host::eq(F32{}, s1<F32>(h), s2<F32>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<flt_s>, H& h) { h.rd(on::host::lt(F32{}, s1<F32>(h), s2<F32>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<fle_s>, H& h) { h.rd(on::host::le(F32{}, s1<F32>(h), s2<F32>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<fclass_s>, H& h) { h.rd(fp::classify<F32>(s1<F32>(h))); }
-template <class H> void execute(Is<fcvt_w_s>, H& h) { h.rd(on::to_i32<F32>(h, s1<F32>(h))); }
-template <class H> void execute(Is<fcvt_wu_s>, H& h) { h.rd(on::to_u32<F32>(h, s1<F32>(h))); }
-template <class H> void execute(Is<fcvt_s_w>, H& h) { set<F32>(h, on::from_i32<F32>(h, h.rs1())); }
-template <class H> void execute(Is<fcvt_s_wu>, H& h) { set<F32>(h, on::from_u32<F32>(h, h.rs1())); }
-// binary16
-template <class H> void execute(Is<fmadd_h>, H& h) { set<F16>(h, on::fma<F16>(h, s1<F16>(h), s2<F16>(h), s3<F16>(h))); }
-template <class H> void execute(Is<fmsub_h>, H& h) { set<F16>(h, on::fma<F16>(h, s1<F16>(h), s2<F16>(h), fp::negate<F16>(s3<F16>(h)))); }
-template <class H> void execute(Is<fnmsub_h>, H& h) { set<F16>(h, on::fma<F16>(h, fp::negate<F16>(s1<F16>(h)), s2<F16>(h), s3<F16>(h))); }
-template <class H> void execute(Is<fnmadd_h>, H& h) { set<F16>(h, on::fma<F16>(h, fp::negate<F16>(s1<F16>(h)), s2<F16>(h), fp::negate<F16>(s3<F16>(h)))); }
-template <class H> void execute(Is<fadd_h>, H& h) { set<F16>(h, on::add<F16>(h, s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fsub_h>, H& h) { set<F16>(h, on::sub<F16>(h, s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fmul_h>, H& h) { set<F16>(h, on::mul<F16>(h, s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fdiv_h>, H& h) { set<F16>(h, on::div<F16>(h, s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fsqrt_h>, H& h) { set<F16>(h, on::sqrt<F16>(h, s1<F16>(h))); }
-template <class H> void execute(Is<fsgnj_h>, H& h) { set<F16>(h, fp::sgnj<F16>(s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fsgnjn_h>, H& h) { set<F16>(h, fp::sgnjn<F16>(s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fsgnjx_h>, H& h) { set<F16>(h, fp::sgnjx<F16>(s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fmin_h>, H& h) { set<F16>(h, fp::host_min<F16>(s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<fmax_h>, H& h) { set<F16>(h, fp::host_max<F16>(s1<F16>(h), s2<F16>(h))); }
-template <class H> void execute(Is<feq_h>, H& h) { h.rd(on::host::eq(F16{}, s1<F16>(h), s2<F16>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<flt_h>, H& h) { h.rd(on::host::lt(F16{}, s1<F16>(h), s2<F16>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<fle_h>, H& h) { h.rd(on::host::le(F16{}, s1<F16>(h), s2<F16>(h)) ? 1U : 0U); }
-template <class H> void execute(Is<fclass_h>, H& h) { h.rd(fp::classify<F16>(s1<F16>(h))); }
-template <class H> void execute(Is<fcvt_w_h>, H& h) { h.rd(on::to_i32<F16>(h, s1<F16>(h))); }
-template <class H> void execute(Is<fcvt_wu_h>, H& h) { h.rd(on::to_u32<F16>(h, s1<F16>(h))); }
-template <class H> void execute(Is<fcvt_h_w>, H& h) { set<F16>(h, on::from_i32<F16>(h, h.rs1())); }
-template <class H> void execute(Is<fcvt_h_wu>, H& h) { set<F16>(h, on::from_u32<F16>(h, h.rs1())); }
+// Both formats: F is F32 or F16, t the letter of its mnemonics. A sign flipped before an fma leaves the flags right.
+#define TESSERA_FLOATING(F, t) \
+  template <class H> void execute(Is<fmadd_##t>, H& h) { set<F>(h, on::fma<F>(h, s1<F>(h), s2<F>(h), s3<F>(h))); } \
+  template <class H> void execute(Is<fmsub_##t>, H& h) { set<F>(h, on::fma<F>(h, s1<F>(h), s2<F>(h), fp::negate<F>(s3<F>(h)))); } \
+  template <class H> void execute(Is<fnmsub_##t>, H& h) { set<F>(h, on::fma<F>(h, fp::negate<F>(s1<F>(h)), s2<F>(h), s3<F>(h))); } \
+  template <class H> void execute(Is<fnmadd_##t>, H& h) { set<F>(h, on::fma<F>(h, fp::negate<F>(s1<F>(h)), s2<F>(h), fp::negate<F>(s3<F>(h)))); } \
+  template <class H> void execute(Is<fadd_##t>, H& h) { set<F>(h, on::add<F>(h, s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fsub_##t>, H& h) { set<F>(h, on::sub<F>(h, s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fmul_##t>, H& h) { set<F>(h, on::mul<F>(h, s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fdiv_##t>, H& h) { set<F>(h, on::div<F>(h, s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fsqrt_##t>, H& h) { set<F>(h, on::sqrt<F>(h, s1<F>(h))); } \
+  template <class H> void execute(Is<fsgnj_##t>, H& h) { set<F>(h, fp::sgnj<F>(s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fsgnjn_##t>, H& h) { set<F>(h, fp::sgnjn<F>(s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fsgnjx_##t>, H& h) { set<F>(h, fp::sgnjx<F>(s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fmin_##t>, H& h) { set<F>(h, fp::host_min<F>(s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<fmax_##t>, H& h) { set<F>(h, fp::host_max<F>(s1<F>(h), s2<F>(h))); } \
+  template <class H> void execute(Is<feq_##t>, H& h) { h.rd(on::host::eq(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<flt_##t>, H& h) { h.rd(on::host::lt(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<fle_##t>, H& h) { h.rd(on::host::le(F{}, s1<F>(h), s2<F>(h)) ? 1U : 0U); } \
+  template <class H> void execute(Is<fclass_##t>, H& h) { h.rd(fp::classify<F>(s1<F>(h))); } \
+  template <class H> void execute(Is<fcvt_w_##t>, H& h) { h.rd(on::to_i32<F>(h, s1<F>(h))); } \
+  template <class H> void execute(Is<fcvt_wu_##t>, H& h) { h.rd(on::to_u32<F>(h, s1<F>(h))); } \
+  template <class H> void execute(Is<fcvt_##t##_w>, H& h) { set<F>(h, on::from_i32<F>(h, h.rs1())); } \
+  template <class H> void execute(Is<fcvt_##t##_wu>, H& h) { set<F>(h, on::from_u32<F>(h, h.rs1())); }
+TESSERA_FLOATING(F32, s)
+TESSERA_FLOATING(F16, h)
+#undef TESSERA_FLOATING
 
 // The moves read and write bits: no unboxing.
 template <class H> void execute(Is<fmv_x_w>, H& h) { h.rd(static_cast<std::uint32_t>(h.fs1())); }

@@ -21,48 +21,14 @@ using namespace x86;  // NOLINT(google-build-using-namespace)
 using namespace portable;  // NOLINT(google-build-using-namespace)
 #endif
 
-// The four fused forms; a sign flipped beforehand leaves the flags right.
-inline std::uint32_t f32_fmadd(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return f32_fma(a, b, c);
-}
-inline std::uint32_t f32_fmsub(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return f32_fma(a, b, negate<F32>(c));
-}
-inline std::uint32_t f32_fnmsub(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return f32_fma(negate<F32>(a), b, c);
-}
-inline std::uint32_t f32_fnmadd(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return f32_fma(negate<F32>(a), b, negate<F32>(c));
-}
-inline std::uint16_t f16_fmadd(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  return f16_fma(a, b, c);
-}
-inline std::uint16_t f16_fmsub(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  return f16_fma(a, b, negate<F16>(c));
-}
-inline std::uint16_t f16_fnmsub(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  return f16_fma(negate<F16>(a), b, c);
-}
-inline std::uint16_t f16_fnmadd(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  return f16_fma(negate<F16>(a), b, negate<F16>(c));
-}
-
 /// fmin, fmax: the flag of a signalling NaN goes to the host.
 template <class F>
 Bits<F> host_min(Bits<F> a, Bits<F> b) {
-  std::uint32_t flags = 0;
-  const Bits<F> result = min<F>(a, b, flags);
-  if (flags != 0) [[unlikely]]
-    raise_flags(flags);
-  return result;
+  return raising([=](std::uint32_t& flags) { return min<F>(a, b, flags); });
 }
 template <class F>
 Bits<F> host_max(Bits<F> a, Bits<F> b) {
-  std::uint32_t flags = 0;
-  const Bits<F> result = max<F>(a, b, flags);
-  if (flags != 0) [[unlikely]]
-    raise_flags(flags);
-  return result;
+  return raising([=](std::uint32_t& flags) { return max<F>(a, b, flags); });
 }
 
 }  // namespace tessera::fp

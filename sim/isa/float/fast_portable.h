@@ -13,102 +13,51 @@ namespace tessera::fp::portable {
 
 constexpr Rounding kNearest = Rounding::rne;
 
-/// Calls operation(..., flags) and raises what it reports.
-template <class Operation>
-auto raising(Operation operation) {
-  std::uint32_t flags = 0;
-  const auto result = operation(flags);
-  raise_flags(flags);
-  return result;
+using Word = Bits<F32>;
+using Half = Bits<F16>;
+
+/// An operation of soft.h in a rounding mode, or of quiet.h, whose flags are raised in the host.
+template <Rounding kMode, auto kOperation, class... Operands>
+auto raised(Operands... operands) {
+  return raising([=](std::uint32_t& flags) {
+    if constexpr (std::is_invocable_v<decltype(kOperation), Operands..., Rounding, std::uint32_t&>)
+      return kOperation(operands..., kMode, flags);
+    else
+      return kOperation(operands..., flags);
+  });
 }
 
-inline std::uint32_t f32_add(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::add<F32>(a, b, kNearest, flags); });
-}
-inline std::uint32_t f32_sub(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::sub<F32>(a, b, kNearest, flags); });
-}
-inline std::uint32_t f32_mul(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::mul<F32>(a, b, kNearest, flags); });
-}
-inline std::uint32_t f32_div(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::div<F32>(a, b, kNearest, flags); });
-}
-inline std::uint32_t f32_sqrt(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::sqrt<F32>(a, kNearest, flags); });
-}
-inline std::uint32_t f32_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  return raising([=](std::uint32_t& flags) { return soft::fma<F32>(a, b, c, kNearest, flags); });
-}
-inline std::optional<std::uint32_t> f32_fma_number(std::uint32_t a, std::uint32_t b,
-                                                   std::uint32_t c) {
-  return f32_fma(a, b, c);
-}
-inline bool f32_eq(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return eq<F32>(a, b, flags); });
-}
-inline bool f32_lt(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return lt<F32>(a, b, flags); });
-}
-inline bool f32_le(std::uint32_t a, std::uint32_t b) {
-  return raising([=](std::uint32_t& flags) { return le<F32>(a, b, flags); });
-}
-inline std::uint32_t f32_to_i32_rtz(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::to_i32<F32>(a, Rounding::rtz, flags); });
-}
-inline std::uint32_t f32_from_i32(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::from_i32<F32>(a, kNearest, flags); });
-}
-inline std::uint32_t f32_to_u32_rtz(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::to_u32<F32>(a, Rounding::rtz, flags); });
-}
-inline std::uint32_t f32_from_u32(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::from_u32<F32>(a, kNearest, flags); });
-}
-inline std::uint16_t f16_add(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::add<F16>(a, b, kNearest, flags); });
-}
-inline std::uint16_t f16_sub(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::sub<F16>(a, b, kNearest, flags); });
-}
-inline std::uint16_t f16_mul(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::mul<F16>(a, b, kNearest, flags); });
-}
-inline std::uint16_t f16_div(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return soft::div<F16>(a, b, kNearest, flags); });
-}
-inline std::uint16_t f16_sqrt(std::uint16_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::sqrt<F16>(a, kNearest, flags); });
-}
-inline std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  return raising([=](std::uint32_t& flags) { return soft::fma<F16>(a, b, c, kNearest, flags); });
-}
-inline bool f16_eq(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return eq<F16>(a, b, flags); });
-}
-inline bool f16_lt(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return lt<F16>(a, b, flags); });
-}
-inline bool f16_le(std::uint16_t a, std::uint16_t b) {
-  return raising([=](std::uint32_t& flags) { return le<F16>(a, b, flags); });
-}
-inline std::uint32_t f16_to_i32_rtz(std::uint16_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::to_i32<F16>(a, Rounding::rtz, flags); });
-}
-inline std::uint16_t f16_from_i32(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::from_i32<F16>(a, kNearest, flags); });
-}
-inline std::uint32_t f16_to_u32_rtz(std::uint16_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::to_u32<F16>(a, Rounding::rtz, flags); });
-}
-inline std::uint16_t f16_from_u32(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::from_u32<F16>(a, kNearest, flags); });
-}
-inline std::uint32_t f32_from_f16(std::uint16_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::convert<F32, F16>(a, kNearest, flags); });
-}
-inline std::uint16_t f16_from_f32(std::uint32_t a) {
-  return raising([=](std::uint32_t& flags) { return soft::convert<F16, F32>(a, kNearest, flags); });
-}
+inline constexpr auto f32_add = raised<kNearest, soft::add<F32>, Word, Word>;
+inline constexpr auto f32_sub = raised<kNearest, soft::sub<F32>, Word, Word>;
+inline constexpr auto f32_mul = raised<kNearest, soft::mul<F32>, Word, Word>;
+inline constexpr auto f32_div = raised<kNearest, soft::div<F32>, Word, Word>;
+inline constexpr auto f32_sqrt = raised<kNearest, soft::sqrt<F32>, Word>;
+inline constexpr auto f32_fma = raised<kNearest, soft::fma<F32>, Word, Word, Word>;
+inline constexpr auto f32_eq = raised<kNearest, fp::eq<F32>, Word, Word>;
+inline constexpr auto f32_lt = raised<kNearest, fp::lt<F32>, Word, Word>;
+inline constexpr auto f32_le = raised<kNearest, fp::le<F32>, Word, Word>;
+inline constexpr auto f32_to_i32_rtz = raised<Rounding::rtz, soft::to_i32<F32>, Word>;
+inline constexpr auto f32_from_i32 = raised<kNearest, soft::from_i32<F32>, Word>;
+inline constexpr auto f32_to_u32_rtz = raised<Rounding::rtz, soft::to_u32<F32>, Word>;
+inline constexpr auto f32_from_u32 = raised<kNearest, soft::from_u32<F32>, Word>;
+
+inline constexpr auto f16_add = raised<kNearest, soft::add<F16>, Half, Half>;
+inline constexpr auto f16_sub = raised<kNearest, soft::sub<F16>, Half, Half>;
+inline constexpr auto f16_mul = raised<kNearest, soft::mul<F16>, Half, Half>;
+inline constexpr auto f16_div = raised<kNearest, soft::div<F16>, Half, Half>;
+inline constexpr auto f16_sqrt = raised<kNearest, soft::sqrt<F16>, Half>;
+inline constexpr auto f16_fma = raised<kNearest, soft::fma<F16>, Half, Half, Half>;
+inline constexpr auto f16_eq = raised<kNearest, fp::eq<F16>, Half, Half>;
+inline constexpr auto f16_lt = raised<kNearest, fp::lt<F16>, Half, Half>;
+inline constexpr auto f16_le = raised<kNearest, fp::le<F16>, Half, Half>;
+inline constexpr auto f16_to_i32_rtz = raised<Rounding::rtz, soft::to_i32<F16>, Half>;
+inline constexpr auto f16_from_i32 = raised<kNearest, soft::from_i32<F16>, Word>;
+inline constexpr auto f16_to_u32_rtz = raised<Rounding::rtz, soft::to_u32<F16>, Half>;
+inline constexpr auto f16_from_u32 = raised<kNearest, soft::from_u32<F16>, Word>;
+
+inline constexpr auto f32_from_f16 = raised<kNearest, soft::convert<F32, F16>, Half>;
+inline constexpr auto f16_from_f32 = raised<kNearest, soft::convert<F16, F32>, Word>;
+
+inline std::optional<Word> f32_fma_number(Word a, Word b, Word c) { return f32_fma(a, b, c); }
 
 }  // namespace tessera::fp::portable

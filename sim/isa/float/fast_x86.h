@@ -20,26 +20,10 @@ inline std::uint32_t result_bits(float value) {
   return value != value ? F32::kNan : std::bit_cast<std::uint32_t>(value);
 }
 
-inline float host_add(float a, float b) {
-  float r;
-  asm volatile("vaddss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
-inline float host_sub(float a, float b) {
-  float r;
-  asm volatile("vsubss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
-inline float host_mul(float a, float b) {
-  float r;
-  asm volatile("vmulss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
-inline float host_div(float a, float b) {
-  float r;
-  asm volatile("vdivss %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
+TESSERA_HOST_OPERATION(float, host_add, "vaddss")
+TESSERA_HOST_OPERATION(float, host_sub, "vsubss")
+TESSERA_HOST_OPERATION(float, host_mul, "vmulss")
+TESSERA_HOST_OPERATION(float, host_div, "vdivss")
 inline float host_sqrt(float a) {
   float r;
   asm volatile("vsqrtss %1, %1, %0" : "=x"(r) : "x"(a));
@@ -83,10 +67,8 @@ inline std::uint32_t f32_sqrt(std::uint32_t a) { return result_bits(host_sqrt(ho
 /// NV where x86 and RISC-V may differ: infinity times zero beside a quiet NaN.
 [[gnu::cold, gnu::noinline]] inline std::uint32_t f32_fma_nan(std::uint32_t a, std::uint32_t b,
                                                               std::uint32_t c) {
-  std::uint32_t flags = 0;
-  const std::uint32_t result = soft::fma<F32>(a, b, c, Rounding::rne, flags);
-  raise_flags(flags);
-  return result;
+  return raising(
+      [=](std::uint32_t& flags) { return soft::fma<F32>(a, b, c, Rounding::rne, flags); });
 }
 /// The sum, or nothing where f32_fma has to look closer: flags set by then are among its.
 inline std::optional<std::uint32_t> f32_fma_number(std::uint32_t a, std::uint32_t b,
@@ -130,12 +112,9 @@ inline std::uint32_t f32_to_i32_rtz(std::uint32_t a) {
 }
 inline std::uint32_t f32_to_u32_rtz(std::uint32_t a) {
   constexpr std::uint32_t kTwo32 = 0x4f80'0000;
-  if (a >= kTwo32) [[unlikely]] {  // negative, too large, or NaN
-    std::uint32_t flags = 0;
-    const std::uint32_t result = soft::to_u32<F32>(a, Rounding::rtz, flags);
-    raise_flags(flags);
-    return result;
-  }
+  if (a >= kTwo32) [[unlikely]]  // negative, too large, or NaN
+    return raising(
+        [=](std::uint32_t& flags) { return soft::to_u32<F32>(a, Rounding::rtz, flags); });
   std::uint64_t r;
   asm volatile("vcvttss2si %1, %0" : "=r"(r) : "x"(host_float(a)));
   return static_cast<std::uint32_t>(r);
@@ -174,12 +153,9 @@ inline std::uint16_t f16_sqrt(std::uint16_t a) { return narrow(host_sqrt(widen(a
 /// to nearest in f16: one rounding in effect.
 inline std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
   if (magnitude<F16>(a) >= F16::kInfinity || magnitude<F16>(b) >= F16::kInfinity ||
-      magnitude<F16>(c) >= F16::kInfinity) [[unlikely]] {
-    std::uint32_t flags = 0;
-    const std::uint16_t result = soft::fma<F16>(a, b, c, Rounding::rne, flags);
-    raise_flags(flags);
-    return result;
-  }
+      magnitude<F16>(c) >= F16::kInfinity) [[unlikely]]
+    return raising(
+        [=](std::uint32_t& flags) { return soft::fma<F16>(a, b, c, Rounding::rne, flags); });
   const float product = host_mul(widen(a), widen(b));
   const float addend = widen(c);
   const float sum = host_add(product, addend);
@@ -196,22 +172,13 @@ inline std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) 
 }
 
 inline bool f16_eq(std::uint16_t a, std::uint16_t b) {
-  std::uint32_t flags = 0;
-  const bool result = eq<F16>(a, b, flags);
-  raise_flags(flags);
-  return result;
+  return raising([=](std::uint32_t& flags) { return eq<F16>(a, b, flags); });
 }
 inline bool f16_lt(std::uint16_t a, std::uint16_t b) {
-  std::uint32_t flags = 0;
-  const bool result = lt<F16>(a, b, flags);
-  raise_flags(flags);
-  return result;
+  return raising([=](std::uint32_t& flags) { return lt<F16>(a, b, flags); });
 }
 inline bool f16_le(std::uint16_t a, std::uint16_t b) {
-  std::uint32_t flags = 0;
-  const bool result = le<F16>(a, b, flags);
-  raise_flags(flags);
-  return result;
+  return raising([=](std::uint32_t& flags) { return le<F16>(a, b, flags); });
 }
 
 inline std::uint32_t f16_to_i32_rtz(std::uint16_t a) {
@@ -222,12 +189,9 @@ inline std::uint32_t f16_to_i32_rtz(std::uint16_t a) {
   return r;
 }
 inline std::uint32_t f16_to_u32_rtz(std::uint16_t a) {
-  if (a >= F16::kInfinity) [[unlikely]] {
-    std::uint32_t flags = 0;
-    const std::uint32_t result = soft::to_u32<F16>(a, Rounding::rtz, flags);
-    raise_flags(flags);
-    return result;
-  }
+  if (a >= F16::kInfinity) [[unlikely]]
+    return raising(
+        [=](std::uint32_t& flags) { return soft::to_u32<F16>(a, Rounding::rtz, flags); });
   return f16_to_i32_rtz(a);
 }
 /// Beyond 2^24, where f32 would round first, f16 is infinite anyway.

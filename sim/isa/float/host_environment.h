@@ -22,6 +22,15 @@ namespace tessera::fp {
 
 #if TESSERA_HOST_FLOAT
 
+/// Defines name(a, b) as one instruction of two registers. Volatile: no optimiser folds, repeats,
+/// speculates or drops it, each of which would change the sticky flags.
+#define TESSERA_HOST_OPERATION(Register, name, instruction)             \
+  inline Register name(Register a, Register b) {                        \
+    Register r;                                                         \
+    asm volatile(instruction " %2, %1, %0" : "=x"(r) : "x"(a), "x"(b)); \
+    return r;                                                           \
+  }
+
 /// fflags of an MXCSR value; x86's denormal flag has no counterpart.
 constexpr std::uint32_t flags_of_mxcsr(std::uint32_t mxcsr) {
   return (mxcsr >> 5 & 1U) | (mxcsr >> 3 & 2U) | (mxcsr >> 1 & 4U) | (mxcsr << 1 & 8U) |
@@ -106,5 +115,15 @@ class HostEnvironment {
 };
 
 #endif
+
+/// Calls operation(flags) and raises what it reports.
+template <class Operation>
+auto raising(Operation operation) {
+  std::uint32_t flags = 0;
+  const auto result = operation(flags);
+  if (flags != 0) [[unlikely]]
+    raise_flags(flags);
+  return result;
+}
 
 }  // namespace tessera::fp

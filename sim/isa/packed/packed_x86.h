@@ -17,21 +17,9 @@ inline std::uint64_t low_word(__m128i a) {
 /// Lanes 0 and 1, the upper two zero.
 inline __m128 lanes_s(std::uint64_t a) { return _mm_castsi128_ps(vector_of(a)); }
 
-inline __m128 add(__m128 a, __m128 b) {
-  __m128 r;
-  asm volatile("vaddps %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
-inline __m128 sub(__m128 a, __m128 b) {
-  __m128 r;
-  asm volatile("vsubps %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
-inline __m128 mul(__m128 a, __m128 b) {
-  __m128 r;
-  asm volatile("vmulps %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));
-  return r;
-}
+TESSERA_HOST_OPERATION(__m128, add, "vaddps")
+TESSERA_HOST_OPERATION(__m128, sub, "vsubps")
+TESSERA_HOST_OPERATION(__m128, mul, "vmulps")
 inline __m128 fma(__m128 a, __m128 b, __m128 c) {
   asm volatile("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
   return c;
