@@ -14,7 +14,7 @@ class Children {
  public:
   struct Finished {
     std::size_t item;
-    std::string text;   ///< what its work returned
+    std::string text;   ///< returned by its work
     std::string death;  ///< how it died instead, for people; empty: it did not
     bool starved;       ///< the host had not enough (its kernel sends SIGKILL then)
   };

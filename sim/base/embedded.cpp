@@ -32,8 +32,7 @@ std::vector<File> files(std::string_view prefix) {
     const std::string_view name = record.name;
     if (name.starts_with(prefix)) found.push_back({name, bytes_of(record)});
   }
-  std::sort(found.begin(), found.end(),
-            [](const File& a, const File& b) { return a.name < b.name; });
+  std::ranges::sort(found, {}, &File::name);
   return found;
 }
 

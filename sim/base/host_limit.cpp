@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <system_error>
 
+#include "sim/base/ranges.h"
+
 namespace tessera {
 namespace {
 
@@ -23,7 +25,7 @@ std::string no_memory() {
 
 bool is_host_limit(int error) {
   constexpr std::array kNotEnough = {ENOMEM, EAGAIN, ENOSPC, EDQUOT, EFBIG, EMFILE, ENFILE};
-  return std::find(kNotEnough.begin(), kNotEnough.end(), error) != kNotEnough.end();
+  return contains(kNotEnough, error);
 }
 
 void throw_host_error(int error, const std::string& message) {

@@ -27,7 +27,7 @@ class WholeFile {
 
  private:
   std::string path_;                     ///< as given
-  std::string target_;                   ///< what commit() replaces
+  std::string target_;                   ///< the file that commit() replaces
   std::optional<Unfinished> temporary_;  ///< nothing once it is committed, and for a device or pipe
   std::ofstream out_;
 };

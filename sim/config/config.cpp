@@ -1,10 +1,10 @@
 #include "sim/config/config.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/config/reader.h"
 #include "sim/config/writers.h"
@@ -15,16 +15,14 @@ namespace {
 constexpr std::string_view kSections[] = {"machine", "workload", "run", "report"};
 
 void refuse_unknown_section(const std::string& key, const std::string& origin) {
-  const bool known =
-      std::find(std::begin(kSections), std::end(kSections), key) != std::end(kSections);
-  if (known || key.starts_with("//") || key == "$schema") return;
+  if (contains(kSections, key) || key.starts_with("//") || key == "$schema") return;
   if (key == "extends") {
     throw ConfigError(origin, key, "allowed in a config file only; a machine has machine.extends");
   }
   if (key == "sweep") throw ConfigError(origin, key, "is a section for tessera sweep alone");
-  throw ConfigError(origin, key,
-                    fmt::format("found an unknown key, allowed extends, {}{}", list_of(kSections),
-                                did_you_mean(key, kSections)));
+  throw ConfigError(
+      origin, key,
+      fmt::format("found an unknown key, allowed extends, {}", names_near(key, kSections)));
 }
 
 void refuse_unknown_sections(const Layers& layers) {
@@ -71,8 +69,7 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
     if (kernel.name == name) return kernel;
   }
   throw ConfigError(layers.origin("workload.kernel"), "workload.kernel",
-                    fmt::format("found {}, allowed {}{}", shown(*found), list_of(names),
-                                did_you_mean(name, names)));
+                    fmt::format("found {}, allowed {}", shown(*found), names_near(name, names)));
 }
 
 /// Seeds the workers' generators, and the workload's data where the kernel has seeded data.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/layers.h"
 #include "sim/config/nearest.h"
 #include "sim/config/writers.h"
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 using Chain = std::vector<std::string>;
 
 void refuse_cycle(const Chain& chain, const std::string& next, const std::string& path) {
-  if (std::find(chain.begin(), chain.end(), next) == chain.end()) return;
+  if (!contains(chain, next)) return;
   throw ConfigError(chain.back(), path,
                     fmt::format("extends {}, which extends this file in turn", next));
 }
@@ -32,9 +33,8 @@ bool has_machine_keys(const Json& value) {
   MachineConfig machine;
   const Json keys = resolved([&](Fields& fields) { describe(fields, machine); });
   const auto items = value.items();
-  return std::any_of(items.begin(), items.end(), [&](const auto& item) {
-    return keys.contains(item.key()) || item.key() == "energy";
-  });
+  return std::ranges::any_of(
+      items, [&](const auto& item) { return keys.contains(item.key()) || item.key() == "energy"; });
 }
 
 Layers parse_object(std::string_view text, const std::string& origin) {
@@ -154,8 +154,8 @@ bool is_machine_file(const std::string& file, Presets presets) {
   const auto extends = value.find("extends");
   if (extends == value.end() || !extends->is_string() || fs::exists(beside(file, *extends)))
     return false;
-  return std::any_of(presets.begin(), presets.end(),
-                     [&](const Preset& preset) { return preset.name == *extends; });
+  return std::ranges::any_of(presets,
+                             [&](const Preset& preset) { return preset.name == *extends; });
 }
 
 Layers load_machine_layers(const std::string& file, Presets presets) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 
 namespace tessera::config {
@@ -48,7 +49,7 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
     for (const auto& [key, from] : origins_) {
       if (!is_below(key, at) || is_preset(from)) continue;
       const bool named = problem.find(key.substr(key.find_last_of(".[") + 1)) != problem.npos;
-      const std::pair rank{named, std::find(order_.begin(), order_.end(), from) - order_.begin()};
+      const std::pair rank{named, std::ranges::find(order_, from) - order_.begin()};
       if (nearest != nullptr && rank < most) continue;
       nearest = &from;
       most = rank;
@@ -60,7 +61,7 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
 
 bool Layers::not_below(const std::string& path, const std::string& other) const {
   const auto height = [this](const std::string& at) {
-    return std::find(order_.begin(), order_.end(), origin(at)) - order_.begin();
+    return std::ranges::find(order_, origin(at)) - order_.begin();
   };
   return height(path) >= height(other);
 }
@@ -68,7 +69,7 @@ bool Layers::not_below(const std::string& path, const std::string& other) const 
 /// Origins of a layer above: those that are known already stand where they did.
 void Layers::lay_over(const std::vector<std::string>& order) {
   for (const std::string& from : order) {
-    if (std::find(order_.begin(), order_.end(), from) == order_.end()) order_.push_back(from);
+    if (!contains(order_, from)) order_.push_back(from);
   }
 }
 

@@ -52,6 +52,10 @@ std::string list_of(std::span<const std::string_view> names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string names_near(std::string_view name, std::span<const std::string_view> names) {
+  return list_of(names) + did_you_mean(name, names);
+}
+
 std::vector<std::string_view> views(std::span<const std::string> names) {
   return {names.begin(), names.end()};
 }

@@ -21,7 +21,17 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
 /// "bow, gc2, gc200"
 std::string list_of(std::span<const std::string_view> names);
 
+/// The names and, of them, the one most like `name`: "bow, gc2, gc200; did you mean gc2?"
+std::string names_near(std::string_view name, std::span<const std::string_view> names);
+
 /// Views of `names`, for the functions above.
 std::vector<std::string_view> views(std::span<const std::string> names);
+
+inline std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
+  return did_you_mean(name, views(candidates));
+}
+inline std::string names_near(std::string_view name, std::span<const std::string> names) {
+  return names_near(name, views(names));
+}
 
 }  // namespace tessera::config

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 
@@ -87,14 +88,10 @@ void Reader::read_members(const Members& members, const std::vector<std::string>
 
 void Reader::refuse_unknown(const std::vector<std::string>& known) const {
   for (const auto& [key, value] : values_->items()) {
-    if (key.starts_with("//") || std::find(known.begin(), known.end(), key) != known.end()) {
-      continue;
-    }
-    const std::vector<std::string_view> names = views(known);
+    if (key.starts_with("//") || contains(known, key)) continue;
     const std::string path = join(path_, key);
     throw ConfigError(layers_.origin(path), path,
-                      fmt::format("found an unknown key, allowed {}{}", list_of(names),
-                                  did_you_mean(key, names)));
+                      fmt::format("found an unknown key, allowed {}", names_near(key, known)));
   }
 }
 
@@ -140,8 +137,7 @@ std::uint64_t Reader::integer(const std::string& path, const Json& value,
                               Range<std::uint64_t> range, std::string_view unit) const {
   const std::optional<std::uint64_t> number = whole(value);
   const bool listed =
-      range.among.empty() ||
-      (number && std::binary_search(range.among.begin(), range.among.end(), *number));
+      range.among.empty() || (number && std::ranges::binary_search(range.among, *number));
   if (number && listed && *number >= range.low && *number <= range.high) return *number;
   const bool inexact = value.is_number_float() && value.get<double>() > kLargestExact;
   wrong(path, value,
@@ -189,8 +185,8 @@ void Reader::visit_choice(const Field& info, std::string& value,
   const Json* const found = find(info, list_of(allowed));
   if (found == nullptr) return;
   const std::string name = found->is_string() ? found->get<std::string>() : "";
-  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-    wrong(join(path_, info.key), *found, list_of(allowed) + did_you_mean(name, allowed));
+  if (!contains(allowed, name)) {
+    wrong(join(path_, info.key), *found, names_near(name, allowed));
   }
   value = name;
 }

@@ -28,9 +28,9 @@ struct Header {
 std::size_t choice(Lines& lines, std::string_view what,
                    std::initializer_list<std::string_view> allowed) {
   std::string found(lines.word());
-  std::transform(found.begin(), found.end(), found.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto match = std::find(allowed.begin(), allowed.end(), found);
+  std::ranges::transform(found, found.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto match = std::ranges::find(allowed, found);
   if (match == allowed.end()) {
     lines.fail("{}: found '{}', allowed: {}", what, found, fmt::join(allowed, ", "));
   }

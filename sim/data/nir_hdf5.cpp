@@ -101,7 +101,7 @@ NirGraph parse_nir(const std::string& name, std::string bytes) {
     graph.child("type").fail("found '{}', expected 'NIRGraph'", type);
   NirGraph result;
   read_graph(graph, "", 0, result);
-  std::sort(result.edges.begin(), result.edges.end());
+  std::ranges::sort(result.edges);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::data {
 
@@ -25,8 +26,7 @@ const std::vector<NodeType>& neuron_types() {
 
 const NodeType* neuron_type(const std::string& type) {
   const auto& types = neuron_types();
-  const auto found =
-      std::find_if(types.begin(), types.end(), [&](const auto& t) { return t.name == type; });
+  const auto found = std::ranges::find_if(types, [&](const auto& t) { return t.name == type; });
   return found == types.end() ? nullptr : &*found;
 }
 
@@ -89,17 +89,14 @@ class Builder {
       for (const NodeType& type : types) known.emplace(type.name, type.parameters);
     for (const auto& [name, node] : graph_.nodes) {
       const auto found = known.find(node.type);
-      if (found == known.end()) {
-        std::vector<std::string_view> names;
-        names.reserve(known.size());
-        for (const auto& entry : known) names.push_back(entry.first);
-        fail(name, "nodes of this type are not supported, but {}", fmt::join(names, ", "));
-      }
+      if (found == known.end())
+        fail(name, "nodes of this type are not supported, but {}",
+             fmt::join(mapped(known, [](const auto& entry) { return entry.first; }), ", "));
       const std::vector<std::string_view>& read = found->second;
       for (const auto& entry : node.parameters) {
         const std::string& key = entry.first;
         const bool shape = key == "input_type" || key == "output_type";
-        if (!shape && std::find(read.begin(), read.end(), key) == read.end())
+        if (!shape && !contains(read, key))
           fail(name, "{}: found, which nothing reads, allowed {}", key, fmt::join(read, ", "));
       }
     }
@@ -132,7 +129,7 @@ class Builder {
       if (!is_linear(node.type)) continue;
       const auto& from = before(name);
       waiting[name] = static_cast<std::size_t>(
-          std::count_if(from.begin(), from.end(), [&](const auto& n) { return linear(n); }));
+          std::ranges::count_if(from, [&](const auto& n) { return linear(n); }));
       if (waiting[name] == 0) ready.insert(name);
     }
     while (!ready.empty()) {
@@ -144,9 +141,7 @@ class Builder {
         if (linear(after) && --waiting[after] == 0) ready.insert(after);
     }
     if (waiting.empty()) return;
-    std::vector<std::string> names;
-    names.reserve(waiting.size());
-    for (const auto& [name, count] : waiting) names.push_back(name);
+    const auto names = mapped(waiting, [](const auto& entry) { return entry.first; });
     fail(names.front(), "lies on a cycle of nodes without delay, or behind one: {}",
          fmt::join(names, ", "));
   }
@@ -158,8 +153,8 @@ class Builder {
       more = false;
       for (const auto& [name, node] : graph_.nodes) {
         if (shapes_.contains(name)) continue;
-        const auto known = std::find_if(before(name).begin(), before(name).end(),
-                                        [&](const auto& n) { return shapes_.contains(n); });
+        const auto known =
+            std::ranges::find_if(before(name), [&](const auto& n) { return shapes_.contains(n); });
         if (known == before(name).end()) continue;
         const Shape& from = shapes_.at(*known);
         shapes_[name] = linear(name) ? made(name, from).map.shape : neurons_shape(name, from);
@@ -212,7 +207,7 @@ class Builder {
       for (const std::string& after : next(name))
         if (distance.emplace(after, distance.at(name) + 1).second) open.push(after);
     }
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     for (const auto& [away, name] : found) {
       number_[name] = network_.populations.size();
       network_.populations.push_back(population(name));
@@ -238,8 +233,7 @@ class Builder {
       if (values.size() != neurons)
         fail(name, "{}: found {} numbers for {} neurons", key, values.size(), neurons);
       if (!key.starts_with("tau")) continue;
-      const auto bad =
-          std::find_if(values.begin(), values.end(), [](double t) { return !(t > 0); });
+      const auto bad = std::ranges::find_if(values, [](double t) { return !(t > 0); });
       if (bad != values.end()) fail(name, "{}: found {}, allowed above 0", key, *bad);
     }
     return result;

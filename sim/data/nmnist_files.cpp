@@ -42,7 +42,7 @@ std::vector<NmnistFile> nmnist_files(const fs::path& folder) {
     }
   }
   if (files.empty()) fail(folder, fmt::format("found no .bin file, allowed {}", kAllowed));
-  std::sort(files.begin(), files.end(), [](const NmnistFile& a, const NmnistFile& b) {
+  std::ranges::sort(files, [](const NmnistFile& a, const NmnistFile& b) {
     return std::pair(a.name, a.digit) < std::pair(b.name, b.digit);
   });
   return files;

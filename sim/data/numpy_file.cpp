@@ -69,8 +69,7 @@ constexpr std::array kElementTypes{
 };
 
 const ElementType& element_type(std::string_view dtype, std::string_view name) {
-  const auto* match = std::find_if(kElementTypes.begin(), kElementTypes.end(),
-                                   [&](const ElementType& type) { return type.dtype == dtype; });
+  const auto* match = std::ranges::find(kElementTypes, dtype, &ElementType::dtype);
   if (match != kElementTypes.end()) return *match;
   std::string allowed;
   for (const ElementType& type : kElementTypes) allowed += fmt::format(" {}", type.dtype);
@@ -184,9 +183,8 @@ NumpyArray parse_numpy(std::string_view bytes, std::string_view name) {
 }
 
 void require_finite(const NumpyArray& array, program::Type type, std::string_view name) {
-  const auto bad = std::find_if(array.values.begin(), array.values.end(), [type](double value) {
-    return !std::isfinite(rounded(type, value));
-  });
+  const auto bad = std::ranges::find_if(
+      array.values, [type](double value) { return !std::isfinite(rounded(type, value)); });
   if (bad == array.values.end()) return;
   std::vector<std::uint64_t> index(array.shape.size());
   auto place = static_cast<std::uint64_t>(bad - array.values.begin());

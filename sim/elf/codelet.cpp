@@ -128,9 +128,8 @@ std::vector<program::Codelet> codelets(const Program& file) {
 KernelCode::KernelCode(std::string_view kernel) : file_(embedded_file(kernel)) {}
 
 const Symbol& KernelCode::symbol(std::string_view name) const {
-  const auto found =
-      std::find_if(file_.symbols.begin(), file_.symbols.end(),
-                   [&](const Symbol& one) { return is_codelet(one) && one.name == name; });
+  const auto found = std::ranges::find_if(
+      file_.symbols, [&](const Symbol& one) { return is_codelet(one) && one.name == name; });
   check(found != file_.symbols.end(), "elf: {} has no codelet {}", file_.name, name);
   return *found;
 }

@@ -11,7 +11,7 @@ namespace tessera::elf {
 namespace {
 
 bool is_in(std::span<const CodeRange> ranges, std::uint32_t address) {
-  return std::any_of(ranges.begin(), ranges.end(), [address](const CodeRange& range) {
+  return std::ranges::any_of(ranges, [address](const CodeRange& range) {
     return address >= range.address && address - range.address < range.size;
   });
 }

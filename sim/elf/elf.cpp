@@ -109,8 +109,7 @@ std::vector<Segment> read_segments(const Reader& reader, const FileHeader& heade
       segments.push_back(read_segment(reader, one));
     }
   }
-  std::stable_sort(segments.begin(), segments.end(),
-                   [](const Segment& a, const Segment& b) { return a.address < b.address; });
+  std::ranges::stable_sort(segments, {}, &Segment::address);
   for (std::size_t i = 1; i < segments.size(); ++i) {
     const Segment& before = segments[i - 1];
     if (std::uint64_t{before.address} + before.memory_bytes > segments[i].address) {
@@ -151,11 +150,10 @@ void read_symbols(const Reader& reader, const SectionHeader& table, const Sectio
 }
 
 void add_code(const Reader& reader, const SectionHeader& section, Program& program) {
-  const bool loaded =
-      std::any_of(program.segments.begin(), program.segments.end(), [&](const Segment& one) {
-        return one.address <= section.address && std::uint64_t{section.address} + section.size <=
-                                                     std::uint64_t{one.address} + one.memory_bytes;
-      });
+  const bool loaded = std::ranges::any_of(program.segments, [&](const Segment& one) {
+    return one.address <= section.address && std::uint64_t{section.address} + section.size <=
+                                                 std::uint64_t{one.address} + one.memory_bytes;
+  });
   if (!loaded) {
     reader.fail("the section of {} bytes of code at {:#x} lies in no segment", section.size,
                 section.address);
@@ -178,7 +176,7 @@ void read_sections(const Reader& reader, const FileHeader& header, Program& prog
     if (one.link >= header.section_count) reader.fail("the symbol table has no string table");
     read_symbols(reader, one, section(one.link), program);
   }
-  std::sort(program.symbols.begin(), program.symbols.end(), [](const Symbol& a, const Symbol& b) {
+  std::ranges::sort(program.symbols, [](const Symbol& a, const Symbol& b) {
     return std::tie(a.address, a.name) < std::tie(b.address, b.name);
   });
 }

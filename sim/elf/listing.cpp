@@ -23,9 +23,8 @@ const Symbol& find(const Program& file, std::string_view name) {
 
 CodeRange extent(const Program& file, const Symbol& symbol) {
   if (symbol.size > 0) return {symbol.address, symbol.size};
-  const auto next =
-      std::find_if(file.symbols.begin(), file.symbols.end(),
-                   [&](const Symbol& other) { return other.address > symbol.address; });
+  const auto next = std::ranges::find_if(
+      file.symbols, [&](const Symbol& other) { return other.address > symbol.address; });
   const std::uint32_t end = next == file.symbols.end() ? ~std::uint32_t{0} : next->address;
   return {symbol.address, end - symbol.address};
 }

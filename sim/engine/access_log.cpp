@@ -30,8 +30,7 @@ const std::vector<ByteRange>& ByteSet::ranges() {
 }
 
 void ByteSet::merge() {
-  std::sort(ranges_.begin(), ranges_.end(),
-            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::ranges::sort(ranges_, {}, &ByteRange::begin);
   std::size_t kept = 0;
   for (const ByteRange& range : ranges_) {
     if (kept > 0 && range.begin <= ranges_[kept - 1].end) {

@@ -92,7 +92,7 @@ class BareTile {
           fmt::format("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; link it lower",
                       program_.name, address, end, memory_.size()));
     }
-    std::copy(segment.bytes.begin(), segment.bytes.end(), memory_.begin() + address);
+    std::ranges::copy(segment.bytes, memory_.begin() + address);
   }
 
   /// Constants may follow the code in a segment, and data where it is writable.
@@ -141,8 +141,8 @@ class BareTile {
 
   /// With the state of the hart: where it is, and its integer registers.
   [[nodiscard]] std::string no_progress_message(std::uint32_t pc) const {
-    const auto after = std::find_if(program_.symbols.begin(), program_.symbols.end(),
-                                    [pc](const elf::Symbol& one) { return one.address > pc; });
+    const auto after = std::ranges::find_if(
+        program_.symbols, [pc](const elf::Symbol& one) { return one.address > pc; });
     const bool known = after != program_.symbols.begin();
     std::string text = fmt::format(
         "{}: still running after {} cycles, the limit (--max-cycles)\n"

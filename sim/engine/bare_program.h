@@ -16,7 +16,7 @@ struct ExecOptions {
   /// 0x10000 fit and run under qemu-riscv32 as well.
   std::uint32_t memory_bytes = 0;
   std::uint64_t slot_limit = ~std::uint64_t{0};
-  bool profile = false;  ///< whether ExecResult::profile is wanted
+  bool profile = false;  ///< ExecResult::profile is wanted
   /// Receives output of the program to descriptors 1 and 2 (ecall 64).
   std::function<void(int descriptor, std::string_view text)> write;
 };

@@ -105,8 +105,7 @@ bool begins(Next next, std::span<const Part> parts) {
 bool passes(Next next, std::size_t at, isa::Field field, std::uint8_t distance) {
   if (distance == 0) return true;
   const auto& operands = isa::info(next[at]->mnemonic).operands;
-  const auto operand = std::find_if(operands.begin(), operands.end(),
-                                    [&](const isa::Operand& each) { return each.field == field; });
+  const auto operand = std::ranges::find(operands, field, &isa::Operand::field);
   if (operand == operands.end()) return false;
   const bool floating = operand->shape == isa::Shape::f_register;
   const std::uint32_t number = isa::register_number(field, *next[at]);
@@ -148,7 +147,7 @@ Handler fused(Next next) {
 }
 
 Handler fused_straight(Next next) {
-  const auto end = std::find_if(next.begin(), next.end(), [](const auto& each) {
+  const auto end = std::ranges::find_if(next, [](const auto& each) {
     return !each || isa::info(each->mnemonic).issue == isa::IssueClass::branch;
   });
   return fused<Fast>(next.first(static_cast<std::size_t>(end - next.begin())));

@@ -15,7 +15,7 @@ namespace {
 /// True if the operand in the rd field is an integer register that is written.
 bool writes_rd(Mnemonic mnemonic) {
   const auto& operands = isa::info(mnemonic).operands;
-  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
+  return std::ranges::any_of(operands, [](const isa::Operand& operand) {
     return operand.field == isa::Field::rd && operand.shape == isa::Shape::x_register &&
            operand.writes;
   });
@@ -41,9 +41,8 @@ bool is_conditional(Mnemonic mnemonic) {
 
 bool has_rounding(Mnemonic mnemonic) {
   const auto& operands = isa::info(mnemonic).operands;
-  return std::any_of(operands.begin(), operands.end(), [](const isa::Operand& operand) {
-    return operand.shape == isa::Shape::rounding;
-  });
+  return std::ranges::any_of(
+      operands, [](const isa::Operand& operand) { return operand.shape == isa::Shape::rounding; });
 }
 
 bool rounds_as_host(const Instruction& instruction) {

@@ -119,10 +119,10 @@ enum class Path : std::uint8_t { fast, checked };
 /// Why the handlers returned to run().
 enum class Reason : std::uint8_t {
   due,         ///< `slots` reached 0 at a taken branch; go on at `op`
-  due_inside,  ///< the same at the end of an rpt body, where nobody may stop
+  due_inside,  ///< `slots` reached 0 at the end of an rpt body, where nobody may stop
   find,        ///< no block known for `pc`; costs are added
   stop,        ///< a control instruction: `op`, costs not yet added
-  csr,         ///< the same for CSR instructions, after which run() goes on
+  csr,         ///< a CSR instruction: as `stop`, but run() goes on behind it
   fault        ///< at `op`
 };
 

@@ -91,7 +91,7 @@ class Scoreboard {
   void hold_until(Time time) { slot_ = next_ = std::max(time, next_); }
 
   [[nodiscard]] Time slot() const { return slot_; }  ///< the context's next
-  [[nodiscard]] Time next() const { return next_; }  ///< the same, or later behind a taken branch
+  [[nodiscard]] Time next() const { return next_; }  ///< slot(), or later behind a taken branch
   [[nodiscard]] Time end() const { return end_; }    ///< after the last slot that was occupied
 
   /// All that is to come comes so much later.

@@ -100,8 +100,8 @@ bool has_area_model(std::string_view path) {
                                            "machine.fabric.cycles_per_hop",
                                            "machine.sync.",
                                            "machine.host."};
-  return std::none_of(std::begin(kWithout), std::end(kWithout),
-                      [&](std::string_view each) { return path.starts_with(each); });
+  return std::ranges::none_of(kWithout,
+                              [&](std::string_view each) { return path.starts_with(each); });
 }
 
 void describe(config::Fields& fields, VoltagePoint& point) {

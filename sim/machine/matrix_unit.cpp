@@ -28,7 +28,7 @@ constexpr const char* kAllowedShapes =
     "bytes, outputs x partial bytes) / 8";
 
 bool is_size(std::uint32_t count) {
-  return count != 0 && std::find(std::begin(kSizes), std::end(kSizes), count) != std::end(kSizes);
+  return count != 0 && std::ranges::find(kSizes, count) != std::end(kSizes);
 }
 
 }  // namespace

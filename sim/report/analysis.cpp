@@ -55,8 +55,8 @@ Bound bound_of(const Phase& phase, bool of_bytes) {
       {phase.parts.link, Bound::link},
       {phase.parts.host, Bound::host},
       {phase.parts.wait, Bound::wait}};
-  return std::max_element(std::begin(found), std::end(found),
-                          [](const auto& a, const auto& b) { return a.first < b.first; })
+  return std::ranges::max_element(found,
+                                  [](const auto& a, const auto& b) { return a.first < b.first; })
       ->second;
 }
 
@@ -122,9 +122,9 @@ Analysis analyse(const RunFolder& run) {
   }
   name_critical_tile(waits_of_all, analysis.whole);
   analysis.whole.bound = bound_of(analysis.whole, of_bytes);
-  std::stable_sort(
-      analysis.phases.begin(), analysis.phases.end(),
-      [](const Phase& a, const Phase& b) { return a.parts.total() > b.parts.total(); });
+  std::ranges::stable_sort(analysis.phases, [](const Phase& a, const Phase& b) {
+    return a.parts.total() > b.parts.total();
+  });
   analysis.largest = largest_steps(steps.cycles.values);
   return analysis;
 }

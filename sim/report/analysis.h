@@ -28,7 +28,7 @@ struct Phase {
   std::uint64_t supersteps = 0;
   Parts parts;
   double most_compute = 0;          ///< sum over supersteps of the tile that computed longest
-  double mean_compute = 0;          ///< the same of the mean over tiles
+  double mean_compute = 0;          ///< sum over supersteps of the mean over tiles
   std::uint64_t critical_tile = 0;  ///< that others waited for, for most cycles
   double critical_cycles = 0;       ///< of the supersteps in which it came last
   double flops = 0, exchange_bytes = 0;

@@ -59,7 +59,7 @@ std::vector<Range> ranges_of(const program::Program& program, const program::Ima
 std::string buffers_csv(const program::Program& program, const program::Images& images) {
   const TileId tile = program::summarise_memory(images).max_tile;
   std::vector<Range> ranges = ranges_of(program, images, tile);
-  std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+  std::ranges::stable_sort(ranges, [](const Range& a, const Range& b) {
     return std::tie(a.life, a.name, a.address) < std::tie(b.life, b.name, b.address);
   });
   std::vector<Range> joined;
@@ -71,8 +71,7 @@ std::string buffers_csv(const program::Program& program, const program::Images& 
     joined.back().bytes = range.address + range.bytes - joined.back().address;
     ++joined.back().buffers;
   }
-  std::stable_sort(joined.begin(), joined.end(),
-                   [](const Range& a, const Range& b) { return a.address < b.address; });
+  std::ranges::stable_sort(joined, {}, &Range::address);
   std::string text = "tile,name,category,buffers,address,bytes,first_step,last_step\n";
   for (const Range& range : joined)
     text += fmt::format("{},{},{},{},{},{},{},{}\n", index(tile), sweep::csv_cell(range.name),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/engine/engine.h"
 #include "sim/isa/decode.h"
@@ -76,22 +77,18 @@ std::string floating(const ProfiledFunction& function) {
 
 /// The dearest first.
 void sort(std::vector<ProfiledFunction>& functions, std::uint64_t pace) {
-  std::stable_sort(functions.begin(), functions.end(),
-                   [pace](const ProfiledFunction& a, const ProfiledFunction& b) {
-                     return sum_of(a, pace).total() > sum_of(b, pace).total();
-                   });
+  std::ranges::stable_sort(functions, [pace](const ProfiledFunction& a, const ProfiledFunction& b) {
+    return sum_of(a, pace).total() > sum_of(b, pace).total();
+  });
 }
 
 void keep_only(std::vector<ProfiledFunction>& functions, const std::string& symbol) {
   if (symbol.empty()) return;
-  std::vector<std::string> names;
-  names.reserve(functions.size());
-  for (const ProfiledFunction& each : functions) names.push_back(each.name);
+  const std::vector<std::string> known = mapped(functions, &ProfiledFunction::name);
   std::erase_if(functions, [&](const ProfiledFunction& each) { return each.name != symbol; });
-  const std::vector<std::string_view> known = config::views(names);
   if (functions.empty())
-    throw UserError(fmt::format("tessera profile: --symbol: found {}, executed were {}{}", symbol,
-                                config::list_of(known), config::did_you_mean(symbol, known)));
+    throw UserError(fmt::format("tessera profile: --symbol: found {}, executed were {}", symbol,
+                                config::names_near(symbol, known)));
 }
 
 struct Row {
@@ -126,8 +123,8 @@ std::string listings(const std::vector<Row>& rows, std::uint64_t whole) {
 }
 
 std::string dearest(std::vector<Row> rows, unsigned top, std::uint64_t whole) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.cycles.total() > b.cycles.total(); });
+  std::ranges::stable_sort(
+      rows, [](const Row& a, const Row& b) { return a.cycles.total() > b.cycles.total(); });
   std::string text = fmt::format("\n{}  instruction\n", kHeading);
   for (const Row& row : std::span(rows).first(std::min<std::size_t>(top, rows.size()))) {
     if (row.cycles.times == 0) break;
@@ -175,7 +172,7 @@ std::vector<ProfiledFunction> profiled_functions(
 
 void add(std::vector<ProfiledFunction>& all, std::vector<ProfiledFunction> more) {
   for (ProfiledFunction& function : more) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const ProfiledFunction& one) {
+    const auto same = std::ranges::find_if(all, [&](const ProfiledFunction& one) {
       const std::size_t words = std::min(one.words.size(), function.words.size());
       return one.name == function.name &&
              std::equal(one.words.begin(), one.words.begin() + static_cast<std::ptrdiff_t>(words),

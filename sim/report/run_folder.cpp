@@ -50,7 +50,7 @@ void require(const Json& report, const char* path, const std::string& file, cons
   const Json::json_pointer pointer(path);
   if (report.contains(pointer) && holds(report.at(pointer))) return;
   std::string key(path + 1);
-  std::replace(key.begin(), key.end(), '/', '.');
+  std::ranges::replace(key, '/', '.');
   throw ConfigError(file, key,
                     fmt::format("no {} stands there: not a report of tessera run", what));
 }

@@ -107,7 +107,7 @@ struct RunResult {
   std::vector<TileRecord> tiles;
   TileSteps tile_steps;
   std::vector<Stalls> stalls;                                  ///< by tile
-  std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< the same by codelet, by name
+  std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< by codelet's name
   std::vector<TileActivity> activity;                          ///< by tile
   std::optional<EnergyResult> energy;
   double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last

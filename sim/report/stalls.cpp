@@ -14,7 +14,7 @@ std::array<std::uint64_t, kStallNames.size()> stalls_of_tile(const RunResult& re
   const TileRecord& record = result.tiles[tile];
   const std::uint64_t all = contexts * (record.compute + record.exchange + record.sync).count();
   std::array<std::uint64_t, kStallNames.size()> cycles{};
-  std::copy(stalls.cycles.begin(), stalls.cycles.end(), cycles.begin());
+  std::ranges::copy(stalls.cycles, cycles.begin());
   const std::uint64_t known =
       std::accumulate(stalls.cycles.begin(), stalls.cycles.end(), std::uint64_t{0});
   cycles.back() = all - std::min(all, known);

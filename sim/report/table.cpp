@@ -77,7 +77,7 @@ bool read_number(const std::string& field, Column& column) {
 }
 
 void add_word(const std::string& field, Column& column) {
-  const auto known = std::find(column.words.begin(), column.words.end(), field);
+  const auto known = std::ranges::find(column.words, field);
   column.values.push_back(static_cast<double>(known - column.words.begin()));
   if (known == column.words.end()) column.words.push_back(field);
 }
@@ -115,8 +115,7 @@ void require_exact(const Column& column, const std::string& file) {
 }  // namespace
 
 const Column* Table::find(std::string_view name) const {
-  const auto found = std::find_if(columns.begin(), columns.end(),
-                                  [name](const Column& column) { return column.name == name; });
+  const auto found = std::ranges::find(columns, name, &Column::name);
   return found == columns.end() ? nullptr : &*found;
 }
 

@@ -69,8 +69,7 @@ std::string codelet_lines(const Json& report) {
     if (codelet.cycles > 0) codelets.push_back(std::move(codelet));
   }
   if (codelets.empty()) return "";
-  std::stable_sort(codelets.begin(), codelets.end(),
-                   [](const Codelet& a, const Codelet& b) { return a.cycles > b.cycles; });
+  std::ranges::stable_sort(codelets, std::ranges::greater(), &Codelet::cycles);
   std::string text = fmt::format("\n  {:<24} {:>15} {:>6} {:>10}\n", "codelet", "context cycles",
                                  "%", "issuing %");
   constexpr std::size_t kMost = 12;

@@ -11,7 +11,7 @@ namespace tessera::report {
 
 struct Word {
   std::string_view name;      ///< a key of report.json by dotted path, a column, or a word
-  std::string_view sentence;  ///< what it is, with its unit; ends without a full stop
+  std::string_view sentence;  ///< its meaning and unit; ends without a full stop
   std::string_view from;      ///< where it comes from: statistic, formula or config key
 };
 

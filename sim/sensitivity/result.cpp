@@ -44,10 +44,9 @@ std::optional<double> slope(const Result& result, const Key& key, Metric metric)
 bool acts(const Result& result, const Key& key) {
   const auto differs = [&](const End& end) {
     if (!end.value) return false;
-    return !end.answer.error.empty() ||
-           std::any_of(kMetrics.begin(), kMetrics.end(), [&](Metric metric) {
-             return value_of(end.answer, metric) != value_of(result.base, metric);
-           });
+    return !end.answer.error.empty() || std::ranges::any_of(kMetrics, [&](Metric metric) {
+      return value_of(end.answer, metric) != value_of(result.base, metric);
+    });
   };
   return differs(key.low) || differs(key.high);
 }
@@ -64,8 +63,8 @@ void sort(Result& result) {
     return std::tuple(acts(result, key), size(Metric::time), size(Metric::energy),
                       size(Metric::area), key.held.empty());
   };
-  std::stable_sort(result.keys.begin(), result.keys.end(),
-                   [&](const Key& a, const Key& b) { return rank(a) > rank(b); });
+  std::ranges::stable_sort(result.keys,
+                           [&](const Key& a, const Key& b) { return rank(a) > rank(b); });
 }
 
 std::string csv(const Result& result) {

@@ -20,7 +20,7 @@ std::string_view name_of(Metric metric);
 std::optional<double> value_of(const Answer& answer, Metric metric);
 
 struct Result {               // NOLINT(bugprone-exception-escape): json says that its null is safe
-  std::string heading;        ///< what runs where: "gemm on bow: ..."
+  std::string heading;        ///< workload and machine: "gemm on bow: ..."
   nlohmann::ordered_json of;  ///< identity of the config
   double by = 2;
   bool simulated = false;

@@ -20,9 +20,8 @@ const Json& member(const Json& at, const std::string& key, const std::string& pa
   if (found != at.end()) return *found;
   std::vector<std::string> known;
   for (const auto& [name, value] : at.items()) known.push_back(name);
-  const std::vector<std::string_view> names = config::views(known);
-  throw UserError(fmt::format("{}: found an unknown key, allowed {}{}", path,
-                              config::list_of(names), config::did_you_mean(key, names)));
+  throw UserError(
+      fmt::format("{}: found an unknown key, allowed {}", path, config::names_near(key, known)));
 }
 
 const Json& member(const Json& at, std::size_t element, const std::string& path) {

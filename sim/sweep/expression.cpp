@@ -185,8 +185,7 @@ class Parser {
     }
     if (!count) {
       at_ = begin;
-      wrong(fmt::format("the functions {}{}", config::list_of(names),
-                        config::did_you_mean(name, names)));
+      wrong(fmt::format("the functions {}", config::names_near(name, names)));
     }
     std::vector<Node> arguments;
     do {

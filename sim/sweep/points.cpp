@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/sweep/sha256.h"
 
 namespace tessera::sweep {
@@ -39,8 +40,8 @@ std::vector<Json> combination(const Spec& spec, std::size_t index) {
 }
 
 bool wanted(const Spec& spec, const Json& config) {
-  return std::all_of(spec.where.begin(), spec.where.end(),
-                     [&](const Expression& condition) { return condition.holds(config); });
+  return std::ranges::all_of(spec.where,
+                             [&](const Expression& condition) { return condition.holds(config); });
 }
 
 /// True if the given values alone exclude a point. Such a point is not read, and may be one that
@@ -90,7 +91,7 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
     std::vector<std::string> origins = spec.origins();
     for (std::size_t i = 0; i < paths.size(); ++i) refuse_report(paths[i], origins[i]);
     for (const std::string& path : paths) {
-      if (std::find(axes_.begin(), axes_.end(), path) == axes_.end()) axes_.push_back(path);
+      if (!contains(axes_, path)) axes_.push_back(path);
     }
     parts_.push_back({std::move(spec), std::move(paths), std::move(origins)});
   }
@@ -103,7 +104,7 @@ Sweep::Sweep(const std::string& file, std::span<const std::string> arguments,
 
 /// The machine that all points have in common is put together once.
 void Sweep::extend_base() {
-  const bool varies = std::any_of(axes_.begin(), axes_.end(), [](const std::string& path) {
+  const bool varies = std::ranges::any_of(axes_, [](const std::string& path) {
     return path == "machine" || path == "machine.extends";
   });
   if (varies || !base_.value().contains("machine")) return;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
 #include "sim/data/random.h"
@@ -44,9 +45,9 @@ bool is_note(const std::string& key) { return key.starts_with("//"); }
 void refuse_unknown(const Part& part, std::initializer_list<std::string_view> known) {
   const std::span<const std::string_view> names(known.begin(), known.size());
   for (const auto& [key, value] : part.value.items()) {
-    if (is_note(key) || std::find(names.begin(), names.end(), key) != names.end()) continue;
-    part.at(key).wrong(fmt::format("found an unknown key, allowed {}{}", config::list_of(names),
-                                   config::did_you_mean(key, names)));
+    if (is_note(key) || contains(names, key)) continue;
+    part.at(key).wrong(
+        fmt::format("found an unknown key, allowed {}", config::names_near(key, names)));
   }
 }
 

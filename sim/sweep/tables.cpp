@@ -12,6 +12,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/base/whole_file.h"
 #include "sim/config/key_path.h"
 #include "sim/data/read_file.h"
@@ -37,15 +38,15 @@ void flatten(const Json& value, const std::string& path, Cells& cells) {
     for (const auto& [key, inner] : value.items()) flatten(inner, config::join(path, key), cells);
     return;
   }
-  const bool of_objects = value.is_array() && std::any_of(value.begin(), value.end(),
-                                                          [](auto& e) { return e.is_object(); });
+  const bool of_objects =
+      value.is_array() && std::ranges::any_of(value, [](auto& e) { return e.is_object(); });
   if (!of_objects) cells.emplace_back(path, cell_text(value));
 }
 
 /// Sections of a report that stand elsewhere in the row, or depend on the host.
 bool is_apart(const std::string& key) {
   constexpr std::array kApart = {"tessera", "config", "host", "plan", "prediction"};
-  return std::find(kApart.begin(), kApart.end(), key) != kApart.end();
+  return contains(kApart, key);
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -256,7 +256,7 @@ class VcdReading {
         transfers.push_back({now_, now_, from, bytes});
         continue;
       }
-      const auto begun = std::find_if(open.begin(), open.end(), [&](std::size_t each) {
+      const auto begun = std::ranges::find_if(open, [&](std::size_t each) {
         return transfers[each].from == from && transfers[each].bytes == bytes;
       });
       if (begun == open.end()) words_.fail(fmt::format("found {}, which had not begun", one));

@@ -13,7 +13,7 @@ constexpr std::string_view kPerfetto = ".pftrace", kVcd = ".vcd";
 /// In order of time; sets the end.
 void put_in_order(Recording& recording) {
   const auto sort = [&](auto& slices) {
-    std::stable_sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(slices, [](const auto& a, const auto& b) {
       return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
     });
     for (const auto& slice : slices) recording.end = std::max(recording.end, slice.end);
@@ -23,7 +23,7 @@ void put_in_order(Recording& recording) {
   for (auto& [number, tile] : recording.tiles) {
     sort(tile.states);
     for (auto& [worker, slices] : tile.workers) sort(slices);
-    std::sort(tile.transfers.begin(), tile.transfers.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(tile.transfers, [](const auto& a, const auto& b) {
       return std::tie(a.begin, a.from, a.end) < std::tie(b.begin, b.from, b.end);
     });
     for (const auto& transfer : tile.transfers)

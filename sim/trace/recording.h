@@ -45,7 +45,7 @@ struct Recording {
   std::vector<Superstep> supersteps;
   std::vector<Slice> phases;  ///< of the last-arriving tiles
   std::map<std::uint32_t, Tile> tiles;
-  std::vector<std::string> remarks;  ///< what it leaves out, why the run stopped
+  std::vector<std::string> remarks;  ///< omissions, and why the run stopped
   Cycle end;                         ///< of the last slice
 
   /// `of`: the file. The first names are those of kStateNames, as in what is written.

@@ -103,8 +103,8 @@ void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
   join_adjacent(transfers_);
   for (TraceFile& file : files_) file.superstep(superstep, {spans_, transfers_});
   transfers_.clear();
-  wants_tiles_ = std::any_of(files_.begin(), files_.end(),
-                             [](const TraceFile& file) { return file.takes_tiles(); });
+  wants_tiles_ =
+      std::ranges::any_of(files_, [](const TraceFile& file) { return file.takes_tiles(); });
   for (TileLog& log : logs_) {
     log.clear();
     log.wants_workers &= wants_tiles_;

@@ -40,7 +40,7 @@ void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
 }
 
 void join_adjacent(std::vector<Received>& transfers) {
-  std::sort(transfers.begin(), transfers.end(), [](const Received& a, const Received& b) {
+  std::ranges::sort(transfers, [](const Received& a, const Received& b) {
     return std::tie(a.lane, a.from, a.begin) < std::tie(b.lane, b.from, b.begin);
   });
   std::size_t kept = 0;
@@ -55,7 +55,7 @@ void join_adjacent(std::vector<Received>& transfers) {
     }
   }
   transfers.resize(kept);
-  std::sort(transfers.begin(), transfers.end(), [](const Received& a, const Received& b) {
+  std::ranges::sort(transfers, [](const Received& a, const Received& b) {
     return std::tie(a.lane, a.begin, a.from) < std::tie(b.lane, b.begin, b.from);
   });
 }

@@ -10,8 +10,7 @@ const std::vector<StepCounter::Sample>& StepCounter::take(Cycle until) {
   const auto count = static_cast<std::size_t>(later - changes_.begin());
   if (!gather_exactly(count)) gather_evenly(count);
   changes_.erase(changes_.begin(), later);
-  std::sort(samples_.begin(), samples_.end(),
-            [](const Sample& a, const Sample& b) { return a.at < b.at; });
+  std::ranges::sort(samples_, {}, &Sample::at);
   for (Sample& sample : samples_) sample.value = value_ += sample.value;
   return samples_;
 }

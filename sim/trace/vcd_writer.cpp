@@ -75,8 +75,8 @@ void VcdWriter::text(Signal signal, std::string_view word) {
 std::string VcdWriter::word_of(std::string_view text) {
   constexpr std::size_t kLongest = 64;
   std::string word(text.empty() ? "_" : text.substr(0, kLongest));
-  std::replace_if(
-      word.begin(), word.end(), [](unsigned char c) { return std::isgraph(c) == 0; }, '_');
+  std::ranges::replace_if(
+      word, [](unsigned char c) { return std::isgraph(c) == 0; }, '_');
   return word;
 }
 

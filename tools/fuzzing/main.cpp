@@ -37,7 +37,7 @@ std::string unreadable(const Input& input, const std::string& error) {
     const auto byte = static_cast<unsigned char>(c);
     return (byte < ' ' && c != '\n' && c != '\t') || byte == 0x7f;
   };
-  const bool any = std::any_of(error.begin(), error.end(), obeyed);
+  const bool any = std::ranges::any_of(error, obeyed);
   return any && input.arguments.front() != "exec" ? "a message with control characters" : "";
 }
 
@@ -170,7 +170,7 @@ std::uint64_t fuzz(const Options& options) {
     const int code = WIFEXITED(outcome.status) ? WEXITSTATUS(outcome.status) : -1;
     ++codes[code];
     constexpr std::array<std::string_view, 4> kPlanning = {"check", "run", "sweep", "eval"};
-    const bool plans = std::count(kPlanning.begin(), kPlanning.end(), input.arguments.front()) > 0;
+    const bool plans = std::ranges::count(kPlanning, input.arguments.front()) > 0;
     planned += plans && (code == 0 || code == 3) ? 1 : 0;
     std::string finding = judged(options, outcome, input, folder);
     if (finding.empty() && input.pins_plan) finding = pinned(options, seeds, input, folder);

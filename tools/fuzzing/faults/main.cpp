@@ -98,7 +98,7 @@ std::pair<Judgement, std::string> judged(const std::vector<Case>& all, Runs& run
   constexpr std::array kOrder = {Verdict::same,    Verdict::other_inputs, Verdict::rounding,
                                  Verdict::stopped, Verdict::found,        Verdict::survivor};
   const auto rank = [&](Verdict verdict) {
-    return std::find(kOrder.begin(), kOrder.end(), verdict) - kOrder.begin();
+    return std::ranges::find(kOrder, verdict) - kOrder.begin();
   };
   for (const Case& each : all) {
     const Judgement judgement = runs.judge(each, faulty);
@@ -111,7 +111,7 @@ std::pair<Judgement, std::string> judged(const std::vector<Case>& all, Runs& run
 /// Those of the kernel in whose folder the file lies; of what kernels share, all.
 std::vector<Case> own_cases(const std::vector<Case>& all, const fs::path& file) {
   std::vector<Case> own;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(own), [&](const Case& each) {
+  std::ranges::copy_if(all, std::back_inserter(own), [&](const Case& each) {
     return file.string().find("/kernels/" + each.kernel + "/") != std::string::npos;
   });
   return own.empty() ? all : own;

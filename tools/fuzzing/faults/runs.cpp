@@ -91,7 +91,7 @@ std::vector<fs::path> files_of(const fs::path& results) {
     files.push_back(fs::path("tensors") / entry.path().filename());
   for (const char* table : {"loss.csv", "raster.csv"})
     if (fs::exists(results / table)) files.emplace_back(table);
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

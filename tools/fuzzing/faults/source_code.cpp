@@ -86,7 +86,7 @@ std::vector<fs::path> source_files(const fs::path& source) {
       if ((file.extension() == ".cpp" || file.extension() == ".h") && !tile) files.push_back(file);
     }
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// Loops over whole ranges for which the C++20 library has no name.
+namespace tessera {
+
+template <class Range, class Value>
+bool contains(const Range& range, const Value& value) {
+  return std::ranges::find(range, value) != std::end(range);
+}
+
+/// The place of the first element equal to `value`; the range's size if there is none.
+template <class Range, class Value>
+std::size_t index_in(const Range& range, const Value& value) {
+  return static_cast<std::size_t>(std::ranges::find(range, value) - std::begin(range));
+}
+
+/// Appends `value` unless the list has an equal one.
+template <class Value>
+void add_once(std::vector<Value>& list, Value value) {
+  if (!contains(list, value)) list.push_back(std::move(value));
+}
+
+/// `make` of each element, in order; `make` may be a pointer to a member.
+template <class Range, class Make>
+auto mapped(const Range& range, const Make& make) {
+  std::vector<std::decay_t<decltype(std::invoke(make, *std::begin(range)))>> made;
+  made.reserve(std::size(range));
+  for (const auto& each : range) made.push_back(std::invoke(make, each));
+  return made;
+}
+
+}  // namespace tessera
