@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {
@@ -29,25 +30,22 @@ struct Mark {
   double at;
 };
 
+/// "'1k' 1000, '2k' 2000"
+std::string text_of(const std::vector<Mark>& marks) {
+  return fmt::format("{}", fmt::join(mapped(marks,
+                                            [](const Mark& mark) {
+                                              return fmt::format("{} {}", literal(mark.text),
+                                                                 mark.at);
+                                            }),
+                                     ", "));
+}
+
 std::string tics(std::string_view axis, const std::vector<Mark>& marks) {
-  std::vector<std::string> parts;
-  parts.reserve(marks.size());
-  for (const Mark& mark : marks) {
-    parts.push_back(fmt::format("{} {}", literal(mark.text), mark.at));
-  }
-  return fmt::format("set {}tics ({})\n", axis, fmt::join(parts, ", "));
+  return fmt::format("set {}tics ({})\n", axis, text_of(marks));
 }
 
-std::vector<Mark> round_marks(double least, double most, unsigned count) {
-  std::vector<Mark> marks;
-  for (const double at : round_numbers(least, most, count)) marks.push_back({short_number(at), at});
-  return marks;
-}
-
-std::vector<Mark> decade_marks(double low, double high, unsigned count) {
-  std::vector<Mark> marks;
-  for (const double at : log_numbers(low, high, count)) marks.push_back({short_number(at), at});
-  return marks;
+std::vector<Mark> marks_at(const std::vector<double>& numbers) {
+  return mapped(numbers, [](double at) { return Mark{short_number(at), at}; });
 }
 
 /// Where zero stands on a logarithmic axis, which has no place for it: left of all else.
@@ -138,11 +136,7 @@ std::string Axis::drawn(std::size_t column, double scale) const {
 }
 
 std::string number_marks(double least, double most, unsigned count) {
-  std::vector<std::string> parts;
-  for (const Mark& mark : round_marks(least, most, count)) {
-    parts.push_back(fmt::format("{} {}", literal(mark.text), mark.at));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return text_of(marks_at(round_numbers(least, most, count)));
 }
 
 Axis linear_axis(std::string_view axis, double most, const Sheet& sheet) {
@@ -150,7 +144,8 @@ Axis linear_axis(std::string_view axis, double most, const Sheet& sheet) {
   const unsigned count = axis == "x" ? sheet.marks_across() : sheet.marks_up();
   const double step = round_step(most, count);
   const double high = std::ceil(most / step) * step;
-  return {fmt::format("set {}range [0:{}]\n", axis, high) + tics(axis, round_marks(0, high, count)),
+  return {fmt::format("set {}range [0:{}]\n", axis, high) +
+              tics(axis, marks_at(round_numbers(0, high, count))),
           0, high};
 }
 
@@ -159,12 +154,10 @@ Axis log_axis(std::string_view axis, const Extent& extent, const Sheet& sheet) {
   constexpr double kRoom = 1.25;
   const double zero = place_of_zero(extent);
   const double low = (zero > 0 ? zero : extent.positive) / kRoom, high = extent.most * kRoom;
-  std::vector<Mark> marks;
-  if (zero > 0) marks.push_back({"0", zero});
-  for (const Mark& mark : decade_marks(zero > 0 ? extent.positive / kRoom : low, high,
-                                       axis == "x" ? sheet.marks_across() : sheet.marks_up())) {
-    marks.push_back(mark);
-  }
+  std::vector<Mark> marks =
+      marks_at(log_numbers(zero > 0 ? extent.positive / kRoom : low, high,
+                           axis == "x" ? sheet.marks_across() : sheet.marks_up()));
+  if (zero > 0) marks.insert(marks.begin(), {"0", zero});
   return {fmt::format("set logscale {0}\nset {0}range [{1}:{2}]\n", axis, low, high) +
               tics(axis, marks),
           low, high, true, zero};
@@ -176,7 +169,7 @@ Axis axis_of(std::string_view axis, bool logarithmic, const Extent& extent, cons
   double most = extent.most;
   if (most <= extent.least) most = extent.least == 0 ? 1 : extent.least + std::abs(extent.least);
   return {fmt::format("set cbrange [{}:{}]\n", extent.least, most) +
-              tics(axis, round_marks(extent.least, most, sheet.marks_up())),
+              tics(axis, marks_at(round_numbers(extent.least, most, sheet.marks_up()))),
           extent.least, most};
 }
 
@@ -198,8 +191,8 @@ Axis x_axis(const Pivot& pivot, bool logarithmic, const Sheet& sheet) {
         {pivot.x_texts[i], pivot.x_values[i] == 0 && zero > 0 ? zero : pivot.x_values[i]});
   }
   if (marks.size() > kMostMarks) {
-    marks = logarithmic ? decade_marks(extent.positive, most, sheet.marks_across())
-                        : round_marks(least, most, sheet.marks_across());
+    marks = marks_at(logarithmic ? log_numbers(extent.positive, most, sheet.marks_across())
+                                 : round_numbers(least, most, sheet.marks_across()));
     if (zero > 0) marks.insert(marks.begin(), {"0", zero});
   }
   const double aside = most > least ? kRoom * (most - least) : 1;

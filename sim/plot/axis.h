@@ -11,12 +11,15 @@
 /// Axes of numbers, as gnuplot reads them.
 namespace tessera::plot {
 
-/// What an axis must know of its numbers.
+/// The range of an axis's numbers.
 struct Extent {
   double least, most;
   double positive;  ///< the least above zero; infinite if there is none
 
   [[nodiscard]] Extent times(double scale) const;
+  /// All are above zero, and the largest is more than `factor` times the least: an axis from zero
+  /// would hide the small ones.
+  [[nodiscard]] bool is_wide(double factor) const { return least > 0 && most > factor * least; }
 };
 
 Extent extent_of(std::span<const double> values);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/frame.h"
 #include "sim/sweep/tables.h"
 
@@ -25,9 +26,7 @@ struct Names {
 /// Level if they have room, else turned.
 Names names_within(const std::vector<std::string>& texts, double room, const Sheet& sheet) {
   constexpr double kSlope = 0.57;  // sine of 35 degrees
-  double widest = 0;
-  for (const std::string& text : texts) widest = std::max(widest, sheet.width_of(text));
-  const double line = sheet.line(), most = 0.35 * sheet.height;
+  const double widest = sheet.widest(texts), line = sheet.line(), most = 0.35 * sheet.height;
   if (widest == 0) return {};
   if (widest + 0.5 * sheet.letter() <= room) return {0, line};
   if (1.8 * line <= room && kSlope * widest + line <= most) return {35, kSlope * widest + line};
@@ -35,12 +34,7 @@ Names names_within(const std::vector<std::string>& texts, double room, const She
   return {};
 }
 
-std::vector<std::string> names_of(const BarGroup& group) {
-  std::vector<std::string> names;
-  names.reserve(group.bars.size());
-  for (const Bar& bar : group.bars) names.push_back(bar.name);
-  return names;
-}
+std::vector<std::string> names_of(const BarGroup& group) { return mapped(group.bars, &Bar::name); }
 
 /// Where things lie, in units of bars along the axis.
 struct Layout {
@@ -62,19 +56,16 @@ struct Layout {
 
 /// True if a bar is missing because its config cannot run.
 bool has_cross(const BarChart& chart) {
-  return std::any_of(chart.groups.begin(), chart.groups.end(), [](const BarGroup& group) {
-    return std::any_of(group.bars.begin(), group.bars.end(),
-                       [](const Bar& bar) { return bar.infeasible && bar.parts.empty(); });
+  return std::ranges::any_of(chart.groups, [](const BarGroup& group) {
+    return std::ranges::any_of(group.bars,
+                               [](const Bar& bar) { return bar.infeasible && bar.parts.empty(); });
   });
 }
 
 /// The frame without names, then with room for them below. Throws UserError.
 Layout layout_of(const BarChart& chart, const Headings& texts, const Request& request,
                  const Sheet& sheet) {
-  std::vector<std::string> entries, groups;
-  entries.reserve(chart.parts.size() + 1);
-  groups.reserve(chart.groups.size());
-  for (const BarPart& part : chart.parts) entries.push_back(part.name);
+  std::vector<std::string> entries = mapped(chart.parts, &BarPart::name);
   if (has_cross(chart)) entries.emplace_back("cannot run");
   const std::size_t each = chart.groups.front().bars.size();
   Layout made{&chart, Frame::with_key(texts, request, sheet, entries), each, -0.8, 0, {}, {}};
@@ -88,8 +79,8 @@ Layout layout_of(const BarChart& chart, const Headings& texts, const Request& re
         each * chart.groups.size(),
         std::floor((made.frame.box.right - made.frame.box.left) / kLeast)));
   made.bars = names_within(names_of(chart.groups.front()), pitch, sheet);
-  for (const BarGroup& group : chart.groups) groups.push_back(group.name);
-  made.groups = names_within(groups, pitch * (static_cast<double>(each) + 0.5 * kGap), sheet);
+  made.groups = names_within(mapped(chart.groups, &BarGroup::name),
+                             pitch * (static_cast<double>(each) + 0.5 * kGap), sheet);
   // A line is there already.
   if (sheet.is_narrow()) made.frame.box.top -= 0.3 * sheet.line();  // between key and title
   made.frame.box.bottom += std::max(0.0, made.bars.height + made.groups.height - sheet.line());
@@ -127,15 +118,13 @@ std::string marks_script(const Layout& layout, double scale) {
   for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {
     for (std::size_t b = 0; b < layout.each; ++b) {
       const Bar& bar = layout.chart->groups[g].bars[b];
-      double sum = 0;
-      for (const double part : bar.parts) sum += part;
       if (bar.parts.empty() && bar.infeasible)
         script +=
             fmt::format("set label '' at first {},graph 0.03 point pt 2 ps 0.6 lc rgb '#888888'\n",
                         layout.place(g, b));
       if (!bar.above.empty())
         script += fmt::format("set label {} at first {},first {} center offset 0,0.6 front\n",
-                              literal(bar.above), layout.place(g, b), sum * scale);
+                              literal(bar.above), layout.place(g, b), bar.height() * scale);
     }
   }
   return script;
@@ -183,11 +172,7 @@ std::string csv_of(const BarChart& chart, bool grouped) {
 double BarChart::highest() const {
   double most = 0;
   for (const BarGroup& group : groups) {
-    for (const Bar& bar : group.bars) {
-      double sum = 0;
-      for (const double part : bar.parts) sum += part;
-      most = std::max(most, sum);
-    }
+    for (const Bar& bar : group.bars) most = std::max(most, bar.height());
   }
   return most;
 }

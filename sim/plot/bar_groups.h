@@ -1,9 +1,11 @@
 #pragma once
 
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "sim/plot/figure.h"
+#include "sim/plot/parts.h"
 #include "sim/plot/quantity.h"
 #include "sim/plot/script.h"
 
@@ -14,7 +16,9 @@ struct Bar {
   std::string name;
   std::vector<double> parts;  ///< empty: no run is there
   bool infeasible = false;    ///< none can be
-  std::string above{};        ///< what stands over it
+  std::string above{};        ///< text above the bar
+
+  [[nodiscard]] double height() const { return std::accumulate(parts.begin(), parts.end(), 0.0); }
 };
 
 struct BarGroup {
@@ -22,10 +26,7 @@ struct BarGroup {
   std::vector<Bar> bars;
 };
 
-struct BarPart {
-  std::string name;
-  std::string colour;  ///< empty: any
-};
+using BarPart = PartLook;
 
 struct BarChart {
   std::string group_key, bar_key;  ///< key paths (or words) of what groups and bars are named by

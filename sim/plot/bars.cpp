@@ -38,17 +38,15 @@ std::string crosses(const Pivot& table) {
 Figure bars(const Source& source, const Request& given) {
   const Request request = completed(source.rows, given, false);
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
-  const Quantity y = shared_quantity(request.y, table.largest());
+  const Extent extent = extent_of(table.numbers());
+  const Quantity y = shared_quantity(request.y, extent.most);
   std::vector<std::string> marks, parts;
   const Sheet sheet = sheet_of(request, 0.6);
-  double widest = 0;
-  for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
   const double room = 0.7 * sheet.width / static_cast<double>(table.x_texts.size());
   for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
     marks.push_back(fmt::format("{} {}", literal(table.x_texts[i]), i));
   }
-  const Axis up = axis_of("y", wants_log(request, 'y', false),
-                          extent_of(table.numbers()).times(y.scale), sheet);
+  const Axis up = axis_of("y", wants_log(request, 'y', false), extent.times(y.scale), sheet);
   for (std::size_t i = 0; i < table.series.size(); ++i) {
     parts.push_back(fmt::format("  data using {} {} title {}", up.drawn(i + 2, y.scale), look_of(i),
                                 literal(table.series[i])));
@@ -58,16 +56,17 @@ Figure bars(const Source& source, const Request& given) {
   Figure figure;
   figure.sheet = sheet;
   figure.csv = table.csv();
-  figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
-                           y.title() + best_note(request), table.key_title},
-                          request, sheet) +
-                  up.script + crosses(table) +
-                  fmt::format(
-                      "set style data histograms\nset style histogram clustered gap 1\n"
-                      "set boxwidth 0.92 relative\nset xtics scale 0 {}({})\nset xrange [-0.6:{}]\n"
-                      "plot \\\n{}\n",
-                      widest > room ? "rotate by 35 right " : "", fmt::join(marks, ", "),
-                      static_cast<double>(table.x_texts.size()) - 0.4, fmt::join(parts, ", \\\n"));
+  figure.script =
+      heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
+               y.title() + best_note(request), table.key_title},
+              request, sheet) +
+      up.script + crosses(table) +
+      fmt::format(
+          "set style data histograms\nset style histogram clustered gap 1\n"
+          "set boxwidth 0.92 relative\nset xtics scale 0 {}({})\nset xrange [-0.6:{}]\n"
+          "plot \\\n{}\n",
+          sheet.widest(table.x_texts) > room ? "rotate by 35 right " : "", fmt::join(marks, ", "),
+          static_cast<double>(table.x_texts.size()) - 0.4, fmt::join(parts, ", \\\n"));
   return figure;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/bar_groups.h"
 #include "sim/plot/pivot.h"
 
@@ -17,46 +18,33 @@ constexpr const char* kClock = "machine.clock_ghz";
 
 bool tell_apart(const std::vector<std::string>& names) {
   return std::set<std::string>(names.begin(), names.end()).size() == names.size() &&
-         std::find(names.begin(), names.end(), "") == names.end();
-}
-
-std::vector<std::string> names_by(const Rows& rows,
-                                  const std::function<std::string(const Row&)>& name) {
-  std::vector<std::string> names;
-  names.reserve(rows.rows.size());
-  for (const Row& row : rows.rows) names.push_back(name(row));
-  return names;
+         !contains(names, "");
 }
 
 /// Names of the runs, the shortest that tell them apart: the machine, one axis, the folder, all
 /// axes; else their numbers.
 std::vector<std::string> names_of(const Rows& rows, const std::vector<std::string>& by) {
-  const auto of_axis = [&](const std::string& path) {
-    return names_by(rows, [&](const Row& row) {
-      const std::string value = text(row, path);
-      return number(row, path) ? quantity_of(path, 0).label + " " + value : value;
-    });
+  const auto by_axes = [&](const std::vector<std::string>& axes) {
+    return mapped(rows.rows, [&](const Row& row) { return series_label(row, axes); });
   };
-  if (!by.empty()) return names_by(rows, [&](const Row& row) { return series_label(row, by); });
+  if (!by.empty()) return by_axes(by);
   std::vector<std::string> names =
-      names_by(rows, [](const Row& row) { return text(row, "machine.name"); });
+      mapped(rows.rows, [](const Row& row) { return text(row, "machine.name"); });
   for (auto path = rows.axes.begin(); path != rows.axes.end() && !tell_apart(names); ++path)
-    names = of_axis(*path);
+    names = mapped(rows.rows, [&](const Row& row) { return named_value(row, *path); });
   if (!tell_apart(names))
-    names = names_by(rows, [](const Row& row) {
+    names = mapped(rows.rows, [](const Row& row) {
       return std::filesystem::path(text(row, "folder")).lexically_normal().filename().string();
     });
-  if (!tell_apart(names))
-    names = names_by(rows, [&](const Row& row) { return series_label(row, rows.axes); });
+  if (!tell_apart(names)) names = by_axes(rows.axes);
   if (tell_apart(names)) return names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}", i + 1);
   return names;
 }
 
 bool differ(const Rows& rows, const std::string& path) {
-  return std::any_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
-    return text(row, path) != text(rows.rows.front(), path);
-  });
+  return std::ranges::any_of(
+      rows.rows, [&](const Row& row) { return text(row, path) != text(rows.rows.front(), path); });
 }
 
 /// "clocks differ", "problems differ": what a reader must know, with each run's.
@@ -79,15 +67,12 @@ BarChart chart_of(const Rows& rows, const std::vector<std::string>& paths,
   for (std::size_t i = 0; i < names.size(); ++i) {
     Bar& bar = chart.groups.front().bars.emplace_back();
     bar.name = names[i];
-    double sum = 0;
-    for (const std::string& path : paths) {
-      const double value = number(rows.rows[i], path).value_or(0);
-      const double clock = as_seconds ? number(rows.rows[i], kClock).value_or(0) * kGiga : 1;
-      bar.parts.push_back(value / clock);
-      sum += bar.parts.back();
-    }
-    if (i == 0) first = sum;
-    if (first > 0) bar.above = fmt::format("{:.2f}x", sum / first);
+    const double clock = as_seconds ? number(rows.rows[i], kClock).value_or(0) * kGiga : 1;
+    bar.parts = mapped(paths, [&](const std::string& path) {
+      return number(rows.rows[i], path).value_or(0) / clock;
+    });
+    if (i == 0) first = bar.height();
+    if (first > 0) bar.above = fmt::format("{:.2f}x", bar.height() / first);
   }
   return chart;
 }
@@ -102,7 +87,7 @@ Figure comparison(const Source& source, const Request& given) {
     throw UserError(fmt::format(
         "tessera plot: --x: found {}, but the bars of comparison are runs: --by names them",
         given.x));
-  for (const std::string& path : given.by) require_path(rows, path, "--by", false);
+  require_paths(rows, given.by, "--by", false);
   const std::vector<std::string> y = given.y.empty() ? std::vector<std::string>{"time"} : given.y;
   const std::vector<std::string> parts = stacked_paths(rows, y);
   const std::vector<std::string> paths = parts.empty() ? y : parts;

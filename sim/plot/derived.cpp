@@ -74,7 +74,7 @@ Expression parsed(const std::string& text) { return {text, "tessera plot"}; }
 }  // namespace
 
 bool is_derived(const std::string& text) {
-  return !std::all_of(text.begin(), text.end(), [](char c) {
+  return !std::ranges::all_of(text, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '[' ||
            c == ']';
   });
@@ -85,9 +85,8 @@ void derive(Rows& rows, const std::string& text, const std::string& option) {
   const std::vector<std::string> paths = expression.paths();
   for (const std::string& path : paths) require_path(rows, path, option, false);
   for (Row& row : rows.rows) {
-    const bool whole = std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
-      return find(row, path) != nullptr;
-    });
+    const bool whole = std::ranges::all_of(
+        paths, [&](const std::string& path) { return find(row, path) != nullptr; });
     if (!whole) continue;
     row.axes[text] = expression.number([&](const std::string& path) { return *find(row, path); });
   }

@@ -19,7 +19,7 @@ struct Figure {
   /// Commands between the choice of the terminal and the end. The table's file is `data`.
   std::string script;
   Sheet sheet{};
-  std::vector<std::string> remarks{};  ///< what a reader must know beside it, each a line
+  std::vector<std::string> remarks{};  ///< notes that a reader needs, each a line
 };
 
 /// Options of a figure. An empty one is chosen by the kind.
@@ -51,7 +51,7 @@ struct Source {
 struct Kind {
   std::string_view name;
   Needs needs;
-  const char* y;     ///< what is drawn, and what --best goes by, unless the request says
+  const char* y;     ///< the quantity to draw, and for --best, unless the request names one
   const char* logs;  ///< the axes that can be logarithmic or not: of "xyz"; z: colours
   Figure (*draw)(const Source&, const Request&);
 };

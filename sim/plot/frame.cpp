@@ -50,9 +50,8 @@ Frame Frame::with_key(const Headings& texts, const Request& request, const Sheet
                       std::span<const std::string> entries) {
   // Letters of an entry's mark and gaps; beside the figure gnuplot leaves more.
   const double marks = sheet.is_narrow() ? 4.5 : 9.5;
-  double widest = sheet.width_of(texts.key);
-  for (const std::string& each : entries) widest = std::max(widest, sheet.width_of(each));
-  const double entry = widest + marks * sheet.letter();
+  const double entry =
+      std::max(sheet.width_of(texts.key), sheet.widest(entries)) + marks * sheet.letter();
   if (!sheet.is_narrow()) return around(texts, request, sheet, entry, 0);
   // gnuplot sets a key's entries in columns of one width.
   const double columns = std::max(1.0, std::floor(0.8 * sheet.width / entry));
@@ -84,10 +83,9 @@ void Labels::keep_free(const Spot& spot) {
 
 bool Labels::is_free(const Box& box) const {
   return frame_.box.holds(box) &&
-         std::none_of(taken_.begin(), taken_.end(),
-                      [&](const Box& each) { return each.meets(box); }) &&
-         std::none_of(lines_.begin(), lines_.end(),
-                      [&](const auto& line) { return box.meets(line.first, line.second); });
+         std::ranges::none_of(taken_, [&](const Box& each) { return each.meets(box); }) &&
+         std::ranges::none_of(lines_,
+                              [&](const auto& line) { return box.meets(line.first, line.second); });
 }
 
 bool Labels::take(const Box& box) {

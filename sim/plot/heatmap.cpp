@@ -26,7 +26,7 @@ std::string shown(double value, double largest) {
 }
 
 /// A line a cell: place, value, whether it is bright, whether its point cannot run, its text.
-std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis) {
+std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis, double largest) {
   std::string csv =
       fmt::format("{},series,column,row,value,bright,infeasible,text\n", sweep::csv_cell(table.x));
   for (std::size_t s = 0; s < table.series.size(); ++s) {
@@ -40,29 +40,27 @@ std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis) {
       }
       const double drawn = *value * z.scale;
       csv += fmt::format("{},{},0,{}\n", drawn, is_bright(axis.place(drawn)) ? 1 : 0,
-                         shown(drawn, table.largest() * z.scale));
+                         shown(drawn, largest));
     }
   }
   return csv;
 }
 
 std::string marks_of(const Pivot& table, const Sheet& sheet) {
-  double widest = 0;
-  for (const std::string& text : table.x_texts) widest = std::max(widest, sheet.width_of(text));
-  return fmt::format(
-      "set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
-      thinned_marks(table.x_texts, kPlotShare * sheet.width, widest + sheet.letter()),
-      thinned_marks(table.series, kPlotShare * sheet.height, sheet.line()),
-      static_cast<double>(table.x_texts.size()) - 0.5,
-      static_cast<double>(table.series.size()) - 0.5);
+  return fmt::format("set xtics ({})\nset ytics ({})\nset xrange [-0.5:{}]\nset yrange [-0.5:{}]\n",
+                     thinned_marks(table.x_texts, kPlotShare * sheet.width,
+                                   sheet.widest(table.x_texts) + sheet.letter()),
+                     thinned_marks(table.series, kPlotShare * sheet.height, sheet.line()),
+                     static_cast<double>(table.x_texts.size()) - 0.5,
+                     static_cast<double>(table.series.size()) - 0.5);
 }
 
 /// The numbers in their cells, if they can be read there.
-std::string texts_of(const Pivot& table, const Sheet& sheet, double scale) {
+std::string texts_of(const Pivot& table, const Sheet& sheet, double scale, double largest) {
   constexpr double kLeastSize = 4.5, kFull = 0.85, kDigit = 1.17;  // of a letter
   std::size_t letters = 1;
   for (const double value : table.numbers())
-    letters = std::max(letters, shown(value * scale, table.largest() * scale).size());
+    letters = std::max(letters, shown(value * scale, largest).size());
   const double across = kPlotShare * sheet.width / static_cast<double>(table.x_texts.size());
   const double up = kPlotShare * sheet.height / static_cast<double>(table.series.size());
   const double wide = kDigit * sheet.letter() * static_cast<double>(letters);
@@ -95,14 +93,15 @@ Figure heatmap(const Source& source, const Request& given) {
         request.by.empty() ? "none" : fmt::format("{}", fmt::join(request.by, ", ")), request.x));
   }
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
-  const Quantity z = quantity_of(request.y.front(), table.largest());
-  constexpr double kWide = 50;  // from here on even steps of colour hide the small values
-  const bool spread = table.smallest() > 0 && table.largest() > kWide * table.smallest();
+  const Extent extent = extent_of(table.numbers());
+  const Quantity z = quantity_of(request.y.front(), extent.most);
+  const double largest = extent.most * z.scale;
+  constexpr double kWide = 50;
   Figure figure;
   figure.sheet = sheet_of(request, 0.6);
-  const Axis axis = axis_of("cb", wants_log(request, 'z', spread),
-                            extent_of(table.numbers()).times(z.scale), figure.sheet);
-  figure.csv = cells_csv(table, z, axis);
+  const Axis axis = axis_of("cb", wants_log(request, 'z', extent.is_wide(kWide)),
+                            extent.times(z.scale), figure.sheet);
+  figure.csv = cells_csv(table, z, axis, largest);
   figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
                            quantity_of(request.by.front(), 0).title()},
                           request, figure.sheet) +
@@ -111,7 +110,7 @@ Figure heatmap(const Source& source, const Request& given) {
                   (table.has_infeasible() ? "set key tmargin right horizontal\n" : "") +
                   fmt::format("plot data using 3:4:{} with {} notitle", axis.drawn(5, 1),
                               cells_with(table.x_texts.size() * table.series.size())) +
-                  texts_of(table, figure.sheet, z.scale) + infeasible_of(table) + "\n";
+                  texts_of(table, figure.sheet, z.scale, largest) + infeasible_of(table) + "\n";
   return figure;
 }
 

@@ -48,9 +48,8 @@ std::string told_left_out(std::span<const Row> left_out) {
     told += count;
   };
   for (const Reason& reason : kReasons) {
-    const auto count = static_cast<std::size_t>(
-        std::count_if(left_out.begin(), left_out.end(),
-                      [&](const Row& row) { return reason_of(row) == reason.status; }));
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        left_out, [&](const Row& row) { return reason_of(row) == reason.status; }));
     add(count, count == 1 ? reason.one : reason.several);
   }
   add(left_out.size() - told, "without a result");

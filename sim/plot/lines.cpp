@@ -6,16 +6,16 @@ namespace tessera::plot {
 Figure lines(const Source& source, const Request& given) {
   const Request request = completed(source.rows, given, true);
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
-  constexpr double kWide = 50;  // from here on zero as the origin hides the small values
-  const bool spread = table.smallest() > 0 && table.largest() > kWide * table.smallest();
-  const Quantity y = shared_quantity(request.y, table.largest());
+  constexpr double kWide = 50;
+  const Extent extent = extent_of(table.numbers());
+  const Quantity y = shared_quantity(request.y, extent.most);
   Figure figure;
   figure.sheet = sheet_of(request, 0.6);
   figure.csv = table.csv();
   const Axis across =
       x_axis(table, wants_log(request, 'x', is_geometric(table.x_values)), figure.sheet);
-  const Axis up = axis_of("y", wants_log(request, 'y', spread),
-                          extent_of(table.numbers()).times(y.scale), figure.sheet);
+  const Axis up = axis_of("y", wants_log(request, 'y', extent.is_wide(kWide)),
+                          extent.times(y.scale), figure.sheet);
   figure.script = heading({title_of(source.rows, request), quantity_of(request.x, 0).title(),
                            y.title() + best_note(request), table.key_title},
                           request, figure.sheet) +

@@ -97,10 +97,10 @@ Figure matrix(const Source& source, const Request& request) {
   const Extent all = extent_of(cells);
   const Extent extent{all.positive, all.most, all.positive};
   const Quantity quantity = quantity_of("traffic.exchange_bytes", extent.most);
-  constexpr double kWide = 50;  // from here on even steps of colour hide the small values
+  constexpr double kWide = 50;
   Figure figure;
   figure.sheet = sheet_of(request, 0.7);
-  const Axis axis = axis_of("cb", wants_log(request, 'z', extent.most > kWide * extent.least),
+  const Axis axis = axis_of("cb", wants_log(request, 'z', extent.is_wide(kWide)),
                             extent.times(quantity.scale), figure.sheet);
   figure.csv = "from_tile,to_tile,row,column,bytes\n";
   for (std::size_t row = 0; row < from.marks.size(); ++row)

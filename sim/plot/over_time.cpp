@@ -7,6 +7,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/parts.h"
 #include "sim/plot/script.h"
 #include "sim/plot/trace_view.h"
@@ -29,7 +30,7 @@ std::array<Course, kStates.size()> courses_of(
   courses.fill(Course(columns.count));
   for (const auto* row : rows) {
     for (const Recording::Slice& slice : *row) {
-      const auto state = std::find(kStates.begin(), kStates.end(), view.trace->names[slice.name]);
+      const auto state = std::ranges::find(kStates, view.trace->names[slice.name]);
       if (state == kStates.end()) continue;
       Course& course = courses[static_cast<std::size_t>(state - kStates.begin())];
       columns.spread(slice.begin.count(), slice.end.count(),
@@ -112,8 +113,7 @@ std::string columns_note(const Columns& columns) {
 Figure utilisation(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   const Columns columns = Columns::over(view);
-  std::vector<const std::vector<Recording::Slice>*> rows;
-  for (const std::uint32_t number : view.tiles) rows.push_back(&view.tile(number).states);
+  auto rows = mapped(view.tiles, [&](std::uint32_t number) { return &view.tile(number).states; });
   if (rows.empty()) rows.push_back(&view.trace->phases);
   const auto courses = courses_of(view, columns, rows);
   const Course busy = busy_workers(view, columns);
@@ -133,8 +133,7 @@ Figure utilisation(const Source& source, const Request& request) {
   std::string below = "0";
   for (std::size_t i = 0; i < kStates.size(); ++i) {
     const std::string above = fmt::format("{}+${}", below, i + 3);
-    const bool used =
-        std::any_of(courses[i].begin(), courses[i].end(), [](double cycles) { return cycles > 0; });
+    const bool used = std::ranges::any_of(courses[i], [](double cycles) { return cycles > 0; });
     if (used)
       parts.push_back(
           fmt::format("  data using (($1+$2)/2):({1}):1:2:({0}):({1}) with boxxyerror fs solid "

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/colour_map.h"
 #include "sim/plot/frame.h"
 #include "sim/plot/scattered.h"
@@ -23,7 +24,7 @@ struct Upright {
 
   [[nodiscard]] std::optional<double> place(const Row& row) const {
     if (!numeric) {
-      const auto found = std::find(words.begin(), words.end(), text(row, path));
+      const auto found = std::ranges::find(words, text(row, path));
       const auto last = static_cast<double>(words.size()) - 1;
       return last > 0 ? static_cast<double>(found - words.begin()) / last : 0.5;
     }
@@ -43,13 +44,11 @@ Upright upright_of(const Rows& rows, const std::string& path) {
   for (const Row& row : rows.rows) {
     if (const auto value = number(row, path)) values.push_back(*value);
     const std::string word = text(row, path);
-    if (!made.numeric && std::find(made.words.begin(), made.words.end(), word) == made.words.end())
-      made.words.push_back(word);
+    if (!made.numeric) add_once(made.words, word);
   }
   if (made.numeric) made.extent = extent_of(values);
   constexpr double kWide = 20;
-  made.logarithmic =
-      made.numeric && made.extent.least > 0 && made.extent.most > kWide * made.extent.least;
+  made.logarithmic = made.numeric && made.extent.is_wide(kWide);
   const Quantity quantity = quantity_of(path, made.numeric ? made.extent.most : 0);
   made.title = quantity.title();
   made.scale = quantity.scale;
@@ -64,7 +63,7 @@ std::string csv_of(const Rows& rows, const std::vector<Upright>& axes, const Qua
     if (number(row, path)) order.push_back(&row);
   }
   if (order.empty()) throw UserError(rows.origin + ": no run has " + path);
-  std::stable_sort(order.begin(), order.end(), [&](const Row* a, const Row* b) {
+  std::ranges::stable_sort(order, [&](const Row* a, const Row* b) {
     return more_is_better(path) ? *number(*a, path) < *number(*b, path)
                                 : *number(*a, path) > *number(*b, path);
   });
@@ -117,7 +116,7 @@ Figure parallel(const Source& source, const Request& given) {
   if (request.y.empty()) request.y = {"time.cycles"};
   const Rows& rows = source.rows;
   require_path(rows, request.y.front(), "--y", true);
-  for (const std::string& path : request.by) require_path(rows, path, "--by", false);
+  require_paths(rows, request.by, "--by", false);
   if (!request.x.empty())
     throw UserError("tessera plot: parallel: --x: allowed none; its axes are those of --by");
   std::vector<Upright> axes;

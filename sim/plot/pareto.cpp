@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/frame.h"
 #include "sim/plot/script.h"
 #include "sim/sweep/tables.h"
@@ -23,7 +24,7 @@ struct Design {
 void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
   const auto worse = [](double a, double b, bool more) { return more ? a < b : a > b; };
   for (Design& each : designs) {
-    each.best = std::none_of(designs.begin(), designs.end(), [&](const Design& other) {
+    each.best = std::ranges::none_of(designs, [&](const Design& other) {
       const bool nowhere_worse = !worse(other.x, each.x, more_x) && !worse(other.y, each.y, more_y);
       return other.front == each.front && nowhere_worse &&
              (worse(each.x, other.x, more_x) || worse(each.y, other.y, more_y));
@@ -72,21 +73,15 @@ std::string name_best(std::vector<Design>& designs, const Frame& frame, const Ax
 /// Names of what the axes are at a run, short.
 std::string label_of(const Row& row, const std::vector<std::string>& by) {
   std::string label;
-  for (const std::string& path : by) {
-    const std::string value = text(row, path);
-    if (value.empty()) continue;
-    label += label.empty() ? "" : ", ";
-    label += number(row, path) ? quantity_of(path, 0).label + " " + value : value;
-  }
+  for (const std::string& path : by)
+    if (!text(row, path).empty()) label += (label.empty() ? "" : ", ") + named_value(row, path);
   return label;
 }
 
 /// The axes that tell the designs of one front apart.
 std::vector<std::string> naming_axes(const Rows& rows, const std::vector<std::string>& by) {
   std::vector<std::string> paths = varying(rows);
-  std::erase_if(paths, [&](const std::string& path) {
-    return std::find(by.begin(), by.end(), path) != by.end();
-  });
+  std::erase_if(paths, [&](const std::string& path) { return contains(by, path); });
   return paths;
 }
 
@@ -96,12 +91,12 @@ std::vector<Design> designs_of(const Rows& rows, const Request& request,
   const std::vector<std::string> named = naming_axes(rows, request.by);
   for (const Row& row : rows.rows) {
     const auto x = number(row, request.x), y = number(row, request.y.front());
-    const auto front = std::find(fronts.begin(), fronts.end(), series_label(row, request.by));
+    const auto front = std::ranges::find(fronts, series_label(row, request.by));
     if (x && y)
       designs.push_back(
           {static_cast<std::size_t>(front - fronts.begin()), *x, *y, label_of(row, named)});
   }
-  std::sort(designs.begin(), designs.end(), [](const Design& a, const Design& b) {
+  std::ranges::sort(designs, [](const Design& a, const Design& b) {
     return std::tie(a.front, a.x, a.y, a.label) < std::tie(b.front, b.x, b.y, b.label);
   });
   return designs;
@@ -158,8 +153,8 @@ std::vector<std::string> remarks_on(const Rows& rows, const Request& request) {
   for (const std::string& path : naming_axes(rows, request.by)) {
     const bool problem = path.starts_with("workload.") && !path.starts_with("workload.plan") &&
                          path != "workload.seed";
-    const bool told = std::any_of(request.by.begin(), request.by.end(),
-                                  [&](const auto& each) { return follows(rows, path, each); });
+    const bool told = std::ranges::any_of(
+        request.by, [&](const auto& each) { return follows(rows, path, each); });
     if (problem && !told) mixed.push_back(path);
   }
   if (mixed.empty()) return {};
@@ -172,19 +167,6 @@ std::vector<std::string> remarks_on(const Rows& rows, const Request& request) {
       fmt::format("--by {}", fmt::join(all, " --by ")))};
 }
 
-Extent extent_by(const std::vector<Design>& designs, double Design::*member) {
-  std::vector<double> values;
-  values.reserve(designs.size());
-  for (const Design& each : designs) values.push_back(each.*member);
-  return extent_of(values);
-}
-
-/// Whether values lie too far apart for an axis from zero.
-bool is_wide(const Extent& extent) {
-  constexpr double kWide = 20;
-  return extent.least > 0 && extent.most > kWide * extent.least;
-}
-
 }  // namespace
 
 /// Two quantities of each run, and the runs that no other beats in both: a front for each value of
@@ -195,22 +177,24 @@ Figure pareto(const Source& source, const Request& given) {
   if (request.y.empty()) request.y = {"time.cycles"};
   require_path(source.rows, request.x, "--x", true);
   require_path(source.rows, request.y.front(), "--y", true);
-  for (const std::string& path : request.by) require_path(source.rows, path, "--by", false);
+  require_paths(source.rows, request.by, "--by", false);
   const std::vector<std::string> fronts = series_labels(source.rows, request.by);
   std::vector<Design> designs = designs_of(source.rows, request, fronts);
   if (designs.empty()) throw UserError(source.rows.origin + ": no run has both quantities");
   const bool more_x = more_is_better(request.x), more_y = more_is_better(request.y.front());
   mark_front(designs, more_x, more_y);
-  const Extent in_x = extent_by(designs, &Design::x), in_y = extent_by(designs, &Design::y);
+  const Extent in_x = extent_of(mapped(designs, &Design::x));
+  const Extent in_y = extent_of(mapped(designs, &Design::y));
   const Quantity x = quantity_of(request.x, in_x.most),
                  y = quantity_of(request.y.front(), in_y.most);
   const auto direction = [](bool more) { return more ? ", more is better" : ", less is better"; };
   Figure figure;
   figure.sheet = sheet_of(request, 0.6);
+  constexpr double kWide = 20;
   const Axis across =
-      axis_of("x", wants_log(request, 'x', is_wide(in_x)), in_x.times(x.scale), figure.sheet);
+      axis_of("x", wants_log(request, 'x', in_x.is_wide(kWide)), in_x.times(x.scale), figure.sheet);
   const Axis up =
-      axis_of("y", wants_log(request, 'y', is_wide(in_y)), in_y.times(y.scale), figure.sheet);
+      axis_of("y", wants_log(request, 'y', in_y.is_wide(kWide)), in_y.times(y.scale), figure.sheet);
   const Headings texts{title_of(source.rows, request), x.title() + direction(more_x),
                        y.title() + direction(more_y),
                        request.by.size() == 1 ? quantity_of(request.by.front(), 0).title() : ""};

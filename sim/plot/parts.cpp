@@ -43,11 +43,10 @@ constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
 }  // namespace
 
 PartLook look_of_part(const std::string& path) {
-  const auto* const known = std::find_if(kKnown.begin(), kKnown.end(),
-                                         [&](const Known& each) { return each.path == path; });
+  const auto* const known = std::ranges::find(kKnown, path, &Known::path);
   if (known != kKnown.end()) return {std::string(known->name), std::string(known->colour)};
   std::string name = path.substr(path.rfind('.') + 1);
-  std::replace(name.begin(), name.end(), '_', ' ');
+  std::ranges::replace(name, '_', ' ');
   return {name, ""};
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/quantity.h"
 #include "sim/sweep/tables.h"
 
@@ -19,24 +20,11 @@ namespace {
 struct Place {
   std::vector<std::optional<double>> numbers;
   std::string label;
-  bool operator<(const Place& other) const { return numbers < other.numbers; }
+  bool operator==(const Place& other) const { return label == other.label; }
 };
 
-void add_once(Place place, std::vector<Place>& places) {
-  const auto known = std::find_if(places.begin(), places.end(),
-                                  [&](const Place& each) { return each.label == place.label; });
-  if (known == places.end()) places.push_back(std::move(place));
-}
-
 std::vector<std::string> labels(const std::vector<Place>& places) {
-  std::vector<std::string> texts;
-  texts.reserve(places.size());
-  for (const Place& place : places) texts.push_back(place.label);
-  return texts;
-}
-
-std::size_t index_of(const std::vector<std::string>& texts, const std::string& text) {
-  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
+  return mapped(places, &Place::label);
 }
 
 /// The label of the series that a row's number belongs to, `name` if there are several; a single
@@ -47,9 +35,8 @@ Place series_of(const Row& row, const std::string& name, std::span<const std::st
     const std::string value = text(row, path);
     place.numbers.push_back(number(row, path));
     if (value.empty()) continue;
-    const bool named = by.size() > 1 && number(row, path).has_value();
     if (!place.label.empty()) place.label += ", ";
-    place.label += named ? quantity_of(path, 0).label + " " + value : value;
+    place.label += by.size() > 1 ? named_value(row, path) : value;
   }
   if (!name.empty()) place.label += (place.label.empty() ? "" : ": ") + name;
   return place;
@@ -59,9 +46,9 @@ Place series_of(const Row& row, const std::string& name, std::span<const std::st
 std::vector<const Row*> placed(const Rows& rows, const Request& request) {
   std::vector<const Row*> found;
   for (const Row& row : rows.left_out) {
-    const bool known = is_infeasible(row) && find(row, request.x) != nullptr &&
-                       std::all_of(request.by.begin(), request.by.end(),
-                                   [&](const auto& path) { return row.axes.contains(path); });
+    const bool known =
+        is_infeasible(row) && find(row, request.x) != nullptr &&
+        std::ranges::all_of(request.by, [&](const auto& path) { return row.axes.contains(path); });
     if (known) found.push_back(&row);
   }
   return found;
@@ -71,7 +58,7 @@ std::vector<const Row*> placed(const Rows& rows, const Request& request) {
                                 const std::string& series, std::span<const std::string> by) {
   std::vector<std::string> others;
   for (const std::string& path : varying(rows)) {
-    if (path != pivot.x && std::find(by.begin(), by.end(), path) == by.end()) {
+    if (path != pivot.x && !contains(by, path)) {
       others.push_back(path);
     }
   }
@@ -84,9 +71,7 @@ std::vector<const Row*> placed(const Rows& rows, const Request& request) {
 
 /// Values at the paths, one after another.
 std::string place_of_best(const Row& row, const std::vector<std::string>& best) {
-  std::vector<std::string> texts;
-  texts.reserve(best.size());
-  for (const std::string& path : best) texts.push_back(text(row, path));
+  const auto texts = mapped(best, [&](const std::string& path) { return text(row, path); });
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -95,23 +80,23 @@ Pivot empty_pivot(std::span<const Sample> samples, std::span<const Row* const> i
                   const Request& request) {
   std::vector<Place> xs, series;
   const auto add = [&](const Row& row, const std::string& name) {
-    add_once({{number(row, request.x)}, text(row, request.x)}, xs);
-    add_once(series_of(row, name, request.by), series);
+    add_once(xs, {{number(row, request.x)}, text(row, request.x)});
+    add_once(series, series_of(row, name, request.by));
   };
   for (const Sample& sample : samples) add(*sample.row, sample.name);
   for (const Row* row : infeasible) {
     if (request.y.size() == 1) add(*row, "");
-    if (request.y.size() > 1) add_once({{number(*row, request.x)}, text(*row, request.x)}, xs);
+    if (request.y.size() > 1) add_once(xs, {{number(*row, request.x)}, text(*row, request.x)});
   }
-  std::stable_sort(xs.begin(), xs.end());
-  std::stable_sort(series.begin(), series.end());
+  std::ranges::stable_sort(xs, {}, &Place::numbers);
+  std::ranges::stable_sort(series, {}, &Place::numbers);
   Pivot made;
   made.x = request.x;
   made.x_texts = labels(xs);
   made.key_title = request.by.size() == 1 ? quantity_of(request.by.front(), 0).title() : "";
   made.series = labels(series);
-  const bool numbers = std::all_of(xs.begin(), xs.end(),
-                                   [](const Place& place) { return place.numbers[0].has_value(); });
+  const bool numbers =
+      std::ranges::all_of(xs, [](const Place& place) { return place.numbers[0].has_value(); });
   for (const Place& place : xs) {
     if (numbers) made.x_values.push_back(*place.numbers[0]);
   }
@@ -125,9 +110,8 @@ Pivot empty_pivot(std::span<const Sample> samples, std::span<const Row* const> i
 }  // namespace
 
 bool Pivot::has_infeasible() const {
-  return std::any_of(infeasible.begin(), infeasible.end(), [](const std::vector<bool>& row) {
-    return std::find(row.begin(), row.end(), true) != row.end();
-  });
+  return std::ranges::any_of(infeasible,
+                             [](const std::vector<bool>& row) { return contains(row, true); });
 }
 
 std::vector<double> Pivot::numbers() const {
@@ -138,22 +122,6 @@ std::vector<double> Pivot::numbers() const {
     }
   }
   return found;
-}
-
-double Pivot::largest() const {
-  double most = -std::numeric_limits<double>::infinity();
-  for (const auto& row : values) {
-    for (const auto& value : row) most = std::max(most, value.value_or(most));
-  }
-  return most;
-}
-
-double Pivot::smallest() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& row : values) {
-    for (const auto& value : row) least = std::min(least, value.value_or(least));
-  }
-  return least;
 }
 
 std::string Pivot::csv() const {
@@ -179,20 +147,20 @@ std::string Pivot::csv() const {
 
 Pivot pivot(const Rows& rows, std::span<const Sample> all, const Request& request) {
   std::vector<Sample> samples;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(samples),
-               [&](const Sample& sample) { return !text(*sample.row, request.x).empty(); });
+  std::ranges::copy_if(all, std::back_inserter(samples),
+                       [&](const Sample& sample) { return !text(*sample.row, request.x).empty(); });
   const std::vector<const Row*> infeasible = placed(rows, request);
   Pivot made = empty_pivot(samples, infeasible, request);
   for (const Sample& sample : samples) {
     const std::string label = series_of(*sample.row, sample.name, request.by).label;
-    const std::size_t i = index_of(made.x_texts, text(*sample.row, request.x));
-    const std::size_t s = index_of(made.series, label);
+    const std::size_t i = index_in(made.x_texts, text(*sample.row, request.x));
+    const std::size_t s = index_in(made.series, label);
     if (made.values[i][s]) refuse_double(rows, sample, made, label, request.by);
     made.values[i][s] = sample.value;
     if (!made.best.empty()) made.best_at[i][s] = place_of_best(*sample.row, made.best);
   }
   for (const Row* row : infeasible) {
-    const std::size_t i = index_of(made.x_texts, text(*row, request.x));
+    const std::size_t i = index_in(made.x_texts, text(*row, request.x));
     const std::string label = series_of(*row, "", request.by).label;
     for (std::size_t s = 0; s < made.series.size(); ++s) {
       const bool its =
@@ -203,6 +171,11 @@ Pivot pivot(const Rows& rows, std::span<const Sample> all, const Request& reques
   return made;
 }
 
+std::string named_value(const Row& row, const std::string& path) {
+  const std::string value = text(row, path);
+  return number(row, path) ? quantity_of(path, 0).label + " " + value : value;
+}
+
 std::string series_label(const Row& row, std::span<const std::string> by) {
   return series_of(row, "", by).label;
 }
@@ -210,8 +183,8 @@ std::string series_label(const Row& row, std::span<const std::string> by) {
 std::vector<std::string> series_labels(const Rows& rows, std::span<const std::string> by) {
   constexpr std::size_t kMost = 24;
   std::vector<Place> places;
-  for (const Row& row : rows.rows) add_once(series_of(row, "", by), places);
-  std::stable_sort(places.begin(), places.end());
+  for (const Row& row : rows.rows) add_once(places, series_of(row, "", by));
+  std::ranges::stable_sort(places, {}, &Place::numbers);
   if (places.size() <= kMost) return labels(places);
   throw UserError(
       fmt::format("{}: --by: found {} values, allowed {} in one figure: choose some "
@@ -221,7 +194,7 @@ std::vector<std::string> series_labels(const Rows& rows, std::span<const std::st
 
 bool follows(const Rows& rows, const std::string& path, const std::string& x) {
   std::map<std::string, std::string> known;
-  return std::all_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
+  return std::ranges::all_of(rows.rows, [&](const Row& row) {
     const std::string value = text(row, path);
     return known.emplace(text(row, x), value).first->second == value;
   });
@@ -232,9 +205,9 @@ std::vector<std::string> varying(const Rows& rows) {
   for (const std::string& path : rows.axes) {
     const std::string first = text(rows.rows.front(), path);
     const auto differs = [&](const Row& row) { return text(row, path) != first; };
-    if (std::any_of(rows.rows.begin(), rows.rows.end(), differs) ||
-        std::any_of(rows.left_out.begin(), rows.left_out.end(),
-                    [&](const Row& row) { return is_infeasible(row) && differs(row); }))
+    if (std::ranges::any_of(rows.rows, differs) ||
+        std::ranges::any_of(rows.left_out,
+                            [&](const Row& row) { return is_infeasible(row) && differs(row); }))
       found.push_back(path);
   }
   return found;

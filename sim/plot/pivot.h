@@ -12,7 +12,7 @@ namespace tessera::plot {
 /// One number to draw.
 struct Sample {
   const Row* row;
-  std::string name;  ///< what it is of, if a figure has several
+  std::string name;  ///< of its quantity, if a figure has several
   double value;
 };
 
@@ -21,7 +21,7 @@ struct Pivot {
   std::string x;                     ///< key path
   std::vector<std::string> x_texts;  ///< numbers in ascending order, else as they come
   std::vector<double> x_values;      ///< empty if they are no numbers
-  std::string key_title;             ///< what tells the series apart
+  std::string key_title;             ///< the keys by which series differ
   std::vector<std::string> series;   ///< labels, in the order of their numbers
   /// [x][series]; nothing: no such run
   std::vector<std::vector<std::optional<double>>> values;
@@ -33,8 +33,6 @@ struct Pivot {
   std::vector<std::vector<bool>> infeasible{};
 
   [[nodiscard]] bool has_infeasible() const;
-  [[nodiscard]] double largest() const;
-  [[nodiscard]] double smallest() const;
   /// All values that there are.
   [[nodiscard]] std::vector<double> numbers() const;
   /// A table with a column for x, one a series, and then one a series for where its best is.
@@ -45,6 +43,9 @@ struct Pivot {
 /// one place, naming what else varies. Points that cannot run have places too, if both axes and
 /// series are axes of the sweep. Rows of a table without x have none.
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
+
+/// "n 4" for a number, "f16" for a text.
+std::string named_value(const Row& row, const std::string& path);
 
 /// Label of a row's series: "n 4, f16"; of a single key its value alone.
 std::string series_label(const Row& row, std::span<const std::string> by);

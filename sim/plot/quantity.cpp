@@ -48,8 +48,8 @@ std::pair<double, std::string> prefix_of(double largest) {
 }
 
 std::string spaced(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '_' || c == '.'; }, ' ');
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
@@ -65,9 +65,8 @@ const Ending* ending_of(const std::string& key) {
   static constexpr Ending kPartOfArea{"", "mm2", false};
   if (key.starts_with("by_part.")) return &kPartOfEnergy;
   if (key.starts_with("area_mm2.")) return &kPartOfArea;
-  const auto* const found =
-      std::find_if(kEndings.begin(), kEndings.end(),
-                   [&](const Ending& ending) { return key.ends_with(ending.text); });
+  const auto* const found = std::ranges::find_if(
+      kEndings, [&](const Ending& ending) { return key.ends_with(ending.text); });
   return found == kEndings.end() ? nullptr : found;
 }
 
@@ -123,13 +122,12 @@ bool is_resource(const std::string& path) {
   constexpr std::array<std::string_view, 6> kEnds = {
       "tiles", "chips", "clock_ghz", "contexts", "bytes_per_cycle", "bytes_per_slot"};
   return path.starts_with("machine.") &&
-         std::any_of(kEnds.begin(), kEnds.end(),
-                     [&](std::string_view end) { return path.ends_with(end); });
+         std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
 }
 
 bool is_geometric(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   if (sorted.size() < 3 || sorted.front() <= 0) return false;
   // Measures how unevenly the places lie, to compare logarithms with the values.

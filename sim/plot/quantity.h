@@ -10,7 +10,7 @@ namespace tessera::plot {
 struct Quantity {
   std::string label;  ///< "useful rate"
   std::string unit;   ///< "TFLOP/s", with its prefix; may be empty
-  double scale = 1;   ///< what is drawn is the value times this
+  double scale = 1;   ///< factor from the value to the drawn number
 
   [[nodiscard]] std::string title() const;  ///< "useful rate (TFLOP/s)"
 };

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/data/read_file.h"
 #include "sim/plot/rows.h"
@@ -22,24 +23,12 @@ namespace fs = std::filesystem;
 constexpr const char* kSweepTable = "results.jsonl";
 constexpr const char* kSweepPoints = "points.jsonl";
 
-void add_axis(const std::string& path, Rows& rows) {
-  if (std::find(rows.axes.begin(), rows.axes.end(), path) == rows.axes.end()) {
-    rows.axes.push_back(path);
-  }
-}
-
 /// The points of a sweep that are still to do: those of its list that have no result.
 void read_to_do(const std::string& folder, bool several, const std::set<std::string>& known,
                 Rows& rows) {
   const fs::path file = fs::path(folder) / kSweepPoints;
   if (!fs::exists(file)) return;
-  std::istringstream lines(data::read_file(file));
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const std::string place = fmt::format("{}:{}", file.string(), ++number);
-    Json point = config::parse_json(line, place);
-    const bool whole = point.is_object() && point.contains("axes") && point.contains("id");
-    if (!whole) throw UserError(place + ": is no point of tessera sweep");
+  for (Json& point : read_points(file, {"axes", "id"})) {
     if (known.contains(point["id"].dump())) continue;
     if (several) point["axes"]["folder"] = folder;
     rows.left_out.push_back({std::move(point["axes"]), {}, "", ""});
@@ -47,17 +36,9 @@ void read_to_do(const std::string& folder, bool several, const std::set<std::str
 }
 
 void read_sweep(const std::string& folder, bool several, Rows& rows) {
-  const fs::path file = fs::path(folder) / kSweepTable;
-  std::istringstream lines(data::read_file(file));
-  std::size_t number = 0;
   std::set<std::string> known;
-  for (std::string line; std::getline(lines, line);) {
-    const std::string place = fmt::format("{}:{}", file.string(), ++number);
-    Json point = config::parse_json(line, place);
-    const bool whole = point.is_object() && point.contains("axes") && point.contains("status") &&
-                       point.contains("report");
-    if (!whole) throw UserError(place + ": is no point of tessera sweep");
-    for (const auto& [path, value] : point["axes"].items()) add_axis(path, rows);
+  for (Json& point : read_points(fs::path(folder) / kSweepTable, {"axes", "status", "report"})) {
+    for (const auto& [path, value] : point["axes"].items()) add_once(rows.axes, path);
     if (several) point["axes"]["folder"] = folder;
     if (point.contains("id")) known.insert(point["id"].dump());
     if (!sweep::has_numbers(point["status"])) {
@@ -70,7 +51,7 @@ void read_sweep(const std::string& folder, bool several, Rows& rows) {
     rows.rows.push_back({std::move(point["axes"]), std::move(point["report"])});
   }
   read_to_do(folder, several, known, rows);
-  if (several) add_axis("folder", rows);
+  if (several) add_once<std::string>(rows.axes, "folder");
 }
 
 /// The keys of config that differ between runs become their axes.
@@ -84,7 +65,7 @@ void find_axes_of_runs(std::span<Row> runs, Rows& rows) {
     }
   }
   for (const std::string& path : paths) {
-    if (values[path].size() > 1) add_axis(path, rows);
+    if (values[path].size() > 1) add_once(rows.axes, path);
   }
 }
 
@@ -97,10 +78,9 @@ void read_table(const std::string& file, Rows& rows) {
     std::vector<std::string> cells = sweep::cells_of_line(line);
     if (columns.empty()) {
       columns = cells;
-      axes = static_cast<std::size_t>(std::find(cells.begin(), cells.end(), "published") -
-                                      cells.begin());
+      axes = index_in(cells, "published");
       if (axes == cells.size()) throw UserError(file + ": is no table of tessera validate");
-      for (std::size_t i = 1; i < axes; ++i) add_axis(columns[i], rows);
+      for (std::size_t i = 1; i < axes; ++i) add_once(rows.axes, columns[i]);
       continue;
     }
     cells.resize(columns.size());
@@ -122,6 +102,19 @@ void read_table(const std::string& file, Rows& rows) {
 
 }  // namespace
 
+std::vector<Json> read_points(const std::string& file, std::initializer_list<const char*> keys) {
+  std::istringstream lines(data::read_file(file));
+  std::vector<Json> points;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string place = fmt::format("{}:{}", file, points.size() + 1);
+    const Json& point = points.emplace_back(config::parse_json(line, place));
+    if (!point.is_object() ||
+        !std::ranges::all_of(keys, [&](auto key) { return point.contains(key); }))
+      throw UserError(place + ": is no point of tessera sweep");
+  }
+  return points;
+}
+
 bool is_run_folder(const std::string& folder) {
   return fs::exists(fs::path(folder) / "report.json");
 }
@@ -131,7 +124,7 @@ Rows read_rows(std::span<const std::string> folders) {
   const auto is_sweep = [](const std::string& folder) {
     return fs::exists(fs::path(folder) / kSweepTable);
   };
-  const bool several = std::count_if(folders.begin(), folders.end(), is_sweep) > 1;
+  const bool several = std::ranges::count_if(folders, is_sweep) > 1;
   std::vector<Row> runs;
   for (const std::string& folder : folders) {
     if (is_sweep(folder)) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/frame.h"
 #include "sim/plot/roofs.h"
 #include "sim/plot/script.h"
@@ -50,9 +51,7 @@ std::vector<Dot> dots_of(const Rows& rows, const std::vector<std::string>& by) {
     const double flops = number(row, "work.useful_flops").value_or(0);
     const double rate = number(row, "rate.useful_flops_per_second").value_or(0);
     if (flops <= 0 || rate <= 0) continue;
-    std::vector<std::string> label;
-    label.reserve(by.size());
-    for (const std::string& path : by) label.push_back(text(row, path));
+    const auto label = mapped(by, [&](const std::string& path) { return text(row, path); });
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
       const double bytes = kLevels[level].bytes(row).value_or(0);
       if (bytes <= 0) continue;
@@ -148,8 +147,7 @@ std::optional<Spot> middle_of_name(const Spot& low, const Spot& high, const Shee
   for (const double share : {0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8}) {
     const double middle = wide / 2 + share * (length - wide);
     const std::vector<Box> here = boxes(middle);
-    if (!std::all_of(here.begin(), here.end(), [&](const Box& box) { return labels.is_free(box); }))
-      continue;
+    if (!std::ranges::all_of(here, [&](const Box& box) { return labels.is_free(box); })) continue;
     best = middle;
     break;
   }
@@ -196,7 +194,7 @@ std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::strin
   }
   for (std::size_t level = 0; level < kLevels.size(); ++level) {
     const auto here = [&](const Dot& dot) { return dot.level == level; };
-    if (std::none_of(dots.begin(), dots.end(), here)) continue;
+    if (std::ranges::none_of(dots, here)) continue;
     parts.push_back(fmt::format("keyentry with points pt {} ps 0.9 lc rgb '#888888' title {}",
                                 kLevels[level].mark,
                                 literal("bytes: " + std::string(kLevels[level].name))));
@@ -217,7 +215,7 @@ Frame frame_of(const Headings& texts, const Request& request, const Sheet& sheet
 /// Useful operations a second over operations a byte, of the exchange and of local memory where
 /// its bytes are known, under the machine's roofs; coloured by kernel or `by`.
 Figure roofline(const Source& source, const Request& request) {
-  for (const std::string& path : request.by) require_path(source.rows, path, "--by", false);
+  require_paths(source.rows, request.by, "--by", false);
   const std::vector<std::string> by =
       request.by.empty() ? std::vector<std::string>{"workload.kernel"} : request.by;
   const Roofs roofs = roofs_of(source.rows);
@@ -229,9 +227,7 @@ Figure roofline(const Source& source, const Request& request) {
   for (const Dot& dot : dots) {
     figure.csv += fmt::format("{},{},{},{}\n", dot.intensity, dot.rate, kLevels[dot.level].name,
                               sweep::csv_cell(dot.series));
-    if (std::find(series.begin(), series.end(), dot.series) == series.end()) {
-      series.push_back(dot.series);
-    }
+    add_once(series, dot.series);
   }
   const std::string key =
       by.size() == 1 && !request.by.empty() ? quantity_of(by[0], 0).title() : "";

@@ -14,8 +14,7 @@ namespace {
 /// Adds a roof, or its name to one of the same height.
 void add(std::vector<Roof>& roofs, const std::string& name, double per_second) {
   if (per_second <= 0) return;
-  const auto same = std::find_if(roofs.begin(), roofs.end(),
-                                 [&](const Roof& each) { return each.per_second == per_second; });
+  const auto same = std::ranges::find(roofs, per_second, &Roof::per_second);
   if (same == roofs.end()) {
     roofs.push_back({name, per_second});
   } else {
@@ -24,8 +23,7 @@ void add(std::vector<Roof>& roofs, const std::string& name, double per_second) {
 }
 
 void highest_first(std::vector<Roof>& roofs) {
-  std::stable_sort(roofs.begin(), roofs.end(),
-                   [](const Roof& a, const Roof& b) { return a.per_second > b.per_second; });
+  std::ranges::stable_sort(roofs, std::ranges::greater(), &Roof::per_second);
 }
 
 Roofs roofs_of(const Row& row) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/sweep/tables.h"
 
@@ -71,7 +72,7 @@ Rows Rows::where(std::span<const std::string> conditions) const {
       return value == nullptr || !equals(*value, condition.value);
     };
     // Points without a report do not say what all configs share.
-    const bool shared = std::none_of(kept.rows.begin(), kept.rows.end(), differs);
+    const bool shared = std::ranges::none_of(kept.rows, differs);
     std::erase_if(kept.rows, differs);
     std::erase_if(kept.left_out, [&](const Row& row) {
       return find(row, condition.path) == nullptr && !row.axes.contains(condition.path)
@@ -83,10 +84,7 @@ Rows Rows::where(std::span<const std::string> conditions) const {
       throw UserError(fmt::format("{}: {}: no point with this value has a correct result: {}",
                                   origin, given, told_left_out(kept.left_out)));
     std::vector<std::string> known;
-    for (const Row& row : rows) {
-      const std::string value = text(row, condition.path);
-      if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
-    }
+    for (const Row& row : rows) add_once(known, text(row, condition.path));
     throw UserError(fmt::format("{}: {}: no point has this value, allowed {}", origin, given,
                                 fmt::join(known, ", ")));
   }
@@ -136,12 +134,16 @@ void require_path(const Rows& rows, const std::string& path, const std::string& 
     }
   }
   if (found) return;
-  const std::vector<std::string> known = paths_of(rows.rows.front());
   throw UserError(
       fmt::format("{}: {}: no run has {}, allowed an axis ({}), or a key of report.json or of its "
                   "section config{}",
                   rows.origin, option, path, fmt::join(rows.axes, ", "),
-                  config::did_you_mean(path, config::views(known))));
+                  config::did_you_mean(path, paths_of(rows.rows.front()))));
+}
+
+void require_paths(const Rows& rows, std::span<const std::string> paths, const std::string& option,
+                   bool as_number) {
+  for (const std::string& path : paths) require_path(rows, path, option, as_number);
 }
 
 }  // namespace tessera::plot

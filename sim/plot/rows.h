@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,9 @@ std::string told_left_out(std::span<const Row> left_out);
 /// the keys of config that differ. Throws UserError.
 Rows read_rows(std::span<const std::string> folders);
 
+/// The points in a file of `tessera sweep`, a line each: objects with these keys. Throws UserError.
+std::vector<Json> read_points(const std::string& file, std::initializer_list<const char*> keys);
+
 /// True if `tessera run` wrote it.
 bool is_run_folder(const std::string& folder);
 
@@ -57,5 +61,7 @@ std::string text(double value);
 /// also if what stands there is no number.
 void require_path(const Rows& rows, const std::string& path, const std::string& option,
                   bool as_number);
+void require_paths(const Rows& rows, std::span<const std::string> paths, const std::string& option,
+                   bool as_number);
 
 }  // namespace tessera::plot

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/colour_map.h"
 #include "sim/plot/scattered.h"
 #include "sim/plot/script.h"
@@ -47,28 +48,11 @@ std::vector<Point> points_of(const Rows& rows, const Request& request, const std
   return points;
 }
 
-template <class Get>
-Extent extent_by(const std::vector<Point>& points, Get get) {
-  std::vector<double> values;
-  values.reserve(points.size());
-  for (const Point& point : points) values.push_back(get(point));
-  return extent_of(values);
-}
-
-bool is_wide(const Extent& extent) {
-  constexpr double kWide = 20;
-  return extent.least > 0 && extent.most > kWide * extent.least;
-}
-
 /// Texts as they come, numbers in their order.
 std::vector<std::string> series_of(std::vector<Point> points) {
-  std::stable_sort(points.begin(), points.end(),
-                   [](const Point& a, const Point& b) { return a.colour < b.colour; });
+  std::ranges::stable_sort(points, {}, &Point::colour);
   std::vector<std::string> series;
-  for (const Point& each : points) {
-    if (std::find(series.begin(), series.end(), each.series) == series.end())
-      series.push_back(each.series);
-  }
+  for (const Point& each : points) add_once(series, each.series);
   return series;
 }
 
@@ -81,7 +65,7 @@ std::string csv_of(const std::vector<Point>& points, const std::vector<std::stri
     if (!by.empty())
       csv += fmt::format(
           ",{},{}", each.colour ? fmt::format("{}", *each.colour) : sweep::csv_cell(each.series),
-          std::find(series.begin(), series.end(), each.series) - series.begin());
+          std::ranges::find(series, each.series) - series.begin());
     csv += "\n";
   }
   return csv;
@@ -107,9 +91,10 @@ Figure scatter(const Source& source, const Request& given) {
   request.by = given.by;
   const std::string by = chosen_colour(source.rows, request);
   const std::vector<Point> points = points_of(source.rows, request, by);
-  const Extent in_x = extent_by(points, [](const Point& each) { return each.x; });
-  const Extent in_y = extent_by(points, [](const Point& each) { return each.y; });
-  const Extent in_z = extent_by(points, [](const Point& each) { return each.colour.value_or(0); });
+  const Extent in_x = extent_of(mapped(points, &Point::x)),
+               in_y = extent_of(mapped(points, &Point::y));
+  const Extent in_z =
+      extent_of(mapped(points, [](const Point& each) { return each.colour.value_or(0); }));
   const Quantity x = quantity_of(request.x, in_x.most);
   const Quantity y = quantity_of(request.y.front(), in_y.most), z = quantity_of(by, in_z.most);
   const std::vector<std::string> series = series_of(points);
@@ -118,8 +103,10 @@ Figure scatter(const Source& source, const Request& given) {
   Figure figure;
   const Sheet& sheet = figure.sheet = sheet_of(request, 0.6);
   figure.csv = csv_of(points, series, request, by);
+  constexpr double kWide = 20;
   const auto axis = [&](const char* name, char letter, const Extent& extent, double scale) {
-    return axis_of(name, wants_log(request, letter, is_wide(extent)), extent.times(scale), sheet);
+    return axis_of(name, wants_log(request, letter, extent.is_wide(kWide)), extent.times(scale),
+                   sheet);
   };
   const Axis across = axis("x", 'x', in_x, x.scale), up = axis("y", 'y', in_y, y.scale);
   figure.script = heading({title_of(source.rows, request), x.title(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/ranges.h"
 #include "sim/plot/pivot.h"
 
 namespace tessera::plot {
@@ -11,8 +12,8 @@ namespace {
 /// True if the values at `path` rise or fall throughout while the rows' order is that of `x`;
 /// texts: if each value stands in one stretch.
 bool is_steady(std::vector<const Row*> rows, const std::string& path, const std::string& x) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row* a, const Row* b) { return number(*a, x) < number(*b, x); });
+  std::ranges::stable_sort(
+      rows, [&](const Row* a, const Row* b) { return number(*a, x) < number(*b, x); });
   std::size_t ups = 0, downs = 0, changes = 0;
   std::set<std::string> values{text(*rows.front(), path)};
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -29,7 +30,7 @@ bool is_steady(std::vector<const Row*> rows, const std::string& path, const std:
 }  // namespace
 
 bool is_numeric(const Rows& rows, const std::string& path) {
-  return std::all_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
+  return std::ranges::all_of(rows.rows, [&](const Row& row) {
     return find(row, path) == nullptr || number(row, path).has_value();
   });
 }
@@ -52,12 +53,9 @@ bool is_scattered(const Rows& rows) {
     x = path;
   }
   if (rows.rows.size() < kFew || 2 * most <= rows.rows.size()) return false;
-  std::vector<const Row*> order;
-  order.reserve(rows.rows.size());
-  for (const Row& row : rows.rows) order.push_back(&row);
-  return std::any_of(axes.begin(), axes.end(), [&](const std::string& path) {
-    return path != x && !is_steady(order, path, x);
-  });
+  const auto order = mapped(rows.rows, [](const Row& row) { return &row; });
+  return std::ranges::any_of(
+      axes, [&](const std::string& path) { return path != x && !is_steady(order, path, x); });
 }
 
 }  // namespace tessera::plot

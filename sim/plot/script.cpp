@@ -11,6 +11,8 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
+#include "sim/plot/scattered.h"
 
 namespace tessera::plot {
 namespace {
@@ -25,13 +27,9 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
   std::string best;
   std::size_t most = 0;
   for (const std::string& path : axes) {
-    std::set<std::string> values;
-    const bool fits = !numeric || std::all_of(rows.rows.begin(), rows.rows.end(), [&](auto& row) {
-      return find(row, path) == nullptr || number(row, path).has_value();
-    });
-    for (const Row& row : rows.rows) values.insert(text(row, path));
-    if (!fits || values.size() < most) continue;
-    most = values.size();
+    const std::size_t values = distinct(rows, path);
+    if ((numeric && !is_numeric(rows, path)) || values < most) continue;
+    most = values;
     best = path;
   }
   if (!best.empty()) return best;
@@ -42,8 +40,8 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
 /// The value that all rows share at a path, or nothing.
 std::string shared(const Rows& rows, const std::string& path) {
   const std::string first = text(rows.rows.front(), path);
-  const bool same = std::all_of(rows.rows.begin(), rows.rows.end(),
-                                [&](const Row& row) { return text(row, path) == first; });
+  const bool same =
+      std::ranges::all_of(rows.rows, [&](const Row& row) { return text(row, path) == first; });
   return same ? first : "";
 }
 
@@ -129,8 +127,8 @@ std::string curves(const Pivot& pivot, const Axis& x, const Axis& y, double scal
 Request completed(const Rows& rows, const Request& request, bool numeric) {
   Request full = request;
   if (full.y.empty()) full.y = {"time.cycles"};
-  for (const std::string& path : full.y) require_path(rows, path, "--y", true);
-  for (const std::string& path : full.by) require_path(rows, path, "--by", false);
+  require_paths(rows, full.y, "--y", true);
+  require_paths(rows, full.by, "--by", false);
   const std::vector<std::string> axes = varying(rows);
   if (full.x.empty()) full.x = chosen_x(rows, axes, numeric);
   require_path(rows, full.x, "--x", numeric);
@@ -168,10 +166,8 @@ std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>&
 
 std::string best_note(const Request& request) {
   if (request.best.empty()) return "";
-  std::vector<std::string> axes;
-  axes.reserve(request.best.size());
-  for (const std::string& path : request.best) axes.push_back(quantity_of(path, 0).label);
-  return fmt::format(", best {} of each", fmt::join(axes, " and "));
+  const auto label = [](const std::string& path) { return quantity_of(path, 0).label; };
+  return fmt::format(", best {} of each", fmt::join(mapped(request.best, label), " and "));
 }
 
 std::string title_of(const Rows& rows, const Request& request) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ranges.h"
 #include "sim/plot/bar_groups.h"
 #include "sim/plot/parts.h"
 
@@ -20,9 +21,8 @@ std::vector<std::string> parts_of_section(const Rows& rows, const std::string& s
   for (const auto& [key, value] : found->items()) {
     const bool part = section != "time" || key.ends_with("_cycles");
     const std::string path = fmt::format("{}.{}", section, key);
-    const bool used = std::any_of(rows.rows.begin(), rows.rows.end(), [&](const Row& row) {
-      return number(row, path).value_or(0) != 0;
-    });
+    const bool used = std::ranges::any_of(
+        rows.rows, [&](const Row& row) { return number(row, path).value_or(0) != 0; });
     if (part && value.is_number() && used) paths.push_back(path);
   }
   return paths;
@@ -40,13 +40,7 @@ std::vector<std::string> stacked_paths(const Rows& rows, const std::vector<std::
 }
 
 std::vector<BarPart> looks_of(const std::vector<std::string>& paths) {
-  std::vector<BarPart> looks;
-  looks.reserve(paths.size());
-  for (const std::string& path : paths) {
-    const PartLook look = look_of_part(path);
-    looks.push_back({look.name, look.colour});
-  }
-  return looks;
+  return mapped(paths, look_of_part);
 }
 
 std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }

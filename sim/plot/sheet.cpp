@@ -34,7 +34,7 @@ std::pair<double, std::string> number_and_rest(const std::string& text) {
 /// Letters of UTF-8, not its bytes.
 std::size_t count_letters(const std::string& text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::vector<std::string> broken(const std::string& text, const Sheet& sheet, double inches) {
@@ -61,6 +61,12 @@ double Sheet::line() const { return 1.3 * size / kPointsPerInch; }
 
 double Sheet::width_of(const std::string& text) const {
   return letter() * static_cast<double>(count_letters(text));
+}
+
+double Sheet::widest(std::span<const std::string> texts) const {
+  double most = 0;
+  for (const std::string& text : texts) most = std::max(most, width_of(text));
+  return most;
 }
 
 bool Sheet::is_narrow() const { return width < 80 * letter(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 namespace tessera::plot {
@@ -15,6 +16,7 @@ struct Sheet {
   [[nodiscard]] double letter() const;
   [[nodiscard]] double line() const;
   [[nodiscard]] double width_of(const std::string& text) const;
+  [[nodiscard]] double widest(std::span<const std::string> texts) const;
   /// Too narrow for a key beside the figure: it stands above.
   [[nodiscard]] bool is_narrow() const;
   /// Number of round numbers along each axis that stand apart.

@@ -6,6 +6,7 @@
 
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/script.h"
 
 namespace tessera::plot {
@@ -23,8 +24,8 @@ bool sets(const Row& row, const std::string& path) {
 /// matches all.
 bool belongs(const Row& base, const Row& row, const Rows& rows,
              const std::vector<std::string>& apart) {
-  return std::all_of(rows.axes.begin(), rows.axes.end(), [&](const std::string& path) {
-    if (std::find(apart.begin(), apart.end(), path) != apart.end()) return true;
+  return std::ranges::all_of(rows.axes, [&](const std::string& path) {
+    if (contains(apart, path)) return true;
     return !sets(base, path) || text(base, path) == text(row, path);
   });
 }
@@ -40,9 +41,8 @@ std::vector<Sample> samples_over(const Rows& base, const Rows& rows, const std::
                                  const std::vector<std::string>& apart) {
   std::vector<Sample> samples;
   for (const Row& row : rows.rows) {
-    const auto match = std::find_if(base.rows.begin(), base.rows.end(), [&](const Row& each) {
-      return belongs(each, row, rows, apart);
-    });
+    const auto match = std::ranges::find_if(
+        base.rows, [&](const Row& each) { return belongs(each, row, rows, apart); });
     const auto own = number(row, y);
     const auto its = match == base.rows.end() ? std::nullopt : number(*match, y);
     if (!own || !its || *own <= 0 || *its <= 0) continue;
@@ -56,9 +56,8 @@ std::vector<Sample> samples_over(const Rows& base, const Rows& rows, const std::
 Rows without(const Row& base, const Rows& rows, const std::vector<std::string>& apart) {
   Rows others = rows;
   std::erase_if(others.rows, [&](const Row& row) {
-    return std::all_of(apart.begin(), apart.end(), [&](const std::string& path) {
-      return text(row, path) == text(base, path);
-    });
+    return std::ranges::all_of(
+        apart, [&](const std::string& path) { return text(row, path) == text(base, path); });
   });
   if (others.rows.empty()) throw UserError(rows.origin + ": all runs are of the baseline");
   return others;
@@ -148,7 +147,7 @@ Figure speedup(const Source& source, const Request& given) {
   Base base = base_of(source.rows, given);
   Rows others = source.rows;
   Request request = completed(others, given, true);
-  base.on_x = std::find(base.paths.begin(), base.paths.end(), request.x) != base.paths.end();
+  base.on_x = contains(base.paths, request.x);
   if (!base.on_x) {
     others = without(base.rows.rows.front(), source.rows, base.paths);
     request = completed(others, given, true);
@@ -156,7 +155,8 @@ Figure speedup(const Source& source, const Request& given) {
   const std::vector<Sample> samples =
       samples_over(base.rows, others, request.y.front(), base.paths);
   const Pivot table = pivot(others, samples, request);
-  const double least = std::min(table.smallest(), 1.0), most = std::max(table.largest(), 1.0);
+  const Extent extent = extent_of(table.numbers());
+  const double least = std::min(extent.least, 1.0), most = std::max(extent.most, 1.0);
   constexpr double kWide = 20;
   Figure figure;
   constexpr double kTall = 0.76;  // of a narrow one, for the name of the base beside it

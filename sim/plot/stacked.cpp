@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/ranges.h"
 #include "sim/plot/bar_groups.h"
 #include "sim/plot/parts.h"
 #include "sim/plot/pivot.h"
 
 namespace tessera::plot {
 namespace {
-
-std::size_t index_of(const std::vector<std::string>& texts, const std::string& text) {
-  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
-}
 
 /// A bar for each place of a table of sums: grouped by x, or bars at x themselves.
 BarChart empty_chart(const Pivot& sums, const Request& request, bool grouped) {
@@ -30,31 +27,22 @@ BarChart empty_chart(const Pivot& sums, const Request& request, bool grouped) {
 }
 
 std::vector<double> numbers_of(const Row& row, const std::vector<std::string>& paths) {
-  std::vector<double> numbers;
-  numbers.reserve(paths.size());
-  for (const std::string& path : paths) numbers.push_back(number(row, path).value_or(0));
-  return numbers;
+  return mapped(paths, [&](const std::string& path) { return number(row, path).value_or(0); });
 }
 
 /// A sample a run: the sum of what stands there, so that two at one place are refused.
 std::vector<Sample> sums_of(const Rows& rows, const std::vector<std::string>& paths) {
-  std::vector<Sample> samples;
-  for (const Row& row : rows.rows) {
-    double sum = 0;
-    for (const double each : numbers_of(row, paths)) sum += each;
-    samples.push_back({&row, "", sum});
-  }
-  return samples;
+  return mapped(rows.rows, [&](const Row& row) {
+    return Sample{&row, "", Bar{"", numbers_of(row, paths)}.height()};
+  });
 }
 
 /// "density; bars: n 256, 1024": what groups are and what the bars in each.
 std::string label_below(const Request& request, bool grouped) {
   std::string x = quantity_of(request.x, 0).title();
   if (!grouped) return x;
-  std::vector<std::string> names;
-  names.reserve(request.by.size());
-  for (const std::string& path : request.by) names.push_back(quantity_of(path, 0).title());
-  return fmt::format("{}; bars: {}", x, fmt::join(names, ", "));
+  const auto title = [](const std::string& path) { return quantity_of(path, 0).title(); };
+  return fmt::format("{}; bars: {}", x, fmt::join(mapped(request.by, title), ", "));
 }
 
 }  // namespace
@@ -74,8 +62,8 @@ Figure stacked(const Source& source, const Request& given) {
   BarChart chart = empty_chart(sums, request, grouped);
   chart.parts = looks_of(paths);
   for (const Row& row : source.rows.rows) {
-    const std::size_t i = index_of(sums.x_texts, text(row, request.x));
-    const std::size_t s = index_of(sums.series, series_label(row, request.by));
+    const std::size_t i = index_in(sums.x_texts, text(row, request.x));
+    const std::size_t s = index_in(sums.series, series_label(row, request.by));
     if (i == sums.x_texts.size()) continue;
     (grouped ? chart.groups[i].bars[s] : chart.groups.front().bars[i]).parts =
         numbers_of(row, paths);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/data/read_file.h"
 #include "sim/plot/quantity.h"
 #include "sim/plot/rows.h"
@@ -23,25 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path table_of(const std::string& folder) { return fs::path(folder) / "results.jsonl"; }
-
-std::vector<Json> points_of(const std::string& folder) {
-  std::istringstream lines(data::read_file(table_of(folder)));
-  std::vector<Json> points;
-  for (std::string line; std::getline(lines, line);) {
-    const std::string place = fmt::format("{}:{}", table_of(folder).string(), points.size() + 1);
-    points.push_back(config::parse_json(line, place));
-    const Json& point = points.back();
-    if (!point.is_object() || !point.contains("axes") || !point.contains("status") ||
-        !point.contains("report"))
-      throw UserError(place + ": is no point of tessera sweep");
-  }
-  if (points.empty()) throw UserError(folder + ": found no point there");
-  return points;
-}
-
-void add_once(const std::string& path, std::vector<std::string>& paths) {
-  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-}
 
 /// A number of each point, null where it has none; nothing if it is the same for all.
 Json column(const std::vector<Row>& rows, const std::string& path) {
@@ -80,19 +62,20 @@ Json point_json(const Json& point) {
 bool is_sweep_folder(const std::string& folder) { return fs::exists(table_of(folder)); }
 
 Json sweep_data(const std::string& folder) {
-  const std::vector<Json> points = points_of(folder);
+  const std::vector<Json> points = read_points(table_of(folder), {"axes", "status", "report"});
+  if (points.empty()) throw UserError(folder + ": found no point there");
   std::vector<std::string> axes, paths;
   std::vector<Row> rows;
   Json packed = Json::array();
   for (const Json& point : points) {
-    for (const auto& [path, value] : point.at("axes").items()) add_once(path, axes);
+    for (const auto& [path, value] : point.at("axes").items()) add_once(axes, path);
     // The numbers of a wrong result count no more than no result.
     const bool done = sweep::has_numbers(point.at("status"));
     rows.push_back({point.at("axes"), done ? point.at("report") : Json::object()});
     packed.push_back(point_json(point));
   }
   for (const Row& row : rows) {
-    for (const auto& [path, cell] : sweep::cells_of(row.report)) add_once(path, paths);
+    for (const auto& [path, cell] : sweep::cells_of(row.report)) add_once(paths, path);
   }
   Json columns = Json::array();
   for (const std::string& path : paths) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/colour_map.h"
 #include "sim/plot/script.h"
@@ -14,10 +15,11 @@ namespace {
 /// A column of tiles.csv. Throws UserError, with the nearest name, if there is none.
 const report::Column& column_of(const report::RunFolder& run, const std::string& name) {
   if (const report::Column* column = run.tiles.find(name)) return *column;
-  std::vector<std::string_view> known;
-  for (const report::Column& column : run.tiles.columns) known.push_back(column.name);
-  throw UserError(fmt::format("{}/tiles.csv: found no column {}, allowed {}{}", run.folder, name,
-                              config::list_of(known), config::did_you_mean(name, known)));
+  const auto known = mapped(run.tiles.columns, [](const report::Column& column) {
+    return std::string_view(column.name);
+  });
+  throw UserError(fmt::format("{}/tiles.csv: found no column {}, allowed {}", run.folder, name,
+                              config::names_near(name, known)));
 }
 
 /// Columns of a map wider than high, without an unfinished row if that can be.

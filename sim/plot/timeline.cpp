@@ -54,7 +54,7 @@ std::string csv_of(const std::vector<Span>& spans, const std::vector<std::size_t
     double at = span.start;
     for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
       const double end = at + span.parts[lane];
-      const auto drawn = std::find(lanes.begin(), lanes.end(), lane);
+      const auto drawn = std::ranges::find(lanes, lane);
       if (drawn != lanes.end() && end > at) {
         csv += fmt::format("{},{},{},{},{},{}\n", span.first, span.count, drawn - lanes.begin(),
                            kLanes[lane].name, at, end);
@@ -97,7 +97,7 @@ Figure timeline(const Source& source, const Request& request) {
   std::vector<std::string> marks, parts;
   for (std::size_t lane = 0; lane < kLanes.size(); ++lane) {
     const auto used = [&](const Span& span) { return span.parts[lane] > 0; };
-    if (std::none_of(spans.begin(), spans.end(), used)) continue;
+    if (std::ranges::none_of(spans, used)) continue;
     marks.push_back(fmt::format("'{}' {}", kLanes[lane].name, lanes.size()));
     parts.push_back(fmt::format(
         "  data using ($3=={0}?($5+$6)/2:NaN):3:5:6:($3-0.38):($3+0.38) with boxxyerror fs solid "

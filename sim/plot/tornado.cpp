@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/script.h"
 
@@ -58,8 +59,7 @@ std::vector<Bars> bars_of(const Json& stored, const std::string& metric) {
     each.high_replanned = replanned(key.at("high"));
     if (each.reach() > kNothing) bars.push_back(each);
   }
-  std::stable_sort(bars.begin(), bars.end(),
-                   [](const Bars& a, const Bars& b) { return a.reach() > b.reach(); });
+  std::ranges::stable_sort(bars, std::ranges::greater(), &Bars::reach);
   constexpr std::size_t kMost = 16;
   if (bars.size() > kMost) bars.resize(kMost);
   return bars;
@@ -80,18 +80,17 @@ std::string change_marks(double reach, const Sheet& sheet) {
     for (int i = -3; i <= 3; ++i) ratios.push_back(1 + i * step);
   }
   while (ratios.size() > sheet.marks_across()) {  // every second, with that of no change
-    const auto one = std::find(ratios.begin(), ratios.end(), 1.0) - ratios.begin();
+    const auto one = std::ranges::find(ratios, 1.0) - ratios.begin();
     std::vector<double> kept;
     for (std::size_t i = static_cast<std::size_t>(one) % 2; i < ratios.size(); i += 2)
       kept.push_back(ratios[i]);
     if (kept.size() < 3) break;
     ratios = kept;
   }
-  std::vector<std::string> marks;
-  marks.reserve(ratios.size());
-  for (const double at : ratios)
-    marks.push_back(fmt::format("'{}{:.4g} %%' {}", at > 1 ? "+" : "", 100 * (at - 1), at));
-  return fmt::format("{}", fmt::join(marks, ", "));
+  const auto mark = [](double at) {
+    return fmt::format("'{}{:.4g} %%' {}", at > 1 ? "+" : "", 100 * (at - 1), at);
+  };
+  return fmt::format("{}", fmt::join(mapped(ratios, mark), ", "));
 }
 
 /// Makes names marks of the axis: those that are wider than `most` stand in two lines, what holds
@@ -151,7 +150,7 @@ std::string half(const std::string& title, std::size_t column, double top, doubl
 std::string metric_of(const Source& source, const Request& request) {
   const std::string metric = request.y.empty() ? "time" : request.y.front();
   constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
-  if (std::find(kMetrics.begin(), kMetrics.end(), metric) == kMetrics.end() || request.y.size() > 1)
+  if (!contains(kMetrics, metric) || request.y.size() > 1)
     throw UserError(fmt::format("tessera plot: --y: found {}, allowed one of {}{}",
                                 fmt::join(request.y, ", "), config::list_of(kMetrics),
                                 config::did_you_mean(metric, kMetrics)));

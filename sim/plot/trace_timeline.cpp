@@ -8,11 +8,13 @@
 #include "sim/plot/parts.h"
 #include "sim/plot/script.h"
 #include "sim/plot/trace_view.h"
+#include "sim/report/units.h"
 #include "sim/sweep/tables.h"
 
 namespace tessera::plot {
 namespace {
 
+using report::grouped;
 using trace::Recording;
 using Slices = std::vector<Recording::Slice>;
 
@@ -82,8 +84,8 @@ Inks inks_of(const TraceView& view, const TimelineRows& rows) {
       inks.key.emplace_back(inks.of_name[i], names[i]);
     }
   }
-  std::stable_sort(codelets.begin(), codelets.end(),
-                   [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
+  std::ranges::stable_sort(codelets,
+                           [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
   for (std::size_t i = 0; i < codelets.size(); ++i) {
     const bool own = i < kCodelets.size();
     inks.of_name[codelets[i]] = own ? kCodelets[i] : kOther;
@@ -138,7 +140,7 @@ std::string shared_boxes(const TraceView& view, const TimelineRows& rows, const 
 }
 
 bool too_many(const TraceView& view, const TimelineRows& rows) {
-  return std::any_of(rows.rows.begin(), rows.rows.end(), [&](const TimelineRow& row) {
+  return std::ranges::any_of(rows.rows, [&](const TimelineRow& row) {
     return std::count_if(row.slices->begin(), row.slices->end(), [&](const auto& slice) {
              return view.shows(slice);
            }) > static_cast<std::ptrdiff_t>(kMostColumns);
@@ -167,7 +169,7 @@ std::string arrows_of(const TraceView& view, bool summarised, TimelineRows& rows
                           (each.end - each.begin).count(), place_of(row) - place_of(from->second));
     }
   }
-  const std::size_t most = *std::max_element(dense.begin(), dense.end());
+  const std::size_t most = *std::ranges::max_element(dense);
   const bool drawn = count == 0 || (!summarised && count <= kMostArrows && most <= kMostTogether);
   if (!drawn)
     rows.notes.push_back(fmt::format("no arrows: {} transfers, at most {}, {} in {} cycles",
@@ -240,12 +242,13 @@ Figure trace_timeline(const Source& source, const Request& request) {
   TimelineRows rows = rows_of(view);
   const bool summarised = too_many(view, rows);
   if (summarised)
-    rows.notes.insert(rows.notes.begin(),
-                      fmt::format("summarised: {} supersteps in {} columns",
-                                  grouped(static_cast<std::uint64_t>(std::count_if(
-                                      view.trace->supersteps.begin(), view.trace->supersteps.end(),
-                                      [&](const auto& each) { return view.shows(each); }))),
-                                  Columns::over(view).count));
+    rows.notes.insert(
+        rows.notes.begin(),
+        fmt::format(
+            "summarised: {} supersteps in {} columns",
+            grouped(static_cast<std::uint64_t>(std::ranges::count_if(
+                view.trace->supersteps, [&](const auto& each) { return view.shows(each); }))),
+            Columns::over(view).count));
   const Inks inks = inks_of(view, rows);
   const std::string arrows = arrows_of(view, summarised, rows);
   Figure figure;

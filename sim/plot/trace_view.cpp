@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/script.h"
 #include "sim/trace/settings.h"
 
@@ -26,9 +27,7 @@ std::uint64_t cycle_of(const std::string& text, const char* option, const TraceV
 }
 
 std::vector<std::uint32_t> tiles_of_trace(const trace::Recording& trace) {
-  std::vector<std::uint32_t> tiles;
-  for (const auto& [number, tile] : trace.tiles) tiles.push_back(number);
-  return tiles;
+  return mapped(trace.tiles, [](const auto& tile) { return tile.first; });
 }
 
 /// Those of `known` that "0-15,20" names. Throws UserError for one that is not there.
@@ -43,7 +42,7 @@ std::vector<std::uint32_t> chosen_tiles(const std::string& text,
   try {
     std::vector<std::uint32_t> tiles;
     for (const TileId tile : trace::tiles_of(text, known.back() + 1)) {
-      if (!std::binary_search(known.begin(), known.end(), index(tile)))
+      if (!std::ranges::binary_search(known, index(tile)))
         throw UserError(fmt::format("tessera plot: --tiles: found {}, allowed {}, the tiles of {}",
                                     index(tile), ranges_of(known), file));
       tiles.push_back(index(tile));
@@ -115,13 +114,6 @@ std::string time_axis(const TraceView& view, const Sheet& sheet) {
   return fmt::format("set xrange [{}:{}]\nset xtics ({})\n", view.from, view.to,
                      number_marks(static_cast<double>(view.from), static_cast<double>(view.to),
                                   std::max(marks, 2U)));
-}
-
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  constexpr std::size_t kDigits = 3;
-  for (std::size_t at = text.size(); at > kDigits; at -= kDigits) text.insert(at - kDigits, ",");
-  return text;
 }
 
 }  // namespace tessera::plot

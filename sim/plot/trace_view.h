@@ -67,7 +67,4 @@ std::string trace_title(const Source& source, const Request& request);
 /// "set xrange ..." with marks.
 std::string time_axis(const TraceView& view, const Sheet& sheet);
 
-/// 6000 as "6,000".
-std::string grouped(std::uint64_t number);
-
 }  // namespace tessera::plot

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/plot/script.h"
 #include "sim/report/report.h"
 #include "sim/sweep/tables.h"
@@ -13,12 +14,12 @@ namespace {
 
 /// The columns of loss.csv, from 1; 0: there is none, or no number in it.
 std::size_t column_of(const Json& results, const std::string& csv, const std::string& name) {
-  const bool numbers = std::any_of(results.at(name).begin(), results.at(name).end(),
-                                   [](const Json& value) { return value.is_number(); });
+  const bool numbers =
+      std::ranges::any_of(results.at(name), [](const Json& value) { return value.is_number(); });
   if (!numbers) return 0;
   const std::vector<std::string> columns = sweep::cells_of_line(csv.substr(0, csv.find('\n')));
-  const auto found = std::find(columns.begin(), columns.end(), name);
-  return found == columns.end() ? 0 : static_cast<std::size_t>(found - columns.begin()) + 1;
+  const std::size_t found = index_in(columns, name);
+  return found == columns.size() ? 0 : found + 1;
 }
 
 /// Steps are whole: few have a mark each, one stands in the middle.
@@ -32,7 +33,7 @@ std::string axis_of_steps(std::size_t steps) {
 }  // namespace
 
 /// The loss of each step of a training and, where it was counted, the share of samples told right.
-/// Of many steps some are marked.
+/// Marks some of the steps where there are many.
 Figure training(const Source& source, const Request& request) {
   const Json& report = source.run->report;
   Figure figure;
