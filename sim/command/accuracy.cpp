@@ -23,7 +23,7 @@ bool gate(const std::string& what, bool passed) {
 bool near(double ratio) { return ratio >= 1 / kNear && ratio <= kNear; }
 
 bool judge_ratios(const AccuracyGate& kind, const std::vector<double>& ratios) {
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  const auto [least, most] = std::ranges::minmax_element(ratios);
   bool passed = true;
   if (kind.median_high > 0) {
     const double middle = median(ratios);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/command/docs.h"
+#include "sim/command/command_line.h"
 
 namespace tessera::command {
 namespace {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 
 namespace tessera::command {
@@ -36,9 +37,7 @@ bool is_section(const Json& schema) {
 }  // namespace
 
 std::vector<std::string> names_of(config::Presets presets) {
-  std::vector<std::string> names;
-  for (const config::Preset& preset : presets) names.emplace_back(preset.name);
-  return names;
+  return mapped(presets, [](const config::Preset& preset) { return std::string(preset.name); });
 }
 
 Option choosing_key(Option option, std::string path, const Simulator& simulator) {

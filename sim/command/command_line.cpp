@@ -74,8 +74,8 @@ void add_option(CLI::App& command, const Option& option) {
 std::vector<std::string> words_of(int argc, const char* const* argv,
                                   const std::vector<Command>& commands) {
   const auto takes_value = [&](const std::string& name) {
-    return std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
-      return std::any_of(command.options.begin(), command.options.end(), [&](const Option& option) {
+    return std::ranges::any_of(commands, [&](const Command& command) {
+      return std::ranges::any_of(command.options, [&](const Option& option) {
         return name == option.name && option.takes_value();
       });
     });
@@ -88,7 +88,7 @@ std::vector<std::string> words_of(int argc, const char* const* argv,
     words.push_back(std::move(word));
     if (empty) words.emplace_back();
   }
-  std::reverse(words.begin(), words.end());
+  std::ranges::reverse(words);
   return words;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "sim/base/errors.h"
@@ -14,5 +16,12 @@ ExitCode run_command_line(int argc, const char* const* argv, const Simulator& si
 
 /// All commands, each with its options. `simulator` outlives them.
 std::vector<Command> all_commands(const Simulator& simulator);
+
+/// tessera(1), in the language of man(7): what `--help` says of all commands, exit codes, examples.
+std::string manual_page(std::span<const Command> commands);
+
+/// A script for bash that completes commands, options, what options may be given, and files. It
+/// needs nothing but bash 4.
+std::string bash_completion(std::span<const Command> commands);
 
 }  // namespace tessera::command

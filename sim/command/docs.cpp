@@ -1,4 +1,3 @@
-#include "sim/command/docs.h"
 
 #include <array>
 #include <cstdio>
@@ -25,8 +24,8 @@ ExitCode docs(const std::string& what, const Simulator& simulator) {
   } else if (what == "bash") {
     fmt::print("{}", bash_completion(all_commands(simulator)));
   } else {
-    throw UserError(fmt::format("tessera docs: found {}, allowed {}{}", what,
-                                config::list_of(kWhats), config::did_you_mean(what, kWhats)));
+    throw UserError(
+        fmt::format("tessera docs: found {}, allowed {}", what, config::names_near(what, kWhats)));
   }
   return ExitCode::done;
 }

@@ -16,7 +16,7 @@
 #include "sim/base/errors.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
-#include "sim/command/point_run.h"
+#include "sim/command/point_runner.h"
 #include "sim/sweep/point_ids.h"
 
 namespace tessera::command {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/command/commands.h"
 #include "sim/command/glossary.h"
 #include "sim/config/nearest.h"
@@ -31,21 +32,18 @@ void print_names(const char* heading, const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> names_in(std::span<const report::Word> words) {
-  std::vector<std::string> names;
-  for (const report::Word& word : words) names.emplace_back(word.name);
-  return names;
+  return mapped(words, [](const report::Word& word) { return std::string(word.name); });
 }
 
 void print_words(const Glossary& glossary) {
   std::vector<std::string> keys;
   for (const Explanation& each : glossary.all())
-    if (each.from.starts_with("config key") &&
-        (keys.empty() || std::ranges::find(keys, each.name) == keys.end()))
+    if (each.from.starts_with("config key") && !contains(keys, each.name))
       keys.push_back(each.name);
-  std::vector<std::string> labels;
-  for (const report::Label& label : report::labels()) labels.emplace_back(label.text);
   print_names("words of summary and page", names_in(report::shown_words()));
-  print_names("as they are written there", labels);
+  print_names("as they are written there", mapped(report::labels(), [](const report::Label& label) {
+                return std::string(label.text);
+              }));
   print_names("keys of report.json", names_in(report::report_words()));
   print_names("keys that kernels add", names_in(report::run_words()));
   print_names("config keys", keys);
@@ -70,11 +68,10 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
   const std::string word = fmt::format("{}", fmt::join(words, " "));
   const std::vector<const Explanation*> found = glossary.find(word);
   if (found.empty()) {
-    const std::vector<std::string> names = glossary.names();
     throw UserError(fmt::format(
         "tessera explain: found {}, allowed a word of summary, report or page, or a config key "
         "(tessera explain lists them){}",
-        word, config::did_you_mean(word, config::views(names))));
+        word, config::did_you_mean(word, glossary.names())));
   }
   for (const Explanation* each : found) {
     const std::string unit = each->unit.empty() ? "" : fmt::format(" [{}]", each->unit);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/progress.h"
 #include "sim/config/nearest.h"
@@ -28,15 +29,11 @@ NumberKey key_named(const Config& config, const std::string& name) {
       [&](config::Fields& fields) { config.workload->visit(fields); }, "workload");
   keys.insert(keys.end(), others.begin(), others.end());
   std::erase_if(keys, [](const NumberKey& key) { return !key.is_integer; });
-  const auto found = std::find_if(keys.begin(), keys.end(),
-                                  [&](const NumberKey& key) { return key.path == name; });
+  const auto found = std::ranges::find(keys, name, &NumberKey::path);
   if (found != keys.end()) return *found;
-  std::vector<std::string> names;
-  names.reserve(keys.size());
-  for (const NumberKey& key : keys) names.push_back(key.path);
   throw UserError(fmt::format(
       "tessera check: --fit: found {}, allowed an integer of this machine or workload{}", name,
-      config::did_you_mean(name, config::views(names))));
+      config::did_you_mean(name, mapped(keys, &NumberKey::path))));
 }
 
 /// Tries values of one key. What the config itself does not allow, such as an odd number, is passed

@@ -17,7 +17,7 @@ bool gate(const std::string& what, bool passed) {
 }
 
 bool judge_ratios(const Regression& gates, const std::vector<double>& ratios) {
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  const auto [least, most] = std::ranges::minmax_element(ratios);
   bool passed = true;
   if (gates.each_within > 0) {
     const double worst = std::max(1 - *least, *most - 1);
@@ -111,8 +111,8 @@ std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& 
   std::vector<Passed> found;
   for (const std::string& name : names) {
     Group& group = groups.at(name);
-    std::stable_sort(group.curve.begin(), group.curve.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(group.curve,
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
     found.push_back(
         {name, group.published, passes(group.curve, 1), passes(group.curve, group.published)});
   }
@@ -143,7 +143,7 @@ bool point_passes(const Row& row) {
 
 bool judge_regression(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   bool passed = gate("every point has a number, where it was recorded",
-                     std::all_of(rows.begin(), rows.end(), point_passes));
+                     std::ranges::all_of(rows, point_passes));
   std::vector<double> ratios;
   for (const Row& row : rows) {
     if (row.error.empty() && row.point->published > 0) ratios.push_back(row.ratio());

@@ -27,7 +27,7 @@ struct Row {
   std::string error;          ///< why there is no number
   config::Json at = nullptr;  ///< the value that was best, where the point is the best of several
   config::Json columns = config::Json::object();           ///< key of the report to value
-  config::Json baseline_columns = config::Json::object();  ///< the same of the baseline
+  config::Json baseline_columns = config::Json::object();  ///< of the baseline, likewise
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
   [[nodiscard]] double ratio_with_unexplained() const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/config/run_config.h"
 #include "sim/config/writers.h"
@@ -107,8 +108,7 @@ void Glossary::add_keys(const Json& schema, const std::string& path, const std::
 template <class Is>
 void Glossary::take(std::vector<const Explanation*>& found, Is is) const {
   for (const Explanation& each : all_)
-    if (is(spoken(each.name)) && std::ranges::find(found, &each) == found.end())
-      found.push_back(&each);
+    if (is(spoken(each.name))) add_once(found, &each);
 }
 
 std::vector<const Explanation*> Glossary::find(std::string_view word) const {
@@ -168,9 +168,8 @@ std::vector<std::string> Glossary::names() const {
 Json Glossary::titles(const std::vector<std::string>& kernels) const {
   Json words = Json::array();
   for (const Explanation& each : all_) {
-    const bool theirs = std::ranges::any_of(each.kernels, [&](const std::string& kernel) {
-      return std::ranges::find(kernels, kernel) != kernels.end();
-    });
+    const bool theirs = std::ranges::any_of(
+        each.kernels, [&](const std::string& kernel) { return contains(kernels, kernel); });
     if (!each.kernels.empty() && !theirs) continue;
     const std::string unit = each.unit.empty() ? "" : fmt::format(" [{}]", each.unit);
     words.push_back({spoken(each.name), fmt::format("{}{} ({})", each.sentence, unit, each.from)});

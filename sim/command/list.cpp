@@ -80,8 +80,8 @@ ExitCode list(const std::string& what, const Simulator& simulator) {
   } else if (what == "sets") {
     list_sets(simulator);
   } else {
-    throw UserError(fmt::format("tessera list: found {}, allowed {}{}", what,
-                                config::list_of(kWhats), config::did_you_mean(what, kWhats)));
+    throw UserError(
+        fmt::format("tessera list: found {}, allowed {}", what, config::names_near(what, kWhats)));
   }
   return ExitCode::done;
 }

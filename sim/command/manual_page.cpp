@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/host_limit.h"
-#include "sim/command/docs.h"
+#include "sim/command/command_line.h"
 #include "sim/report/version.h"
 
 namespace tessera::command {

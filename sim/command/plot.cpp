@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/ranges.h"
 #include "sim/command/commands.h"
 #include "sim/config/nearest.h"
 #include "sim/plot/best.h"
@@ -28,14 +29,12 @@ std::filesystem::path folder_of(const std::string& origin) {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& found,
                          std::span<const std::string_view> allowed) {
-  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {}{}", option, found,
-                              config::list_of(allowed), config::did_you_mean(found, allowed)));
+  throw UserError(fmt::format("tessera plot: {}: found {}, allowed {}", option, found,
+                              config::names_near(found, allowed)));
 }
 
 std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const plot::Kind& kind : plot::kinds()) names.emplace_back(kind.name);
-  return names;
+  return mapped(plot::kinds(), [](const plot::Kind& kind) { return std::string(kind.name); });
 }
 
 const plot::Kind& kind_named(const std::string& name) {
@@ -53,8 +52,7 @@ const plot::Kind* kind_of(const PlotRequest& request) {
   const std::string& folder = request.folders.front();
   if (one && trace::is_trace(folder)) return &kind_named("timeline");
   if (one && plot::is_run_folder(folder)) return &kind_named("timeline");
-  const bool runs =
-      std::all_of(request.folders.begin(), request.folders.end(), plot::is_run_folder);
+  const bool runs = std::ranges::all_of(request.folders, plot::is_run_folder);
   if (runs && request.figure.x.empty()) return &kind_named("comparison");
   return one && sensitivity::is_stored(folder) ? &kind_named("tornado") : nullptr;
 }
@@ -62,7 +60,7 @@ const plot::Kind* kind_of(const PlotRequest& request) {
 std::vector<std::string> formats_of(const PlotRequest& request) {
   constexpr std::array<std::string_view, 3> kFormats = {"svg", "pdf", "png"};
   for (const std::string& format : request.formats) {
-    if (std::find(kFormats.begin(), kFormats.end(), format) == kFormats.end()) {
+    if (!contains(kFormats, format)) {
       refuse("--format", format, kFormats);
     }
   }
@@ -74,8 +72,8 @@ std::vector<std::string> formats_of(const PlotRequest& request) {
 void require_log(const std::string& log, const plot::Kind& kind) {
   const std::string_view axes = kind.logs;
   if (log.empty() || (log == plot::kNoLog && !axes.empty())) return;
-  const bool known = std::all_of(
-      log.begin(), log.end(), [&](char axis) { return axes.find(axis) != std::string_view::npos; });
+  const bool known = std::ranges::all_of(
+      log, [&](char axis) { return axes.find(axis) != std::string_view::npos; });
   if (known) return;
   if (axes.empty())
     throw UserError(fmt::format(
@@ -89,7 +87,7 @@ plot::Sheet sheet_of(const PlotRequest& request) {
   if (!request.width.empty()) sheet.width = plot::inches_of(request.width, "--width");
   if (!request.height.empty()) sheet.height = plot::inches_of(request.height, "--height");
   if (!request.size.empty()) sheet.size = plot::points_of(request.size, "--size");
-  const bool plain = std::none_of(sheet.font.begin(), sheet.font.end(), [](unsigned char c) {
+  const bool plain = std::ranges::none_of(sheet.font, [](unsigned char c) {
     return std::iscntrl(c) != 0 || c == ',' || c == '\'' || c == '"';
   });
   if (sheet.font.empty() || !plain)
@@ -109,7 +107,7 @@ bool asks_for_trace(const plot::Request& figure) {
 std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
   const bool needed = kind != nullptr && kind->needs == plot::Needs::trace;
   const bool can = needed || (kind != nullptr && kind->needs == plot::Needs::run_or_trace);
-  const auto given = std::find_if(request.folders.begin(), request.folders.end(), trace::is_trace);
+  const auto given = std::ranges::find_if(request.folders, trace::is_trace);
   std::string found = given == request.folders.end() ? "" : *given;
   if (!can && (!found.empty() || asks_for_trace(request.figure)))
     throw UserError(fmt::format(
@@ -174,8 +172,8 @@ report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
 void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot::Request& figure) {
   const std::string time = "time.cycles", predicted = "prediction.cycles";
   const auto have = [&](const std::string& path) {
-    return std::any_of(rows.rows.begin(), rows.rows.end(),
-                       [&](const plot::Row& row) { return plot::number(row, path).has_value(); });
+    return std::ranges::any_of(
+        rows.rows, [&](const plot::Row& row) { return plot::number(row, path).has_value(); });
   };
   const bool by_time = figure.y.empty() && kind.needs == plot::Needs::runs && kind.y == time;
   if (by_time && kind.name != "stacked" && !have(time) && have(predicted)) figure.y = {predicted};
@@ -185,7 +183,7 @@ void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot:
 /// the best one stays.
 void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
   const auto given = [&](const std::string& path, const char* option) {
-    if (std::find(figure.best.begin(), figure.best.end(), path) != figure.best.end()) {
+    if (contains(figure.best, path)) {
       throw UserError(
           fmt::format("tessera plot: {}: found {}, allowed what --best is not over", option, path));
     }

@@ -1,17 +1,127 @@
 #include "sim/command/point_runner.h"
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "sim/base/host_limit.h"
-#include "sim/command/interruption.h"
 
 namespace tessera::command {
 namespace {
 
 constexpr const char* kStarved = "starved";
 
+// Signals reach nothing else.
+volatile std::sig_atomic_t came_ = 0;
+
+void notice(int /*signal*/) { came_ = 1; }
+
+/// While it lives, SIGINT and SIGTERM end no process but are noticed; they come only while a wait
+/// lets them through.
+class Interruption {
+ public:
+  Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+  ~Interruption();
+
+  [[nodiscard]] bool came() const;
+  /// The mask of signals for such a wait (ppoll).
+  [[nodiscard]] const sigset_t* let_through() const { return &before_; }
+
+ private:
+  sigset_t before_{};
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+Interruption::Interruption() {
+  came_ = 0;
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &both, &before_);
+  struct sigaction action {};
+  action.sa_handler = notice;
+  ::sigaction(SIGINT, &action, &interrupt_);
+  ::sigaction(SIGTERM, &action, &terminate_);
+}
+
+Interruption::~Interruption() {
+  ::sigaction(SIGINT, &interrupt_, nullptr);
+  ::sigaction(SIGTERM, &terminate_, nullptr);
+  ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool Interruption::came() const { return came_ != 0; }
+
+std::string status_of(ExitCode code) {
+  if (code == ExitCode::user_error) return "failed";
+  if (code == ExitCode::host_limit) return "starved";
+  return code == ExitCode::no_progress ? "stuck" : "defect";
+}
+
+/// The result of `answer`, which fills one with this status; what it throws is the result instead.
+sweep::Result answered(const char* status, const config::Config& config,
+                       const std::function<void(sweep::Result&)>& answer) {
+  sweep::Result result{status, "", seed_of(config.resolved), nullptr};
+  try {
+    answer(result);
+  } catch (const std::exception&) {
+    const Failure failure = current_failure();
+    result.status = status_of(failure.code);
+    result.error = failure.message;
+  }
+  return result;
+}
+
 }  // namespace
+
+config::Json seed_of(const config::Json& resolved) {
+  const config::Json& workload = resolved.at("workload");
+  return workload.contains("seed") ? workload.at("seed") : resolved.at("run").at("seed");
+}
+
+sweep::Result run_point(const config::Config& config, const Simulator& simulator) {
+  return answered("done", config, [&](sweep::Result& result) {
+    const report::Built built = simulator.build(config);
+    const report::Outcome outcome = simulator.run(config, built, {});
+    report::Report report = report::make_report(config, built, outcome);
+    if (!report.passed()) {
+      result.status = "wrong";
+      result.error = "the result is wrong: " + outcome.check.problem;
+    }
+    result.report = std::move(report.json);
+  });
+}
+
+sweep::Result predict_point(const config::Config& config, const Forecast& forecast) {
+  return answered("predicted", config, [&](sweep::Result& result) {
+    const sensitivity::Answer answer = forecast(config);
+    if (!answer.error.empty()) throw UserError(answer.error);
+    result.report = report::predicted_report(config, answer);
+  });
+}
+
+PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator) {
+  if (way == sweep::Way::simulated)
+    return [&simulator](const config::Config& config) { return run_point(config, simulator); };
+  Forecast known;
+  try {
+    known = simulator.forecast(first);
+  } catch (const UserError&) {  // it has no plan, which its own answer says
+    known = nullptr;
+  }
+  return [known, &simulator](const config::Config& config) {
+    return predict_point(
+        config, known ? known : [&](const config::Config& itself) {
+          return simulator.forecast(itself)(itself);
+        });
+  };
+}
 
 bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress) {
   const Interruption interruption;

@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "sim/base/errors.h"
+#include "sim/sweep/store.h"
 
 namespace tessera::command {
 
@@ -35,5 +38,32 @@ void Progress::show(const std::string& text) {
 }
 
 void Progress::clear() { show(""); }
+
+void SweepProgress::count(const std::string& status) {
+  ++counted_;
+  if (!sweep::has_numbers(status)) ++not_done_;
+}
+
+void SweepProgress::show() {
+  constexpr double kAtLeast = 0.1;
+  const double now = watch_.seconds();
+  if (now - shown_at_ < kAtLeast) return;
+  shown_at_ = now;
+  const double rate = static_cast<double>(counted_) / now;
+  std::string text = fmt::format("{}: {} of {} points", name_, counted_, points_);
+  if (counted_ > 0) {
+    text += fmt::format(", {:.3g} a second, {} left", rate,
+                        time_left(static_cast<double>(points_ - counted_) / rate));
+  }
+  if (not_done_ > 0) text += fmt::format(", {} not done", not_done_);
+  line_.show(text);
+}
+
+std::string time_left(double seconds) {
+  constexpr double kMinute = 60, kHour = 3600;
+  if (seconds < 2 * kMinute) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 2 * kHour) return fmt::format("{:.0f} min", seconds / kMinute);
+  return fmt::format("{:.1f} h", seconds / kHour);
+}
 
 }  // namespace tessera::command

@@ -9,6 +9,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
+#include "sim/base/ranges.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/commands.h"
 #include "sim/command/glossary.h"
@@ -52,18 +53,16 @@ ExitCode report_sweep(const ReportRequest& request) {
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
-  std::vector<report::RunFolder> runs;
-  for (const std::string& folder : request.runs) runs.push_back(report::read_run(folder));
+  const std::vector<report::RunFolder> runs = mapped(request.runs, report::read_run);
   if (request.top) {
     for (const report::RunFolder& run : runs) {
       fmt::print("{}{}", &run == runs.data() ? "" : "\n", report::top(run, report::analyse(run)));
     }
     return ExitCode::done;
   }
-  std::vector<std::string> kernels;
-  kernels.reserve(runs.size());
-  for (const report::RunFolder& run : runs)
-    kernels.push_back(run.report.at("config").at("workload").at("kernel").get<std::string>());
+  const std::vector<std::string> kernels = mapped(runs, [](const report::RunFolder& run) {
+    return run.report.at("config").at("workload").at("kernel").get<std::string>();
+  });
   const std::string file = page_file(request);
   return write_page(file, report::page(runs, Glossary(simulator.catalogue).titles(kernels)));
 }

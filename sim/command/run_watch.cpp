@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/sweep_progress.h"
+#include "sim/command/progress.h"
 
 namespace tessera::command {
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ranges.h"
 #include "sim/base/whole_file.h"
 #include "sim/config/nearest.h"
 
@@ -43,18 +44,15 @@ void require_file(const std::string& file, const std::string& save) {
 }
 
 std::vector<std::string> names_of(const program::Program& program) {
-  std::vector<std::string> names;
-  for (const program::Tensor& tensor : program.tensors()) names.push_back(tensor.name);
-  return names;
+  return mapped(program.tensors(), &program::Tensor::name);
 }
 
 /// Returns what is wrong with a name; empty: nothing.
 std::string problem_of(const std::string& name, const std::vector<std::string>& names,
                        std::string_view others) {
-  if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-  const std::vector<std::string_view> all = config::views(names);
-  return fmt::format("found no tensor \"{}\", allowed {}{}{}", name, others, config::list_of(all),
-                     config::did_you_mean(name, all));
+  if (contains(names, name)) return {};
+  return fmt::format("found no tensor \"{}\", allowed {}{}", name, others,
+                     config::names_near(name, names));
 }
 
 std::vector<std::string> split(const std::string& list) {
@@ -121,9 +119,7 @@ std::string write_tensors(const std::vector<TensorFile>& files, const report::Ou
   std::set<std::string> written;
   std::string lines;
   for (const TensorFile& file : files) {
-    const auto tensor =
-        std::find_if(outcome.tensors.begin(), outcome.tensors.end(),
-                     [&](const report::SavedTensor& saved) { return saved.name == file.tensor; });
+    const auto tensor = std::ranges::find(outcome.tensors, file.tensor, &report::SavedTensor::name);
     tessera::check(tensor != outcome.tensors.end(), "run: tensor {} was not read", file.tensor);
     if (const fs::path parent = fs::path(file.file).parent_path(); !parent.empty())
       create_folder(parent.string());

@@ -13,6 +13,7 @@
 #include "sim/base/errors.h"
 #include "sim/base/leftovers.h"
 #include "sim/base/parallel.h"
+#include "sim/base/ranges.h"
 #include "sim/base/whole_file.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
@@ -65,23 +66,19 @@ bool is_at_or_below(const std::string& path, const std::string& parent) {
 /// Leaves the keys that are asked for.
 void choose(std::vector<Key>& keys, const std::vector<std::string>& wanted) {
   if (wanted.empty()) return;
-  std::vector<std::string> known;
-  known.reserve(keys.size());
-  for (const Key& key : keys) known.push_back(key.number.path);
+  const auto known = mapped(keys, [](const Key& key) { return key.number.path; });
   for (const std::string& path : wanted) {
-    const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& each) {
-      return is_at_or_below(each, path);
-    });
+    const bool found = std::ranges::any_of(
+        known, [&](const std::string& each) { return is_at_or_below(each, path); });
     if (!found)
       throw UserError(
           fmt::format("tessera sensitivity: --key: found {}, allowed a key of the "
                       "machine that is a number, or a group of them{}",
-                      path, config::did_you_mean(path, config::views(known))));
+                      path, config::did_you_mean(path, known)));
   }
   std::erase_if(keys, [&](const Key& key) {
-    return std::none_of(wanted.begin(), wanted.end(), [&](const std::string& path) {
-      return is_at_or_below(key.number.path, path);
-    });
+    return std::ranges::none_of(
+        wanted, [&](const std::string& path) { return is_at_or_below(key.number.path, path); });
   });
 }
 
@@ -153,9 +150,9 @@ bool simulate(const Config& base, sensitivity::Result& result, const std::string
   std::vector<PointTask> tasks;
   for (const Question& each : all) {
     names.push_back(ids.of(each.config()));
-    const bool known = store.find(names.back()).has_value() ||
-                       std::any_of(tasks.begin(), tasks.end(),
-                                   [&](const PointTask& task) { return task.id == names.back(); });
+    const bool known =
+        store.find(names.back()).has_value() ||
+        std::ranges::any_of(tasks, [&](const PointTask& task) { return task.id == names.back(); });
     if (!known) tasks.push_back({names.back(), each.config});
   }
   SweepProgress progress(base.name, tasks.size(), quiet);

@@ -10,8 +10,7 @@ namespace {
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> rank(values.size());
   for (std::size_t first = 0; first < order.size();) {
     std::size_t last = first;
@@ -47,7 +46,7 @@ std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
 }  // namespace
 
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
@@ -58,8 +57,8 @@ double mean(const std::vector<double>& values) {
 
 double share_within(const std::vector<double>& values, double low, double high) {
   if (values.empty()) return 0;
-  const auto inside = std::count_if(values.begin(), values.end(),
-                                    [&](double value) { return value >= low && value <= high; });
+  const auto inside =
+      std::ranges::count_if(values, [&](double value) { return value >= low && value <= high; });
   return static_cast<double>(inside) / static_cast<double>(values.size());
 }
 

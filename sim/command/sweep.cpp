@@ -1,6 +1,7 @@
 #include "sim/command/sweep.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <map>
@@ -8,18 +9,19 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/ranges.h"
 #include "sim/base/stopwatch.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
 #include "sim/command/point_runner.h"
 #include "sim/command/progress.h"
-#include "sim/command/require_yes.h"
-#include "sim/command/sweep_progress.h"
 #include "sim/command/sweep_summary.h"
+#include "sim/report/units.h"
 #include "sim/sweep/folder_lock.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/tables.h"
@@ -54,6 +56,32 @@ Shard parse_shard(const std::string& text) {
         "tessera sweep: --shard: found {}, allowed i/n with i from 1 to n, for example 2/8", text));
   }
   return shard;
+}
+
+/// So many points are simulated without a question.
+inline constexpr std::size_t kMostUnasked = 1000;
+
+/// The first letter of a line of standard input; line end if there is none.
+char first_letter() {
+  std::array<char, 64> line{};
+  return std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr ? '\n' : line[0];
+}
+
+/// Where more points than that are to be simulated: asks the terminal whether to. Throws UserError
+/// if the answer is not yes or there is no terminal.
+void require_yes(const std::string& name, std::size_t points) {
+  if (points <= kMostUnasked) return;
+  const std::string count = report::grouped(points);
+  const std::string most = report::grouped(kMostUnasked);
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1)
+    throw UserError(fmt::format(
+        "tessera sweep: {}: found {} points to simulate, allowed {} unless --yes is given; "
+        "--dry-run lists them, --predict plans them only",
+        name, count, most));
+  tell(fmt::format("{}: simulate {} points? [y/N] ", name, count));
+  const char answer = first_letter();
+  if (answer == 'y' || answer == 'Y') return;
+  throw UserError("tessera sweep: not confirmed: nothing was run; --dry-run lists the points");
 }
 
 /// The first point of each id that has no result yet.
@@ -141,10 +169,9 @@ bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, 
   if (wanted.empty()) return true;
   const unsigned jobs =
       request.jobs > 0 ? request.jobs : std::max(1U, std::thread::hardware_concurrency());
-  std::vector<PointTask> tasks;
-  tasks.reserve(wanted.size());
-  for (const Point* point : wanted)
-    tasks.push_back({point->id, [&sweep, point] { return sweep.config(*point); }});
+  const std::vector<PointTask> tasks = mapped(wanted, [&sweep](const Point* point) {
+    return PointTask{point->id, [&sweep, point] { return sweep.config(*point); }};
+  });
   progress.show();
   const PointAnswer answer =
       point_answer(way_of(request), sweep.config(*wanted.front()), simulator);

@@ -65,7 +65,7 @@ void print_totals(const std::vector<ValidatedSet>& sets) {
              "median", "mean", fmt::format("within {:g}x", kNear));
   for (const Total& total : totals(sets)) print_total(total);
   const auto count = [&](const auto& holds) {
-    return static_cast<std::size_t>(std::count_if(sets.begin(), sets.end(), holds));
+    return static_cast<std::size_t>(std::ranges::count_if(sets, holds));
   };
   const auto short_of = [](const ValidatedSet& each) {
     return each.reproduces == false && !each.set->shortfall.empty();

@@ -13,8 +13,7 @@
 #include "sim/command/accuracy.h"
 #include "sim/command/choices.h"
 #include "sim/command/commands.h"
-#include "sim/command/sweep_progress.h"
-#include "sim/command/validation_page.h"
+#include "sim/command/progress.h"
 #include "sim/command/validation_runs.h"
 #include "sim/command/validation_table.h"
 #include "sim/config/nearest.h"
@@ -96,8 +95,7 @@ struct Wanted {
 };
 
 const config::Preset* find_preset(config::Presets presets, const std::string& name) {
-  const auto found = std::find_if(presets.begin(), presets.end(),
-                                  [&](const config::Preset& each) { return each.name == name; });
+  const auto found = std::ranges::find(presets, name, &config::Preset::name);
   return found == presets.end() ? nullptr : &*found;
 }
 

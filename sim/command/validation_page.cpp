@@ -1,9 +1,8 @@
-#include "sim/command/validation_page.h"
-
 #include <string_view>
 
 #include "sim/base/embedded.h"
 #include "sim/command/statistics.h"
+#include "sim/command/validation_table.h"
 #include "sim/report/page.h"
 #include "sim/report/version.h"
 

@@ -119,7 +119,7 @@ class Part {
   Part(const Layers& layers, const Json& value, std::string path)
       : layers_(layers), value_(value), path_(std::move(path)) {}
 
-  /// What stands at `key`; nothing if nothing. Throws ConfigError for another kind.
+  /// The object at `key`, or an empty one. Throws ConfigError for another kind.
   [[nodiscard]] Json object(const std::string& key) const {
     Json value = value_.value(key, Json::object());
     if (!value.is_object()) wrong(key, value, kObject);
@@ -194,12 +194,8 @@ Line read_line(const Layers& layers, const Json& value, const std::string& path,
   const Part part(layers, value, path);
   line.points = part.texts("points");
   for (const Json& at : part.list("at")) line.at.push_back(at.get<double>());
-  const auto known = [&](const std::string& name) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const ValidationPoint& point) { return point.name == name; });
-  };
   for (const std::string& name : line.points)
-    if (!known(name))
+    if (std::ranges::find(points, name, &ValidationPoint::name) == points.end())
       throw ConfigError(layers.origin(path), config::join(path, "points"),
                         fmt::format("found {}, allowed the name of a point", name));
   constexpr std::size_t kLeast = 3;
@@ -217,7 +213,7 @@ void require_known(const Layers& layers, const ValidationSet& set) {
   const auto has = [&](const ValidationPoint& point) {
     return context_number(point, over).has_value();
   };
-  if (std::any_of(set.points.begin(), set.points.end(), has)) return;
+  if (std::ranges::any_of(set.points, has)) return;
   throw ConfigError(layers.origin("crossing"), "crossing.over",
                     fmt::format("found {}, allowed the name of a number in points' context", over));
 }

@@ -45,7 +45,7 @@ struct ValidationPoint {
   std::string why;  ///< what makes ours faster or slower; empty: nothing to say
   Metric metric;
   config::Json set;       ///< key path to value, on top of the set's base
-  config::Json baseline;  ///< the same, on top of the set's baseline
+  config::Json baseline;  ///< key path to value, on top of the set's baseline
   BestOf best;
   double unexplained = 0;  ///< the set's, beside the simulated value
   config::Json context;    ///< further published numbers by name, for the table only

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/ranges.h"
 #include "sim/command/accuracy.h"
 #include "sim/sweep/tables.h"
 
@@ -18,11 +19,7 @@ using config::Json;
 std::vector<std::string> context_of(const std::vector<Row>& rows) {
   std::vector<std::string> names;
   for (const Row& row : rows) {
-    for (const auto& item : row.point->context.items()) {
-      if (std::find(names.begin(), names.end(), item.key()) == names.end()) {
-        names.push_back(item.key());
-      }
-    }
+    for (const auto& item : row.point->context.items()) add_once(names, item.key());
   }
   return names;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/gates.h"
+#include "sim/command/accuracy.h"
 
 /// The table of a validation set, printed and as CSV.
 namespace tessera::command {
@@ -14,5 +14,9 @@ void print_row(const Row& row);
 /// Name, axes, published, simulated, ratio, shares of the simulated cycles, speed-ups, evidence and
 /// verdicts, context, columns of the report and of the baseline's.
 std::string table_csv(const ValidationSet& set, const std::vector<Row>& rows);
+
+/// One HTML page of them: published beside simulated, residuals by axis, citations, and what each
+/// model says that it leaves out.
+std::string validation_page(const std::vector<ValidatedSet>& sets);
 
 }  // namespace tessera::command
