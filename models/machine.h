@@ -24,7 +24,7 @@ struct RunOptions {
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   bool profile = false;                        ///< of codelets, for Machine::profile (slower)
-  RunProgress* progress = nullptr;             ///< the same
+  RunProgress* progress = nullptr;             ///< null: none; outlives the machine
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };
 

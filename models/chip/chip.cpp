@@ -133,7 +133,7 @@ void Chip::release_exchanges() {
     released.insert(released.end(), tiles.begin(), tiles.end());
     waiting.erase(waiting.begin());
   }
-  std::sort(released.begin(), released.end());
+  std::ranges::sort(released);
   if (!released.empty()) run_ahead(released, [](Tile&) {});
   if (!waiting.empty()) notify_at(fabric_.done, waiting.begin()->first);
 }

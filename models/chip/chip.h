@@ -13,14 +13,13 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "models/chip/clock.h"
-#include "models/chip/exchange_module.h"
+#include "models/chip/exchanges.h"
 #include "models/chip/host_port.h"
 #include "models/chip/ledger.h"
 #include "models/chip/recordings.h"
 #include "models/chip/sram.h"
 #include "models/sync/sync.h"
 #include "models/tile/tile.h"
-#include "models/tile/tile_module.h"
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
 #include "sim/program/image.h"
@@ -29,6 +28,30 @@
 
 namespace tessera {
 
+/// A tile's place in the machine's structure. It has no process: the chip runs its tiles.
+class TileModule : public sc_core::sc_module {
+ public:
+  TileModule(const sc_core::sc_module_name& name, const Tile& tile)
+      : sc_module(name), tile_(tile) {}
+  [[nodiscard]] const Tile& tile() const { return tile_; }
+  const char* kind() const override { return "Tile"; }
+
+ private:
+  const Tile& tile_;
+};
+
+/// The chip's fabric as a module: exchanges being gathered, and one event for those that are done.
+class ExchangeModule : public sc_core::sc_module {
+ public:
+  ExchangeModule(const sc_core::sc_module_name& name, std::unique_ptr<fabric::Fabric> fabric)
+      : sc_module(name), exchanges(std::move(fabric)), done("done") {}
+
+  Exchanges exchanges;
+  sc_core::sc_event done;  ///< notified at the first of `waiting`
+  /// Tiles that go on when their exchange is done, by the cycle of the first of them.
+  std::multimap<Cycle, std::vector<TileId>> waiting;
+};
+
 /// The tiles with their fabric and barriers. Between two interactions a tile is alone, so the chip
 /// takes all tiles released at one time, runs them ahead on host threads, collects their arrivals
 /// in an array and schedules one event a barrier or exchange, not one a tile.
@@ -36,7 +59,7 @@ class Chip : public sc_core::sc_module {
  public:
   struct Config {
     MachineConfig machine;
-    bool measure_host = false;         ///< whether transfers of the program are measured
+    bool measure_host = false;         ///< transfers of the program are measured
     std::uint64_t shuffle = 0;         ///< runs the tiles of a batch in a random order, for tests
     std::uint64_t tile_steps = 0;      ///< tiles x rows of RunResult::tile_steps
     trace::RunTrace* trace = nullptr;  ///< null: none

@@ -1,6 +1,7 @@
 #include "models/chip/chip.h"
 #include "models/chip/stuck_tiles.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 
 // Messages of a chip on which no tile progresses.
 namespace tessera {
@@ -42,10 +43,8 @@ std::string Chip::state(TileId tile) const {
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
-  std::vector<std::string> states;
-  states.reserve(tiles_.size());
-  for (const Tile& tile : tiles_) states.push_back(state(tile.id()));
-  return NoProgress(problem + summarise_tiles(states));
+  return NoProgress(problem + summarise_tiles(mapped(
+                                  tiles_, [this](const Tile& tile) { return state(tile.id()); })));
 }
 
 /// Names the lowest tile that waits there, and the lowest that waits for another step.

@@ -18,13 +18,13 @@ void Exchanges::start(const fabric::Participant& participant) {
 
 std::vector<Exchanges::Finished> Exchanges::finish(HostThreads& threads) {
   std::vector<Finished> result;
-  std::sort(complete_.begin(), complete_.end());
+  std::ranges::sort(complete_);
   for (const std::uint32_t number : complete_) {
     Finished finished;
     finished.participants = std::move(gathering_.at(number).participants);
     gathering_.erase(number);
-    std::sort(finished.participants.begin(), finished.participants.end(),
-              [](const auto& a, const auto& b) { return a.tile < b.tile; });
+    std::ranges::sort(finished.participants,
+                      [](const auto& a, const auto& b) { return a.tile < b.tile; });
     for (const fabric::Participant& participant : finished.participants)
       finished.begin = std::max(finished.begin, participant.start);
     finished.outcome = fabric_->exchange(finished.participants, threads);
@@ -37,8 +37,8 @@ std::vector<Exchanges::Finished> Exchanges::finish(HostThreads& threads) {
 std::string Exchanges::missing(TileId tile) const {
   for (const auto& [number, gathering] : gathering_) {
     const auto& started = gathering.participants;
-    if (std::none_of(started.begin(), started.end(),
-                     [tile](const auto& participant) { return participant.tile == tile; }))
+    if (std::ranges::none_of(started,
+                             [tile](const auto& participant) { return participant.tile == tile; }))
       continue;
     return fmt::format("exchange {}, waiting for {} of {} participants", number,
                        gathering.expected - started.size(), gathering.expected);

@@ -41,7 +41,7 @@ void TileStepRecorder::close(bool measured) {
     }
     ++supersteps_;
   }
-  std::fill(open_.begin(), open_.end(), 0);
+  std::ranges::fill(open_, 0);
 }
 
 void TileStepRecorder::merge() {

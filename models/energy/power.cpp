@@ -10,8 +10,8 @@ namespace tessera::energy {
 namespace {
 
 double volts_at(const std::vector<VoltagePoint>& points, double ghz) {
-  const auto above = std::find_if(points.begin(), points.end(),
-                                  [&](const VoltagePoint& point) { return point.ghz >= ghz; });
+  const auto above =
+      std::ranges::find_if(points, [&](const VoltagePoint& point) { return point.ghz >= ghz; });
   check(above != points.end(), "energy: no voltage at {} GHz", ghz);
   if (above == points.begin()) return above->volts;
   const VoltagePoint& below = *(above - 1);

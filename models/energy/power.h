@@ -10,7 +10,7 @@ struct Power {
   explicit Power(const MachineConfig& machine);
 
   double volts;          ///< 0: the table has no points
-  double dynamic;        ///< what dynamic energies are multiplied by: (volts / nominal)^2
+  double dynamic;        ///< factor of dynamic energies: (volts / nominal)^2
   double leakage_watts;  ///< of SRAM by size, of logic by area
   double clock_watts;    ///< of clock trees, by area of logic
 };

@@ -5,16 +5,27 @@
 #include <string>
 #include <vector>
 
-#include "models/tile/activity_account.h"
 #include "models/tile/arrival.h"
 #include "models/tile/tile_program.h"
-#include "models/tile/tile_settings.h"
 #include "models/tile/workers.h"
 #include "sim/engine/session.h"
 #include "sim/report/run_result.h"
 #include "sim/trace/tile_log.h"
 
 namespace tessera {
+
+/// Activity of one tile, for energy and bounds: since its last barrier, and in all that was
+/// measured.
+struct ActivityAccount {
+  TileActivity open;
+  TileActivity measured;
+
+  /// Ends a span; it counts if `keep`.
+  void close(bool keep) {
+    if (keep) measured.add(open);
+    open = {};
+  }
+};
 
 /// One core with its SRAM: a supervisor and its workers, run ahead alone between interactions.
 /// The supervisor of a barrel has an issue port of its own; where contexts share a pipeline it is
@@ -117,7 +128,7 @@ class Tile {
   ExchangeState exchange_ = ExchangeState::none;
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
-  bool exchanged_ = false;  ///< whether the span has exchanged anything
+  bool exchanged_ = false;  ///< the span has exchanged something
   // The supervisor's own at the span's start, less what workers have done since.
   std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;

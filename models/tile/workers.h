@@ -8,12 +8,24 @@
 #include "models/tile/race_check.h"
 #include "models/tile/shared_pipeline.h"
 #include "models/tile/tile_program.h"
-#include "models/tile/tile_settings.h"
 #include "sim/base/errors.h"
+#include "sim/base/types.h"
 #include "sim/engine/session.h"
+#include "sim/machine/machine_config.h"
 #include "sim/report/run_result.h"
 
 namespace tessera {
+
+/// Settings that all tiles of a machine share in one run.
+struct TileSettings {
+  TileConfig tile;
+  Cycle max_cycles;        ///< code that passes it has made no progress
+  std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
+  bool check_races = false;
+  bool count_activity = false;   ///< for Tile::record(ActivityAccount*)
+  bool profile = false;          ///< of codelets, for engine::profile
+  std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
+};
 
 /// The worker contexts of one tile and its weight store.
 /// Timing: on a barrel, and under `single`, a worker's slots depend on itself alone: it runs to its
