@@ -4,11 +4,9 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,24 +21,6 @@ namespace tessera::plot {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Said {
-  int status;
-  std::string text;
-};
-
-Said shell(const std::string& line) {
-  FILE* const pipe = ::popen((line + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw UserError(fmt::format("tessera plot: {}: cannot be run", line));
-  Said said{0, ""};
-  std::array<char, 4096> buffer;
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    said.text.append(buffer.data(), got);
-  }
-  const int status = ::pclose(pipe);
-  said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return said;
-}
 
 /// File that gnuplot draws into: nothing of it remains, whoever is killed.
 class UnnamedFile {
@@ -96,7 +76,7 @@ std::string terminals(const Sheet& sheet) {
 }  // namespace
 
 void require_gnuplot() {
-  if (shell("command -v gnuplot").status == 0) return;
+  if (sweep::shell("tessera plot", "command -v gnuplot").status == 0) return;
   throw UserError(
       "tessera plot: gnuplot is not installed here; "
       "on Debian: sudo apt-get install -y gnuplot-nox");
@@ -138,9 +118,9 @@ void draw(const Figure& figure, const std::string& folder, const std::string& na
     const UnnamedFile drawn;
     const std::string settings =
         fmt::format("format={}; output={}", literal(format), literal(drawn.path()));
-    const Said said =
-        shell(fmt::format("cd {} && gnuplot -e {} {}", sweep::shell_word(folder),
-                          sweep::shell_word(settings), sweep::shell_word(name + ".gp")));
+    const sweep::ShellAnswer said = sweep::shell(
+        "tessera plot", fmt::format("cd {} && gnuplot -e {} {}", sweep::shell_word(folder),
+                                    sweep::shell_word(settings), sweep::shell_word(name + ".gp")));
     if (said.status != 0)
       throw UserError(fmt::format("{}.gp: gnuplot: {}", base.string(), said.text));
     write_whole(base.string() + "." + format, drawn.text());

@@ -31,21 +31,12 @@ std::string head(const SlurmJob& job, const std::string& name) {
       name, job.jobs);
 }
 
-/// Runs a command of the shell and returns what it prints.
+/// Output of a command that succeeds.
 std::string output_of(const std::string& line) {
-  FILE* const pipe = ::popen((line + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) throw UserError(fmt::format("tessera sweep: {}: cannot be run", line));
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    text.append(buffer.data(), got);
-  }
-  const int status = ::pclose(pipe);
-  while (text.ends_with('\n')) text.pop_back();
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw UserError(fmt::format("tessera sweep: {}: {}", line, text));
-  }
-  return text;
+  ShellAnswer answer = shell("tessera sweep", line);
+  while (answer.text.ends_with('\n')) answer.text.pop_back();
+  if (answer.status != 0) throw UserError(fmt::format("tessera sweep: {}: {}", line, answer.text));
+  return answer.text;
 }
 
 /// "12" or "12;cluster" as `sbatch --parsable` prints it, after whatever a site adds above.
@@ -112,6 +103,19 @@ Submitted submit(const SlurmJob& given, std::size_t points) {
       sbatch(fmt::format("{} --dependency=afterany:{}", log("collect.log"), submitted.array_job),
              "collect.sh");
   return submitted;
+}
+
+ShellAnswer shell(const std::string& caller, const std::string& line) {
+  FILE* const pipe = ::popen((line + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) throw UserError(fmt::format("{}: {}: cannot be run", caller, line));
+  ShellAnswer answer{0, ""};
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    answer.text.append(buffer.data(), got);
+  }
+  const int status = ::pclose(pipe);
+  answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return answer;
 }
 
 }  // namespace tessera::sweep

@@ -34,4 +34,12 @@ Submitted submit(const SlurmJob& job, std::size_t points);
 /// A word that a POSIX shell reads back as `text`.
 std::string shell_word(const std::string& text);
 
+struct ShellAnswer {
+  int status;        ///< -1 if a signal ended the command
+  std::string text;  ///< standard output and error
+};
+
+/// Runs a command of the shell for `caller`, "tessera plot". Throws UserError if no shell starts.
+ShellAnswer shell(const std::string& caller, const std::string& line);
+
 }  // namespace tessera::sweep
