@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace tessera::plan {
@@ -33,7 +34,14 @@ class Lowering {
   }
 
   void add_tensors() {
-    for (const TensorOver& tensor : description_.laid_tensors()) add_tensor(tensor);
+    const std::vector<TensorOver>& laid = description_.laid_tensors();
+    for (auto first = laid.begin(); first != laid.end();) {
+      const auto last = std::find_if(first, laid.end(), [&](const TensorOver& other) {
+        return other.tensor.name != first->tensor.name;
+      });
+      add_tensor({first, last});
+      first = last;
+    }
     for (const program::Tensor& tensor : description_.given_tensors()) program_.add_tensor(tensor);
   }
 
@@ -151,19 +159,28 @@ class Lowering {
     return lowered_loop;
   }
 
-  void add_tensor(const TensorOver& over) {
-    program::Tensor tensor = over.tensor;
-    const Array& array = description_.array(over.array);
-    std::vector<Tile> tiles;
-    for (Tile t = 0; t < description_.tiles(); ++t) {
-      const Place part = placed(t, {over.array});
-      const std::uint64_t bytes = over.bytes ? over.bytes(t) : array.bytes(t);
-      if (part.buffer == kNone || bytes == 0) continue;
-      tensor.parts.push_back({part, static_cast<std::uint32_t>(bytes)});
-      tiles.push_back(t);
+  /// One tensor over one array each.
+  void add_tensor(std::span<const TensorOver> arrays) {
+    struct Part {
+      Tile tile;
+      std::shared_ptr<const decltype(TensorOver::runs)> runs;
+    };
+    program::Tensor tensor = arrays.front().tensor;
+    std::vector<Part> parts;
+    for (const TensorOver& over : arrays) {
+      const auto runs = std::make_shared<const decltype(over.runs)>(over.runs);
+      for (Tile t = 0; t < description_.tiles(); ++t) {
+        const Place part = placed(t, {over.array});
+        const std::uint64_t bytes =
+            over.bytes ? over.bytes(t) : description_.array(over.array).bytes(t);
+        if (part.buffer == kNone || bytes == 0) continue;
+        tensor.parts.push_back({part, static_cast<std::uint32_t>(bytes)});
+        parts.push_back({t, runs});
+      }
     }
-    tensor.runs = [tiles = std::move(tiles), runs = over.runs](
-                      std::size_t part, program::Runs& into) { runs(tiles[part], into); };
+    tensor.runs = [parts = std::move(parts)](std::size_t part, program::Runs& into) {
+      (*parts[part].runs)(parts[part].tile, into);
+    };
     program_.add_tensor(std::move(tensor));
   }
 

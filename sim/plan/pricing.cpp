@@ -1,6 +1,7 @@
 #include "sim/plan/pricing.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "sim/base/errors.h"
 #include "sim/program/exchange_compiler.h"
@@ -227,10 +228,11 @@ class Pricing::TimeWalk {
     for (const Tile tile : tiles_) {
       ExchangeLoad& load = loads.emplace_back();
       load.sent = sent(exchange, tile, most);
-      const Pulls other = pulls_of(exchange, tile ^ 1U);
+      const std::vector<Taking> other = takings(pulls_of(exchange, tile ^ 1U));
       for (const Pull& pull : pulls_of(exchange, tile)) {
         tiles = std::max(tiles, pull.from + 1);
-        (shared(pull, other) ? load.shared : load.received) += pull.bytes;
+        const bool shared = std::binary_search(other.begin(), other.end(), taking(pull));
+        (shared ? load.shared : load.received) += pull.bytes;
       }
     }
     for (ExchangeLoad& load : loads) load.tiles = tiles;
@@ -248,12 +250,17 @@ class Pricing::TimeWalk {
     return sum;
   }
 
-  /// Whether the other tile of a pair takes the same bytes.
-  static bool shared(const Pull& pull, const Pulls& other) {
-    return std::any_of(other.begin(), other.end(), [&](const Pull& its) {
-      return its.from == pull.from && its.source.buffer == pull.source.buffer &&
-             its.source.offset == pull.source.offset && its.bytes == pull.bytes;
-    });
+  /// The bytes that a pull takes: the other tile of a pair may take the same.
+  using Taking = std::tuple<Tile, BufferId, std::uint32_t, std::uint32_t>;
+  static Taking taking(const Pull& pull) {
+    return {pull.from, pull.source.buffer, pull.source.offset, pull.bytes};
+  }
+  static std::vector<Taking> takings(const Pulls& pulls) {
+    std::vector<Taking> all;
+    all.reserve(pulls.size());
+    for (const Pull& pull : pulls) all.push_back(taking(pull));
+    std::sort(all.begin(), all.end());
+    return all;
   }
 
   Pricing& pricing_;
