@@ -66,7 +66,7 @@ class Search {
   }
 
   void consider(std::size_t option) {
-    const std::uint64_t least = space_.least_bytes(option);
+    const std::uint64_t least = space_.least_bytes ? space_.least_bytes(option) : 0;
     const bool hopeless = least + space_.reserved > room_;
     if (hopeless && least >= least_hopeless_) return;
     if (hopeless) least_hopeless_ = least;
@@ -109,7 +109,27 @@ class Search {
     return bytes + space_.reserved + margin_ <= room_;
   }
 
-  /// Variants need less memory the later they come; number 0 does not fit.
+  [[nodiscard]] std::uint64_t bytes(std::size_t option, std::uint32_t variant) {
+    const auto memory =
+        pricing_.memory(space_.describe(option, variant), space_.tiles(option, variant));
+    return memory ? program::total(*memory) : UINT64_MAX;
+  }
+
+  /// The variant of least memory up to `last`: where arguments and lists of further supersteps
+  /// outweigh what they save, later ones need more.
+  std::uint32_t least_variant(std::size_t option, std::uint32_t last) {
+    std::uint32_t low = 0;
+    while (low < last) {
+      const std::uint32_t middle = low + (last - low) / 2;
+      if (bytes(option, middle) <= bytes(option, middle + 1))
+        last = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  }
+
+  /// Variants need less memory the later they come, up to one of them; number 0 does not fit.
   std::optional<Found> first_that_fits(std::size_t option) {
     const std::uint32_t end = space_.variants(option);
     std::uint32_t low = 0;
@@ -120,6 +140,11 @@ class Search {
         first = found;
       else
         low = found.variant;
+    }
+    if (!first && end > 2) {
+      Found least = variant(option, least_variant(option, end - 1));
+      low = 0;
+      if (fits(least)) first = least;
     }
     while (first && low + 1 < first->variant) {
       Found found = variant(option, low + (first->variant - low) / 2);

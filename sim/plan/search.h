@@ -9,7 +9,7 @@ namespace tessera::plan {
 /// less and less memory and more and more time (supersteps in which operands are loaded, rounds).
 struct Space {
   std::vector<std::uint64_t> bounds;  ///< by option: cycles that none of its variants beats
-  /// Bytes of the fullest tile that no variant goes below; cheap.
+  /// Bytes of the fullest tile that no variant goes below; cheap. Absent: 0.
   std::function<std::uint64_t(std::size_t option)> least_bytes;
   std::function<std::uint32_t(std::size_t option)> variants;
   std::function<Description(std::size_t option, std::uint32_t variant)> describe;
