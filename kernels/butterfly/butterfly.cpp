@@ -9,7 +9,6 @@
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
-#include "sim/plan/program_cost.h"
 
 namespace tessera::butterfly {
 
@@ -33,6 +32,12 @@ Options for_machine(Options options, const MachineConfig& machine) {
     options.problem.outer =
         kernels::block_shape(machine.tile.matrix_unit, type, program::Type::f32);
   return options;
+}
+
+Candidate planned(const Options& options, MachineCosts& costs) {
+  if (!options.pinned) return choose_plan(options.problem, costs);
+  plan::Pricing pricing(costs);
+  return pinned_plan(options.plan, options.problem, pricing);
 }
 
 Twiddles twiddles(const Options& options) {
@@ -108,16 +113,11 @@ void describe(config::Fields& fields, Options& options) {
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)
     : options_(for_machine(options, costs.machine())),
       machine_(costs.machine()),
-      chosen_(options.pinned ? pinned_plan(options.plan, options_.problem, costs)
-                             : choose_plan(options_.problem, costs)),
+      chosen_(planned(options_, costs)),
       geometry_{options_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(options_)} {
-  // Operands that lie anywhere come in exchanges that miss their bound by more than swaps do.
-  if (options_.problem.layout == Layout::blocked && machine_.tiles <= kMostTilesScheduled)
-    chosen_.prediction = scheduled(chosen_.prediction, costs.needs(build()), costs);
-}
+                twiddles(options_)} {}
 
 nlohmann::ordered_json Butterfly::plan() const { return config::resolved(chosen_.plan); }
 

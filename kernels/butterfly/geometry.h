@@ -28,6 +28,12 @@ struct Geometry {
     const Interval mine = EvenSplit{all.size(), plan.split_n}.part(tile / plan.split_features);
     return {all.begin + mine.begin, all.begin + mine.end};
   }
+  /// Sums of outer products on a tile, one for each part of its columns among workers: few units
+  /// leave workers idle.
+  [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const {
+    const std::uint64_t steps = units(tile).size() * problem.unit_bytes() / problem.step_bytes();
+    return word(std::min<std::uint64_t>(steps, plan.workers_n));
+  }
   /// Bytes of all rows of a tile.
   [[nodiscard]] std::uint64_t bytes(std::uint32_t tile) const {
     return units(tile).size() * problem.unit_bytes() * rows();

@@ -2,55 +2,37 @@
 
 #include <algorithm>
 
-#include "kernels/butterfly/gradient_steps.h"
-#include "kernels/gemm/vertices.h"
+#include "kernels/butterfly/factors.h"
+#include "kernels/butterfly/tensors.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
 
+using plan::Calls;
+using plan::Pulls;
+using plan::Tile;
+
 namespace {
+
+constexpr std::uint64_t kLeastShare = 16;  // bytes of an array that code is given
 
 /// X goes forward and every factor's input stays; then Yg goes back, and each factor's twiddles get
 /// the outer products of what comes back and what went in, added up over columns.
 class TwiddleGradient {
  public:
-  TwiddleGradient(Assembly& assembly, std::uint32_t contexts)
-      : assembly_(assembly),
-        geometry_(assembly.geometry),
+  explicit TwiddleGradient(Statement& statement)
+      : statement_(statement),
+        geometry_(statement.geometry()),
         layout_(geometry_),
-        gemm_code_("gemm"),
-        gemm_(gemm_code_, assembly.program, contexts),
-        contexts_(contexts) {}
+        factors_(make_factors(statement)) {}
 
-  void build() {
-    add_buffers();
-    steps_ =
-        geometry_.problem.blocked() ? block_steps(assembly_, contexts_) : word_steps(assembly_);
-    std::vector<std::vector<BufferId>> forward, back;  // twiddles by factor
-    for (std::uint32_t stage = 0; stage < stages(); ++stage) {
-      const RowPass& pass = layout_.passes()[stage];
-      if (stage + 1 < stages()) forward.push_back(steps_->twiddles(pass, false));
-    }
-    assembly_.add_inputs();
-    for (std::uint32_t stage = 0; stage < stages(); ++stage) {
-      const RowPass& pass = layout_.passes()[stage];
-      if (pass.before) assembly_.add_swap(*pass.before, x_[stage]);
-      if (stage + 1 < stages()) steps_->apply(pass, forward[stage], x_[stage], x_[stage + 1]);
-    }
-    gradient_ =
-        assembly_.given_rows(&Operands::gradient, "gradient", layout_.passes().back().rows, false);
-    for (std::uint32_t stage = 0; stage < stages(); ++stage)
-      back.push_back(stage == 0 ? std::vector<BufferId>()
-                                : steps_->twiddles(layout_.passes()[stage], true));
-    assembly_.add_inputs();
-    for (std::uint32_t stage = stages(); stage-- > 0;) {
-      const RowPass& pass = layout_.passes()[stage];
-      steps_->add_products({pass, stage, layout_, sums_, gradient_, x_[stage]});
-      if (stage == 0) break;
-      apply_back(pass, back[stage]);
-      if (pass.before) assembly_.add_swap(*pass.before, gradient_);
-    }
+  void state() {
+    add_arrays();
+    factors_->begin_round();
+    forward();
+    backward();
     add_up();
+    statement_.description().tensor(gradient_in_shares(geometry_, result_));
   }
 
  private:
@@ -58,108 +40,133 @@ class TwiddleGradient {
   [[nodiscard]] bool rotates() const {
     return geometry_.problem.parameters == Parameters::rotation;
   }
-  /// Of sums, one for each part of a tile's columns.
-  [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const {
-    return assembly_.vertices.arrays(geometry_.units(tile).size());
+  /// An array of a tile's share, or of `times` as many bytes.
+  BufferId share_array(std::string_view name, std::uint64_t times, std::uint64_t over, bool keep) {
+    return statement_.array(
+        name,
+        [layout = layout_, times, over](Tile tile) {
+          return std::max<std::uint64_t>(layout.share(tile).size() * times / over, kLeastShare);
+        },
+        keep);
   }
 
-  void add_buffers() {
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      const std::uint64_t bytes = layout_.share(t).size();
-      results_.push_back(assembly_.add_buffer(
-          t, std::max<std::uint64_t>(rotates() ? bytes / 4 : bytes, 16), "result", true));
-    }
-    x_.push_back(assembly_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
-    while (x_.size() < stages()) x_.push_back(assembly_.empty_rows("x"));
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      // What nothing is added to is the result.
-      sums_.push_back(arrays(t) == 1 && geometry_.plan.split_n == 1 && !rotates()
-                          ? results_[t]
-                          : assembly_.add_buffer(t, layout_.bytes() * arrays(t), "sums"));
+  void add_arrays() {
+    result_ = share_array("result", 1, rotates() ? 4 : 1, true);
+    x_.push_back(statement_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
+    while (x_.size() < stages()) x_.push_back(statement_.empty_rows("x"));
+    // What nothing is added to is the result.
+    sums_ = geometry_.arrays(0) == 1 && geometry_.plan.split_n == 1 && !rotates()
+                ? result_
+                : statement_.array("sums", [layout = layout_, g = geometry_](Tile tile) {
+                    return layout.bytes() * g.arrays(tile);
+                  });
+  }
+
+  void forward() {
+    std::vector<BufferId> twiddles;  // by factor; nothing takes what the last one gives
+    for (std::uint32_t stage = 0; stage + 1 < stages(); ++stage)
+      twiddles.push_back(factors_->twiddles(layout_.passes()[stage], false));
+    statement_.add_inputs();
+    for (std::uint32_t stage = 0; stage < stages(); ++stage) {
+      const RowPass& pass = layout_.passes()[stage];
+      if (pass.before) statement_.add_swap(*pass.before, x_[stage]);
+      if (stage + 1 < stages()) factors_->apply(pass, twiddles[stage], x_[stage], x_[stage + 1]);
     }
   }
 
-  void apply_back(const RowPass& pass, const std::vector<BufferId>& twiddles) {
-    if (!steps_->in_place() && other_.empty()) other_ = assembly_.empty_rows("gradient");
-    std::vector<BufferId>& to = steps_->in_place() ? gradient_ : other_;
-    steps_->apply(pass, twiddles, gradient_, to);
-    if (!steps_->in_place()) std::swap(gradient_, other_);
+  void backward() {
+    BufferId gradient =
+        statement_.given_rows(&Operands::gradient, "gradient", layout_.passes().back().rows, false);
+    std::vector<BufferId> twiddles{{}};  // by factor; what goes into the first is not asked for
+    for (std::uint32_t stage = 1; stage < stages(); ++stage)
+      twiddles.push_back(factors_->twiddles(layout_.passes()[stage], true));
+    statement_.add_inputs();
+    BufferId other = gradient;
+    if (!factors_->in_place() && stages() > 1) other = statement_.empty_rows("gradient");
+    for (std::uint32_t stage = stages(); stage-- > 0;) {
+      const RowPass& pass = layout_.passes()[stage];
+      factors_->add_products({pass, stage, layout_, sums_, gradient, x_[stage]});
+      if (stage == 0) break;
+      factors_->apply(pass, twiddles[stage], gradient, other);
+      std::swap(gradient, other);
+      if (pass.before) statement_.add_swap(*pass.before, gradient);
+    }
   }
 
   /// Over the parts of a tile's columns, then over tiles.
   void add_up() {
+    const bool alone = geometry_.plan.split_n == 1;
+    if (geometry_.arrays(0) > 1) add_parts(alone && !rotates() ? result_ : sums_);
+    if (!alone) add_shares();
+    if (rotates()) add_angles();
+  }
+
+  void add_parts(BufferId to) {
+    statement_.add([layout = layout_, g = geometry_,
+                    &code = statement_.dense().adding(program::Type::f32), from = sums_,
+                    to](Tile tile, Calls& calls) {
+      if (g.arrays(tile) > 1)
+        calls.add(code, {layout.bytes() / gemm::Vertices::kPair, g.arrays(tile) - 1},
+                  {{from}, {from, word(layout.bytes())}, {to}});
+    });
+  }
+
+  /// Every tile its share of the sums of all with the same features.
+  void add_shares() {
     const std::uint32_t parts = geometry_.plan.split_n;
-    const auto add = [&](std::uint32_t tile, std::uint64_t bytes, std::uint32_t count, Place first,
-                         Place further, Place sum) {
-      assembly_.add(
-          gemm_.adding(TileId(tile), program::Type::f32, bytes, count, first, further, sum));
-    };
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      if (arrays(t) == 1) continue;
-      add(t, layout_.bytes(), arrays(t) - 1, {sums_[t]}, {sums_[t], word(layout_.bytes())},
-          {parts == 1 && !rotates() ? results_[t] : sums_[t]});
-    }
-    std::vector<BufferId> received;
-    if (parts > 1) received = exchange_shares();
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      const Interval share = layout_.share(t);
-      if (share.size() == 0) continue;
-      const Place own{sums_[t], word(share.begin)};
-      if (parts > 1)
-        add(t, share.size(), parts - 1, own, {received[t]}, rotates() ? own : Place{results_[t]});
-      if (rotates())
-        assembly_.add(assembly_.vertices.angles(TileId(t), share.size() / layout_.pair_bytes(), own,
-                                                add_angles(t), results_[t]));
-    }
+    const BufferId received = share_array("received", parts - 1, 1, false);
+    statement_.add_exchange(
+        "shares", geometry_.tiles(),
+        [layout = layout_, g = geometry_, parts, sums = sums_, received](Tile tile, Pulls& pulls) {
+          const Interval share = layout.share(tile);
+          std::uint64_t at = 0;
+          for (std::uint32_t part = 0; part < parts && share.size() > 0; ++part) {
+            const Tile from = g.feature_part(tile) + part * g.plan.split_features;
+            if (from == tile) continue;
+            pulls.push_back(
+                {{received, word(at)}, from, {sums, word(share.begin)}, word(share.size())});
+            at += share.size();
+          }
+        });
+    statement_.add([layout = layout_, parts, &code = statement_.dense().adding(program::Type::f32),
+                    sums = sums_, received, result = result_,
+                    rotates = rotates()](Tile tile, Calls& calls) {
+      const Interval share = layout.share(tile);
+      if (share.size() == 0) return;
+      const Place own{sums, word(share.begin)};
+      calls.add(code, {share.size() / gemm::Vertices::kPair, parts - 1},
+                {own, {received}, rotates ? own : Place{result}});
+    });
   }
 
-  std::vector<BufferId> exchange_shares() {
-    const std::uint32_t parts = geometry_.plan.split_n;
-    const std::uint32_t step = geometry_.plan.split_features;
-    std::vector<BufferId> received;
-    program::Exchange exchange{"shares", {}};
-    for (std::uint32_t t = 0; t < assembly_.tiles; ++t) {
-      const Interval share = layout_.share(t);
-      received.push_back(assembly_.add_buffer(
-          t, std::max<std::uint64_t>(share.size() * (parts - 1), 16), "received"));
-      std::uint64_t at = 0;
-      for (std::uint32_t part = 0; part < parts && share.size() > 0; ++part) {
-        const std::uint32_t from = t % step + part * step;
-        if (from == t) continue;
-        exchange.copies.push_back(
-            {{sums_[assembly_.operands == nullptr ? t : from], word(share.begin)},
-             word(share.size()),
-             {{received[t], word(at)}}});
-        at += share.size();
-      }
-    }
-    assembly_.add(std::move(exchange));
-    return received;
+  /// Gradients of angles, from cosine and sine of every pair of the share in f32.
+  void add_angles() {
+    const BufferId angles = statement_.array(
+        "angles", [layout = layout_](Tile tile) { return layout.share(tile).size() / 2; }, false,
+        [layout = layout_, its = statement_.operands()](Tile tile, std::span<std::byte> into) {
+          if (its == nullptr) return;
+          std::size_t at = 0;
+          layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
+            for (const std::uint32_t part : {0U, 1U})
+              data::store_element(program::Type::f32, into, at++,
+                                  its->twiddles.number(stage, pair, part));
+          });
+        });
+    statement_.add([layout = layout_, &code = statement_.functions().angles(), sums = sums_, angles,
+                    result = result_](Tile tile, Calls& calls) {
+      const Interval share = layout.share(tile);
+      if (share.size() > 0)
+        calls.add(code, {share.size() / layout.pair_bytes()},
+                  {{sums, word(share.begin)}, {angles}, {result}});
+    });
   }
 
-  /// Cosine and sine of every pair of the share, in f32.
-  BufferId add_angles(std::uint32_t tile) {
-    const auto fill = [layout = layout_, tile,
-                       operands = assembly_.operands](std::span<std::byte> into) {
-      std::size_t at = 0;
-      layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
-        for (const std::uint32_t part : {0U, 1U})
-          data::store_element(program::Type::f32, into, at++,
-                              operands->twiddles.number(stage, pair, part));
-      });
-    };
-    return assembly_.add_buffer(tile, layout_.share(tile).size() / 2, "angles", false, fill);
-  }
-
-  Assembly& assembly_;
+  Statement& statement_;
   const Geometry& geometry_;
   GradientLayout layout_;
-  std::unique_ptr<GradientSteps> steps_;
-  elf::KernelCode gemm_code_;
-  gemm::Vertices gemm_;  ///< adding up is the same for all
-  std::uint32_t contexts_;
-  std::vector<BufferId> results_, gradient_, other_, sums_;  // by tile
-  std::vector<std::vector<BufferId>> x_;                     // by factor whose input it is, by tile
+  std::unique_ptr<Factors> factors_;
+  BufferId result_{}, sums_{};
+  std::vector<BufferId> x_;  ///< by factor whose input it is
 };
 
 }  // namespace
@@ -194,8 +201,6 @@ Interval GradientLayout::share(std::uint32_t tile) const {
   return {pieces.begin * piece_bytes_, pieces.end * piece_bytes_};
 }
 
-void add_gradient(Assembly& assembly, std::uint32_t contexts) {
-  TwiddleGradient(assembly, contexts).build();
-}
+void state_gradient(Statement& statement) { TwiddleGradient(statement).state(); }
 
 }  // namespace tessera::butterfly

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <vector>
 
-#include "kernels/butterfly/program.h"
-#include "kernels/sample.h"
+#include "kernels/butterfly/statement.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/plan/search.h"
 
 namespace tessera::butterfly {
 
@@ -42,84 +42,83 @@ std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machin
   return problem.blocked() ? 1 : machine.tile.contexts;
 }
 
-class Search {
+/// All plans of a problem: how features and work are divided as options, rounds as their variants.
+class Plans {
  public:
-  Search(const Problem& problem, MachineCosts& costs)
-      : problem_(problem), machine_(costs.machine()), costs_(costs) {}
-
-  /// As few rounds as fit.
-  Candidate run() {
-    for (std::uint32_t rounds = 1; !best_ && rounds <= most_rounds(problem_, machine_);
+  Plans(const Problem& problem, plan::Pricing& pricing)
+      : problem_(problem), machine_(pricing.machine()) {
+    for (std::uint32_t rounds = 1; rounds <= most_rounds(problem_, machine_);
          rounds += (rounds + 2) / 3)
-      try_splits(rounds);
-    if (!best_) fail();
-    return *best_;
+      rounds_.push_back(rounds);
+    space_.variants = [this](std::size_t /*option*/) { return word(rounds_.size()); };
+    space_.describe = [this](std::size_t option, std::uint32_t variant) {
+      return describe_program(geometry(option, variant), machine_, codes_, nullptr);
+    };
+    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
+      return representatives(geometry(option, variant));
+    };
+    space_.schedules = problem.layout == Layout::blocked;
+    add_all();
+    space_.bounds.resize(plans_.size());
   }
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
+
+  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
+    Plan plan = plans_[option];
+    plan.rounds = rounds_[variant];
+    // As few parts as give the fullest tile as little.
+    const std::uint32_t units = ceil_div(problem_.units(), plan.rounds);
+    const std::uint32_t split =
+        std::min(problem_.units() / plan.rounds, machine_.tiles / plan.split_features);
+    plan.split_n = ceil_div(units, ceil_div(units, split));
+    return plan;
+  }
+  [[nodiscard]] const plan::Space& space() const { return space_; }
 
  private:
-  void try_splits(std::uint32_t rounds) {
+  [[nodiscard]] Geometry geometry(std::size_t option, std::uint32_t variant) const {
+    return {problem_, plan(option, variant)};
+  }
+
+  void add_all() {
     const std::uint32_t most = std::min(problem_.pairs(), std::bit_floor(machine_.tiles));
-    for (std::uint32_t parts = 1; parts <= most; parts *= 2) {
-      Plan plan;
-      plan.rounds = rounds;
-      plan.split_features = parts;
-      // As few parts as give the fullest tile as little.
-      const std::uint32_t units = ceil_div(problem_.units(), rounds);
-      const std::uint32_t split = std::min(problem_.units() / rounds, machine_.tiles / parts);
-      plan.split_n = ceil_div(units, ceil_div(units, split));
-      try_passes(plan);
-    }
+    Plan plan;
+    for (plan.split_features = 1; plan.split_features <= most; plan.split_features *= 2)
+      for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused)
+        for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem_, machine_);
+             ++plan.workers_n)
+          if (machine_.tile.contexts % plan.workers_n == 0) add(plan, most);
   }
 
-  void try_passes(Plan plan) {
-    for (plan.fused = 1; plan.fused <= most_fused(problem_); ++plan.fused) {
-      for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem_, machine_);
-           ++plan.workers_n) {
-        if (machine_.tile.contexts % plan.workers_n == 0) try_plan(plan);
-      }
-    }
-  }
-
-  void try_plan(const Plan& plan) {
-    const Geometry geometry{problem_, plan};
-    // More than a tile holds is not worth building.
-    if (geometry.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= machine_.tiles &&
-        plan.split_features * 2 <= problem_.pairs())
-      return;
-    if (geometry.bytes(0) > UINT32_MAX) {  // offsets of a sample cannot say that
-      program::CategoryBytes rows{};
-      rows[static_cast<std::size_t>(program::Category::tensors)] = geometry.bytes(0);
-      return refuse(plan, rows);
-    }
-    const kernels::Sample sample = build_sample(geometry, machine_);
-    const program::CategoryBytes need = kernels::sample_memory(sample, machine_.tile);
-    if (program::total(need) > capacity(machine_)) return refuse(plan, need);
-    const Prediction prediction = kernels::predict_sample(sample, costs_);
-    if (!best_ || prediction.cycles < best_->prediction.cycles)
-      best_ = {plan, prediction, program::total(need)};
-  }
-
-  void refuse(const Plan& plan, const program::CategoryBytes& need) {
-    if (closest_ && program::total(need) >= program::total(closest_need_)) return;
-    closest_ = plan;
-    closest_need_ = need;
-  }
-
-  [[noreturn]] void fail() const {
-    throw UserError(program::overflow_message(
-        fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
-                    problem_.features, problem_.n, counted(machine_.tiles, "tile"),
-                    config::resolved(*closest_).dump()),
-        {&closest_need_, 1}, machine_));
+  /// More than a tile holds is not worth describing where features can be split further.
+  void add(const Plan& plan, std::uint32_t most_features) {
+    plans_.push_back(plan);
+    const Geometry least = geometry(plans_.size() - 1, word(rounds_.size() - 1));
+    if (least.bytes(0) > 2 * capacity(machine_) && plan.split_features * 2 <= most_features)
+      plans_.pop_back();
   }
 
   const Problem& problem_;
   const MachineConfig& machine_;
-  MachineCosts& costs_;
-  std::optional<Candidate> best_;
-  std::optional<Plan> closest_;  ///< of those that do not fit
-  program::CategoryBytes closest_need_{};
+  Codes codes_;
+  std::vector<std::uint32_t> rounds_;  ///< by variant
+  std::vector<Plan> plans_;            ///< by option, of one round
+  plan::Space space_;
 };
+
+[[noreturn]] void fail(const Problem& problem, const Plan& closest, program::CategoryBytes need,
+                       const MachineConfig& machine) {
+  // More bytes than 32 bits address have no memory table.
+  if (program::total(need) == 0)
+    need[static_cast<std::size_t>(program::Category::tensors)] =
+        Geometry{problem, closest}.bytes(0);
+  throw UserError(program::overflow_message(
+      fmt::format("no plan of butterfly for features={} n={} fits {}; of the closest, {}",
+                  problem.features, problem.n, counted(machine.tiles, "tile"),
+                  config::resolved(closest).dump()),
+      {&need, 1}, machine));
+}
 
 void require(bool holds, const char* key, std::uint64_t found, const std::string& allowed) {
   if (holds) return;
@@ -143,11 +142,16 @@ void describe(config::Fields& fields, Plan& plan) {
 }
 
 Candidate choose_plan(const Problem& problem, MachineCosts& costs) {
-  return Search(problem, costs).run();
+  plan::Pricing pricing(costs);
+  const Plans plans(problem, pricing);
+  const plan::Found found = plan::search(plans.space(), pricing);
+  const Plan plan = plans.plan(found.option, found.variant);
+  if (!found.fits) fail(problem, plan, found.memory, costs.machine());
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs) {
-  const MachineConfig& machine = costs.machine();
+Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& pricing) {
+  const MachineConfig& machine = pricing.machine();
   const std::uint32_t contexts = machine.tile.contexts;
   require(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
           "split_features", plan.split_features,
@@ -174,9 +178,11 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& co
                    fmt::format("found {} x {} parts, allowed at most one for each of {}",
                                plan.split_features, plan.split_n, counted(machine.tiles, "tile")));
   }
-  const kernels::Sample sample = build_sample(geometry, machine);
-  return {plan, kernels::predict_sample(sample, costs),
-          program::total(kernels::sample_memory(sample, machine.tile))};
+  const Codes codes;
+  const plan::Found found =
+      plan::priced([&] { return describe_program(geometry, machine, codes, nullptr); },
+                   representatives(geometry), problem.layout == Layout::blocked, pricing);
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
 }  // namespace tessera::butterfly

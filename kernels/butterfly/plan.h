@@ -2,8 +2,7 @@
 
 #include "kernels/butterfly/shape.h"
 #include "sim/config/fields.h"
-#include "sim/program/machine_costs.h"
-#include "sim/program/workload.h"
+#include "sim/plan/pricing.h"
 
 namespace tessera::butterfly {
 
@@ -27,6 +26,6 @@ struct Candidate {
 Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it cannot be carried out.
-Candidate pinned_plan(const Plan& plan, const Problem& problem, MachineCosts& costs);
+Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& pricing);
 
 }  // namespace tessera::butterfly

@@ -2,8 +2,8 @@
 
 #include "kernels/butterfly/geometry.h"
 #include "kernels/butterfly/twiddles.h"
-#include "kernels/sample.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
 namespace tessera::butterfly {
 
@@ -15,12 +15,19 @@ struct Operands {
   Twiddles twiddles;
 };
 
-/// The program. Tile t's part of Y lies in the buffer of the same number; in layout blocked that of
-/// round r in the one that has r times the machine's tiles more.
+struct Codes;
+
+/// The program that carries a plan out, with the tensor of its result. Without operands it is good
+/// for estimates alone. All arguments but `geometry` and `machine` outlive it.
+plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
+                                   const Codes& codes, const Operands* operands);
+
+/// The tiles that stand for all others: the fullest, and the one without a pair that takes the same
+/// twiddles.
+std::vector<plan::Tile> representatives(const Geometry& geometry);
+
+/// The program that carries a plan out. `operands` outlives it.
 program::Program build_program(const Geometry& geometry, const MachineConfig& machine,
                                const Operands& operands);
-
-/// What tile 0 does in it, as a program of one tile: its swaps are with itself, operands are zeros.
-kernels::Sample build_sample(const Geometry& geometry, const MachineConfig& machine);
 
 }  // namespace tessera::butterfly

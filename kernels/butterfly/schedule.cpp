@@ -42,6 +42,15 @@ std::uint32_t Rows::feature(std::uint32_t tile, std::uint32_t row) const {
   return feature;
 }
 
+Rows::Holder Rows::holder(std::uint32_t feature) const {
+  Holder holder{0, 0};
+  for (std::uint32_t i = 0; i < size(row_bits); ++i)
+    holder.row |= (feature >> row_bits[i] & 1U) << i;
+  for (std::uint32_t i = 0; i < size(tile_bits); ++i)
+    holder.tile |= (feature >> tile_bits[i] & 1U) << i;
+  return holder;
+}
+
 std::optional<std::uint32_t> Rows::place(std::uint32_t bit) const {
   const auto found = std::find(row_bits.begin(), row_bits.end(), bit);
   if (found == row_bits.end()) return std::nullopt;

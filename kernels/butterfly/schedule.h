@@ -17,6 +17,11 @@ struct Rows {
 
   [[nodiscard]] std::uint32_t count() const { return 1U << row_bits.size(); }
   [[nodiscard]] std::uint32_t feature(std::uint32_t tile, std::uint32_t row) const;
+  struct Holder {
+    std::uint32_t tile, row;
+  };
+  /// The tile of those that split features, and the row there.
+  [[nodiscard]] Holder holder(std::uint32_t feature) const;
   /// The place of `bit` among those of rows, if it is there.
   [[nodiscard]] std::optional<std::uint32_t> place(std::uint32_t bit) const;
 };

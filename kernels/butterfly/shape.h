@@ -113,6 +113,10 @@ struct Problem {
   [[nodiscard]] std::uint32_t lines() const { return blocked() ? padded() / shape.depth : 1; }
   /// Whether tile code sees complex numbers: rotations turn both parts alike, as real ones.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
+  /// Bytes of a row of numbers that tile code takes at once.
+  [[nodiscard]] std::uint32_t step_bytes() const {
+    return complex_code() ? unit_bytes() : kWordBytes;
+  }
   /// Numbers that a tile holds of a twiddle.
   [[nodiscard]] std::uint32_t twiddle_numbers() const {
     if (parameters == Parameters::rotation) return 2;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "kernels/butterfly/geometry.h"
 #include "sim/data/dense_operand.h"
@@ -26,6 +28,13 @@ class StoredRows {
   };
   /// The lines of tile `tile`, whose rows are `rows`.
   [[nodiscard]] std::vector<Line> lines_of(std::uint32_t tile, const Rows& rows) const;
+  /// Bytes of a tile's rows from `begin` on, and where they are in a stretch.
+  struct Part {
+    std::uint32_t tile;
+    std::uint64_t begin, at, bytes;
+  };
+  /// What the stretch of tile `tile` consists of, of tiles whose rows are `rows`.
+  [[nodiscard]] std::vector<Part> parts_on(std::uint32_t tile, const Rows& rows) const;
 
   /// Calls take(feature, column, at) for the numbers from byte `first` on, `at` counting them.
   /// Columns are those of an operand: of complex numbers two each. What is padding is left out.
@@ -70,12 +79,14 @@ void StoredRows::for_numbers(std::uint64_t first, std::size_t numbers, const Tak
 
 /// Twiddles of a pass: group after group of each part of the features.
 struct StoredTwiddles {
-  std::uint64_t group_bytes;
-  std::uint64_t part_bytes;
+  std::uint64_t groups, group_bytes, part_bytes;
   EvenStorage storage;
 
   StoredTwiddles(const Geometry& geometry, const RowPass& pass, std::uint64_t part_bytes,
                  std::uint32_t tiles);
+  /// Writes whole groups from byte `first` on; `write` those of one part.
+  void fill(const std::function<void(std::uint32_t part, Interval, std::span<std::byte>)>& write,
+            std::uint64_t first, std::span<std::byte> into) const;
 };
 
 }  // namespace tessera::butterfly

@@ -1,8 +1,9 @@
+#include "kernels/butterfly/tensors.h"
+
 #include <utility>
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/butterfly/gradient.h"
-#include "kernels/butterfly/storage.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
@@ -13,51 +14,23 @@ using program::Tensor;
 
 namespace {
 
-/// Who holds a part of the result: tiles of each round.
-struct Holder {
-  std::uint32_t round, tile;
-};
-
-/// Y or Xg[features, n], whose buffers are a program's first, those of a round for every tile of
-/// the machine.
-Tensor result_of(const Geometry& geometry, std::uint32_t machine_tiles) {
-  const Problem& p = geometry.problem;
-  const bool planned = p.layout == Layout::planned;
+/// Y or Xg[features, n].
+Tensor result_of(const Problem& p) {
   Tensor tensor{p.pass == Pass::forward ? "Y" : "Xg",
                 p.pass == Pass::forward ? Role::result : Role::gradient,
                 p.type(),
                 {p.features, p.n},
                 p.is_complex()};
   if (p.is_complex()) tensor.shape.push_back(2);
-  std::vector<Holder> holders;
-  for (std::uint32_t round = 0; round < geometry.plan.rounds; ++round) {
-    const Geometry its = geometry.round(round);
-    const StoredRows stored(its, machine_tiles);
-    for (std::uint32_t t = 0; t < (planned ? its.tiles() : stored.storage().tiles()); ++t) {
-      holders.push_back({round, t});
-      tensor.parts.push_back({{BufferId(round * machine_tiles + t)},
-                              word(planned ? its.bytes(t) : stored.storage().bytes_on(t))});
-    }
-  }
-  const Rows rows =
-      schedule(p, geometry.plan.split_features, geometry.plan.fused, p.pass == Pass::grad_input)
-          .back()
-          .rows;
-  tensor.runs = [geometry, machine_tiles, holders, rows, planned](std::size_t part,
-                                                                  program::Runs& runs) {
-    const Problem& of = geometry.problem;
-    const std::uint64_t width = std::uint64_t{of.n} * (of.is_complex() ? 2 : 1);
-    const auto take = [&](std::uint64_t feature, std::uint64_t column, std::size_t at) {
-      runs.add(at, feature * width + column);
-    };
-    const auto [round, tile] = holders[part];
-    const Geometry its = geometry.round(round);
-    if (planned) return its.for_values(tile, rows, take);
-    const StoredRows stored(its, machine_tiles);
-    stored.for_numbers(stored.storage().begin(tile),
-                       stored.storage().bytes_on(tile) / data::element_bytes(of.type()), take);
-  };
   return tensor;
+}
+
+/// Takes numbers by feature and column of an operand: of complex numbers two each.
+auto taker(const Problem& p, program::Runs& runs) {
+  return [&runs, width = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1)](
+             std::uint64_t feature, std::uint64_t column, std::size_t at) {
+    runs.add(at, feature * width + column);
+  };
 }
 
 /// Pieces of a tile's gradients of blocks, without padding.
@@ -81,43 +54,53 @@ void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t ti
   });
 }
 
-/// Of every twiddle, in f32; its shares' buffers are a program's first.
-Tensor gradient_of(const Geometry& geometry) {
-  const Problem& p = geometry.problem;
-  const std::uint32_t numbers = p.twiddle_parameters();
-  Tensor tensor{"twiddles_g", Role::gradient, program::Type::f32, twiddle_shape(p),
-                p.complex_code()};
-  const GradientLayout layout(geometry);
-  if (p.blocked()) {
-    for (std::uint32_t t = 0; t < geometry.tiles(); ++t)
-      tensor.parts.push_back({{BufferId(t)}, word(layout.share(t).size())});
-    tensor.runs = [layout, p](std::size_t tile, program::Runs& runs) {
-      block_runs(layout, p, word(tile), runs);
-    };
-    return tensor;
-  }
-  for (std::uint32_t t = 0; t < geometry.tiles(); ++t)
-    tensor.parts.push_back(
-        {{BufferId(t)}, word(layout.share(t).size() / layout.pair_bytes() * numbers * 4)});
-  tensor.runs = [layout, numbers, pairs = std::uint64_t{p.pairs()}](std::size_t tile,
-                                                                    program::Runs& runs) {
-    std::uint64_t at = 0;
-    layout.for_pairs(word(tile), [&](std::uint32_t stage, std::uint32_t pair) {
-      runs.add({at, (stage * pairs + pair) * numbers, numbers, 1});
-      at += numbers;
-    });
-  };
-  return tensor;
+}  // namespace
+
+plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows, BufferId array) {
+  return {result_of(geometry.problem), array,
+          [geometry, rows](plan::Tile tile, program::Runs& runs) {
+            geometry.for_values(tile, rows, taker(geometry.problem, runs));
+          },
+          [geometry](plan::Tile tile) { return geometry.bytes(tile); }};
 }
 
-}  // namespace
+plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored, BufferId array) {
+  const std::uint32_t size = data::element_bytes(round.problem.type());
+  return {result_of(round.problem), array,
+          [problem = round.problem, stored, size](plan::Tile tile, program::Runs& runs) {
+            stored.for_numbers(stored.storage().begin(tile), stored.storage().bytes_on(tile) / size,
+                               taker(problem, runs));
+          },
+          [stored](plan::Tile tile) -> std::uint64_t { return stored.storage().bytes_on(tile); }};
+}
+
+plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
+  const Problem& p = geometry.problem;
+  const GradientLayout layout(geometry);
+  const std::uint32_t numbers = p.twiddle_parameters();
+  const std::uint32_t numbers_of_pair = p.blocked() ? layout.pair_bytes() / 4 : numbers;
+  return {
+      Tensor{"twiddles_g", Role::gradient, program::Type::f32, twiddle_shape(p), p.complex_code()},
+      array,
+      [layout, p, numbers](plan::Tile tile, program::Runs& runs) {
+        if (p.blocked()) return block_runs(layout, p, tile, runs);
+        std::uint64_t at = 0;
+        layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
+          const std::uint64_t first = (std::uint64_t{stage} * p.pairs() + pair) * numbers;
+          runs.add({at, first, numbers, 1});
+          at += numbers;
+        });
+      },
+      [layout, bytes = 4 * std::uint64_t{numbers_of_pair}](plan::Tile tile) {
+        return layout.share(tile).size() * bytes / layout.pair_bytes();
+      }};
+}
 
 program::Program Butterfly::build() const {
   const Problem& p = options_.problem;
   program::Program program = build_program(geometry_, machine_, operands_);
   const bool back = p.pass == Pass::grad_input;
   const bool of_twiddles = p.pass == Pass::grad_twiddles;
-  program.add_tensor(of_twiddles ? gradient_of(geometry_) : result_of(geometry_, machine_.tiles));
   program.add_tensor(data::tensor_of(back ? "Yg" : "X", operands_.x, p.type(), p.is_complex()));
   if (of_twiddles)
     program.add_tensor(data::tensor_of("Yg", operands_.gradient, p.type(), p.is_complex()));

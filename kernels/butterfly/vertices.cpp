@@ -1,6 +1,7 @@
 #include "kernels/butterfly/vertices.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ program::Vertex Vertices::rows_vertex(TileId tile, const std::string& name, cons
                                       std::uint64_t units, BufferId in, BufferId out, Place second,
                                       std::uint64_t group_bytes, std::uint64_t array_bytes) {
   const std::uint64_t row = units * problem_.unit_bytes();
-  const std::uint32_t unit = step_bytes();
+  const std::uint32_t unit = problem_.step_bytes();
   const std::uint32_t low = std::min(pass.first_place(problem_), pass.last_place(problem_));
   const std::uint32_t between = 1U << low;
   const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
@@ -76,10 +77,6 @@ program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64
                      gradient, x, sums, problem_.complex_code() ? 32 : 16, array_bytes);
 }
 
-std::uint32_t Vertices::arrays(std::uint64_t units) const {
-  return word(std::min<std::uint64_t>(units * problem_.unit_bytes() / step_bytes(), workers_n_));
-}
-
 program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
                                  BufferId result) {
   program::Vertex vertex{tile,
@@ -94,6 +91,68 @@ program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, B
                             {mine.size() == 0 ? 0U : word(mine.begin), word(mine.size())});
   }
   return vertex;
+}
+
+namespace {
+
+using plan::Sizes;
+using Arrays = std::span<const Place>;
+
+constexpr TileId kAnyTile{0};  ///< readers of a description put their own
+/// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
+constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
+
+}  // namespace
+
+/// Adds the codelet to the description's at once: their order is that in which functions are asked
+/// for.
+const plan::Function& Functions::known(plan::Function function) {
+  const auto [entry, is_new] = functions_.try_emplace(function.name);
+  if (!is_new) return *entry->second;
+  static_cast<void>(function.vertex({1}, std::vector<Place>(3)));
+  return *(entry->second = &description_.function(std::move(function)));
+}
+
+std::string Functions::name_of(const char* what, const RowPass& pass) const {
+  return fmt::format("butterfly {} {} of {} rows, bits {} to {}, by {}", what, pass.stages.size(),
+                     pass.rows.count(), pass.first_place(problem_), pass.last_place(problem_),
+                     workers_n_);
+}
+
+const plan::Function& Functions::pass(const RowPass& pass) {
+  return known({name_of("pass", pass),
+                {kMeasured},
+                [v = vertices_, pass](const Sizes& sizes, Arrays at) {
+                  return v->pass(kAnyTile, pass, sizes[0], at[0], at[1].buffer, at[2].buffer);
+                },
+                [bytes = twiddle_bytes(problem_, pass),
+                 row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
+                  return {bytes, row * sizes[0], row * sizes[0]};
+                }});
+}
+
+const plan::Function& Functions::products(const RowPass& pass, std::uint64_t array_bytes) {
+  return known({name_of("products", pass),
+                {kMeasured},
+                [v = vertices_, pass, array_bytes](const Sizes& sizes, Arrays at) {
+                  return v->products(kAnyTile, pass, sizes[0], at[0], array_bytes, at[1].buffer,
+                                     at[2].buffer);
+                },
+                [sums = array_bytes * workers_n_,
+                 row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
+                  return {sums, row * sizes[0], row * sizes[0]};
+                }});
+}
+
+const plan::Function& Functions::angles() {
+  return known({"butterfly angles",
+                {kMeasured},
+                [v = vertices_](const Sizes& sizes, Arrays at) {
+                  return v->angles(kAnyTile, sizes[0], at[0], at[1].buffer, at[2].buffer);
+                },
+                [](const Sizes& sizes) -> std::vector<std::uint64_t> {
+                  return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};
+                }});
 }
 
 }  // namespace tessera::butterfly

@@ -1,17 +1,19 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "kernels/butterfly/twiddles.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/description.h"
 
 namespace tessera::butterfly {
 
 using program::BufferId;
 using program::Place;
 
-/// Makes calls of the tile code for one program.
+/// Makes calls of the tile code for one program. `code` and `program` outlive it.
 class Vertices {
  public:
   Vertices(const elf::KernelCode& code, program::Program& program, const Problem& problem,
@@ -33,8 +35,6 @@ class Vertices {
   /// for each part of the columns an array of `array_bytes`.
   program::Vertex products(TileId tile, const RowPass& pass, std::uint64_t units, Place sums,
                            std::uint64_t array_bytes, BufferId gradient, BufferId x);
-  /// The arrays, the first of them, that this writes: few units leave workers idle.
-  [[nodiscard]] std::uint32_t arrays(std::uint64_t units) const;
   /// Gradients of `pairs` angles from such sums, given their cosines and sines.
   program::Vertex angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
                          BufferId result);
@@ -43,10 +43,6 @@ class Vertices {
   std::uint32_t codelet(const std::string& name);
   /// What tile code calls the problem's numbers: of complex ones it may see the parts alone.
   [[nodiscard]] std::string number_name() const;
-  /// Bytes of a row that tile code takes at once.
-  [[nodiscard]] std::uint32_t step_bytes() const {
-    return problem_.complex_code() ? problem_.unit_bytes() : kWordBytes;
-  }
   /// A call whose groups and runs are divided among workers; each group has `group_bytes` at
   /// `second` and each part of the columns an array of `array_bytes` there.
   program::Vertex rows_vertex(TileId tile, const std::string& name, const RowPass& pass,
@@ -55,10 +51,43 @@ class Vertices {
 
   const elf::KernelCode& code_;
   program::Program& program_;
-  const Problem& problem_;
+  Problem problem_;
   std::uint32_t contexts_;
   std::uint32_t workers_n_;
   std::map<std::string, std::uint32_t> codelets_;  ///< in the program
+};
+
+/// The same calls as functions of a description. `code` outlives the description.
+class Functions {
+ public:
+  Functions(const elf::KernelCode& code, plan::Description& description, const Problem& problem,
+            std::uint32_t contexts, std::uint32_t workers_n)
+      : description_(description),
+        problem_(problem),
+        workers_n_(workers_n),
+        vertices_(
+            std::make_shared<Vertices>(code, *description.code(), problem, contexts, workers_n)) {}
+
+  /// Sizes: units. Operands: twiddles, rows in, rows out.
+  const plan::Function& pass(const RowPass& pass);
+  /// Sizes: units. Operands: sums, gradient, x.
+  const plan::Function& products(const RowPass& pass, std::uint64_t array_bytes);
+  /// Sizes: pairs. Operands: sums, angles, result.
+  const plan::Function& angles();
+
+ private:
+  const plan::Function& known(plan::Function function);
+  /// Calls of one name that take the same time.
+  [[nodiscard]] std::string name_of(const char* what, const RowPass& pass) const;
+  [[nodiscard]] std::uint64_t rows_bytes(const RowPass& pass, std::uint64_t units) const {
+    return pass.rows.count() * units * problem_.unit_bytes();
+  }
+
+  plan::Description& description_;
+  Problem problem_;
+  std::uint32_t workers_n_;
+  std::shared_ptr<Vertices> vertices_;
+  std::map<std::string, const plan::Function*> functions_;
 };
 
 }  // namespace tessera::butterfly

@@ -175,6 +175,7 @@ std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const 
   const std::uint64_t kept = room_of.kept;
   const MachineConfig& machine = costs.machine();
   const std::uint64_t room = std::uint64_t{machine.tile.sram_kib} * 1024;
+  plan::Pricing pricing(costs);
   std::optional<butterfly::Candidate> best;
   std::uint64_t least = ~std::uint64_t{0};
   for (std::uint32_t split = 1; split <= std::min(problem.pairs(), machine.tiles); split *= 2) {
@@ -184,7 +185,7 @@ std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const 
     plan.split_n = ceil_div(problem.units(), ceil_div(problem.units(), parts));
     for (plan.workers_n = 1; plan.workers_n <= machine.tile.contexts; ++plan.workers_n) {
       if (machine.tile.contexts % plan.workers_n != 0) continue;
-      const butterfly::Candidate candidate = butterfly::pinned_plan(plan, problem, costs);
+      const butterfly::Candidate candidate = butterfly::pinned_plan(plan, problem, pricing);
       const std::uint64_t bytes = candidate.tile_bytes * linear.stacks() + kept;
       least = std::min(least, bytes);
       const auto rank = [&](const butterfly::Candidate& of) {

@@ -43,9 +43,7 @@ class ButterflyLayer : public Layer {
   }
   [[nodiscard]] std::uint32_t parts() const { return geometry_.plan.split_n; }
   /// Of sums on a tile, one for each part of its columns.
-  [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const {
-    return vertices_.arrays(geometry_.units(tile).size());
-  }
+  [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const { return geometry_.arrays(tile); }
   [[nodiscard]] std::uint64_t pairs_of_share(std::uint32_t tile) const {
     return layout_.share(tile).size() / layout_.pair_bytes();
   }

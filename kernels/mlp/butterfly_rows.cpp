@@ -6,23 +6,6 @@ using kernels::Interval;
 using program::Place;
 using training::Lines;
 
-namespace {
-
-/// What one tile applies to a row: the feature's place among the tiles' parts and rows.
-struct FeaturePlace {
-  std::uint32_t part, row;
-};
-FeaturePlace place_of(const butterfly::Rows& rows, std::uint32_t feature) {
-  FeaturePlace place{0, 0};
-  for (std::uint32_t i = 0; i < rows.row_bits.size(); ++i)
-    place.row |= (feature >> rows.row_bits[i] & 1U) << i;
-  for (std::uint32_t i = 0; i < rows.tile_bits.size(); ++i)
-    place.part |= (feature >> rows.tile_bits[i] & 1U) << i;
-  return place;
-}
-
-}  // namespace
-
 ButterflyLayer::Buffers ButterflyLayer::row_buffers(std::string_view name) {
   Buffers buffers;
   for (std::uint32_t t = 0; t < geometry_.tiles(); ++t)
@@ -37,10 +20,10 @@ Lines ButterflyLayer::lines(std::vector<Buffers> buffers, const butterfly::Rows&
     Lines::Pieces pieces;
     if (row >= limit) return pieces;
     const std::uint64_t n = geometry.problem.features;
-    const FeaturePlace place = place_of(rows, word(row % n));
+    const butterfly::Rows::Holder place = rows.holder(word(row % n));
     for (std::size_t s = stacked ? row / n : 0; s < (stacked ? row / n + 1 : buffers.size()); ++s)
       for (std::uint32_t p = 0; p < geometry.plan.split_n; ++p) {
-        const std::uint32_t tile = p * geometry.plan.split_features + place.part;
+        const std::uint32_t tile = p * geometry.plan.split_features + place.tile;
         const Interval units = geometry.units(tile);
         const std::uint64_t first = std::max(begin, units.begin * 8);
         const std::uint64_t last = std::min({end, units.end * 8, bytes});

@@ -242,7 +242,7 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("a sample needs as much memory as the program, or a little more") {
+  TEST_CASE("the planner expects as much memory as the program needs, or a little more") {
     const MachineConfig machine = small_machine(16);
     for (const Layout layout : {Layout::planned, Layout::blocked}) {
       for (const Pass pass : {Pass::forward, Pass::grad_twiddles}) {

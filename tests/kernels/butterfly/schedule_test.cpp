@@ -48,6 +48,16 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("the holder of a feature has it in the row that is said") {
+    for (std::uint32_t tiles = 1; tiles <= 128; tiles *= 2)
+      for (const RowPass& pass : schedule(problem_of(256, Order::decreasing), tiles, 1, false))
+        for (std::uint32_t feature = 0; feature < 256; ++feature) {
+          const Rows::Holder holder = pass.rows.holder(feature);
+          CHECK(holder.tile < tiles);
+          CHECK(pass.rows.feature(holder.tile, holder.row) == feature);
+        }
+  }
+
   TEST_CASE("a swap brings every feature to where the next pass expects it") {
     for (const Order order : {Order::increasing, Order::decreasing}) {
       for (std::uint32_t tiles = 2; tiles <= 128; tiles *= 2) {

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <memory>
+
+#include "kernels/butterfly/block_layout.h"
+#include "kernels/butterfly/factors.h"
+
+namespace tessera::butterfly {
+
+using plan::Calls;
+using plan::Tile;
+
+namespace {
+
+constexpr TileId kAnyTile{0};  ///< readers of a description put their own
+
+/// Every pair of blocks is a dense product on the code of gemm: columns of X are its rows, which
+/// pass by the 2 x 2 blocks of a twiddle. Rows of blocks lie [inputs at a time][column][input].
+/// In gradients sums run along columns: what comes back is weights of the product, as it lies or
+/// regrouped, and rows of what went in pass by, turned: [pair][columns at once][row][column].
+class BlockFactors : public Factors {
+ public:
+  explicit BlockFactors(Statement& statement)
+      : statement_(statement),
+        problem_(statement.geometry().problem),
+        shape_(problem_.shape),
+        outer_(problem_.outer),
+        cut_(problem_),
+        dense_(std::make_shared<gemm::Vertices>(
+            statement.codes().gemm, *statement.description().code(), statement.contexts())) {
+    if (problem_.pass == Pass::grad_twiddles)
+      turn_ = statement.description().code()->add_codelet(
+          statement.codes().transposition[problem_.type() == program::Type::f16 ? "transpose_f16"
+                                                                                : "transpose_f32"]);
+  }
+
+  BufferId twiddles(const RowPass& pass, bool adjoint) override {
+    const std::uint32_t side = 2 * problem_.padded();
+    return statement_.twiddles(
+        pass, std::uint64_t{pass.groups()} * side * side * shape_.input_bytes,
+        [pass, adjoint, problem = problem_, cut = cut_, its = statement_.operands()](
+            std::uint32_t part, Interval groups, std::span<std::byte> into) {
+          cut.fill(problem, its->twiddles, {pass, part, adjoint}, groups, into);
+        });
+  }
+
+  /// Sums lie elsewhere first: they become inputs by packing, or by regrouping.
+  [[nodiscard]] bool in_place() const override { return packs() || regroups(); }
+
+  void begin_round() override {
+    if (in_place())
+      sums_ = statement_.empty_rows("x", false, shape_.partial_bytes / shape_.input_bytes);
+    if (regroups() && packs()) packed_ = statement_.empty_rows("x");
+    if (problem_.pass != Pass::grad_twiddles) return;
+    turned_ = statement_.empty_rows("x turned");
+    if (regroups_gradient()) weights_ = statement_.empty_rows("weights");
+  }
+
+  void apply(const RowPass& pass, BufferId twiddles, BufferId in, BufferId out) override {
+    add_pairs(pass, twiddles, in, in_place() ? sums_ : out);
+    const BufferId packed = !regroups() ? out : packs() ? packed_ : sums_;
+    if (packs())
+      statement_.add([g = statement_.geometry(), &code = statement_.dense().packing(), from = sums_,
+                      packed](Tile tile, Calls& calls) {
+        const kernels::BlockShape& shape = g.problem.shape;
+        calls.add(code,
+                  {g.bytes(tile) / shape.input_bytes * shape.partial_bytes / gemm::Vertices::kPair},
+                  {{from}, {packed}});
+      });
+    if (regroups()) add_regrouping(shape_.columns, shape_.depth, packed, out);
+  }
+
+  void add_products(const Products& of) override {
+    add_turning(of.pass, of.x);
+    if (regroups_gradient()) add_regrouping(shape_.depth, outer_.columns, of.gradient, weights_);
+    add_outer_products(of);
+  }
+
+ private:
+  [[nodiscard]] bool packs() const { return shape_.partial_bytes > shape_.input_bytes; }
+  [[nodiscard]] bool regroups() const { return shape_.depth != shape_.columns; }
+  [[nodiscard]] bool regroups_gradient() const { return shape_.depth != outer_.columns; }
+  static std::uint64_t columns_of(const Geometry& geometry, Tile tile) {
+    return geometry.units(tile).size() * geometry.problem.unit_columns();
+  }
+
+  /// The products of all pairs; a call adds to what the one before has left of the same outputs.
+  void add_pairs(const RowPass& pass, BufferId weights, BufferId x, BufferId y) {
+    const plan::Function* codes[] = {
+        &statement_.dense().product(shape_, false),
+        cut_.in.calls > 1 ? &statement_.dense().product(shape_, true) : nullptr};
+    statement_.add([g = statement_.geometry(), cut = cut_, dense = dense_, first = codes[0],
+                    further = codes[1], pass, weights, x, y](Tile tile, Calls& calls) {
+      const kernels::BlockShape& shape = g.problem.shape;
+      const std::uint64_t columns = columns_of(g, tile);
+      const std::uint64_t row = g.units(tile).size() * g.problem.unit_bytes();
+      const std::uint64_t leg = row << pass.first_place(g.problem);
+      const std::uint64_t larger = shape.partial_bytes / shape.input_bytes;
+      const gemm::Vertices::Steps steps{
+          cut.in.calls == 1 ? leg : columns * shape.x_bytes(),
+          cut.out.calls == 1 ? larger * leg : columns * shape.y_bytes()};
+      std::uint64_t at = 0;
+      for (std::uint32_t group = 0; group < pass.groups(); ++group) {
+        const std::uint64_t begin = pass.first_row(g.problem, group) * row;
+        for (std::uint32_t to = 0; to < cut.out.calls; ++to) {
+          for (std::uint32_t from = 0; from < cut.in.calls; ++from) {
+            calls.add(
+                dense->product(kAnyTile, shape, {columns, cut.out.blocks, cut.in.blocks, from > 0},
+                               steps, {weights, word(at)}, {x, word(begin + from * leg)},
+                               {y, word(larger * (begin + to * leg))}),
+                from > 0 ? *further : *first, {columns, cut.out.blocks, cut.in.blocks});
+            at += std::uint64_t{cut.out.blocks} * cut.in.blocks * shape.w_bytes();
+          }
+        }
+      }
+    });
+  }
+
+  /// Rows of `had` features at a time become rows of `wanted` ones.
+  void add_regrouping(std::uint32_t had, std::uint32_t wanted, BufferId from, BufferId to) {
+    const std::uint32_t wide = std::max(had, wanted) * shape_.input_bytes;
+    const std::uint32_t narrow = std::min(had, wanted) * shape_.input_bytes;
+    statement_.add([g = statement_.geometry(),
+                    &code = statement_.dense().regrouping(narrow, had > wanted), wide, narrow, from,
+                    to](Tile tile, Calls& calls) {
+      const std::uint64_t columns = columns_of(g, tile);
+      for (std::uint64_t at = 0; at < g.bytes(tile); at += columns * wide)
+        calls.add(code, {columns, wide / narrow}, {{from, word(at)}, {to, word(at)}});
+    });
+  }
+
+  void add_turning(const RowPass& pass, BufferId x) {
+    const Turning turning{statement_.geometry(), pass};
+    const BufferId list = turning.add_list(statement_);
+    statement_.add([turning, list, x, to = turned_, code = turn_, workers = statement_.contexts()](
+                       Tile tile, Calls& calls) {
+      program::Vertex vertex{
+          kAnyTile, code, program::Executor::all_workers, 0, {Place{x}, Place{to}}};
+      const EvenSplit split{turning.count(tile), workers};
+      for (std::uint32_t w = 0; w < workers; ++w) {
+        const Interval mine = split.part(w);
+        const std::uint64_t first = mine.size() == 0 ? 0 : mine.begin;
+        vertex.arguments.emplace_back(Place{list, word(first * sizeof(sparse::SquareRun))});
+        vertex.arguments.emplace_back(word(mine.size()));
+      }
+      calls.add(std::move(vertex));
+    });
+  }
+
+  /// A product for each leg of a pair that comes back.
+  void add_outer_products(const Products& of) {
+    const BufferId weights = regroups_gradient() ? weights_ : of.gradient;
+    statement_.add([g = statement_.geometry(), dense = dense_,
+                    &code = statement_.dense().product(outer_, false), weights, turned = turned_,
+                    pass = of.pass, sums = of.sums, begin = of.layout.stage_begin(of.stage),
+                    pair_bytes = of.layout.pair_bytes()](Tile tile, Calls& calls) {
+      const kernels::BlockShape& outer = g.problem.outer;
+      const std::uint64_t side = std::uint64_t{2} * g.problem.padded();
+      const std::uint64_t columns = columns_of(g, tile);
+      const gemm::Vertices::Part part{side, g.problem.padded() / outer.columns,
+                                      columns / outer.depth, false};
+      const gemm::Vertices::Steps steps{side * outer.x_bytes(), side * outer.y_bytes()};
+      const std::uint64_t row = columns * g.problem.padded() * outer.input_bytes;
+      for (std::uint32_t group = 0; group < pass.groups(); ++group) {
+        const std::uint64_t first = pass.first_row(g.problem, group);
+        for (std::uint64_t leg = 0; leg < 2; ++leg) {
+          const std::uint64_t from = first + (leg << pass.first_place(g.problem));
+          const std::uint64_t at = begin + std::uint64_t{group} * pair_bytes + leg * pair_bytes / 2;
+          calls.add(
+              dense->product(kAnyTile, outer, part, steps, {weights, word(from * row)},
+                             {turned, word(std::uint64_t{2} * group * row)}, {sums, word(at)}),
+              code, {part.rows, part.columns, part.depth});
+        }
+      }
+    });
+  }
+
+  Statement& statement_;
+  const Problem& problem_;
+  const kernels::BlockShape& shape_;
+  const kernels::BlockShape& outer_;
+  BlockCuts cut_;
+  std::shared_ptr<gemm::Vertices> dense_;
+  std::uint32_t turn_ = 0;
+  BufferId sums_{}, packed_{}, turned_{}, weights_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Factors> make_block_factors(Statement& statement) {
+  return std::make_unique<BlockFactors>(statement);
+}
+
+}  // namespace tessera::butterfly

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/butterfly/program.h"
+#include "kernels/butterfly/storage.h"
+#include "kernels/butterfly/vertices.h"
+#include "kernels/gemm/vertices.h"
+
+namespace tessera::butterfly {
+
+/// The tile code of all passes. Outlives descriptions.
+struct Codes {
+  elf::KernelCode butterfly{"butterfly"};
+  elf::KernelCode gemm{"gemm"};  ///< of blocks, and of sums
+  elf::KernelCode transposition{"sparse/code"};
+};
+
+/// States what all passes have in common: rows of a tile, how they and twiddles come there and
+/// where results go, calls between two exchanges, swaps. Functions of steps keep geometry() as it
+/// was when they were stated.
+class Statement {
+ public:
+  using Bytes = std::function<std::uint64_t(plan::Tile)>;
+  using Contents = std::function<void(plan::Tile, std::span<std::byte>)>;
+  using Values = data::DenseOperand Operands::*;
+  /// Writes the twiddles of some groups of a pass for a part of the features.
+  using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
+  using CallsOf = std::function<void(plan::Tile, plan::Calls&)>;
+
+  /// Without operands the description is good for estimates alone.
+  Statement(plan::Description& description, const Geometry& geometry, const MachineConfig& machine,
+            const Codes& codes, const Operands* operands);
+
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }  ///< of the round
+  [[nodiscard]] const Operands* operands() const { return operands_; }
+  [[nodiscard]] const Codes& codes() const { return codes_; }
+  [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
+  [[nodiscard]] plan::Description& description() { return description_; }
+  [[nodiscard]] Functions& functions() { return functions_; }
+  [[nodiscard]] gemm::Functions& dense() { return dense_; }
+
+  /// Steps are those of a round from here on.
+  void begin_round(std::uint32_t number) { geometry_.number = number; }
+
+  /// On the tiles of the plan.
+  BufferId array(std::string_view name, const Bytes& bytes, bool keep = false,
+                 Contents contents = {});
+  /// Arrays for the rows of a tile, undefined, `times` as large.
+  BufferId empty_rows(std::string_view name, bool keep = false, std::uint32_t times = 1);
+  /// Rows of `values` as they lie in `rows`; in layout blocked the next inputs bring them.
+  BufferId given_rows(Values values, std::string_view name, const Rows& rows, bool keep);
+  /// Twiddles of a pass, so many bytes a tile: on every tile, or brought by the next inputs.
+  BufferId twiddles(const RowPass& pass, std::uint64_t bytes, const Groups& fill);
+  /// The exchange that brings what was given and is not there yet.
+  void add_inputs();
+  /// Arrays that finished rows of each round come to; none in layout planned.
+  void add_results();
+  /// The round's rows are finished; in layout blocked they are brought to its result.
+  void finish_rows(BufferId array, const Rows& rows);
+
+  /// Calls of every tile of the plan, in one compute set with those before it.
+  void add(CallsOf calls) { set_.push_back(std::move(calls)); }
+  /// An exchange, after all calls that were added before it.
+  void add_exchange(std::string name, plan::Tile tiles,
+                    std::function<void(plan::Tile, plan::Pulls&)> pulls, Bytes sends = {});
+  /// Tiles swap rows of `array`, in place.
+  void add_swap(const Swap& swap, BufferId array);
+  /// After all that is added.
+  void finish();
+
+ private:
+  using PullsOf = std::function<void(plan::Tile, plan::Pulls&)>;
+
+  [[nodiscard]] bool blocked() const { return geometry_.problem.layout == Layout::blocked; }
+  BufferId stored(const kernels::EvenStorage& storage, std::uint64_t each, std::string_view name,
+                  const std::function<void(std::uint64_t first, std::span<std::byte>)>& fill);
+  /// Bytes of stored rows on the fullest tile in any round.
+  [[nodiscard]] std::uint64_t row_bytes() const;
+
+  plan::Description& description_;
+  Geometry geometry_;
+  std::uint32_t machine_tiles_, contexts_;
+  const Codes& codes_;
+  const Operands* operands_;
+  Functions functions_;
+  gemm::Functions dense_;
+  std::vector<CallsOf> set_;
+  std::vector<PullsOf> inputs_;
+  std::vector<BufferId> results_;  ///< by round
+};
+
+}  // namespace tessera::butterfly
