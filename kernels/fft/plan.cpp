@@ -88,6 +88,10 @@ class Plans {
     add_all();
     plan::Space space;
     for (Plan& plan : plans_) space.bounds.push_back(complete(plan));
+    // Points lie where they are and where they go next.
+    space.least_bytes = [this](std::size_t option) {
+      return 2 * Digits(problem_, plans_[option]).most_held(0) * kPointBytes;
+    };
     space.variants = [](std::size_t /*option*/) { return 1U; };
     space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
       return described(plans_[option]);

@@ -12,6 +12,7 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::size_t kFinalists = 6;
+constexpr std::uint64_t kFarOver = 8;  ///< times SRAM
 
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
@@ -70,6 +71,7 @@ class Search {
     const bool hopeless = least + space_.reserved > room_;
     if (hopeless && least >= least_hopeless_) return;
     if (hopeless) least_hopeless_ = least;
+    if (least > kFarOver * room_) return note_far(option, least);
     Found found = variant(option, 0);
     // Further variants only take longer.
     if (!finalists_.empty() && !takes(time(found))) return;
@@ -127,6 +129,14 @@ class Search {
         low = middle + 1;
     }
     return low;
+  }
+
+  /// Too large to be placed: its steps may be as many as no host holds.
+  void note_far(std::size_t option, std::uint64_t least) {
+    if (least >= closest_bytes_) return;
+    closest_bytes_ = least;
+    closest_ = variant(option, 0);
+    closest_.memory[static_cast<std::size_t>(program::Category::tensors)] = least;
   }
 
   /// Variants need less memory the later they come, up to one of them; number 0 does not fit.
