@@ -27,9 +27,9 @@ struct Checked {
   std::uint64_t flops = 0;  ///< of the product; below `most_flops` all lines are compared
   std::uint64_t most_flops = kMostComparedFlops;
   std::uint64_t lines = 0;
-  std::uint64_t length = 1;                ///< elements of a line
-  std::size_t grain = 1;                   ///< lines that a thread takes at a time
-  Compare compare = {};                    ///< with the plain reference
+  std::uint64_t length = 1;  ///< elements of a line
+  std::size_t grain = 1;     ///< lines that a thread takes at a time
+  Compare compare = {};      ///< with the plain reference
   /// Lines to compare where not all are. Without these and without sides all lines are compared
   /// whatever the mode.
   std::vector<std::uint64_t> sample = {};

@@ -6,8 +6,8 @@
 #include "kernels/sparse/plan/traffic.h"
 #include "kernels/spmm_static/reduction.h"
 #include "sim/plan/fitted_cost.h"
-#include "sim/program/image.h"
 #include "sim/plan/step_costs.h"
+#include "sim/program/image.h"
 
 /// Cycles and bytes of a product on a machine, which is asked what the tile code takes.
 namespace tessera::spmm_static {
