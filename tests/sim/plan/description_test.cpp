@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "models/costs/measured_costs.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/program_cost.h"
+#include "sim/plan/search.h"
+#include "sim/program/assembler.h"
+#include "tests/kernels/small_machine.h"
+
+using namespace tessera;
+using plan::Description;
+
+namespace {
+
+constexpr std::uint32_t kAdds = 50;
+
+std::uint32_t add_code(const Description& description) {
+  program::Assembler code;
+  for (std::uint32_t i = 0; i < kAdds; ++i)
+    code.add_immediate(program::Reg::t0, program::Reg::t0, 1);
+  code.control(0);
+  return description.code()->add_codelet({"adds", code.take()});
+}
+
+std::function<std::uint64_t(plan::Tile)> everywhere(std::uint64_t bytes) {
+  return [bytes](plan::Tile) { return bytes; };
+}
+
+/// Every tile takes 64 bytes of tile 0 and 32 of the next tile, and computes, `times`.
+Description ring(plan::Tile tiles, std::uint64_t bytes, std::uint32_t times = 1) {
+  Description d(tiles);
+  const auto x = d.array({"x", everywhere(bytes), false, [](plan::Tile, std::span<std::byte>) {}});
+  const auto y = d.array({"y", everywhere(96), true});
+  const std::uint32_t code = add_code(d);
+  d.repeat(times, [&] {
+    d.exchange("move", tiles, [=](plan::Tile tile, plan::Pulls& pulls) {
+      pulls.push_back({{y, 0}, 0, {x, 0}, 64});
+      pulls.push_back({{y, 64}, (tile + 1) % tiles, {x, 64}, 32});
+    });
+    d.compute("adds", tiles, [=](plan::Tile tile, plan::Calls& calls) {
+      calls.add({TileId{tile}, code, program::Executor::all_workers, 0, {program::Place{y}}});
+    });
+  });
+  d.tensor({{"y", program::Role::result, program::Type::f32, {tiles, 24}},
+            y,
+            [](plan::Tile tile, program::Runs& runs) {
+              runs.add({0, std::uint64_t{24} * tile, 24, 1});
+            }});
+  return d;
+}
+
+const program::Sequence& body(const program::Program& program) {
+  return std::get<program::Repeat>(program.main().steps.front().action).body;
+}
+
+/// Option 0 needs `bytes` / (variant + 1) and takes longer with each variant, option 1 never fits.
+plan::Space space_of(std::uint64_t bytes) {
+  plan::Space space;
+  space.bounds = {1, 2};
+  space.variants = [](std::size_t option) { return option == 0 ? 8U : 1U; };
+  space.describe = [bytes](std::size_t option, std::uint32_t variant) {
+    return ring(4, option == 0 ? bytes / (variant + 1) : 100 * bytes, variant + 1);
+  };
+  space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
+  return space;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("pulls of the same bytes are one multicast, others are copies of their own") {
+    const program::Program program = plan::lower(ring(4, 128));
+    program::validate(program);
+    const auto& copies = std::get<program::Exchange>(body(program).steps.front().action).copies;
+    CHECK(copies.size() == 5);
+    CHECK(std::count_if(copies.begin(), copies.end(), [](const program::Copy& copy) {
+            return copy.bytes == 64 && copy.destinations.size() == 4;
+          }) == 1);
+    CHECK(std::get<program::ComputeSet>(body(program).steps.back().action).vertices.size() == 4);
+    CHECK(program.tensors().front().parts.size() == 4);
+  }
+
+  TEST_CASE("the time of a tile that stands for all others is that of the whole program") {
+    MeasuredCosts costs(test::small_machine(4));
+    plan::Pricing pricing(costs);
+    const Description description = ring(4, 128, 3);
+    const std::vector<plan::Tile> all{0, 1, 2, 3};
+    const Prediction whole = program_cost(plan::lower(description), costs);
+    const Prediction one = pricing.time(description, all);
+    CHECK(one.compute_cycles == whole.compute_cycles);
+    CHECK(one.sync_cycles == whole.sync_cycles);
+    CHECK(one.compute_cycles > 3 * kAdds);
+  }
+
+  TEST_CASE("memory of a tile covers what is compiled") {
+    const MachineConfig machine = test::small_machine(4);
+    MeasuredCosts costs(machine);
+    const Description description = ring(4, 4096, 3);
+    const std::vector<plan::Tile> tiles{0};
+    const auto memory = plan::Pricing(costs).memory(description, tiles);
+    REQUIRE(memory);
+    const std::uint64_t compiled = costs.needs(plan::lower(description)).memory.max_bytes;
+    CHECK(program::total(*memory) >= compiled);
+    CHECK(program::total(*memory) <= compiled + 256);
+  }
+
+  TEST_CASE("the search takes the first variant that fits, and else the plan of least memory") {
+    MeasuredCosts costs(test::small_machine(4, 256));
+    plan::Pricing pricing(costs);
+    const plan::Found roomy = plan::search(space_of(100'000), pricing);
+    CHECK(roomy.fits);
+    CHECK(roomy.variant == 0);
+    const plan::Found narrow = plan::search(space_of(600'000), pricing);
+    CHECK(narrow.fits);
+    CHECK(narrow.option == 0);
+    CHECK(narrow.variant == 2);
+    CHECK(narrow.prediction.cycles > roomy.prediction.cycles);
+    const plan::Found closest = plan::search(space_of(9'000'000), pricing);
+    CHECK_FALSE(closest.fits);
+    CHECK(closest.option == 0);
+    CHECK(program::total(closest.memory) > 1'000'000);
+  }
+}
