@@ -43,8 +43,8 @@ class Pricing {
   Prediction time(const Description& description, std::span<const Tile> tiles);
 
   /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
-  /// lists are counted from pulls. Nothing: more
-  /// than 32 bits address.
+  /// lists are counted from pulls, as if a tile sent all of what it holds of an array. Nothing:
+  /// more than 32 bits address.
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 

@@ -97,7 +97,7 @@ TEST_SUITE("unit") {
   TEST_CASE("memory of a tile covers what is compiled") {
     const MachineConfig machine = test::small_machine(4);
     MeasuredCosts costs(machine);
-    const Description description = ring(4, 4096, 3);
+    const Description description = ring(4, 128, 3);
     const std::vector<plan::Tile> tiles{0};
     const auto memory = plan::Pricing(costs).memory(description, tiles);
     REQUIRE(memory);
