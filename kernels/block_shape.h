@@ -39,8 +39,10 @@ struct BlockShape {
 /// have f32 partials.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
 
-/// "f16", "f16_f32", "f32": what tile code for these types is called after.
+/// "f16", "f16_f32", "f32": what tile code for these types, and the peak that it reaches, is called
+/// after.
 const char* type_name(Type input, Type partial);
+inline const char* type_name(Type type) { return type_name(type, type); }
 
 /// Throws KeyError where the machine has no such unit.
 void require_unit(const MachineConfig& machine, Type input, Type partial);

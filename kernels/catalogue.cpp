@@ -19,10 +19,7 @@ namespace {
 
 template <class Kernel, class Options>
 std::unique_ptr<Workload> plan(const Options& options, MachineCosts& costs) {
-  if constexpr (std::is_constructible_v<Kernel, const Options&, MachineCosts&>)
-    return std::make_unique<Kernel>(options, costs);
-  else
-    return std::make_unique<Kernel>(options, costs.machine());
+  return std::make_unique<Kernel>(options, costs);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/rounded.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
@@ -43,6 +42,37 @@ Candidate planned(const Options& options, MachineCosts& costs) {
 Twiddles twiddles(const Options& options) {
   if (options.twiddles.empty()) return {options.problem, options.seed};
   return {options.problem, options.twiddles};
+}
+
+std::string problem_text(const Problem& p) {
+  const std::string blocks = p.blocked() ? fmt::format(" in blocks of {}", p.block) : "";
+  const std::string pass =
+      p.pass == Pass::forward ? "" : fmt::format(" {}", config::name_of(kPasses, p.pass));
+  return fmt::format("{} features{}, n {} {}{}", p.features, blocks, p.n,
+                     config::name_of(kNumbers, p.dtype), pass);
+}
+
+nlohmann::ordered_json facts_of(const Problem& p) {
+  const std::uint64_t parameters = std::uint64_t{p.stages()} * p.pairs() * p.twiddle_parameters();
+  const auto dense =
+      static_cast<double>(std::uint64_t{p.features} * p.features * (p.is_complex() ? 2 : 1));
+  return {{"parameters", parameters}, {"compression", 1 - static_cast<double>(parameters) / dense}};
+}
+
+/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The
+/// gradient of twiddles goes through all factors but one there and back, and multiplies and adds
+/// each of four elements once.
+std::uint64_t flops_of(const Problem& p) {
+  const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
+  if (p.blocked()) {
+    const std::uint64_t products = p.pass == Pass::grad_twiddles ? 3 * p.stages() - 2 : p.stages();
+    return products * pairs * 8 * p.block * p.block;
+  }
+  const std::uint64_t real = p.is_complex() && !p.complex_code() ? 2 : 1;
+  const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
+  const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;
+  if (p.pass != Pass::grad_twiddles) return p.stages() * pairs * factor;
+  return pairs * (std::uint64_t{2} * (p.stages() - 1) * factor + p.stages() * outer);
 }
 
 }  // namespace
@@ -117,51 +147,17 @@ Butterfly::Butterfly(const Options& options, MachineCosts& costs)
       geometry_{options_.problem, chosen_.plan},
       operands_{operand(options, options.x, "x", kXStream),
                 operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(options_)} {}
-
-nlohmann::ordered_json Butterfly::plan() const { return config::resolved(chosen_.plan); }
-
-nlohmann::ordered_json Butterfly::facts() const {
+                twiddles(options_)} {
   const Problem& p = options_.problem;
-  const std::uint64_t parameters = std::uint64_t{p.stages()} * p.pairs() * p.twiddle_parameters();
-  const auto dense =
-      static_cast<double>(std::uint64_t{p.features} * p.features * (p.is_complex() ? 2 : 1));
-  nlohmann::ordered_json facts{{"parameters", parameters},
-                               {"compression", 1 - static_cast<double>(parameters) / dense}};
-  kernels::add_rounded(facts, {{"x", operands_.x.rounded()},
-                               {"gradient", operands_.gradient.rounded()},
-                               {"twiddles", operands_.twiddles.rounded()}});
-  return facts;
-}
-
-/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The
-/// gradient of twiddles goes through all factors but one there and back, and multiplies and adds
-/// each of four elements once.
-std::uint64_t Butterfly::useful_flops() const {
-  const Problem& p = options_.problem;
-  const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
-  if (p.blocked()) {
-    const std::uint64_t products = p.pass == Pass::grad_twiddles ? 3 * p.stages() - 2 : p.stages();
-    return products * pairs * 8 * p.block * p.block;
-  }
-  const std::uint64_t real = p.is_complex() && !p.complex_code() ? 2 : 1;
-  const std::uint64_t factor = p.complex_code() ? 28 : 6 * real;
-  const std::uint64_t outer = p.complex_code() ? 32 : 8 * real;
-  if (p.pass != Pass::grad_twiddles) return p.stages() * pairs * factor;
-  return pairs * (std::uint64_t{2} * (p.stages() - 1) * factor + p.stages() * outer);
-}
-
-std::string Butterfly::problem() const {
-  const Problem& p = options_.problem;
-  const std::string blocks = p.blocked() ? fmt::format(" in blocks of {}", p.block) : "";
-  const std::string pass =
-      p.pass == Pass::forward ? "" : fmt::format(" {}", config::name_of(kPasses, p.pass));
-  return fmt::format("{} features{}, n {} {}{}", p.features, blocks, p.n,
-                     config::name_of(kNumbers, p.dtype), pass);
-}
-
-std::string Butterfly::peak_type() const {
-  return options_.problem.dtype == Number::f16 ? "f16" : "f32";
+  summarise({.problem = problem_text(p),
+             .peak_type = p.dtype == Number::f16 ? "f16" : "f32",
+             .plan = config::resolved(chosen_.plan),
+             .prediction = chosen_.prediction,
+             .facts = facts_of(p),
+             .rounded = {{"x", operands_.x.rounded()},
+                         {"gradient", operands_.gradient.rounded()},
+                         {"twiddles", operands_.twiddles.rounded()}},
+             .useful_flops = flops_of(p)});
 }
 
 }  // namespace tessera::butterfly

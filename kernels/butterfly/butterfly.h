@@ -27,14 +27,8 @@ class Butterfly : public Workload {
  public:
   Butterfly(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
   /// That the planner expects of the fullest tile.
   [[nodiscard]] std::uint64_t tile_bytes() const { return chosen_.tile_bytes; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/check/comparison.h"
-#include "kernels/rounded.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
 #include "sim/plan/lower.h"
@@ -19,6 +18,21 @@ namespace {
 data::DenseOperand operand(const Options& options) {
   const std::uint64_t columns = std::uint64_t{2} * options.problem.points;
   return {options.problem.all_rows(), columns, kType, {options.x, "x", options.seed, 0, true}};
+}
+
+std::string problem_text(const Problem& p) {
+  const std::string each = p.rows == 1 ? fmt::format("{} points f32", p.points)
+                                       : fmt::format("{}x{} points f32", p.rows, p.points);
+  return p.batch == 1 ? each : fmt::format("{} times {}", p.batch, each);
+}
+
+/// Points on the fullest tile over their mean on all tiles of the machine.
+double fullest_over_mean(const Digits& digits, std::uint32_t tiles) {
+  std::uint64_t held = 0;
+  const std::uint32_t first = digits.first_phase();
+  for (std::uint32_t phase = first; phase < digits.phases(); ++phase) held += digits.held(0, phase);
+  const double mean = static_cast<double>(digits.problem().total()) / tiles;
+  return static_cast<double>(held) / (digits.phases() - first) / mean;
 }
 
 }  // namespace
@@ -69,32 +83,16 @@ Fft::Fft(const Options& options, MachineCosts& costs)
       chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
                              : choose_plan(options.problem, costs)),
       digits_(options.problem, chosen_.plan),
-      x_(operand(options)) {}
-
-std::string Fft::problem() const {
-  const Problem& p = options_.problem;
-  const std::string each = p.rows == 1 ? fmt::format("{} points f32", p.points)
-                                       : fmt::format("{}x{} points f32", p.rows, p.points);
-  return p.batch == 1 ? each : fmt::format("{} times {}", p.batch, each);
-}
-
-nlohmann::ordered_json Fft::plan() const { return config::resolved(chosen_.plan); }
-
-nlohmann::ordered_json Fft::facts() const {
-  std::uint64_t held = 0;
-  const std::uint32_t first = digits_.first_phase();
-  for (std::uint32_t phase = first; phase < digits_.phases(); ++phase)
-    held += digits_.held(0, phase);
-  const double mean = static_cast<double>(options_.problem.total()) / machine_.tiles;
-  nlohmann::ordered_json facts{
-      {"tiles", digits_.tiles()},
-      {"fullest_over_mean", static_cast<double>(held) / (digits_.phases() - first) / mean}};
-  kernels::add_rounded(facts, {{"x", x_.rounded()}});
-  return facts;
-}
-
-std::uint64_t Fft::useful_flops() const {
-  return 5 * options_.problem.total() * options_.problem.bits();
+      x_(operand(options)) {
+  summarise({.problem = problem_text(options.problem),
+             .peak_type = "f32",
+             .plan = config::resolved(chosen_.plan),
+             .prediction = chosen_.prediction,
+             .facts = {{"tiles", digits_.tiles()},
+                       {"fullest_over_mean", fullest_over_mean(digits_, machine_.tiles)}},
+             .rounded = {{"x", x_.rounded()}},
+             // 5 N log2 N, as everybody counts them.
+             .useful_flops = 5 * options.problem.total() * options.problem.bits()});
 }
 
 Complex Fft::point(std::uint64_t number) const {

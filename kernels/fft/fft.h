@@ -28,14 +28,6 @@ class Fft : public Workload {
  public:
   Fft(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// Tiles that transform, and how evenly points lie on them.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
-  /// 5 N log2 N, as everybody counts them.
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override { return "f32"; }
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

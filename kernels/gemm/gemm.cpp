@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/program.h"
-#include "kernels/rounded.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
@@ -45,6 +44,15 @@ Operand operand(const Options& options, const std::string& file, const char* key
   return {rows, columns, options.dtype, {file, key, options.seed, stream}};
 }
 
+std::string problem_text(const Options& options) {
+  const Product& p = options.product;
+  std::string text =
+      fmt::format("{}x{}x{} {}", p.m, p.n, p.k, config::name_of(data::kFloatTypes, options.dtype));
+  for (const std::string& file : {options.a, options.b})
+    if (!file.empty()) text += " " + data::file_name(file);
+  return text;
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Options& options) {
@@ -73,36 +81,17 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
       chosen_(plan_for(options, costs)),
       geometry_(problem_of(options, costs.machine()), chosen_.plan),
       a_(operand(options, options.a, "a", 0)),
-      b_(operand(options, options.b, "b", 1)) {}
-
-std::string Gemm::problem() const {
-  const Product& p = options_.product;
-  std::string text =
-      fmt::format("{}x{}x{} {}", p.m, p.n, p.k, config::name_of(data::kFloatTypes, options_.dtype));
-  for (const std::string& file : {options_.a, options_.b})
-    if (!file.empty()) text += " " + data::file_name(file);
-  return text;
-}
-
-nlohmann::ordered_json Gemm::plan() const { return config::resolved(chosen_.plan); }
-
-nlohmann::ordered_json Gemm::facts() const {
-  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
-  kernels::add_rounded(facts, {{"a", a_.rounded()}, {"b", b_.rounded()}});
-  return facts;
+      b_(operand(options, options.b, "b", 1)) {
+  const Product& p = options.product;
+  summarise({.problem = problem_text(options),
+             // The peak of the matrix unit's operation that the plan uses.
+             .peak_type = kernels::type_name(options.dtype, chosen_.plan.partials),
+             .plan = config::resolved(chosen_.plan),
+             .prediction = chosen_.prediction,
+             .rounded = {{"a", a_.rounded()}, {"b", b_.rounded()}},
+             .useful_flops = std::uint64_t{2} * p.m * p.n * p.k});
 }
 
 program::Program Gemm::build() const { return build_program(geometry_, machine_, a_, b_); }
-
-std::uint64_t Gemm::useful_flops() const {
-  const Product& p = options_.product;
-  return std::uint64_t{2} * p.m * p.n * p.k;
-}
-
-/// The peak of the matrix unit's operation that the plan uses.
-std::string Gemm::peak_type() const {
-  if (options_.dtype == Type::f32) return "f32";
-  return chosen_.plan.partials == Type::f32 ? "f16_f32" : "f16";
-}
 
 }  // namespace tessera::gemm

@@ -29,13 +29,6 @@ class Gemm : public Workload {
  public:
   Gemm(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// Values of files that were rounded.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return chosen_.prediction; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -46,13 +46,6 @@ class Latency : public Workload {
  public:
   Latency(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::uint64_t useful_integer_operations() const override;
-  [[nodiscard]] std::uint64_t useful_bytes() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
@@ -61,7 +54,6 @@ class Latency : public Workload {
   /// The program on so many tiles, with chains of `steps`.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t steps) const;
   [[nodiscard]] std::uint32_t chain_steps() const;  ///< of each chain
-  [[nodiscard]] std::uint64_t all_steps() const;    ///< of all tiles
   [[nodiscard]] std::uint32_t operand() const;      ///< the bits of what every step takes
   [[nodiscard]] ContextData initial(TileId tile, std::uint32_t context) const;
   /// The state of one chain after all its steps.
@@ -70,7 +62,6 @@ class Latency : public Workload {
   Options options_;
   const MachineConfig machine_;
   const elf::KernelCode code_;
-  Prediction prediction_;
 };
 
 }  // namespace tessera::latency

@@ -59,45 +59,27 @@ void describe(config::Fields& fields, Options& options) {
 Latency::Latency(const Options& options, MachineCosts& costs)
     : options_(options), machine_(costs.machine()), code_("latency") {
   // Where contexts compete for issue slots, their order settles after some steps.
-  prediction_ = plan::predict_uniform(
+  const Prediction prediction = plan::predict_uniform(
       {{8, 32}}, {chain_steps()},
       [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
+  const Operation operation = options.operation;
+  const bool load = operation == Operation::load;
+  const bool integer = operation >= Operation::integer && operation <= Operation::integer_divide;
+  const std::uint32_t chains = options.chains * machine_.tile.contexts;
+  const std::uint64_t steps = std::uint64_t{chain_steps()} * chains * machine_.tiles;
+  const std::uint64_t flops = operation == Operation::f32_fma ? 2 : 1;
+  summarise({.problem = fmt::format("{}, {} of {} steps", config::name_of(kOperations, operation),
+                                    counted(options.chains, "chain"), options.steps),
+             .peak_type = load ? "bytes" : "f32",
+             .plan = {{"chains", chains}, {"chain_steps", chain_steps()}},
+             .prediction = prediction,
+             .useful_flops = floating(operation) ? flops * steps : 0,
+             .useful_integer_operations = integer ? steps : 0,
+             .useful_bytes = load ? steps * sizeof(std::uint32_t) : 0});
 }
 
 std::uint32_t Latency::chain_steps() const {
   return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
-}
-
-std::uint64_t Latency::all_steps() const {
-  return std::uint64_t{chain_steps()} * options_.chains * machine_.tile.contexts * machine_.tiles;
-}
-
-nlohmann::ordered_json Latency::plan() const {
-  return {{"chains", options_.chains * machine_.tile.contexts}, {"chain_steps", chain_steps()}};
-}
-
-std::uint64_t Latency::useful_flops() const {
-  if (!floating(options_.operation)) return 0;
-  return all_steps() * (options_.operation == Operation::f32_fma ? 2 : 1);
-}
-
-std::uint64_t Latency::useful_integer_operations() const {
-  const bool integer =
-      options_.operation >= Operation::integer && options_.operation <= Operation::integer_divide;
-  return integer ? all_steps() : 0;
-}
-
-std::uint64_t Latency::useful_bytes() const {
-  return options_.operation == Operation::load ? all_steps() * sizeof(std::uint32_t) : 0;
-}
-
-std::string Latency::problem() const {
-  return fmt::format("{}, {} of {} steps", config::name_of(kOperations, options_.operation),
-                     counted(options_.chains, "chain"), options_.steps);
-}
-
-std::string Latency::peak_type() const {
-  return options_.operation == Operation::load ? "bytes" : "f32";
 }
 
 /// Divisions s / x go to and fro between x and about s / x; products stay near 1.

@@ -35,26 +35,14 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
   kernels::require_unit(machine_, block_.input, block_.partial);
   codelet_ = elf::embedded_codelet("matrix_unit", "matrix_unit_" + block_.name());
   const auto one_tile = [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); };
-  prediction_ = plan::predict_uniform({FittedCost::Axis::shared(machine_.tile.contexts)},
-                                      {options.n}, one_tile, costs);
-}
-
-nlohmann::ordered_json MatrixUnit::plan() const {
-  return {{"positions", options_.n}, {"workers", machine_.tile.contexts}};
-}
-
-std::uint64_t MatrixUnit::useful_flops() const {
-  return std::uint64_t{2} * options_.n * block_.depth * block_.columns * machine_.tiles;
-}
-
-std::string MatrixUnit::problem() const {
-  return fmt::format("{}x{}x{} {} a tile", options_.n, block_.columns, block_.depth,
-                     config::name_of(kModes, options_.dtype));
-}
-
-std::string MatrixUnit::peak_type() const {
-  if (options_.dtype == Mode::f32) return "f32";
-  return options_.dtype == Mode::f16_f32 ? "f16_f32" : "f16";
+  const std::uint64_t macs = std::uint64_t{options.n} * block_.depth * block_.columns;
+  summarise({.problem = fmt::format("{}x{}x{} {} a tile", options.n, block_.columns, block_.depth,
+                                    config::name_of(kModes, options.dtype)),
+             .peak_type = kernels::type_name(block_.input, block_.partial),
+             .plan = {{"positions", options.n}, {"workers", machine_.tile.contexts}},
+             .prediction = plan::predict_uniform({FittedCost::Axis::shared(machine_.tile.contexts)},
+                                                 {options.n}, one_tile, costs),
+             .useful_flops = 2 * macs * machine_.tiles});
 }
 
 }  // namespace tessera::matrix_unit

@@ -24,11 +24,6 @@ class MatrixUnit : public Workload {
   /// Throws UserError if the machine's matrix unit does not have the type.
   MatrixUnit(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
@@ -48,7 +43,6 @@ class MatrixUnit : public Workload {
   MachineConfig machine_;
   kernels::BlockShape block_;
   program::Codelet codelet_;
-  Prediction prediction_;
 };
 
 }  // namespace tessera::matrix_unit

@@ -130,6 +130,26 @@ MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {
   return machine;
 }
 
+std::string problem_text(const Options& options, const Data& data) {
+  std::string text = fmt::format("{}", data.inputs());
+  for (const LayerOptions& layer : options.layers) text += fmt::format("-{}", layer.outputs);
+  text += fmt::format(" batch {} {}", options.batch, kernels::type_name(options.dtype));
+  if (!options.data.images.empty()) text += " " + data::file_name(options.data.images);
+  return text;
+}
+
+/// Of a step.
+std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linears) {
+  std::uint64_t forward = 0;
+  std::uint64_t backward = 0;
+  for (std::size_t i = 0; i < linears.size(); ++i) {
+    const std::uint64_t each = linears[i].flops() * options.batch;
+    forward += each;
+    backward += i > 0 ? 2 * each : each;
+  }
+  return options.train ? forward + backward : forward;
+}
+
 }  // namespace
 
 Mlp::Mlp(Options options, MachineCosts& costs)
@@ -142,8 +162,21 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   options_.learning.all_steps = steps();
   options_.learning.copies = options_.replicas;
   const program::Program program = plan_and_build(costs);
-  prediction_ = program_cost(program, costs);
-  memory_ = training::memory_of(program);
+  nlohmann::ordered_json products = nlohmann::ordered_json::array();
+  for (const LayerPlan& each : plans_) products.push_back(to_json(each, options_.train));
+  std::uint64_t parameters = 0;
+  for (const Linear& linear : linears_) parameters += linear.parameters();
+  summarise({.problem = problem_text(options_, data_),
+             .peak_type = kernels::type_name(options_.dtype),
+             .plan = {{"products", std::move(products)}},
+             .prediction = program_cost(program, costs),
+             .facts = {{"parameters", parameters},
+                       {"training_steps", steps()},
+                       {"test_steps", test_steps()},
+                       {"samples_a_step", options_.batch},
+                       {"tiles_a_replica", machine_.tiles},
+                       {"memory", training::memory_of(program)}},
+             .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
 /// What a step keeps for another is estimated with room to spare. Where nothing fits so, plans that
@@ -177,40 +210,6 @@ std::uint32_t Mlp::steps() const {
 }
 
 std::uint32_t Mlp::test_steps() const { return options_.data.test_samples / options_.batch; }
-
-std::string Mlp::problem() const {
-  std::string text = fmt::format("{}", data_.inputs());
-  for (const LayerOptions& layer : options_.layers) text += fmt::format("-{}", layer.outputs);
-  text += fmt::format(" batch {} {}", options_.batch, peak_type());
-  if (!options_.data.images.empty()) text += " " + data::file_name(options_.data.images);
-  return text;
-}
-
-nlohmann::ordered_json Mlp::plan() const {
-  nlohmann::ordered_json plan = nlohmann::ordered_json::array();
-  for (const LayerPlan& each : plans_) plan.push_back(to_json(each, options_.train));
-  return {{"products", std::move(plan)}};
-}
-
-nlohmann::ordered_json Mlp::facts() const {
-  std::uint64_t parameters = 0;
-  for (const Linear& linear : linears_) parameters += linear.parameters();
-  return {{"parameters", parameters},          {"training_steps", steps()},
-          {"test_steps", test_steps()},        {"samples_a_step", options_.batch},
-          {"tiles_a_replica", machine_.tiles}, {"memory", memory_}};
-}
-
-std::uint64_t Mlp::useful_flops() const {
-  std::uint64_t forward = 0;
-  std::uint64_t backward = 0;
-  for (std::size_t i = 0; i < linears_.size(); ++i) {
-    const std::uint64_t each = linears_[i].flops() * options_.batch;
-    forward += each;
-    backward += i > 0 ? 2 * each : each;
-  }
-  if (!options_.train) return forward * steps();
-  return (forward + backward) * steps();
-}
 
 void Mlp::add_tensors(program::Program& program) const {
   const std::uint64_t samples = std::uint64_t{options_.data.samples} + options_.data.test_samples;

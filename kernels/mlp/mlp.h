@@ -43,12 +43,6 @@ class Mlp : public Workload {
  public:
   Mlp(Options options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override { return options_.halves() ? "f16" : "f32"; }
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
@@ -79,8 +73,6 @@ class Mlp : public Workload {
   Data data_;
   std::vector<Linear> linears_;
   std::vector<LayerPlan> plans_;
-  Prediction prediction_;
-  nlohmann::ordered_json memory_;
 };
 
 }  // namespace tessera::mlp

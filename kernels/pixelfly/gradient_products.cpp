@@ -8,10 +8,10 @@ using spmm_static::BuffersOfRows;
 Prediction GradientPlan::prediction() const {
   if (scheduled) return *scheduled;
   Prediction sum = dw.prediction;
-  add(sum, turning);
+  sum += turning;
   for (const auto* product : {&z, &t})
-    if (*product) add(sum, (*product)->prediction);
-  if (dv) add(sum, dv->prediction);
+    if (*product) sum += (*product)->prediction;
+  if (dv) sum += dv->prediction;
   return sum;
 }
 

@@ -6,7 +6,6 @@
 
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
-#include "kernels/rounded.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
@@ -118,14 +117,21 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
       shape_(shape_of(options, costs.machine())),
       chain_(make_chain(layer_, options.pass, inner_block(shape_))),
       x_(operand_x(options, layer_)),
-      plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {}
-
-nlohmann::ordered_json Pixelfly::plan() const {
+      plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {
   nlohmann::ordered_json plan;
   if (plan_.inner) plan["low_rank"] = config::resolved(pinned(*plan_.inner));
   plan["sparse"] = config::resolved(pinned(plan_.outer));
   plan["rounds"] = plan_.rounds;
-  return plan;
+  summarise({.problem = problem_of(options),
+             .peak_type = kernels::type_name(shape_.type),
+             .plan = std::move(plan),
+             .prediction = plan_.prediction,
+             .facts = facts_of(options, layer_),
+             .rounded = {{"matrix", layer_.s.rounded},
+                         {"u", layer_.u.rounded()},
+                         {"v", layer_.v.rounded()},
+                         {"x", x_.rounded()}},
+             .useful_flops = 2 * layer_.parameters() * options.n});
 }
 
 program::Program Pixelfly::build() const {
@@ -135,8 +141,7 @@ program::Program Pixelfly::build() const {
   return program;
 }
 
-nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
-                                const data::DenseOperand& x, std::uint64_t gradient) {
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
   const double dense = static_cast<double>(layer.s.rows) * layer.s.columns;
   nlohmann::ordered_json facts;
   if (options.weights.matrix.empty() && options.weights.pattern == sparse::Pattern::butterfly) {
@@ -148,15 +153,8 @@ nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
   facts["kept_share"] = layer.s.kept_share();
   facts["parameters"] = layer.parameters();
   facts["compression"] = 1 - static_cast<double>(layer.parameters()) / dense;
-  kernels::add_rounded(facts, {{"matrix", layer.s.rounded},
-                               {"u", layer.u.rounded()},
-                               {"v", layer.v.rounded()},
-                               {"x", x.rounded()},
-                               {"gradient", gradient}});
   return facts;
 }
-
-std::uint64_t Pixelfly::useful_flops() const { return 2 * layer_.parameters() * options_.n; }
 
 std::string problem_of(const Options& options) {
   const std::string pass = options.pass == Pass::forward
@@ -165,10 +163,6 @@ std::string problem_of(const Options& options) {
   const std::string gamma = options.gamma ? fmt::format(", gamma {}", *options.gamma) : "";
   return fmt::format("{}, rank {}{}, n {}{}", sparse::problem_of(options.weights), options.rank,
                      gamma, options.n, pass);
-}
-
-std::string Pixelfly::peak_type() const {
-  return options_.weights.dtype == Type::f16 ? "f16" : "f32";
 }
 
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {

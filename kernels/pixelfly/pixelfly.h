@@ -41,10 +41,8 @@ sparse::Shape shape_of(const Options& options, const MachineConfig& machine);
 std::string problem_of(const Options& options);
 /// X, or in pass grad_input dY.
 data::DenseOperand operand_x(const Options& options, const Layer& layer);
-/// Blocks of S, parameters, what they are over those of a dense layer, and values of files that
-/// were rounded; `gradient`: of dY in pass grad_weights.
-nlohmann::ordered_json facts_of(const Options& options, const Layer& layer,
-                                const data::DenseOperand& x, std::uint64_t gradient = 0);
+/// Blocks of S, parameters, and what they are over those of a dense layer.
+nlohmann::ordered_json facts_of(const Options& options, const Layer& layer);
 
 /// The workload of the pass: a Pixelfly or a WeightGradient.
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs);
@@ -56,14 +54,6 @@ class Pixelfly : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   Pixelfly(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override { return problem_of(options_); }
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override {
-    return facts_of(options_, layer_, x_);
-  }
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -42,13 +42,6 @@ void describe(config::Fields& fields, Pinned& plan) {
                plan.rounds, {0, 1U << 20});
 }
 
-void add(Prediction& sum, const Prediction& more, std::uint64_t times) {
-  sum.cycles += times * more.cycles;
-  sum.compute_cycles += times * more.compute_cycles;
-  sum.exchange_cycles += times * more.exchange_cycles;
-  sum.sync_cycles += times * more.sync_cycles;
-}
-
 namespace {
 
 /// Plans of both products for a number of rounds.
@@ -116,11 +109,11 @@ class ChainPlanner {
   ChainPlan planned(std::uint64_t slack) {
     ChainPlan plan{std::nullopt, plan_outer(slack + others()), rounds_};
     if (chain_.inner.rows > 0) plan.inner = plan_inner(plan.outer);
-    add(plan.prediction, plan.outer.prediction, rounds_);
+    plan.prediction += rounds_ * plan.outer.prediction;
     take_values_once(plan.outer, plan.prediction);
     if (chain_.gamma) add_scaling(plan);
     if (!plan.inner) return plan;
-    add(plan.prediction, plan.inner->prediction, rounds_);
+    plan.prediction += rounds_ * plan.inner->prediction;
     take_values_once(*plan.inner, plan.prediction);
     return plan;
   }

@@ -69,6 +69,4 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
 /// Rows that `shape` wants as inputs of a chain's outer product: the side of the inner blocks.
 inline std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
 
-void add(Prediction& sum, const Prediction& more, std::uint64_t times = 1);
-
 }  // namespace tessera::pixelfly

@@ -221,6 +221,16 @@ GradientPlan plan_gradient(const Matrices& of, const sparse::Shape& shape, std::
   return unit_or_vector(plan);
 }
 
+nlohmann::ordered_json printed(const GradientPlan& plan) {
+  nlohmann::ordered_json json;
+  json["products"] = plan.dw.on_unit ? "matrix_unit" : "vector";
+  if (plan.z) json["low_rank"] = config::resolved(pinned(*plan.z));
+  if (plan.t) json["low_rank_back"] = config::resolved(pinned(*plan.t));
+  json["dw"] = config::resolved(pinned(plan.dw));
+  if (plan.dv) json["dv"] = config::resolved(pinned(*plan.dv));
+  return json;
+}
+
 }  // namespace
 
 WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
@@ -242,25 +252,18 @@ WeightGradient::WeightGradient(const Options& options, MachineCosts& costs)
   };
   plan_ = plan_gradient({z_, t_, {dw_, dv_, vt_}, options_.gamma}, shape_, options.n, costs,
                         options_.plan, needs);
-}
-
-std::uint64_t WeightGradient::useful_flops() const {
   const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
-  return 2 * (layer_.parameters() + inner) * options_.n;
-}
-
-std::string WeightGradient::peak_type() const {
-  return options_.weights.dtype == program::Type::f16 ? "f16" : "f32";
-}
-
-nlohmann::ordered_json WeightGradient::plan() const {
-  nlohmann::ordered_json plan;
-  plan["products"] = plan_.dw.on_unit ? "matrix_unit" : "vector";
-  if (plan_.z) plan["low_rank"] = config::resolved(pinned(*plan_.z));
-  if (plan_.t) plan["low_rank_back"] = config::resolved(pinned(*plan_.t));
-  plan["dw"] = config::resolved(pinned(plan_.dw));
-  if (plan_.dv) plan["dv"] = config::resolved(pinned(*plan_.dv));
-  return plan;
+  summarise({.problem = problem_of(options),
+             .peak_type = kernels::type_name(shape_.type),
+             .plan = printed(plan_),
+             .prediction = plan_.prediction(),
+             .facts = facts_of(options, layer_),
+             .rounded = {{"matrix", layer_.s.rounded},
+                         {"u", layer_.u.rounded()},
+                         {"v", layer_.v.rounded()},
+                         {"x", x_.rounded()},
+                         {"gradient", dy_.rounded()}},
+             .useful_flops = 2 * (layer_.parameters() + inner) * options.n});
 }
 
 program::Program WeightGradient::build() const {

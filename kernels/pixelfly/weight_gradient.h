@@ -12,14 +12,6 @@ class WeightGradient : public Workload {
   /// Throws as make_layer(), and UserError if no plan fits.
   WeightGradient(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override { return problem_of(options_); }
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override {
-    return facts_of(options_, layer_, x_, dy_.rounded());
-  }
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction(); }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

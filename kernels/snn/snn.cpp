@@ -32,6 +32,13 @@ double mean_events(const Data& data, std::uint64_t samples, std::uint32_t steps)
   return events / (static_cast<double>(samples) * steps);
 }
 
+std::string problem_text(const Options& options) {
+  const std::string network = options.network.empty()
+                                  ? fmt::format("{} neurons", fmt::join(options.layers, "-"))
+                                  : data::file_name(options.network);
+  return fmt::format("{}, {} time steps, batch {} f32", network, options.time_steps, options.batch);
+}
+
 }  // namespace
 
 Snn::Snn(Options options, MachineCosts& costs)
@@ -47,19 +54,28 @@ Snn::Snn(Options options, MachineCosts& costs)
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",
                                                   network_.outputs(), data_.classes()));
+  std::optional<program::Program> program;
+  Prediction prediction;
   if (options_.activations == Activations::dense) {
     require_dense(options_);
     dense_ = std::make_shared<std::vector<DenseLayer>>(plan_dense(options_, network_, costs));
-    const program::Program program = build();
-    prediction_ = program_cost(program, costs);
-    memory_ = training::memory_of(program);
+    program = build();
+    prediction = program_cost(*program, costs);
     options_.max_activity = 1;
   }
   plan_ = plan_of(Algorithm::published, Spread::by_neurons, costs);
-  if (dense_) return;
-  require_room();
-  expect();
-  choose_plan(costs);
+  if (!dense_) {
+    require_room();
+    expect();
+    prediction = choose_plan(costs);
+    program = build();
+  }
+  summarise({.problem = problem_text(options_),
+             .peak_type = "f32",
+             .plan = dense_ ? to_json(*dense_) : to_json(plan_),
+             .prediction = prediction,
+             .facts = facts_of(training::memory_of(*program)),
+             .useful_flops = flops()});
 }
 
 Plan Snn::plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const {
@@ -84,7 +100,7 @@ std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
 
 /// Of those that fit the one that least is predicted for; of all if none fits, which compiling it
 /// tells.
-void Snn::choose_plan(MachineCosts& costs) {
+Prediction Snn::choose_plan(MachineCosts& costs) {
   struct Candidate {
     Plan plan;
     Prediction prediction;
@@ -97,16 +113,13 @@ void Snn::choose_plan(MachineCosts& costs) {
   std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     return a.prediction.cycles < b.prediction.cycles;
   });
-  const auto take = [this](const Candidate& candidate) {
+  auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
     plan_ = candidate.plan;
-    prediction_ = candidate.prediction;
-  };
-  const auto chosen = std::find_if(found.begin(), found.end(), [&](const Candidate& candidate) {
-    take(candidate);
     return found.size() == 1 || fits(costs);
   });
-  if (chosen == found.end()) take(found.front());
-  memory_ = training::memory_of(ProgramBuilder(*this, nullptr).build());
+  if (chosen == found.end()) chosen = found.begin();
+  plan_ = chosen->plan;
+  return chosen->prediction;
 }
 
 /// Whether the plan's program does. An estimate of memory would leave out how schedules cut lists.
@@ -123,10 +136,7 @@ bool Snn::fits(const MachineCosts& costs) const {
 Prediction Snn::predict(MachineCosts& costs) const {
   Prediction mean;
   for (const Stated& stated : stated_) {
-    const Prediction one = program_cost(ProgramBuilder(*this, &stated).build(), costs);
-    mean.compute_cycles += one.compute_cycles;
-    mean.exchange_cycles += one.exchange_cycles;
-    mean.sync_cycles += one.sync_cycles;
+    mean += program_cost(ProgramBuilder(*this, &stated).build(), costs);
   }
   mean.compute_cycles /= stated_.size();
   mean.exchange_cycles /= stated_.size();
@@ -228,16 +238,6 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
   return stated;
 }
 
-std::string Snn::problem() const {
-  const std::string network = options_.network.empty()
-                                  ? fmt::format("{} neurons", fmt::join(options_.layers, "-"))
-                                  : data::file_name(options_.network);
-  return fmt::format("{}, {} time steps, batch {} f32", network, options_.time_steps,
-                     options_.batch);
-}
-
-nlohmann::ordered_json Snn::plan() const { return dense_ ? to_json(*dense_) : to_json(plan_); }
-
 program::Program Snn::build() const {
   program::Program program = dense_ ? build_dense(options_, network_, data_, *dense_, machine_)
                                     : ProgramBuilder(*this, nullptr).build();
@@ -245,12 +245,12 @@ program::Program Snn::build() const {
   return program;
 }
 
-nlohmann::ordered_json Snn::facts() const {
+nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   nlohmann::ordered_json facts{{"neurons", network_.neurons()},
                                {"parameters", network_.parameters()},
                                {"training_steps", options_.train ? options_.steps : 0},
                                {"test_steps", test_steps()},
-                               {"memory", memory_}};
+                               {"memory", std::move(memory)}};
   if (options_.network.empty()) return facts;
   facts["equations"] = stepping(network_, options_.step_seconds);
   if (options_.train) facts["trained"] = "weights, no biases or parameters of neurons";
@@ -259,7 +259,7 @@ nlohmann::ordered_json Snn::facts() const {
 
 /// At the stated activity: every list full. An addition an id and neuron forward; training adds
 /// another to the weight's gradient and a multiply-add to the spike's.
-std::uint64_t Snn::useful_flops() const {
+std::uint64_t Snn::flops() const {
   std::uint64_t a_step = 0;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l) {
     for (const VectorId v : Plan::sources(network_, l)) {

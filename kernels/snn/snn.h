@@ -101,12 +101,6 @@ class Snn : public Workload {
  public:
   Snn(Options options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override { return "f32"; }
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] nlohmann::ordered_json results(const TensorReader& tensors) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
@@ -127,7 +121,11 @@ class Snn : public Workload {
   void expect();
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
                                  std::uint32_t step) const;
-  void choose_plan(MachineCosts& costs);
+  /// Chooses plan_; what is predicted for it.
+  Prediction choose_plan(MachineCosts& costs);
+  /// `memory`: by what it is for.
+  [[nodiscard]] nlohmann::ordered_json facts_of(nlohmann::ordered_json memory) const;
+  [[nodiscard]] std::uint64_t flops() const;
   [[nodiscard]] bool fits(const MachineCosts& costs) const;
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;
   [[nodiscard]] Plan plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const;
@@ -148,8 +146,6 @@ class Snn : public Workload {
   /// machine takes for these.
   std::vector<Stated> stated_;
   std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
-  Prediction prediction_;
-  nlohmann::ordered_json memory_;  ///< by what it is for
 };
 
 }  // namespace tessera::snn

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/rounded.h"
 #include "kernels/sparse/operand/pattern.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
@@ -99,6 +98,13 @@ void require_within(const sparse::BlockMatrix& w, std::size_t pattern, std::uint
   throw KeyError(counted ? "workload.max_nonzeros" : "workload.max_density",
                  fmt::format("pattern {} holds {} nonzeros in blocks of {} x {}, allowed {}",
                              pattern, w.blocks() * area, w.block, w.block, most * area));
+}
+
+std::string problem_text(const Options& options) {
+  const std::string pass = options.pass == Pass::forward
+                               ? ""
+                               : fmt::format(" {}", config::name_of(kPasses, options.pass));
+  return fmt::format("{}, n {}{}", sparse::problem_of(options.weights), options.n, pass);
 }
 
 /// What is given of a plan beside its cuts must be what follows from these.
@@ -209,49 +215,42 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
     require_within(patterns_[i], i, problem_.max_blocks, options_);
   Cost cost(problem_.shape, costs);
   plan_ = make_plan(problem_, options.plan, cost, patterns_);
-  require_printed(options.plan, plan());
+  const nlohmann::ordered_json plan = config::resolved(printed());
+  require_printed(options.plan, plan);
+  // Of all runs, for the very patterns.
+  Prediction prediction;
+  std::uint64_t nonzeros = 0;
   for (const sparse::BlockMatrix& w : patterns_) {
     packings_.push_back(pack(w, plan_.pool));
-    const Prediction one = cost.predict(problem_, plan_.pool, w, packings_.back());
-    prediction_.cycles += one.cycles;
-    prediction_.compute_cycles += one.compute_cycles;
-    prediction_.exchange_cycles += one.exchange_cycles;
-    prediction_.sync_cycles += one.sync_cycles;
+    prediction += cost.predict(problem_, plan_.pool, w, packings_.back());
+    nonzeros += w.nonzeros;
   }
+  const sparse::Shape& shape = problem_.shape;
+  const sparse::BlockMatrix& first = patterns_.front();
+  summarise(
+      {.problem = problem_text(options),
+       .peak_type = shape.in_blocks() ? kernels::type_name(shape.type, shape.partials)
+                                      : kernels::type_name(shape.type),
+       .plan = plan,
+       .prediction = prediction,
+       .facts = {{"blocks", first.blocks()}, {"kept_share", first.kept_share()}},
+       .rounded = {{"matrix", first.rounded}, {"x", x_.rounded()}, {"gradient", yg_.rounded()}},
+       .useful_flops = 2 * nonzeros * options.n,
+       .runs = static_cast<std::uint32_t>(patterns_.size())});
 }
 
-std::uint64_t SpmmDynamic::useful_flops() const {
-  std::uint64_t nonzeros = 0;
-  for (const sparse::BlockMatrix& w : patterns_) nonzeros += w.nonzeros;
-  return 2 * nonzeros * options_.n;
-}
-
-std::string SpmmDynamic::problem() const {
-  const std::string pass = options_.pass == Pass::forward
-                               ? ""
-                               : fmt::format(" {}", config::name_of(kPasses, options_.pass));
-  return fmt::format("{}, n {}{}", sparse::problem_of(options_.weights), options_.n, pass);
-}
-
-std::string SpmmDynamic::peak_type() const {
-  if (options_.weights.dtype == program::Type::f32) return "f32";
-  return !problem_.shape.in_blocks() || !problem_.shape.mixed() ? "f16" : "f16_f32";
-}
-
-nlohmann::ordered_json SpmmDynamic::plan() const {
+Pinned SpmmDynamic::printed() const {
   const Grid& grid = plan_.pool.grid;
   const Buffers bytes(problem_, plan_.pool);
-  return config::resolved(Pinned{options_.plan.algorithm, grid.x, grid.y, grid.z, grid.columns,
-                                 problem_.max_blocks, plan_.bucket_blocks, bytes.pool,
-                                 grid.neighbours});
-}
-
-nlohmann::ordered_json SpmmDynamic::facts() const {
-  const sparse::BlockMatrix& w = patterns_.front();
-  nlohmann::ordered_json facts{{"blocks", w.blocks()}, {"kept_share", w.kept_share()}};
-  kernels::add_rounded(facts,
-                       {{"matrix", w.rounded}, {"x", x_.rounded()}, {"gradient", yg_.rounded()}});
-  return facts;
+  return {options_.plan.algorithm,
+          grid.x,
+          grid.y,
+          grid.z,
+          grid.columns,
+          problem_.max_blocks,
+          plan_.bucket_blocks,
+          bytes.pool,
+          grid.neighbours};
 }
 
 nlohmann::ordered_json SpmmDynamic::run_facts(std::uint32_t run) const {

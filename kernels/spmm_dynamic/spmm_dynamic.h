@@ -52,18 +52,7 @@ class SpmmDynamic : public Workload {
   SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
               MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// How much of W, the first one of several, is kept, and values of files that were rounded.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  /// Of all runs, for the very patterns.
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
-  [[nodiscard]] std::uint32_t runs() const override {
-    return static_cast<std::uint32_t>(patterns_.size());
-  }
   [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
@@ -77,6 +66,8 @@ class SpmmDynamic : public Workload {
 
  private:
   friend class Builder;
+  /// The plan as it is printed and can be pinned.
+  [[nodiscard]] Pinned printed() const;
   /// What the tiles of partition (x, y) hold together before a run: lists and values.
   [[nodiscard]] std::vector<std::byte> pool_bytes(std::uint32_t run, std::uint32_t x,
                                                   std::uint32_t y) const;
@@ -97,7 +88,6 @@ class SpmmDynamic : public Workload {
   Problem problem_;
   Plan plan_;
   std::vector<Packing> packings_;  ///< by run
-  Prediction prediction_;
 };
 
 }  // namespace tessera::spmm_dynamic

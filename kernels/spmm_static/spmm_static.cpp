@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/rounded.h"
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
@@ -52,7 +51,15 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       x_(w_.columns, options_.n, options_.weights.dtype,
          {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
       plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,
-                        surroundings(costs))) {}
+                        surroundings(costs))) {
+  summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),
+             .peak_type = kernels::type_name(options_.weights.dtype),
+             .plan = config::resolved(pinned(plan_)),
+             .prediction = plan_.prediction,
+             .facts = {{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}},
+             .rounded = {{"matrix", w_.rounded}, {"x", x_.rounded()}},
+             .useful_flops = 2 * w_.nonzeros * options_.n});
+}
 
 /// Its exchanges are those of the program.
 Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
@@ -63,24 +70,6 @@ Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
     return tessera::scheduled(estimate, costs.needs(program), costs);
   };
   return around;
-}
-
-nlohmann::ordered_json SpmmStatic::plan() const { return config::resolved(pinned(plan_)); }
-
-nlohmann::ordered_json SpmmStatic::facts() const {
-  nlohmann::ordered_json facts{{"blocks", w_.blocks()}, {"kept_share", w_.kept_share()}};
-  kernels::add_rounded(facts, {{"matrix", w_.rounded}, {"x", x_.rounded()}});
-  return facts;
-}
-
-std::uint64_t SpmmStatic::useful_flops() const { return 2 * w_.nonzeros * options_.n; }
-
-std::string SpmmStatic::problem() const {
-  return fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n);
-}
-
-std::string SpmmStatic::peak_type() const {
-  return options_.weights.dtype == Type::f16 ? "f16" : "f32";
 }
 
 program::Program SpmmStatic::build() const {

@@ -31,13 +31,6 @@ class SpmmStatic : public Workload {
   /// Throws UserError if the matrix cannot be read, holds values outside dtype, or no plan fits.
   SpmmStatic(Options options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// How much of W is kept, and values of files that were rounded.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/rounded.h"
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
@@ -39,6 +38,24 @@ EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::ui
   return {vectors * problem.vector_bytes(), problem.vector_bytes(), tiles};
 }
 
+/// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
+/// of the machine) are.
+nlohmann::ordered_json facts_of(const TilePattern& pattern, const WeightOptions& weights,
+                                const Imbalance& cycles, double elements) {
+  const auto spread = [](const Imbalance& imbalance) -> nlohmann::ordered_json {
+    return {{"mean", imbalance.mean}, {"max", imbalance.max}, {"max_over_mean", imbalance.ratio()}};
+  };
+  const double kept = static_cast<double>(pattern.kept()) / elements;
+  return {{"kept_share", kept},
+          {"pruned",
+           {{"asked", weights.pruning.sparsity},
+            {"reached", 1 - kept},
+            {"rounding", static_cast<double>(pattern.rounding) / elements}}},
+          {"column_tiles", pattern.tiles.size()},
+          {"kept_rows", spread(kept_rows(pattern))},
+          {"product_cycles", spread(cycles)}};
+}
+
 }  // namespace
 
 void describe(config::Fields& fields, Pinned& plan) {
@@ -71,39 +88,15 @@ SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
       a_(operand_a(options_, problem_)),
       a_storage_(panel_storage(problem_, problem_.padded_k(), machine_.tiles)),
       c_storage_(panel_storage(problem_, problem_.n, machine_.tiles)),
-      w_storage_(problem_, plan_, pattern_, w_, machine_.tiles) {}
-
-nlohmann::ordered_json SpmmTilewise::plan() const {
-  return config::resolved(Pinned{plan_.parts, plan_.cuts, plan_.row_singles});
-}
-
-nlohmann::ordered_json SpmmTilewise::facts() const {
-  const auto spread = [](const Imbalance& imbalance) -> nlohmann::ordered_json {
-    return {{"mean", imbalance.mean}, {"max", imbalance.max}, {"max_over_mean", imbalance.ratio()}};
-  };
-  const auto elements = static_cast<double>(w_.value.size());
-  const double kept = static_cast<double>(pattern_.kept()) / elements;
-  nlohmann::ordered_json facts{{"kept_share", kept},
-                               {"pruned",
-                                {{"asked", options_.weights.pruning.sparsity},
-                                 {"reached", 1 - kept},
-                                 {"rounding", static_cast<double>(pattern_.rounding) / elements}}},
-                               {"column_tiles", pattern_.tiles.size()},
-                               {"kept_rows", spread(kept_rows(pattern_))},
-                               {"product_cycles", spread(plan_.cycles)}};
-  kernels::add_rounded(facts, {{"a", a_.rounded()}, {"matrix", w_.rounded}});
-  return facts;
-}
-
-std::uint64_t SpmmTilewise::useful_flops() const { return 2 * pattern_.kept() * problem_.m; }
-
-std::string SpmmTilewise::problem() const {
-  return fmt::format("{}x{}", options_.m, problem_of(options_.weights));
-}
-
-std::string SpmmTilewise::peak_type() const {
-  if (problem_.block.input == Type::f32) return "f32";
-  return problem_.block.partial == Type::f32 ? "f16_f32" : "f16";
+      w_storage_(problem_, plan_, pattern_, w_, machine_.tiles) {
+  summarise({.problem = fmt::format("{}x{}", options_.m, problem_of(options_.weights)),
+             .peak_type = kernels::type_name(problem_.block.input, problem_.block.partial),
+             .plan = config::resolved(Pinned{plan_.parts, plan_.cuts, plan_.row_singles}),
+             .prediction = plan_.prediction,
+             .facts = facts_of(pattern_, options_.weights, plan_.cycles,
+                               static_cast<double>(w_.value.size())),
+             .rounded = {{"a", a_.rounded()}, {"matrix", w_.rounded}},
+             .useful_flops = 2 * pattern_.kept() * problem_.m});
 }
 
 }  // namespace tessera::spmm_tilewise

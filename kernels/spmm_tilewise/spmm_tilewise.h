@@ -28,14 +28,6 @@ class SpmmTilewise : public Workload {
   /// Throws UserError if a file cannot be read or no plan fits.
   SpmmTilewise(Options options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
-  /// of the machine) are.
-  [[nodiscard]] nlohmann::ordered_json facts() const override;
-  [[nodiscard]] Prediction prediction() const override { return plan_.prediction; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;

@@ -59,8 +59,25 @@ Stream::Stream(const Options& options, MachineCosts& costs)
       machine_(costs.machine()),
       codelet_(elf::embedded_codelet(
           "stream", fmt::format("stream_{}_{}", config::name_of(kOperations, options.operation),
-                                config::name_of(kTypes, options.dtype)))),
-      prediction_(predict(costs)) {}
+                                config::name_of(kTypes, options.dtype)))) {
+  constexpr std::array<std::uint64_t, 5> kAnElement{0, 1, 1, 2, 1};
+  const std::uint64_t elements = std::uint64_t{options.elements_per_worker} *
+                                 machine_.tile.contexts * machine_.tiles * options.repeats;
+  const std::uint64_t operations =
+      kAnElement[static_cast<std::size_t>(options.operation)] * elements;
+  const bool integer = options.dtype == program::Type::i32;
+  summarise(
+      {.problem = fmt::format("{}, {} elements a worker {}",
+                              config::name_of(kOperations, options.operation),
+                              options.elements_per_worker, config::name_of(kTypes, options.dtype)),
+       .peak_type = "bytes",
+       .plan = {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}},
+       .prediction = predict(costs),
+       .useful_flops = integer ? 0 : operations,
+       .useful_integer_operations = integer ? operations : 0,
+       .useful_bytes =
+           arrays_touched(options.operation) * elements * data::element_bytes(options.dtype)});
+}
 
 Prediction Stream::predict(MachineCosts& costs) const {
   // Where contexts compete for issue slots, their order settles after some bodies.
@@ -92,38 +109,6 @@ std::uint32_t Stream::initial_word(TileId tile, std::uint64_t stream, std::uint6
   const std::uint64_t element = (std::uint64_t{index(tile)} << 32) + at;
   return static_cast<std::uint32_t>(data::random_bits(options_.seed, stream, element));
 }
-
-nlohmann::ordered_json Stream::plan() const {
-  return {{"elements_per_worker", padded_elements()}, {"workers", machine_.tile.contexts}};
-}
-
-std::uint64_t Stream::operations() const {
-  constexpr std::array<std::uint64_t, 5> kAnElement{0, 1, 1, 2, 1};
-  return kAnElement[static_cast<std::size_t>(options_.operation)] * options_.elements_per_worker *
-         machine_.tile.contexts * machine_.tiles * options_.repeats;
-}
-
-std::uint64_t Stream::useful_flops() const {
-  return options_.dtype == program::Type::i32 ? 0 : operations();
-}
-
-std::uint64_t Stream::useful_integer_operations() const {
-  return options_.dtype == program::Type::i32 ? operations() : 0;
-}
-
-std::uint64_t Stream::useful_bytes() const {
-  return arrays_touched(options_.operation) * options_.elements_per_worker *
-         data::element_bytes(options_.dtype) * machine_.tile.contexts * machine_.tiles *
-         options_.repeats;
-}
-
-std::string Stream::problem() const {
-  return fmt::format("{}, {} elements a worker {}",
-                     config::name_of(kOperations, options_.operation), options_.elements_per_worker,
-                     config::name_of(kTypes, options_.dtype));
-}
-
-std::string Stream::peak_type() const { return "bytes"; }
 
 std::uint32_t Stream::scalar_bits() const {
   if (options_.dtype == program::Type::i32) return kIntegerScalar;

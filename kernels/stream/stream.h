@@ -45,13 +45,6 @@ class Stream : public Workload {
  public:
   Stream(const Options& options, MachineCosts& costs);
 
-  [[nodiscard]] std::string problem() const override;
-  [[nodiscard]] nlohmann::ordered_json plan() const override;
-  [[nodiscard]] Prediction prediction() const override { return prediction_; }
-  [[nodiscard]] std::uint64_t useful_flops() const override;
-  [[nodiscard]] std::uint64_t useful_integer_operations() const override;
-  [[nodiscard]] std::uint64_t useful_bytes() const override;
-  [[nodiscard]] std::string peak_type() const override;
   [[nodiscard]] program::Program build() const override;
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override;
@@ -76,7 +69,6 @@ class Stream : public Workload {
                       kernels::Comparison& comparison) const;
   void compare_integers(TileId tile, std::span<const std::byte> bytes,
                         kernels::Comparison& comparison) const;
-  [[nodiscard]] std::uint64_t operations() const;
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;
   [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
@@ -84,7 +76,6 @@ class Stream : public Workload {
   Options options_;
   const MachineConfig machine_;
   const program::Codelet codelet_;
-  Prediction prediction_;
 };
 
 }  // namespace tessera::stream

@@ -1,10 +1,12 @@
 #include "sim/program/workload.h"
 
-#include <nlohmann/json.hpp>
-
 namespace tessera {
 
-nlohmann::ordered_json Workload::facts() const { return nlohmann::ordered_json::object(); }
+void Workload::summarise(WorkloadSummary summary) {
+  summary_ = std::move(summary);
+  for (const auto& [option, values] : summary_.rounded)
+    if (values > 0) summary_.facts["rounded"][option] = values;
+}
 
 nlohmann::ordered_json Workload::run_facts(std::uint32_t /*run*/) const {
   return nlohmann::ordered_json::object();

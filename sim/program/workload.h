@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
@@ -35,6 +35,18 @@ struct Prediction {
   std::uint64_t compute_cycles = 0;
   std::uint64_t exchange_cycles = 0;
   std::uint64_t sync_cycles = 0;
+
+  Prediction& operator+=(const Prediction& more) {
+    cycles += more.cycles;
+    compute_cycles += more.compute_cycles;
+    exchange_cycles += more.exchange_cycles;
+    sync_cycles += more.sync_cycles;
+    return *this;
+  }
+  friend Prediction operator*(std::uint64_t times, const Prediction& each) {
+    return {times * each.cycles, times * each.compute_cycles, times * each.exchange_cycles,
+            times * each.sync_cycles};
+  }
 };
 
 /// How thoroughly results are compared (`run.check`).
@@ -56,30 +68,44 @@ constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops,
   return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < most);
 }
 
+/// What a workload says of itself once it is planned.
+struct WorkloadSummary {
+  /// The problem in a few words for headings: "4096x4096x4096 f16", the name of a matrix file.
+  std::string problem = {};
+  /// Which peak `fraction_of_peak` refers to: a type name (f16, f32) or bytes.
+  std::string peak_type = {};
+  /// The chosen plan, as it can be pinned in a config under workload.plan.
+  nlohmann::ordered_json plan = {};
+  Prediction prediction = {};
+  /// What the report says of the problem beside its options, by name.
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+  /// By the option that names a file, how many of its values were not exact in the workload's type.
+  std::vector<std::pair<const char*, std::uint64_t>> rounded = {};
+  std::uint64_t useful_flops = 0;
+  std::uint64_t useful_integer_operations = 0;
+  /// Bytes of local memory that the workload is about (STREAM counts its arrays).
+  std::uint64_t useful_bytes = 0;
+  /// How often the program runs, without being built anew, each time with the inputs of that number
+  /// (Buffer::inputs). Flops and predicted cycles are those of all runs.
+  std::uint32_t runs = 1;
+};
+
 /// One kernel with one set of options on one machine: planned when constructed.
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// What the problem is, in a few words for headings: "4096x4096x4096 f16", the name of a matrix
-  /// file.
-  [[nodiscard]] virtual std::string problem() const = 0;
-  /// The chosen plan, as it can be pinned in a config under workload.plan.
-  [[nodiscard]] virtual nlohmann::ordered_json plan() const = 0;
-  /// What the report says of the problem beside its options, by name; nothing by default.
-  [[nodiscard]] virtual nlohmann::ordered_json facts() const;
-  [[nodiscard]] virtual Prediction prediction() const = 0;
-  [[nodiscard]] virtual std::uint64_t useful_flops() const = 0;
-  /// The same of integers; 0: not a matter of those.
-  [[nodiscard]] virtual std::uint64_t useful_integer_operations() const { return 0; }
-  /// Bytes of local memory that the workload is about (STREAM counts its arrays); 0: not a matter
-  /// of bytes.
-  [[nodiscard]] virtual std::uint64_t useful_bytes() const { return 0; }
-  /// Which peak `fraction_of_peak` refers to: a type name (f16, f32) or bytes.
-  [[nodiscard]] virtual std::string peak_type() const = 0;
+  [[nodiscard]] const std::string& problem() const { return summary_.problem; }
+  [[nodiscard]] const std::string& peak_type() const { return summary_.peak_type; }
+  [[nodiscard]] const nlohmann::ordered_json& plan() const { return summary_.plan; }
+  [[nodiscard]] const Prediction& prediction() const { return summary_.prediction; }
+  [[nodiscard]] const nlohmann::ordered_json& facts() const { return summary_.facts; }
+  [[nodiscard]] std::uint64_t useful_flops() const { return summary_.useful_flops; }
+  [[nodiscard]] std::uint64_t useful_integer_operations() const {
+    return summary_.useful_integer_operations;
+  }
+  [[nodiscard]] std::uint64_t useful_bytes() const { return summary_.useful_bytes; }
+  [[nodiscard]] std::uint32_t runs() const { return summary_.runs; }
   [[nodiscard]] virtual program::Program build() const = 0;
-  /// How often the program runs, without being built anew, each time with the inputs of that number
-  /// (Buffer::inputs). Flops and predicted cycles are those of all runs.
-  [[nodiscard]] virtual std::uint32_t runs() const { return 1; }
   /// What the report says of one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
   /// What the report says of what came out, beside whether it is right; nothing by default.
@@ -93,6 +119,14 @@ class Workload {
                                               std::uint32_t /*run*/) const {
     return check(tensors, request);
   }
+
+ protected:
+  /// A kernel's constructor calls it when it has planned. `rounded` becomes one of the facts, where
+  /// there are such values.
+  void summarise(WorkloadSummary summary);
+
+ private:
+  WorkloadSummary summary_;
 };
 
 }  // namespace tessera

@@ -28,11 +28,13 @@ void describe(config::Fields& fields, Options& options) {
 
 class Toy : public Workload {
  public:
-  [[nodiscard]] std::string problem() const override { return "2x3 f16"; }
-  [[nodiscard]] config::Json plan() const override { return {{"split", 2}}; }
-  [[nodiscard]] Prediction prediction() const override { return {900, 500, 300, 100}; }
-  [[nodiscard]] std::uint64_t useful_flops() const override { return 6000; }
-  [[nodiscard]] std::string peak_type() const override { return "f16"; }
+  Toy() {
+    summarise({.problem = "2x3 f16",
+               .peak_type = "f16",
+               .plan = {{"split", 2}},
+               .prediction = {900, 500, 300, 100},
+               .useful_flops = 6000});
+  }
   [[nodiscard]] program::Program build() const override { return program::Program(2); }
   [[nodiscard]] CheckResult check(const TensorReader&, const CheckRequest&) const override {
     return {};
