@@ -120,11 +120,10 @@ void describe(config::Fields& fields, Options& options) {
                problem.partials, data::kFloatTypes);
   fields.require(problem.partials == program::Type::f16 || problem.blocked(), "partials",
                  "found f32, allowed f16 with block 1: its factors have no sums apart");
-  fields.file({"x",
-               "X (for grad_input Yg) from a .npy file of shape [features, n], of complex numbers "
-               "of complex64 or shape [features, 2 n], rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
-              options.x);
+  fields.file(
+      {"x", data::file_sentence("X (for grad_input Yg) from a .npy file of shape [features, n], of "
+                                "complex numbers of complex64 or shape [features, 2 n]")},
+      options.x);
   fields.file({"gradient", "Yg of pass grad_twiddles, as x"}, options.gradient);
   fields.require(options.gradient.empty() || problem.pass == Pass::grad_twiddles, "gradient",
                  fmt::format("is used by pass grad_twiddles only, found {}",

@@ -65,10 +65,7 @@ void describe(config::Fields& fields, Options& options) {
                kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
                options.layout, kernels::kLayouts);
-  fields.file({"a",
-               "A from a .npy file of shape [m, k], rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
-              options.a);
+  fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},

@@ -57,13 +57,8 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
   const std::uint32_t block = linear.layer.block;
   const std::uint32_t rank = linear.layer.rank;
   PixelflyPlan plan;
-  plan.shape = {
-      block,
-      room.type,
-      program::Type::f32,
-      kernels::Layout::blocked,
-      false,
-      kernels::block_shape(costs.machine().tile.matrix_unit, room.type, program::Type::f32)};
+  plan.shape = sparse::make_shape(block, room.type, program::Type::f32, kernels::Layout::blocked,
+                                  costs.machine());
   sparse::Shape inner = plan.shape;
   inner.block = pixelfly::inner_block(plan.shape);
   plan.mask = linear.mask();

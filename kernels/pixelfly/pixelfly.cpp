@@ -74,20 +74,14 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
 }
 
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
-  const Type type = options.weights.dtype;
-  const Type partials = type == Type::f32 ? Type::f32 : options.partials;
-  return {
-      options.weights.block, type,  partials,
-      options.layout,        false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
+  const sparse::WeightOptions& w = options.weights;
+  return sparse::make_shape(w.block, w.dtype, options.partials, options.layout, machine);
 }
 
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
-  fields.file({"u",
-               "U from a .npy file of shape [m, rank], rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
-              options.u);
+  fields.file({"u", data::file_sentence("U from a .npy file of shape [m, rank]")}, options.u);
   fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
   fields.field({"gamma",
                 "W = gamma S + (1 - gamma) U V^T, multiplied on the machine; at 1 the low-rank "

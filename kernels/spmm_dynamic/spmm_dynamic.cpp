@@ -63,21 +63,13 @@ std::vector<sparse::BlockMatrix> oriented(Pass pass, std::vector<sparse::BlockMa
   return patterns;
 }
 
-program::Type sums_of(const Options& options) {
-  return options.weights.dtype == program::Type::f32 ? program::Type::f32 : options.partials;
-}
-
 Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns,
                    const MachineConfig& machine) {
   const sparse::BlockMatrix& w = patterns.front();
   Problem problem{};
-  const program::Type type = options.weights.dtype;
-  problem.shape = {w.block,
-                   type,
-                   sums_of(options),
-                   options.layout,
-                   options.pass == Pass::grad_values,
-                   kernels::block_shape(machine.tile.matrix_unit, type, sums_of(options))};
+  problem.shape =
+      sparse::make_shape(w.block, options.weights.dtype, options.partials, options.layout, machine);
+  problem.shape.gradient = options.pass == Pass::grad_values;
   problem.block_rows = w.block_rows();
   problem.block_columns = w.block_columns();
   problem.n = options.n;
@@ -150,10 +142,9 @@ void describe(config::Fields& fields, Options& options) {
                 "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T where W has "
                 "blocks"},
                options.pass, kPasses);
-  fields.file({"x",
-               "X from a .npy file of shape [k, n] (for grad_input Yg, [m, n]), rounded to dtype "
-               "(workload.rounded in the report); seeded values if not given"},
-              options.x);
+  fields.file(
+      {"x", data::file_sentence("X from a .npy file of shape [k, n] (for grad_input Yg, [m, n])")},
+      options.x);
   fields.file({"gradient", "Yg of pass grad_values from a .npy file of shape [m, n], as x"},
               options.gradient);
   fields.require(options.gradient.empty() || options.pass == Pass::grad_values, "gradient",

@@ -12,17 +12,12 @@ namespace tessera::spmm_static {
 
 namespace {
 
-constexpr config::Names<Type, 2> kTypes{{{"f16", Type::f16}, {"f32", Type::f32}}};
-
 constexpr config::Names<Region, 3> kRegions{
     {{"all", Region::all}, {"multiply", Region::multiply}, {"add", Region::add}}};
 
 sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
-  const Type type = options.weights.dtype;
-  const Type partials = type == Type::f32 ? Type::f32 : options.partials;
-  return {
-      options.weights.block, type,  partials,
-      options.layout,        false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
+  const sparse::WeightOptions& w = options.weights;
+  return sparse::make_shape(w.block, w.dtype, options.partials, options.layout, machine);
 }
 
 }  // namespace
@@ -30,11 +25,9 @@ sparse::Shape shape_of(const Options& options, const MachineConfig& machine) {
 void describe(config::Fields& fields, Options& options) {
   describe(fields, options.weights);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1u << 20});
-  fields.file({"x",
-               "X from a .npy file of shape [k, n], rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
-              options.x);
-  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials, kTypes);
+  fields.file({"x", data::file_sentence("X from a .npy file of shape [k, n]")}, options.x);
+  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
+               data::kFloatTypes);
   fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
                kernels::kLayouts);
   fields.field({"region",

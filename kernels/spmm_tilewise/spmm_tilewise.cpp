@@ -71,10 +71,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
   describe(fields, options.weights);
   fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials, kPartials);
-  fields.file({"a",
-               "A from a .npy file of shape [m, k], rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given"},
-              options.a);
+  fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }
 

@@ -54,6 +54,11 @@ void DenseOperand::read(std::uint64_t first, std::uint64_t step, std::span<float
     into[i] = random_signed(seed_, stream_, first + i * step, bits_);
 }
 
+std::string file_sentence(std::string_view what) {
+  return fmt::format(
+      "{}, rounded to dtype (workload.rounded in the report); seeded values if not given", what);
+}
+
 program::Tensor tensor_of(std::string name, const DenseOperand& operand, program::Type type,
                           bool is_complex) {
   program::Tensor tensor{std::move(name), program::Role::input, type, {}, is_complex};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/program/program.h"
@@ -57,6 +58,9 @@ class DenseOperand {
   std::vector<float> values_;  ///< empty for seeded data
   std::uint64_t rounded_ = 0;
 };
+
+/// The sentence of an option that names such a file, after `what`, which it is and of what shape.
+std::string file_sentence(std::string_view what);
 
 /// The operand as a tensor of the host's, rounded to `type`; `complex`: columns are pairs of real
 /// and imaginary parts. It outlives the tensor.

@@ -70,4 +70,12 @@ struct Shape {
   }
 };
 
+/// Of products on a machine; sums of f32 are f32.
+inline Shape make_shape(std::uint32_t block, Type type, Type partials, Layout layout,
+                        const MachineConfig& machine) {
+  if (type == Type::f32) partials = Type::f32;
+  return {block,  type,  partials,
+          layout, false, kernels::block_shape(machine.tile.matrix_unit, type, partials)};
+}
+
 }  // namespace tessera::sparse
