@@ -36,6 +36,11 @@ BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial) {
           shape.phases(), shape.interval, shape.input_bytes, shape.partial_bytes};
 }
 
+void require_partials(Type input, std::optional<Type> partials) {
+  if (input == Type::f32 && partials == Type::f16)
+    throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
+}
+
 void require_unit(const MachineConfig& machine, Type input, Type partial) {
   if (shape_of(machine.tile.matrix_unit, input, partial).exists()) return;
   const bool f32 = input == Type::f32;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "sim/config/fields.h"
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
 
@@ -43,6 +45,12 @@ BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
 /// after.
 const char* type_name(Type input, Type partial);
 inline const char* type_name(Type type) { return type_name(type, type); }
+
+/// Types of partial sums; none: chosen.
+inline constexpr config::Names<std::optional<Type>, 3> kPartials{
+    {{"auto", std::nullopt}, {"f16", Type::f16}, {"f32", Type::f32}}};
+/// Throws KeyError for sums of f32 in f16.
+void require_partials(Type input, std::optional<Type> partials);
 
 /// Throws KeyError where the machine has no such unit.
 void require_unit(const MachineConfig& machine, Type input, Type partial);

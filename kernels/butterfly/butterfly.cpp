@@ -34,9 +34,9 @@ Options for_machine(Options options, const MachineConfig& machine) {
 }
 
 Candidate planned(const Options& options, MachineCosts& costs) {
-  if (!options.pinned) return choose_plan(options.problem, costs);
+  if (!options.plan) return choose_plan(options.problem, costs);
   plan::Pricing pricing(costs);
-  return pinned_plan(options.plan, options.problem, pricing);
+  return pinned_plan(*options.plan, options.problem, pricing);
 }
 
 Twiddles twiddles(const Options& options) {
@@ -136,7 +136,7 @@ void describe(config::Fields& fields, Options& options) {
               options.twiddles);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.pinned, options.plan);
+                        options.plan);
 }
 
 Butterfly::Butterfly(const Options& options, MachineCosts& costs)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,7 @@ struct Options {
   std::string gradient;  ///< the same, of Yg
   std::string twiddles;  ///< the same
   std::uint64_t seed = 1;
-  bool pinned = false;
-  Plan plan;
+  std::optional<Plan> plan;  ///< pinned; none: searched
 };
 void describe(config::Fields& fields, Options& options);
 

@@ -74,14 +74,14 @@ void describe(config::Fields& fields, Options& options) {
               options.x);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.pinned, options.plan);
+                        options.plan);
 }
 
 Fft::Fft(const Options& options, MachineCosts& costs)
     : options_(options),
       machine_(costs.machine()),
-      chosen_(options.pinned ? pinned_plan(options.plan, options.problem, costs)
-                             : choose_plan(options.problem, costs)),
+      chosen_(options.plan ? pinned_plan(*options.plan, options.problem, costs)
+                           : choose_plan(options.problem, costs)),
       digits_(options.problem, chosen_.plan),
       x_(operand(options)) {
   summarise({.problem = problem_text(options.problem),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,7 @@ struct Options {
   Problem problem;
   std::string x;  ///< .npy file; empty: seeded
   std::uint64_t seed = 1;
-  bool pinned = false;
-  Plan plan;
+  std::optional<Plan> plan;  ///< pinned; none: searched
 };
 void describe(config::Fields& fields, Options& options);
 

@@ -13,27 +13,20 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::automatic},
-                                                      {"f16", PartialsChoice::f16},
-                                                      {"f32", PartialsChoice::f32}}};
-
 Problem problem_of(const Options& options, const MachineConfig& machine) {
-  const bool any = options.dtype == Type::f16 && options.partials == PartialsChoice::automatic;
-  const bool wide = options.dtype == Type::f32 || options.partials == PartialsChoice::f32;
-  return {options.product, options.dtype,           any, wide ? Type::f32 : Type::f16,
+  const bool any = options.dtype == Type::f16 && !options.partials;
+  return {options.product, options.dtype,           any, options.partials.value_or(options.dtype),
           options.layout,  machine.tile.matrix_unit};
 }
 
 Candidate plan_for(const Options& options, MachineCosts& costs) {
-  if (options.dtype == Type::f32 && options.partials == PartialsChoice::f16) {
-    throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
-  }
+  kernels::require_partials(options.dtype, options.partials);
   const Problem problem = problem_of(options, costs.machine());
-  if (!options.pinned) return choose_plan(problem, costs);
-  if (!problem.any_partials && options.plan.partials != problem.partials) {
+  if (!options.plan) return choose_plan(problem, costs);
+  if (!problem.any_partials && options.plan->partials != problem.partials) {
     throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
   }
-  return pinned_plan(options.plan, problem, costs);
+  return pinned_plan(*options.plan, problem, costs);
 }
 
 Operand operand(const Options& options, const std::string& file, const char* key,
@@ -62,14 +55,14 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
   fields.field({"dtype", "type of A, B and C"}, options.dtype, data::kFloatTypes);
   fields.field({"partials", "type of partial sums; auto: the planner chooses"}, options.partials,
-               kPartials);
+               kernels::kPartials);
   fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
                options.layout, kernels::kLayouts);
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
   fields.field({"seed", "of the values"}, options.seed);
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"},
-                        options.pinned, options.plan);
+                        options.plan);
 }
 
 Gemm::Gemm(const Options& options, MachineCosts& costs)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kernels/gemm/bit_exact.h"
@@ -10,18 +11,15 @@
 /// to where they are multiplied, in the order needed there, is part of the measured region.
 namespace tessera::gemm {
 
-enum class PartialsChoice : std::uint8_t { automatic, f16, f32 };
-
 struct Options {
   Product product{1024, 1024, 1024};
   Type dtype = Type::f16;
-  PartialsChoice partials = PartialsChoice::automatic;
+  std::optional<Type> partials;  ///< none: chosen
   Layout layout = Layout::blocked;
   std::string a;  ///< .npy file; empty: seeded
   std::string b;
   std::uint64_t seed = 1;
-  bool pinned = false;
-  Plan plan;
+  std::optional<Plan> plan;  ///< pinned; none: searched
 };
 void describe(config::Fields& fields, Options& options);
 

@@ -29,7 +29,7 @@ void describe(config::Fields& fields, PinnedCuts& cuts) {
 void describe(config::Fields& fields, Pinned& plan) {
   fields.group({"low_rank", "the products that come first: V^T X, U^T dY"}, plan.low_rank);
   fields.optional_group({"low_rank_back", "pass grad_weights: U^T dY, if not as low_rank"},
-                        plan.other_back, plan.low_rank_back);
+                        plan.low_rank_back);
   fields.group({"sparse", "passes forward and grad_input: the product with [S | U] or [S^T | V]"},
                plan.sparse);
   fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);

@@ -21,18 +21,13 @@ enum class Products : std::uint8_t {
   vector,       ///< row by row, on packed instructions
 };
 struct Pinned {
-  spmm_static::Pinned low_rank;  ///< V^T X, U^T dY
-  bool other_back = false;       ///< `low_rank_back` is given
-  spmm_static::Pinned low_rank_back;
-  spmm_static::Pinned sparse;  ///< [S | U] [X ; Z]
+  spmm_static::Pinned low_rank;                      ///< V^T X, U^T dY
+  std::optional<spmm_static::Pinned> low_rank_back;  ///< U^T dY, if not as low_rank
+  spmm_static::Pinned sparse;                        ///< [S | U] [X ; Z]
   PinnedCuts dw, dv;
   Products products = Products::best;
   std::uint32_t rounds = 0;  ///< equal parts of the batch, one after the other; 0: chosen
 };
-/// Of U^T dY in the gradients of weights.
-inline const spmm_static::Pinned& low_rank_back(const Pinned& plan) {
-  return plan.other_back ? plan.low_rank_back : plan.low_rank;
-}
 void describe(config::Fields& fields, PinnedCuts& cuts);
 void describe(config::Fields& fields, Pinned& plan);
 

@@ -122,8 +122,9 @@ class GradientPlanner {
     if (of_.gamma) add_scaling(plan);
     if (!low_rank) return plan;
     plan.z = product(of_.z, {pinned_.low_rank, "workload.plan.low_rank"}, x_, slack);
-    plan.t =
-        product(of_.t, {low_rank_back(pinned_), "workload.plan.low_rank_back"}, dy_, slack + made);
+    plan.t = product(
+        of_.t, {pinned_.low_rank_back.value_or(pinned_.low_rank), "workload.plan.low_rank_back"},
+        dy_, slack + made);
     return plan;
   }
   void add_rows_in(Sampled& first) {

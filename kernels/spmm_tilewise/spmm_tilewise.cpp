@@ -12,16 +12,10 @@ using program::Type;
 
 namespace {
 
-constexpr config::Names<PartialsChoice, 3> kPartials{{{"auto", PartialsChoice::automatic},
-                                                      {"f16", PartialsChoice::f16},
-                                                      {"f32", PartialsChoice::f32}}};
-
 Problem problem_of(const Options& options, const DenseWeights& w, const MachineConfig& machine) {
   const Type dtype = options.weights.dtype;
-  if (dtype == Type::f32 && options.partials == PartialsChoice::f16) {
-    throw KeyError("workload.partials", "found f16, allowed auto or f32 for dtype f32");
-  }
-  const Type partials = options.partials == PartialsChoice::f32 ? Type::f32 : dtype;
+  kernels::require_partials(dtype, options.partials);
+  const Type partials = options.partials.value_or(dtype);
   return {options.m, w.rows, w.columns,
           kernels::block_shape(machine.tile.matrix_unit, dtype, partials)};
 }
@@ -70,7 +64,8 @@ void describe(config::Fields& fields, Pinned& plan) {
 void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.m, {1, 1u << 24});
   describe(fields, options.weights);
-  fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials, kPartials);
+  fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials,
+               kernels::kPartials);
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.group({"plan", "cuts to use instead of searching"}, options.plan);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kernels/spmm_tilewise/plan.h"
@@ -10,13 +11,11 @@
 /// The workload `spmm_tilewise`: C[m, n] = A[m, k] W[k, n] with a tile-wise pruned W.
 namespace tessera::spmm_tilewise {
 
-enum class PartialsChoice : std::uint8_t { automatic, f16, f32 };
-
 struct Options {
   std::uint32_t m = 1024;
   WeightOptions weights;
-  PartialsChoice partials = PartialsChoice::automatic;
-  std::string a;  ///< .npy file; empty: seeded
+  std::optional<program::Type> partials;  ///< none: chosen
+  std::string a;                          ///< .npy file; empty: seeded
   Pinned plan;
 };
 void describe(config::Fields& fields, Pinned& plan);

@@ -110,6 +110,13 @@ class Fields {
   void optional_group(const Field& info, bool& present, Struct& value) {
     visit_group(info, &present, [&value](Fields& inner) { describe(inner, value); });
   }
+  template <class Struct>
+  void optional_group(const Field& info, std::optional<Struct>& value) {
+    bool present = value.has_value();
+    Struct inner = value.value_or(Struct{});
+    optional_group(info, present, inner);
+    value = present ? std::optional(std::move(inner)) : std::nullopt;
+  }
   /// A list of structs that have their own `describe`.
   template <class Struct>
   void list(const Field& info, std::vector<Struct>& values) {

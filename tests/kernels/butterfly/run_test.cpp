@@ -69,8 +69,7 @@ TEST_SUITE("run") {
           for (const std::uint32_t workers_n : {1U, 2U, 6U}) {
             Options options = options_of(32, 13, Number::f32, Parameters::free);
             options.problem.order = order;
-            options.pinned = true;
-            options.plan = {split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
+            options.plan = Plan{split_features, split_features == 1 ? 7U : 3U, fused, workers_n};
             CAPTURE(split_features);
             CAPTURE(fused);
             CAPTURE(workers_n);
@@ -89,9 +88,8 @@ TEST_SUITE("run") {
             for (const std::uint32_t workers_n : {1U, 3U}) {
               Options options = options_of(16, 29, dtype, parameters);
               options.problem.pass = Pass::grad_twiddles;
-              options.pinned = true;
-              options.plan = {split_features, split_n, 1, workers_n};
-              CAPTURE(config::resolved(options.plan).dump());
+              options.plan = Plan{split_features, split_n, 1, workers_n};
+              CAPTURE(config::resolved(*options.plan).dump());
               CAPTURE(config::name_of(kNumbers, dtype));
               CAPTURE(config::name_of(kParameters, parameters));
               CHECK(run(options, small_machine(32)) == "passed");
@@ -110,8 +108,7 @@ TEST_SUITE("run") {
           Options options = options_of(4, n, Number::f32, parameters);
           options.problem.pass = Pass::grad_twiddles;
           options.problem.layout = Layout::blocked;
-          options.pinned = true;
-          options.plan = {1, n == 1 ? 1U : 2U, 1, workers_n};
+          options.plan = Plan{1, n == 1 ? 1U : 2U, 1, workers_n};
           CAPTURE(n);
           CAPTURE(config::name_of(kParameters, parameters));
           CAPTURE(workers_n);
@@ -162,9 +159,8 @@ TEST_SUITE("run") {
               options.problem.block = block;
               options.problem.partials = partials;
               options.problem.order = block == 4 ? Order::increasing : Order::decreasing;
-              options.pinned = true;
-              options.plan = {split_features, split_n, 1, 1};
-              CAPTURE(config::resolved(options.plan).dump());
+              options.plan = Plan{split_features, split_n, 1, 1};
+              CAPTURE(config::resolved(*options.plan).dump());
               CAPTURE(config::name_of(data::kFloatTypes, partials));
               CAPTURE(config::name_of(kPasses, pass));
               CAPTURE(block);
@@ -190,9 +186,8 @@ TEST_SUITE("run") {
               options.problem.pass = pass;
               options.problem.block = block;
               options.problem.layout = Layout::blocked;
-              options.pinned = true;
-              options.plan = {split_features, 3, 1, 1, rounds};
-              CAPTURE(config::resolved(options.plan).dump());
+              options.plan = Plan{split_features, 3, 1, 1, rounds};
+              CAPTURE(config::resolved(*options.plan).dump());
               CAPTURE(config::name_of(kNumbers, dtype));
               CAPTURE(config::name_of(kPasses, pass));
               CAPTURE(block);
@@ -223,11 +218,10 @@ TEST_SUITE("run") {
         }
       };
       if (fits()) continue;
-      options.pinned = true;
       for (const std::uint32_t parts : {1U, 2U, 4U})
         for (const std::uint32_t rounds : {1U, 2U, 3U, 4U, 6U, 9U}) {
-          options.plan = {parts, 12 / parts, 1, 1, rounds};
-          CAPTURE(config::resolved(options.plan).dump());
+          options.plan = Plan{parts, 12 / parts, 1, 1, rounds};
+          CAPTURE(config::resolved(*options.plan).dump());
           CHECK_THROWS_AS(test::planned<Butterfly>(options, machine), UserError);
         }
     }

@@ -56,8 +56,7 @@ TEST_SUITE("run") {
           const std::uint64_t units = 180 / (options.problem.unit_bytes() / kWordBytes);
           options.problem.n = static_cast<std::uint32_t>(units) * options.problem.unit_columns();
           if (options.problem.complex_code() && fused == 2) continue;
-          options.pinned = true;
-          options.plan = {1, 1, fused, 1};
+          options.plan = Plan{1, 1, fused, 1};
           MeasuredCosts costs(test::small_machine(1));
           const Butterfly butterfly(options, costs);
           const std::uint64_t words =

@@ -126,7 +126,6 @@ TEST_SUITE("run") {
     for (const Cut& cut : cuts) {
       Options options = options_of(cut.rows, cut.points);
       options.problem.batch = cut.batch;
-      options.pinned = true;
       options.plan = cut.plan;
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
         options.problem.direction = direction;

@@ -26,7 +26,7 @@ Options checked_options(Product product, CheckedTypes types) {
   Options options;
   options.product = product;
   options.dtype = types.dtype;
-  options.partials = types.partials == Type::f16 ? PartialsChoice::f16 : PartialsChoice::f32;
+  options.partials = types.partials;
   return options;
 }
 

@@ -17,7 +17,6 @@ Options options_of(Product product, Type dtype = Type::f16) {
   Options options;
   options.product = product;
   options.dtype = dtype;
-  options.plan.partials = dtype;
   return options;
 }
 
@@ -30,12 +29,7 @@ std::string run(const Options& options, const MachineConfig& machine,
 
 Options pinned(Options options, std::uint32_t m, std::uint32_t n, std::uint32_t k,
                std::uint32_t cuts, Stationary stationary) {
-  options.pinned = true;
-  options.plan.split_m = m;
-  options.plan.split_n = n;
-  options.plan.split_k = k;
-  options.plan.cuts = cuts;
-  options.plan.stationary = stationary;
+  options.plan = Plan{m, n, k, cuts, stationary, options.partials.value_or(options.dtype)};
   return options;
 }
 
@@ -62,7 +56,7 @@ TEST_SUITE("run") {
         CHECK(run(options_of(product, Type::f32), small_machine(tiles)) == "passed");
       }
       Options wide = options_of(product);
-      wide.partials = PartialsChoice::f32;
+      wide.partials = Type::f32;
       CHECK(run(wide, small_machine(4)) == "passed");
     }
   }
@@ -72,7 +66,7 @@ TEST_SUITE("run") {
       for (const Type partials : {Type::f16, Type::f32}) {
         for (const std::uint32_t cuts : {1U, 2U}) {
           Options options = options_of({50, 70, 100});
-          options.plan.partials = partials;
+          options.partials = partials;
           const Options whole = pinned(options, 1, 1, 1, cuts, stationary);
           CHECK(run(whole, small_machine(2)) == "passed");
           CHECK(run(pinned(options, 2, 3, 1, cuts, stationary), small_machine(7)) == "passed");
@@ -93,12 +87,12 @@ TEST_SUITE("run") {
         CHECK(run(natural(options_of(product, Type::f32)), small_machine(tiles)) == "passed");
       }
       Options wide = natural(options_of(product));
-      wide.partials = PartialsChoice::f32;
+      wide.partials = Type::f32;
       CHECK(run(wide, small_machine(5)) == "passed");
     }
     for (const Type partials : {Type::f16, Type::f32}) {
       Options options = natural(options_of({50, 70, 100}));
-      options.plan.partials = partials;
+      options.partials = partials;
       CHECK(run(pinned(options, 2, 3, 1, 2, Stationary::b), small_machine(7)) == "passed");
       CHECK(run(pinned(options, 2, 1, 3, 2, Stationary::b), small_machine(8)) == "passed");
     }
@@ -115,7 +109,7 @@ TEST_SUITE("run") {
         CHECK(run(options, small_machine(1), compute_error) == "passed 0");
       }
       Options wide = natural(options_of({rows, 48, 112}));
-      wide.plan.partials = Type::f32;
+      wide.partials = Type::f32;
       CAPTURE(rows);
       CHECK(run(pinned(wide, 1, 1, 1, 1, Stationary::b), small_machine(1), compute_error) ==
             "passed 0");

@@ -20,10 +20,9 @@ Options shaped_options(const Product& product, const Types& types, Layout layout
   Options options;
   options.product = product;
   options.dtype = types.input;
-  options.partials = types.partial == Type::f16 ? PartialsChoice::f16 : PartialsChoice::f32;
+  options.partials = types.partial;
   options.layout = layout;
-  options.pinned = true;
-  options.plan.partials = types.partial;
+  options.plan = Plan{.partials = types.partial};
   return options;
 }
 
@@ -54,7 +53,7 @@ TEST_SUITE("run") {
         CAPTURE(block.name());
         for (const Layout layout : {Layout::blocked, Layout::natural}) {
           Options options = shaped_options({37, 70, 130}, types, layout);
-          options.plan.cuts = 2;
+          options.plan->cuts = 2;
           CHECK(test::run_workload<Gemm>(options, machine) == "passed");
         }
       }

@@ -36,7 +36,7 @@ void check(const Options& options, std::uint32_t tiles) {
 /// Every type of inputs and partials.
 void check_types(Options options, std::uint32_t tiles) {
   check(options, tiles);
-  options.partials = PartialsChoice::f32;
+  options.partials = Type::f32;
   check(options, tiles);
   options.weights.dtype = Type::f32;
   check(options, tiles);
@@ -44,7 +44,7 @@ void check_types(Options options, std::uint32_t tiles) {
 
 /// What checks of both kinds say of a product of given data.
 template <class A, class W>
-std::string verdict(Type dtype, PartialsChoice partials, const A& a, const W& w) {
+std::string verdict(Type dtype, Type partials, const A& a, const W& w) {
   Options options;
   options.m = 32;
   options.weights.k = 256;
@@ -81,15 +81,14 @@ TEST_SUITE("run") {
     const auto repeated = [](std::uint64_t k, std::uint64_t j) {
       return test::random_element(2, k % 128, j);
     };
-    for (const auto& [dtype, partials] : {std::pair{Type::f16, PartialsChoice::f16},
-                                          {Type::f16, PartialsChoice::f32},
-                                          {Type::f32, PartialsChoice::f32}}) {
+    for (const auto& [dtype, partials] :
+         {std::pair{Type::f16, Type::f16}, {Type::f16, Type::f32}, {Type::f32, Type::f32}}) {
       CHECK(verdict(dtype, partials, scaled(2e-3, 1), scaled(2e-3, 2)) == "passed");
       CHECK(verdict(dtype, partials, scaled(1e-6, 1), scaled(1e-3, 2)) == "passed");
       CHECK(verdict(dtype, partials, turning, repeated) == "passed");
       CHECK(verdict(dtype, partials, constant(0.1), constant(0.3)) == "passed");
     }
-    CHECK(verdict(Type::f16, PartialsChoice::f32, constant(200), constant(200))
+    CHECK(verdict(Type::f16, Type::f32, constant(200), constant(200))
               .find("overflows: f16 ends at 65504, found inf") != std::string::npos);
   }
 
