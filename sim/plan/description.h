@@ -4,6 +4,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +52,8 @@ struct Function {
   std::function<program::Vertex(const Sizes&, std::span<const Place> operands)> vertex;
   /// Bytes of each operand, for samples that times are measured on.
   std::function<std::vector<std::uint64_t>(const Sizes&)> operand_bytes;
+  /// Contents of operands that decide what a call does (lists), for samples; absent: zeros.
+  std::function<void(const Sizes&, std::size_t operand, std::span<std::byte>)> contents = {};
 };
 
 /// A call on one tile. Without a function its time is measured with the operands' contents.
@@ -57,6 +61,7 @@ struct Call {
   program::Vertex vertex;
   const Function* function = nullptr;
   Sizes sizes = {};
+  std::optional<std::uint64_t> cycles = {};
 };
 
 /// What one tile calls in a step, in order.
@@ -71,6 +76,11 @@ class Calls {
   /// A call that takes the time of `function` at `sizes`, whatever its arguments are.
   void add(program::Vertex vertex, const Function& function, Sizes sizes) {
     all_.push_back({std::move(vertex), &function, std::move(sizes)});
+  }
+  /// A call whose work data decide: the kernel adds its time up from calls of functions, which the
+  /// machine was asked for.
+  void add(program::Vertex vertex, std::uint64_t cycles) {
+    all_.push_back({std::move(vertex), nullptr, {}, cycles});
   }
   [[nodiscard]] std::vector<Call>& all() { return all_; }
 

@@ -25,6 +25,8 @@ class FittedCost {
     /// Of what all workers share, so much in a round: from some rounds on their loops run as they
     /// do for long, and wait for each other as they do then.
     static constexpr Axis shared(std::uint64_t round) { return {round, 4 * round}; }
+    /// Of a size that no cost is affine in: each is measured.
+    static constexpr Axis measured() { return {1, std::uint64_t{1} << 32}; }
   };
 
   FittedCost(std::vector<Axis> axes, Measure measure);

@@ -33,6 +33,12 @@ class Lowering {
     std::move(steps.steps.begin(), steps.steps.end(), std::back_inserter(sequence.steps));
   }
 
+  [[nodiscard]] Bound buffers() const {
+    Bound all;
+    for (std::uint32_t id = 0; id < parts_.size(); ++id) all[BufferId(id)] = parts_[id];
+    return all;
+  }
+
   void add_tensors() {
     const std::vector<TensorOver>& laid = description_.laid_tensors();
     for (auto first = laid.begin(); first != laid.end();) {
@@ -192,9 +198,11 @@ class Lowering {
 
 }  // namespace
 
-void lower_into(const Description& description, const Bound& bound, program::Program& program,
-                program::Sequence& sequence) {
-  Lowering(description, bound, program).add_steps(sequence);
+Bound lower_into(const Description& description, const Bound& bound, program::Program& program,
+                 program::Sequence& sequence) {
+  Lowering lowering(description, bound, program);
+  lowering.add_steps(sequence);
+  return lowering.buffers();
 }
 
 program::Program lower(const Description& description) {

@@ -118,9 +118,14 @@ std::uint64_t Pricing::call(const Description& description, const Function& func
     const Function& what = *measured_function_;
     return steps_.vertex([&](program::Program& sample) {
       std::vector<Place> operands;
-      for (const std::uint64_t bytes : what.operand_bytes(at))
-        operands.push_back({sample.add_buffer(
-            {kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {}, "sample"})});
+      for (const std::uint64_t bytes : what.operand_bytes(at)) {
+        program::Buffer operand{kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {},
+                                "sample"};
+        if (what.contents)
+          operand.contents = [fill = what.contents, at, number = operands.size()](
+                                 std::span<std::byte> into) { fill(at, number, into); };
+        operands.push_back({sample.add_buffer(std::move(operand))});
+      }
       program::Vertex vertex = what.vertex(at, operands);
       vertex.tile = kSampleTile;
       vertex.codelet = sample.add_codelet(measured_of_->codelets()[vertex.codelet]);
@@ -198,7 +203,7 @@ class Pricing::TimeWalk {
 
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
- private:
+  /// Of the slowest tile.
   std::uint64_t cycles_of(const Compute& set) {
     std::uint64_t most = 0;
     for (const Tile tile : tiles_)
@@ -206,13 +211,16 @@ class Pricing::TimeWalk {
     return most;
   }
 
+ private:
   std::uint64_t cycles_of(const Compute& set, Tile tile) {
     Calls calls;
     set.calls(tile, calls);
     std::uint64_t sum = 0;
     std::vector<const Call*> others;
     for (const Call& call : calls.all()) {
-      if (call.function != nullptr)
+      if (call.cycles)
+        sum += *call.cycles;
+      else if (call.function != nullptr)
         sum += pricing_.call(description_, *call.function, call.sizes);
       else
         others.push_back(&call);
@@ -273,6 +281,25 @@ Prediction Pricing::time(const Description& description, std::span<const Tile> t
   TimeWalk walk(*this, description, tiles);
   walk.add(description.steps(), 1);
   return walk.sum();
+}
+
+std::uint64_t Pricing::calls(const Description& description, Tile tile) {
+  return calls(description, description.steps(), tile);
+}
+
+std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile) {
+  TimeWalk walk(*this, description, std::span(&tile, 1));
+  std::uint64_t sum = 0;
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action))
+      sum += repeat->count * calls(description, repeat->body, tile);
+    else if (const auto* loop = std::get_if<While>(&step.action))
+      sum += (loop->turns + 1) * calls(description, loop->test, tile) +
+             loop->turns * calls(description, loop->body, tile);
+    else if (const auto* set = std::get_if<Compute>(&step.action); set != nullptr && step.measured)
+      sum += walk.cycles_of(*set);
+  }
+  return sum;
 }
 
 /// All that one tile holds and does as a program of that tile alone. An exchange copies within the

@@ -42,6 +42,9 @@ class Pricing {
   /// go on.
   Prediction time(const Description& description, std::span<const Tile> tiles);
 
+  /// Cycles of what one tile calls in the measured steps, without the code around them.
+  std::uint64_t calls(const Description& description, Tile tile);
+
   /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
   /// lists are counted from pulls, as if a tile sent all of what it holds of an array. Nothing:
   /// more than 32 bits address.
@@ -54,6 +57,7 @@ class Pricing {
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;
 
+  std::uint64_t calls(const Description& description, const Sequence& steps, Tile tile);
   std::uint64_t measured(const Description& description, Tile tile,
                          const std::vector<const Call*>& calls);
 
