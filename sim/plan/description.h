@@ -129,7 +129,7 @@ struct Repeat {
 /// As program::While; every tile branches on the word at `decision`.
 struct While {
   std::string name;
-  std::uint64_t turns;  ///< of the body, expected: what the time is predicted for
+  std::uint64_t turns;  ///< of the body, expected in all of a run: its time is predicted for these
   Sequence test, body;
   Place decision;
 };
@@ -171,12 +171,16 @@ class Description {
   void repeat(std::uint32_t count, const Body& body) {
     add(Repeat{count, within(body)});
   }
-  /// `test` states steps that write `decision`, `body` those of the loop.
-  template <class Test, class Body>
-  void loop_while(std::string name, std::uint64_t turns, Place decision, const Test& test,
-                  const Body& body) {
-    Sequence first = within(test);
-    add(While{std::move(name), turns, std::move(first), within(body), decision});
+  /// `body` states the steps of a loop that runs as long as the aligned 32-bit word `flag` of one
+  /// of `tiles` (ascending, at least one) is not zero before it: a test combines the words and
+  /// leaves the result on every tile. Many go through groups of about their number's root, each on
+  /// the tile of its first word: for estimates, the first of `tiles` stands for these.
+  template <class Body>
+  void while_any(std::string name, std::vector<Tile> tiles, Place flag, std::uint64_t turns,
+                 const Body& body) {
+    Place decision{};
+    Sequence test = within([&] { decision = any_raised(name, std::move(tiles), flag); });
+    add(While{std::move(name), turns, std::move(test), within(body), decision});
   }
   /// Whether steps from here on are in the measured region.
   void measure(bool measured) { measured_ = measured; }
@@ -206,6 +210,9 @@ class Description {
   [[nodiscard]] const std::vector<program::Tensor>& given_tensors() const { return given_; }
 
  private:
+  /// States the test of a loop on flags; returns its result's place on every tile (while_any.cpp).
+  Place any_raised(const std::string& name, std::vector<Tile> tiles, Place flag);
+
   template <class Action>
   void add(Action action) {
     steps_.push_back({std::move(action), measured_});

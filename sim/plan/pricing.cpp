@@ -181,8 +181,9 @@ class Pricing::TimeWalk {
       if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
         add(repeat->body, times * repeat->count);
       } else if (const auto* loop = std::get_if<While>(&step.action)) {
-        add(loop->test, times * (loop->turns + 1));
-        add(loop->body, times * loop->turns);
+        add(loop->test, times + loop->turns);
+        pricing_.steps_.add_branch(sum_, times + loop->turns);
+        add(loop->body, loop->turns);
       } else if (!step.measured) {
         continue;
       } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
@@ -284,20 +285,21 @@ Prediction Pricing::time(const Description& description, std::span<const Tile> t
 }
 
 std::uint64_t Pricing::calls(const Description& description, Tile tile) {
-  return calls(description, description.steps(), tile);
+  return calls(description, description.steps(), tile, 1);
 }
 
-std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile) {
+std::uint64_t Pricing::calls(const Description& description, const Sequence& steps, Tile tile,
+                             std::uint64_t times) {
   TimeWalk walk(*this, description, std::span(&tile, 1));
   std::uint64_t sum = 0;
   for (const Step& step : steps) {
     if (const auto* repeat = std::get_if<Repeat>(&step.action))
-      sum += repeat->count * calls(description, repeat->body, tile);
+      sum += calls(description, repeat->body, tile, times * repeat->count);
     else if (const auto* loop = std::get_if<While>(&step.action))
-      sum += (loop->turns + 1) * calls(description, loop->test, tile) +
-             loop->turns * calls(description, loop->body, tile);
+      sum += calls(description, loop->test, tile, times + loop->turns) +
+             calls(description, loop->body, tile, loop->turns);
     else if (const auto* set = std::get_if<Compute>(&step.action); set != nullptr && step.measured)
-      sum += walk.cycles_of(*set);
+      sum += times * walk.cycles_of(*set);
   }
   return sum;
 }

@@ -57,7 +57,8 @@ class Pricing {
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;
 
-  std::uint64_t calls(const Description& description, const Sequence& steps, Tile tile);
+  std::uint64_t calls(const Description& description, const Sequence& steps, Tile tile,
+                      std::uint64_t times);
   std::uint64_t measured(const Description& description, Tile tile,
                          const std::vector<const Call*>& calls);
 

@@ -1,5 +1,8 @@
 #include "sim/plan/step_costs.h"
 
+#include <algorithm>
+#include <span>
+
 namespace tessera {
 namespace {
 
@@ -19,11 +22,25 @@ std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool
   return costs.tile(sample).compute_cycles;
 }
 
+/// A loop that ends at its first test, a superstep.
+std::uint64_t loop_cycles(MachineCosts& costs) {
+  program::Program sample(1);
+  program::Buffer decision{TileId{0}, 4, 4, false, {}, {}, "decision"};
+  decision.contents = [](std::span<std::byte> into) {
+    std::fill(into.begin(), into.end(), std::byte{});
+  };
+  const program::BufferId word = sample.add_buffer(std::move(decision));
+  program::Sequence test{{{program::ComputeSet{"nothing", {}}}}};
+  sample.main().steps.push_back({program::While{"loop", std::move(test), {}, {{word}}}});
+  return costs.tile(sample).compute_cycles;
+}
+
 }  // namespace
 
 StepCosts::StepCosts(MachineCosts& costs)
     : costs_(costs),
       superstep_(control_cycles(costs, 1, false)),
+      branch_(loop_cycles(costs) - superstep_),
       exchange_(control_cycles(costs, 1, true) - superstep_),
       ahead_(control_cycles(costs, 2, true) - 2 * (superstep_ + exchange_)) {}
 
@@ -49,6 +66,11 @@ void StepCosts::add(Prediction& sum, const Superstep& step, std::uint64_t times)
   sum.exchange_cycles += times * moving;
   sum.sync_cycles += times * costs_.barrier();
   sum.cycles += times * (compute + moving + costs_.barrier()) - before;
+}
+
+void StepCosts::add_branch(Prediction& sum, std::uint64_t times) const {
+  sum.compute_cycles += times * branch_;
+  sum.cycles += times * branch_;
 }
 
 }  // namespace tessera

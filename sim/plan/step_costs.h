@@ -30,10 +30,13 @@ class StepCosts {
     std::uint64_t vertex_cycles = 0;
   };
   void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const;
+  /// What a loop adds to the supersteps of its test.
+  void add_branch(Prediction& sum, std::uint64_t times) const;
 
  private:
   MachineCosts& costs_;
   std::uint64_t superstep_;  ///< control code of one in which nothing is done
+  std::uint64_t branch_;     ///< of a loop that ends
   std::uint64_t exchange_;   ///< of starting an exchange and waiting for it
   std::uint64_t
       ahead_;  ///< of finding its list, before the barrier: the first one's is not measured

@@ -1,6 +1,10 @@
+#include <numeric>
+
 #include <doctest/doctest.h>
 
-#include "sim/program/any_flag.h"
+#include "models/costs/measured_costs.h"
+#include "sim/plan/lower.h"
+#include "sim/plan/pricing.h"
 #include "tests/models/in_child.h"
 #include "tests/models/sample_machine.h"
 
@@ -32,21 +36,36 @@ program::Codelet count_up() {
   return {"count_up", code.take()};
 }
 
-program::BufferId add_word(program::Program& program, std::uint32_t tile, std::uint32_t value,
-                           std::string_view name) {
-  program::Buffer word{};
-  word.tile = TileId{tile};
-  word.bytes = 4;
-  word.keep = true;
-  word.name = name;
-  word.contents = [value](std::span<std::byte> bytes) {
-    std::memcpy(bytes.data(), &value, sizeof value);
-  };
-  return program.add_buffer(word);
+plan::BufferId add_words(plan::Description& d, std::string_view name,
+                         std::vector<std::uint32_t> values) {
+  return d.array({name, [](plan::Tile) -> std::uint64_t { return 4; }, true,
+                  [values = std::move(values)](plan::Tile tile, std::span<std::byte> bytes) {
+                    std::memcpy(bytes.data(), &values[tile], sizeof values[tile]);
+                  }});
 }
 
-program::Vertex one_worker(std::uint32_t tile, std::uint32_t codelet, program::BufferId word) {
-  return {TileId{tile}, codelet, program::Executor::one_worker, 0, {Place{word}}};
+/// Each tile of `left` counts its word down in the body of a loop that ends when all are zero, and
+/// its turns up. `turns` are expected.
+plan::Description described(const std::vector<std::uint32_t>& left, bool counts_down = true,
+                            std::uint64_t turns = 0) {
+  const auto tiles = static_cast<plan::Tile>(left.size());
+  plan::Description d(tiles);
+  const std::uint32_t down = d.code()->add_codelet(count_down());
+  const std::uint32_t up = d.code()->add_codelet(count_up());
+  const plan::BufferId words = add_words(d, "left", left);
+  const plan::BufferId counts = add_words(d, "turns", std::vector<std::uint32_t>(tiles, 0));
+  std::vector<plan::Tile> all(tiles);
+  std::iota(all.begin(), all.end(), 0);
+  d.while_any("loop", all, {words}, turns, [&] {
+    d.compute("work", tiles, [=](plan::Tile, plan::Calls& calls) {
+      const auto call = [&](std::uint32_t codelet, plan::BufferId word) {
+        calls.add({{}, codelet, program::Executor::one_worker, 0, {Place{word}}});
+      };
+      if (counts_down) call(down, words);
+      call(up, counts);
+    });
+  });
+  return d;
 }
 
 struct Counting {
@@ -54,24 +73,10 @@ struct Counting {
   std::vector<program::BufferId> turns;  ///< of each tile: how often it ran the body
 };
 
-/// Each tile of `left` counts its word down in the body of a loop that ends when all are zero.
 Counting counting(const std::vector<std::uint32_t>& left, bool counts_down = true) {
-  const auto tiles = static_cast<std::uint32_t>(left.size());
-  Counting made{program::Program(tiles), {}};
-  const std::uint32_t down = made.program.add_codelet(count_down());
-  const std::uint32_t up = made.program.add_codelet(count_up());
-  program::ComputeSet work{"work", {}};
-  std::vector<Place> flags;
-  for (std::uint32_t i = 0; i < tiles; ++i) {
-    const program::BufferId word = add_word(made.program, i, left[i], "left");
-    made.turns.push_back(add_word(made.program, i, 0, "turns"));
-    flags.push_back({word});
-    if (counts_down) work.vertices.push_back(one_worker(i, down, word));
-    work.vertices.push_back(one_worker(i, up, made.turns.back()));
-  }
-  const program::Sequence body{{{work}}};
-  program::While loop = program::while_any(made.program, "loop", flags, body);
-  made.program.main().steps = {{std::move(loop)}};
+  Counting made{plan::lower(described(left, counts_down)), {}};
+  for (std::uint32_t id = 0; id < made.program.buffers().size(); ++id)
+    if (made.program.buffers()[id].name == "turns") made.turns.push_back(program::BufferId(id));
   return made;
 }
 
@@ -178,5 +183,31 @@ TEST_SUITE("run") {
     CHECK(run(sample, {}, {}, spoil) ==
           "exit 3: tiles of sync zone 0 branched apart: tile 0 waits before step 2 (work), tile 2 "
           "before no step");
+  }
+
+  TEST_CASE("a loop is predicted for the turns that are expected") {
+    for (const std::uint32_t tiles : {1U, 2U, 30U, 70U, 131U})
+      for (const std::uint32_t turns : {0U, 1U, 9U}) {
+        CAPTURE(tiles);
+        CAPTURE(turns);
+        const std::vector<std::uint32_t> left(tiles, turns);
+        MeasuredCosts costs(sample::machine(tiles));
+        const Prediction predicted =
+            plan::Pricing(costs).time(described(left, true, turns), std::vector<plan::Tile>{0});
+        const auto found = [&](const RunResult& result) {
+          const auto near = [](std::uint64_t expected, Cycle simulated) {
+            const std::uint64_t cycles = simulated.count();
+            return 20 * cycles >= 19 * expected && 20 * cycles <= 21 * expected;
+          };
+          const TimeParts& time = result.time;
+          return std::string(near(predicted.cycles, time.total()) &&
+                                     predicted.sync_cycles == time.sync.count()
+                                 ? "near"
+                                 : fmt::format("{} of {}", time.total().count(), predicted.cycles));
+        };
+        std::string expected = "near";
+        for (std::uint32_t i = 0; i < tiles; ++i) expected += fmt::format(" {}", turns);
+        CHECK(run(counting(left), {}, found) == expected);
+      }
   }
 }
