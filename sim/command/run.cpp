@@ -13,6 +13,7 @@
 #include "sim/command/progress.h"
 #include "sim/command/run_watch.h"
 #include "sim/command/saved_tensors.h"
+#include "sim/program/tile_listing.h"
 #include "sim/sweep/folder_lock.h"
 #include "sim/trace/run_trace.h"
 
@@ -32,6 +33,7 @@ struct RunRequest {
   std::string trace_tiles;
   std::vector<std::string> saves;  ///< NAME=FILE.npy
   std::string fit;                 ///< of check: a key whose last value that fits is wanted
+  std::string tiles;               ///< of check: those whose program is listed
   bool quiet = false;
 };
 
@@ -164,10 +166,11 @@ report::Built build_watched(const config::Config& config, const Simulator& simul
 
 /// Checks a file that holds a machine and prints its totals.
 ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
-  const char* option = !request.sets.empty()   ? "--set"
-                       : !request.fit.empty()  ? "--fit"
-                       : !request.seed.empty() ? "--seed"
-                                               : nullptr;
+  const char* option = !request.sets.empty()    ? "--set"
+                       : !request.fit.empty()   ? "--fit"
+                       : !request.tiles.empty() ? "--tiles"
+                       : !request.seed.empty()  ? "--seed"
+                                                : nullptr;
   if (option != nullptr)
     throw UserError(
         fmt::format("tessera check: {}: found beside the machine {}, allowed beside a "
@@ -178,8 +181,18 @@ ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::done;
 }
 
-/// Prints plan, predicted cycles and the memory table of a config; or which value of a key is the
-/// last that fits.
+/// Prints what chosen tiles hold and do, and nothing else.
+void list_tiles(const std::string& chosen, const program::Program& program) {
+  try {
+    for (const TileId tile : trace::tiles_of(chosen, program.tiles()))
+      fmt::print("{}", program::tile_listing(program, tile));
+  } catch (const KeyError& error) {
+    throw UserError(fmt::format("tessera check: --tiles: {}", error.problem()));
+  }
+}
+
+/// Prints plan, predicted cycles and the memory table of a config; or the program of some tiles; or
+/// which value of a key is the last that fits.
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   if (config::is_machine_file(request.file, simulator.machines))
     return check_machine(request, simulator);
@@ -189,6 +202,10 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     return ExitCode::done;
   }
   const report::Built built = build_watched(config, simulator);
+  if (!request.tiles.empty()) {
+    list_tiles(request.tiles, built.program);
+    return ExitCode::done;
+  }
   static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
   const Bytes capacity(config.machine.tile.sram_kib * 1024ULL);
   fmt::print("{}{}\n{}", report::static_summary(report::static_report(config, built)),
@@ -230,6 +247,8 @@ Command check_command(const Simulator& simulator) {
             "the config file, or one that holds a machine; - reads standard input", kRequired},
            set_option(&request->sets, simulator),
            {"--seed", &request->seed, "of data and generators"},
+           {"--tiles", &request->tiles,
+            "such as 0-3,100, or all: what these hold and do, as JSON Lines, and nothing else"},
            {"--fit", &request->fit,
             "an integer key: the smallest value that fits of the machine, or the largest of the "
             "workload"}},

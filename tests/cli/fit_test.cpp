@@ -8,7 +8,7 @@ using tessera::test::CommandFolder;
 using tessera::test::small_config;
 using tessera::test::with_kernel;
 
-/// `check --fit`, and values taken back by a null.
+/// `check --fit`, `check --tiles`, and values taken back by a null.
 namespace {
 
 /// The number behind "KEY: ".
@@ -43,6 +43,20 @@ TEST_SUITE("cli") {
         CHECK(answer.out.find("does not: the program does not fit") != std::string::npos);
       }
     }
+  }
+
+  TEST_CASE("--tiles lists what tiles hold and do") {
+    const CommandFolder folder;
+    const Answer one = folder.call("check - --tiles 1", small_config(2));
+    REQUIRE(one.code == 0);
+    CHECK(one.out.starts_with("{\"tile\":1,\"tiles\":2}\n{\"array\":"));
+    CHECK(one.out.find("\"compute\":") != std::string::npos);
+    const Answer all = folder.call("check - --tiles all", small_config(2));
+    const Answer first = folder.call("check - --tiles 0", small_config(2));
+    CHECK(all.out == first.out + one.out);
+    const Answer beyond = folder.call("check - --tiles 2", small_config(2));
+    CHECK(beyond.code == 2);
+    CHECK(beyond.err.find("--tiles: found tile 2, allowed 0 to 1") != std::string::npos);
   }
 
   TEST_CASE("a null takes back what presets and files give") {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "sim/program/program.h"
+
+namespace tessera::program {
+
+/// What one tile holds and does, as JSON Lines: the tile, its arrays, then its steps in order.
+/// Steps of a loop follow the loop's line with its number before theirs (2, 2.1, 2.2); those of a
+/// While's test are 2.test.1, .... An argument of a call is a number, or array and offset as
+/// "x+64".
+std::string tile_listing(const Program& program, TileId tile);
+
+}  // namespace tessera::program
