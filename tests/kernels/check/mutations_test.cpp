@@ -44,6 +44,7 @@ TEST_SUITE("run") {
       CAPTURE(point.describe());
       const std::string results =
           point.facts.value("results", point.workload().value("dtype", "f32"));
+      REQUIRE_MESSAGE((results == "f16" || results == "f32"), "results: ", results);
       const auto type = results == "f16" ? program::Type::f16 : program::Type::f32;
       for (const auto& each : point.facts.at("finds").items()) {
         const std::string& mode = each.key();
