@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
-#include <tuple>
+
+#include "sim/base/errors.h"
 
 namespace tessera::plan {
 
@@ -114,31 +116,61 @@ class Lowering {
     return set;
   }
 
-  /// Pulls of the same bytes become one copy.
-  program::Exchange lowered(const Exchange& exchange) const {
-    struct Taken {
-      Place source, into;
-      std::uint32_t bytes;
-    };
-    std::vector<Taken> taken;
+  /// What a tile takes, from the part of an array that it lies in.
+  struct Taken {
+    BufferId from;
+    std::uint32_t offset, bytes;
+    Place into;
+
+    [[nodiscard]] bool same_source(const Taken& other) const {
+      return from == other.from && offset == other.offset && bytes == other.bytes;
+    }
+  };
+
+  [[nodiscard]] std::vector<Taken> taken(const Exchange& exchange) const {
+    std::vector<Taken> all;
     Pulls pulls;
     for (Tile t = 0; t < exchange.tiles; ++t) {
       pulls.clear();
       exchange.pulls(t, pulls);
-      for (const Pull& pull : pulls)
-        if (pull.bytes > 0)
-          taken.push_back({placed(pull.from, pull.source), placed(t, pull.into), pull.bytes});
+      for (const Pull& pull : pulls) {
+        if (pull.bytes == 0) continue;
+        const Place from = placed(pull.from, pull.source);
+        check(from.buffer != kNone, "plan: {}: tile {} has none of what tile {} pulls",
+              exchange.name, pull.from, t);
+        all.push_back({from.buffer, from.offset, pull.bytes, placed(t, pull.into)});
+      }
     }
-    const auto source = [](const Taken& one) {
-      return std::tuple(one.source.buffer, one.source.offset, one.bytes);
-    };
-    std::stable_sort(taken.begin(), taken.end(),
-                     [&](const Taken& a, const Taken& b) { return source(a) < source(b); });
+    return all;
+  }
+
+  /// By source; takers of the same bytes in the order of their tiles. Parts are many and small:
+  /// first one part after the other, then each by itself.
+  [[nodiscard]] std::vector<Taken> by_source(const std::vector<Taken>& all) const {
+    std::vector<std::size_t> begin(program_.buffers().size() + 1);
+    for (const Taken& one : all) ++begin[static_cast<std::size_t>(one.from) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<Taken> sorted(all.size());
+    std::vector<std::size_t> next = begin;
+    for (const Taken& one : all) sorted[next[static_cast<std::size_t>(one.from)]++] = one;
+    const auto at = [&](std::size_t i) { return sorted.begin() + static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t part = 0; part + 1 < begin.size(); ++part)
+      std::stable_sort(at(begin[part]), at(begin[part + 1]), [](const Taken& a, const Taken& b) {
+        return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
+      });
+    return sorted;
+  }
+
+  /// Pulls of the same bytes become one copy.
+  program::Exchange lowered(const Exchange& exchange) const {
+    const std::vector<Taken> sorted = by_source(taken(exchange));
     program::Exchange lowered{exchange.name, {}};
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      if (i == 0 || source(taken[i]) != source(taken[i - 1]))
-        lowered.copies.push_back({taken[i].source, taken[i].bytes, {}});
-      lowered.copies.back().destinations.push_back(taken[i].into);
+    for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
+      while (end < sorted.size() && sorted[end].same_source(sorted[i])) ++end;
+      program::Copy& copy = lowered.copies.emplace_back(
+          program::Copy{{sorted[i].from, sorted[i].offset}, sorted[i].bytes, {}});
+      copy.destinations.reserve(end - i);
+      for (std::size_t k = i; k < end; ++k) copy.destinations.push_back(sorted[k].into);
     }
     return lowered;
   }

@@ -97,14 +97,22 @@ std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
 
 program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
                                            std::span<const program::PlacedCopy> copies) const {
-  std::map<TileId, std::pair<std::uint64_t, std::uint64_t>> ends;
+  struct Ends {
+    std::uint64_t sends = 0, receives = 0;
+  };
+  std::vector<Ends> tiles;
+  const auto ends = [&](TileId tile) -> Ends& {
+    if (index(tile) >= tiles.size()) tiles.resize(index(tile) + std::size_t{1});
+    return tiles[index(tile)];
+  };
   for (const program::PlacedCopy& copy : copies) {
-    ends[copy.source.tile].first += 1;
-    for (const program::Port& port : copy.destinations) ends[port.tile].second += 1;
+    ++ends(copy.source.tile).sends;
+    for (const program::Port& port : copy.destinations) ++ends(port.tile).receives;
   }
   program::ExchangeNeeds needs{{}, Cycle(0), Cycle(0)};
-  for (const auto& [tile, its] : ends)
-    needs.lists.push_back({tile, list_bytes(its.first, its.second)});
+  for (std::uint32_t tile = 0; tile < tiles.size(); ++tile)
+    if (const auto [sends, receives] = tiles[tile]; sends + receives > 0)
+      needs.lists.push_back({TileId(tile), list_bytes(sends, receives)});
   return needs;
 }
 
@@ -348,12 +356,15 @@ class Pricing::Sample final : public program::ExchangeSizer {
     program::Exchange own{exchange.name, {}};
     const Pulls pulls = pulls_of(exchange, tile_);
     std::uint64_t sends = 0;
+    std::uint64_t least = UINT64_MAX;  ///< bytes of a copy
     for (const auto& [array, most] : most_taken(exchange, tiles_)) {
       if (!holds(array)) continue;
       const std::uint64_t each = std::max<std::uint64_t>(1, most.bytes / most.pulls);
+      least = std::min(least, each);
       sends += parts_.bytes(array) / each + 1;
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     }
+    if (exchange.sends) sends = std::min(sends, exchange.sends(tile_) / least + own.copies.size());
     for (const auto& [array, bytes] : destinations(pulls))
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});

@@ -73,15 +73,17 @@ class Search {
     if (hopeless) least_hopeless_ = least;
     if (least > kFarOver * room_) return note_far(option, least);
     Found found = variant(option, 0);
+    bool timed = !finalists_.empty();
     // Further variants only take longer.
-    if (!finalists_.empty() && !takes(time(found))) return;
+    if (timed && !takes(time(found))) return;
     if (!fits(found)) {
       const auto later = hopeless ? std::nullopt : first_that_fits(option);
       if (!later) return;
       found = *later;
+      timed = false;
     }
     found.fits = true;
-    time(found);
+    if (!timed) time(found);
     if (takes(found.prediction.cycles)) add(found);
   }
 
@@ -92,29 +94,41 @@ class Search {
     return found;
   }
 
+  /// What is read of a variant; the last one is kept.
+  struct Described {
+    std::size_t option;
+    std::uint32_t variant;
+    Description description;
+    std::vector<Tile> tiles;
+  };
+  const Described& described(const Found& found) {
+    const auto [option, number] = std::pair(found.option, found.variant);
+    if (!last_ || last_->option != option || last_->variant != number)
+      last_.emplace(
+          Described{option, number, space_.describe(option, number), space_.tiles(option, number)});
+    return *last_;
+  }
+
   std::uint64_t time(Found& found) {
-    found.prediction = pricing_.time(space_.describe(found.option, found.variant),
-                                     space_.tiles(found.option, found.variant));
+    const Described& of = described(found);
+    found.prediction = pricing_.time(of.description, of.tiles);
     return found.prediction.cycles;
   }
 
-  bool fits(Found& found) {
-    const Description description = space_.describe(found.option, found.variant);
-    const std::vector<Tile> tiles = space_.tiles(found.option, found.variant);
-    const auto memory = pricing_.memory(description, tiles);
+  std::uint64_t bytes(Found& found) {
+    const Described& of = described(found);
+    const auto memory = pricing_.memory(of.description, of.tiles);
     found.memory = memory.value_or(program::CategoryBytes{});
-    const std::uint64_t bytes = memory ? program::total(*memory) : UINT64_MAX - space_.reserved;
-    if (bytes < closest_bytes_) {
-      closest_bytes_ = bytes;
-      closest_ = found;
-    }
-    return bytes + space_.reserved + margin_ <= room_;
+    return memory ? program::total(*memory) : UINT64_MAX - space_.reserved;
   }
 
-  [[nodiscard]] std::uint64_t bytes(std::size_t option, std::uint32_t variant) {
-    const auto memory =
-        pricing_.memory(space_.describe(option, variant), space_.tiles(option, variant));
-    return memory ? program::total(*memory) : UINT64_MAX;
+  bool fits(Found& found) {
+    const std::uint64_t needed = bytes(found);
+    if (needed < closest_bytes_) {
+      closest_bytes_ = needed;
+      closest_ = found;
+    }
+    return needed <= room_ - std::min(room_, space_.reserved + margin_);
   }
 
   /// The variant of least memory up to `last`: where arguments and lists of further supersteps
@@ -123,7 +137,9 @@ class Search {
     std::uint32_t low = 0;
     while (low < last) {
       const std::uint32_t middle = low + (last - low) / 2;
-      if (bytes(option, middle) <= bytes(option, middle + 1))
+      Found first = variant(option, middle);
+      Found second = variant(option, middle + 1);
+      if (bytes(first) <= bytes(second))
         last = middle;
       else
         low = middle + 1;
@@ -206,6 +222,7 @@ class Search {
   std::uint64_t least_hopeless_ = UINT64_MAX;  ///< least bytes of the options that cannot fit
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
+  std::optional<Described> last_;
 };
 
 }  // namespace
