@@ -1,17 +1,26 @@
 #include "kernels/spmm_tilewise/overlay.h"
 
 #include <algorithm>
-
-#include "kernels/spmm_tilewise/steps.h"
+#include <cstring>
 
 namespace tessera::spmm_tilewise {
 
 namespace {
 
-constexpr std::uint32_t kPass = 16;
+constexpr std::uint32_t kPass = 16;  // bytes of a vector that the tile code takes at once
+constexpr std::uint32_t kWord = 8;   // bytes: what the list's places count
+/// Columns, and elements of a column, that are measured.
+constexpr std::uint64_t kFew = 4, kMany = 12;
 
-/// Bytes of a vector that the tile code takes at once.
-std::uint32_t pass_of(const Problem& problem) { return std::min(problem.vector_bytes(), kPass); }
+/// Of each worker as many columns and elements, all in one row.
+OverlayPart alike(std::uint64_t columns, std::uint64_t elements, std::uint32_t workers) {
+  OverlayPart part{{0}, {0}, {}};
+  const kernels::EvenSplit split{elements, word(columns)};
+  for (std::uint64_t c = 0; c < workers * columns; ++c)
+    part.begin.push_back(part.begin.back() + word(split.part(c % columns).size()));
+  part.row.assign(part.begin.back(), 0);
+  return part;
+}
 
 /// Calls visit(row) for each element of a column.
 template <class Visit>
@@ -32,7 +41,7 @@ std::vector<std::uint32_t> singles_by_row(const TilePattern& pattern, const Colu
   return singles;
 }
 
-OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gemm::Interval columns,
+OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, Interval columns,
                          const std::vector<std::uint32_t>& whole_rows) {
   OverlayPart part{{}, {0}, {}};
   for (std::uint64_t c = columns.begin; c < columns.end; ++c) {
@@ -51,60 +60,122 @@ OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, gem
   return part;
 }
 
-std::vector<gemm::Interval> worker_columns(const OverlayPart& part, const OverlayWork& work,
-                                           std::uint32_t workers) {
-  const std::uint64_t columns = part.begin.size() - 1;
-  const auto work_before = [&](std::uint64_t c) {
-    return work.cycles(static_cast<double>(c), part.begin[c]);
-  };
-  std::vector<gemm::Interval> shares;
+std::vector<Interval> worker_columns(const OverlayPart& part, const OverlayWork& work,
+                                     std::uint32_t workers) {
+  const std::uint64_t columns = part.columns();
+  const auto before = [&](std::uint64_t c) { return work.cycles(c, part.begin[c]); };
+  std::vector<Interval> shares;
   std::uint64_t at = 0;
   for (std::uint32_t worker = 0; worker < workers; ++worker) {
     const std::uint64_t first = at;
-    const double target = work_before(columns) * (worker + 1) / workers;
-    while (at < columns && (worker + 1 == workers || work_before(at + 1) <= target)) ++at;
+    const double target = before(columns) * (worker + 1) / workers;
+    while (at < columns && (worker + 1 == workers || before(at + 1) <= target)) ++at;
     shares.push_back({first, at});
   }
   return shares;
 }
 
-std::vector<std::uint16_t> overlay_list(const Problem& problem, const OverlayPart& part) {
-  std::vector<std::uint16_t> list;
-  for (std::size_t c = 0; c + 1 < part.begin.size(); ++c) {
-    list.push_back(static_cast<std::uint16_t>(part.begin[c + 1] - part.begin[c]));
-    for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e)
-      list.push_back(static_cast<std::uint16_t>(part.row[e] * (problem.vector_bytes() / 8)));
+OverlayCode::OverlayCode(const elf::KernelCode& code, plan::Description& description,
+                         const gemm::BlockShape& block, std::uint32_t contexts)
+    : description_(description), block_(block), contexts_(contexts) {
+  for (const bool adds : {false, true}) {
+    const std::string name =
+        fmt::format("{}overlay_{}{}", block.result_bytes() < kPass ? "narrow_" : "",
+                    adds ? "add_" : "", kernels::type_name(block.input, block.input));
+    codelets_[adds] = description.code()->add_codelet(code[name]);
+    functions_[adds] = &description.function(function(name, adds));
   }
-  return list;
 }
 
-std::string overlay_codelet(const Problem& problem, bool adds) {
-  return fmt::format("{}overlay_{}{}", pass_of(problem) < kPass ? "narrow_" : "",
-                     adds ? "add_" : "", problem.block.input == program::Type::f16 ? "f16" : "f32");
+/// Sizes: panels, and of each worker columns and elements. A fit begins where work is measured.
+plan::Function OverlayCode::function(const std::string& name, bool adds) const {
+  const auto part = [workers = contexts_](const plan::Sizes& sizes) {
+    return alike(sizes[1], sizes[2], workers);
+  };
+  return {fmt::format("{} of {}", name, block_.name()),
+          {{1, 1}, {1, kMany}, {1, kFew * kMany}},
+          [self = *this, part, adds](const plan::Sizes& sizes, auto operands) {
+            return self.vertex({part(sizes), {0, 1, 0}, sizes[0], adds},
+                               {operands[0], operands[1], operands[2], operands[3]});
+          },
+          [part, block = block_](const plan::Sizes& sizes) {
+            const OverlayPart of = part(sizes);
+            const std::uint64_t vectors = sizes[0] * block.result_bytes();
+            return std::vector{list_bytes(of), of.row.size() * block.input_bytes, vectors,
+                               vectors * of.columns()};
+          },
+          [self = *this, part](const plan::Sizes& sizes, std::size_t operand, auto into) {
+            if (operand == 0) self.write_list(part(sizes), into);
+          }};
 }
 
-program::Vertex overlay_product(sparse::Assembly& assembly, const Problem& problem, TileId tile,
-                                const OverlayPart& part, const OverlayWork& work,
-                                std::uint64_t panels, bool adds, const OverlayBuffers& buffers) {
-  const std::uint32_t vector = problem.vector_bytes();
-  std::vector<program::Argument> arguments{Place{buffers.a},
-                                           Place{buffers.result},
-                                           word(panels),
-                                           vector / pass_of(problem),
+void OverlayCode::write_list(const OverlayPart& part, std::span<std::byte> into) const {
+  std::vector<std::uint16_t> list;
+  for (std::size_t c = 0; c < part.columns(); ++c) {
+    list.push_back(static_cast<std::uint16_t>(part.elements({c, c + 1})));
+    for (std::uint32_t e = part.begin[c]; e < part.begin[c + 1]; ++e)
+      list.push_back(static_cast<std::uint16_t>(part.row[e] * (block_.result_bytes() / kWord)));
+  }
+  std::memcpy(into.data(), list.data(), list_bytes(part));
+}
+
+program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) const {
+  const OverlayPart& part = call.part;
+  const std::uint32_t vector = block_.result_bytes();
+  std::vector<program::Argument> arguments{operands.a,
+                                           operands.result,
+                                           word(call.panels),
+                                           vector / std::min(vector, kPass),
                                            word((part.rows.size() - 1) * vector),
-                                           word((part.begin.size() - 2) * vector),
+                                           word((part.columns() - 1) * vector),
                                            vector,
                                            0U};
-  for (const gemm::Interval& mine : worker_columns(part, work, assembly.contexts())) {
+  const auto behind = [](program::Place place, std::uint64_t bytes) -> program::Place {
+    return {place.buffer, word(place.offset + bytes)};
+  };
+  for (const Interval& mine : worker_columns(part, call.work, contexts_)) {
     const bool none = mine.size() == 0;
     const std::uint64_t first = none ? 0 : part.begin[mine.begin];
-    arguments.emplace_back(Place{buffers.list, none ? 0 : word(2 * (first + mine.begin))});
-    arguments.emplace_back(Place{buffers.values, word(first * problem.block.input_bytes)});
+    arguments.emplace_back(behind(operands.list, none ? 0 : 2 * (first + mine.begin)));
+    arguments.emplace_back(behind(operands.values, first * block_.input_bytes));
     arguments.emplace_back(word(mine.size()));
     arguments.emplace_back(none ? 0U : word(mine.begin * vector));
   }
-  return {tile, assembly.codelet(overlay_codelet(problem, adds)), program::Executor::all_workers, 0,
-          std::move(arguments)};
+  return {TileId(0), codelets_[call.adds], program::Executor::all_workers, 0, std::move(arguments)};
+}
+
+/// Those of the worker that has most to do.
+plan::Sizes OverlayCode::sizes(const Call& call) const {
+  const std::vector<Interval> shares = worker_columns(call.part, call.work, contexts_);
+  const auto cycles = [&](const Interval& mine) {
+    return call.work.cycles(mine.size(), call.part.elements(mine));
+  };
+  const auto most =
+      std::max_element(shares.begin(), shares.end(),
+                       [&](const Interval& a, const Interval& b) { return cycles(a) < cycles(b); });
+  return {call.panels, most->size(), call.part.elements(*most)};
+}
+
+void OverlayCode::add(const Call& call, const Operands& operands, plan::Calls& calls) const {
+  calls.add(vertex(call, operands), *functions_[call.adds], sizes(call));
+}
+
+std::uint64_t OverlayCode::cycles(const Call& call, plan::Pricing& pricing) const {
+  return pricing.call(description_, *functions_[call.adds], sizes(call));
+}
+
+/// Differences between few and many panels, columns and elements.
+OverlayWork OverlayCode::work(plan::Pricing& pricing) const {
+  const auto cycles = [&](std::uint64_t panels, std::uint64_t columns, std::uint64_t each) {
+    return static_cast<double>(
+        pricing.call(description_, *functions_[1], {panels, columns, columns * each}));
+  };
+  const double few = cycles(1, kFew, kFew);
+  OverlayWork work{};
+  work.element = (cycles(1, kFew, kMany) - few) / (kFew * (kMany - kFew));
+  work.column = (cycles(1, kMany, kFew) - few) / (kMany - kFew) - kFew * work.element;
+  work.panel = cycles(2, kFew, kFew) - few - kFew * (work.column + kFew * work.element);
+  return work;
 }
 
 }  // namespace tessera::spmm_tilewise

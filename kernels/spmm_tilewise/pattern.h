@@ -52,9 +52,16 @@ struct TilePattern {
   std::vector<Single> overlay;    ///< by column, then row
   std::uint64_t rounding = 0;     ///< elements that are kept or pruned together, at most
 
-  [[nodiscard]] bool is_single(std::uint32_t row, std::uint32_t column) const;
   /// Elements that are kept.
   [[nodiscard]] std::uint64_t kept() const;
+  /// Calls visit(row, column) for each of them.
+  template <class Visit>
+  void for_kept(const Visit& visit) const {
+    for (const ColumnTile& tile : tiles)
+      for (const std::uint32_t row : tile.rows)
+        for (const std::uint32_t column : tile.columns) visit(row, column);
+    for (const Single& single : overlay) visit(single.row, single.column);
+  }
 };
 
 /// The rows (columns, elements) of the largest score stay: the root mean square, or the magnitude;
@@ -62,5 +69,8 @@ struct TilePattern {
 /// or more, by less than `rounding` elements. The authors' code divides the L2 norm of a row by the
 /// width, which ranks rows of equal width alike, but keeps all rows of a narrow last tile.
 TilePattern prune(const DenseWeights& w, const Pruning& pruning);
+
+/// Sets what is pruned of W to zero.
+void zero_pruned(const TilePattern& pattern, DenseWeights& w);
 
 }  // namespace tessera::spmm_tilewise

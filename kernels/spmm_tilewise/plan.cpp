@@ -1,11 +1,13 @@
 #include "kernels/spmm_tilewise/plan.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 
-#include "kernels/spmm_tilewise/cost.h"
+#include "kernels/gemm/vertices.h"
+#include "kernels/spmm_tilewise/program.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
+#include "sim/plan/search.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -13,69 +15,84 @@ namespace {
 
 constexpr std::uint32_t kMostParts = 16;
 
-/// From how many single elements rows are multiplied whole, to try.
-constexpr std::uint32_t kRowSingles[] = {0, 2, 3, 4, 6, 8, 12, 16};
-
 /// The rows of a column tile, those of `row_singles` single elements or more and, to fill the last
 /// block of depth, those of most of the others.
-std::vector<std::uint32_t> whole_blocks(const std::vector<std::uint32_t>& rows,
-                                        const std::vector<std::uint32_t>& singles,
-                                        std::uint32_t row_singles, const Problem& problem) {
-  std::vector<bool> taken(problem.padded_k(), false);
-  for (const std::uint32_t row : rows) taken[row] = true;
-  std::vector<std::uint32_t> others;
-  for (std::uint32_t row = 0; row < taken.size(); ++row) {
-    if (!taken[row]) others.push_back(row);
-  }
-  const auto singles_of = [&](std::uint32_t row) {
-    return row < singles.size() ? singles[row] : 0;
-  };
-  std::stable_sort(others.begin(), others.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return singles_of(a) > singles_of(b); });
-  std::size_t more = 0;
-  while (row_singles != 0 && more < others.size() && singles_of(others[more]) >= row_singles)
-    ++more;
-  more = round_up<std::size_t>(rows.size() + more, problem.block.depth) - rows.size();
-  for (std::size_t i = 0; i < more; ++i) taken[others[i]] = true;
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t row = 0; row < taken.size(); ++row) {
-    if (taken[row]) all.push_back(row);
-  }
-  return all;
+std::vector<std::uint32_t> whole_blocks(const ColumnTile& tile, std::uint32_t row_singles,
+                                        const Problem& problem) {
+  std::vector<std::uint32_t> rank = singles_by_row(problem.pattern, tile, problem.padded_k());
+  for (const std::uint32_t row : tile.rows) rank[row] = UINT32_MAX;
+  std::vector<std::uint32_t> rows(rank.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return rank[a] > rank[b]; });
+  const std::uint32_t least = row_singles == 0 ? UINT32_MAX : row_singles;
+  const auto whole =
+      std::count_if(rank.begin(), rank.end(), [=](auto its) { return its >= least; });
+  rows.resize(round_up<std::size_t>(static_cast<std::size_t>(whole), problem.block.depth));
+  std::sort(rows.begin(), rows.end());
+  return rows;
 }
 
-class Search {
- public:
-  Search(const Problem& problem, const TilePattern& pattern, MachineCosts& costs,
-         const Pinned& pinned)
-      : problem_(problem),
-        pattern_(pattern),
-        machine_(costs.machine()),
-        pinned_(pinned),
-        cost_(problem, costs) {
-    for (const ColumnTile& tile : pattern.tiles) {
-      singles_.push_back(singles_by_row(pattern, tile, problem.k));
-      widest_ = std::max(widest_, static_cast<std::uint32_t>(tile.columns.size()));
-    }
-  }
+/// What a machine tile does and receives, as if there were one superstep.
+struct Load {
+  std::uint64_t cycles = 0;
+  std::uint64_t alone = 0, shared = 0;  ///< received bytes
+  std::uint64_t results = 0;            ///< bytes
+  std::uint64_t least_held = 0;         ///< bytes of what it stores and makes, however it is loaded
+};
 
-  Plan run() {
-    require_at_most("parts", pinned_.parts, widest_);
-    std::uint32_t deepest = 0;
-    for (const std::uint32_t row_singles : kRowSingles) {
-      if (row_singles != 0 && pattern_.overlay.empty()) break;
-      const std::uint32_t never = pattern_.overlay.empty() ? 0 : widest_ + 1;
-      const std::uint32_t chosen = row_singles != 0 ? row_singles : never;
-      try_rows(pinned_.row_singles != 0 ? pinned_.row_singles : chosen);
-      deepest = std::max(deepest, deepest_);
-      if (pinned_.row_singles != 0) break;
-    }
-    require_at_most("cuts", pinned_.cuts, std::max(deepest, 1U));
-    if (!best_) fail();
-    return *std::move(best_);
+/// All plans of a product: rows that are multiplied whole and parts of column tiles as options,
+/// supersteps as their variants.
+class Plans {
+ public:
+  Plans(const Problem& problem, plan::Pricing& pricing, const Pinned& pinned)
+      : problem_(problem),
+        pricing_(pricing),
+        pinned_(pinned),
+        shell_(1),
+        dense_(code_.gemm, shell_, machine().tile.contexts),
+        overlay_(code_.sparse, shell_, problem.block, machine().tile.contexts) {
+    for (const ColumnTile& tile : problem.pattern.tiles)
+      widest_ = std::max(widest_, word(tile.columns.size()));
+    if (has_singles()) overlay_work_ = overlay_.work(pricing);
+    space_.variants = [this](std::size_t option) {
+      return pinned_.cuts != 0 ? 1 : options_[option].deepest;
+    };
+    space_.describe = [this](std::size_t option, std::uint32_t variant) {
+      return describe_program(problem_, plan(option, variant), machine(), code_, nullptr);
+    };
+    space_.least_bytes = [this](std::size_t option) { return options_[option].least_bytes; };
+    space_.tiles = [this](std::size_t option, std::uint32_t variant) {
+      return representatives(loads(*plan(option, variant)));
+    };
+    space_.schedules = false;
+    add_all();
+  }
+  Plans(const Plans&) = delete;
+  Plans& operator=(const Plans&) = delete;
+
+  [[nodiscard]] const plan::Space& space() const { return space_; }
+  [[nodiscard]] std::shared_ptr<const Plan> found(const plan::Found& found) {
+    Plan chosen = *plan(found.option, found.variant);
+    chosen.prediction = found.prediction;
+    const plan::Description description = space_.describe(found.option, found.variant);
+    std::vector<std::uint64_t> cycles;
+    for (plan::Tile tile = 0; tile < machine().tiles; ++tile)
+      cycles.push_back(pricing_.calls(description, tile));
+    chosen.cycles = Imbalance::of(cycles);
+    return std::make_shared<const Plan>(std::move(chosen));
   }
 
  private:
+  struct Option {
+    std::uint32_t row_singles, parts;
+    std::uint32_t deepest;  ///< blocks of depth of its largest group, one at least
+    std::uint64_t least_bytes = 0;
+  };
+
+  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
+  [[nodiscard]] bool has_singles() const { return !problem_.pattern.overlay.empty(); }
+
   static void require_at_most(const char* key, std::uint32_t found, std::uint32_t most) {
     if (found <= most) return;
     throw KeyError(fmt::format("workload.plan.{}", key),
@@ -91,32 +108,60 @@ class Search {
         fmt::format("names {} rows of W in one tile, allowed up to {}", overlay.rows.size(), most));
   }
 
-  void try_rows(std::uint32_t row_singles) {
+  /// From how many single elements rows are multiplied whole.
+  [[nodiscard]] std::vector<std::uint32_t> row_choices() const {
+    if (pinned_.row_singles != 0) return {pinned_.row_singles};
+    if (!has_singles()) return {0};
+    return {widest_ + 1, 2, 3, 4, 6, 8, 12, 16};
+  }
+
+  void add_all() {
+    require_at_most("parts", pinned_.parts, widest_);
+    std::uint32_t deepest = 1;
+    for (const std::uint32_t row_singles : row_choices()) {
+      choose_rows(row_singles);
+      std::uint32_t its = 1;
+      for (const auto& rows : rows_) its = std::max(its, word(rows.size() / problem_.block.depth));
+      deepest = std::max(deepest, its);
+      if (pinned_.cuts > its) continue;
+      const std::uint32_t first = std::max(pinned_.parts, 1U);
+      const std::uint32_t last = pinned_.parts != 0 ? first : std::min(kMostParts, widest_);
+      for (std::uint32_t parts = first; parts <= last; ++parts) add({row_singles, parts, its});
+    }
+    require_at_most("cuts", pinned_.cuts, deepest);
+  }
+
+  void choose_rows(std::uint32_t row_singles) {
+    if (!rows_.empty() && row_singles == row_singles_) return;
     row_singles_ = row_singles;
     rows_.clear();
-    deepest_ = 0;
-    for (std::size_t t = 0; t < pattern_.tiles.size(); ++t) {
-      rows_.push_back(whole_blocks(pattern_.tiles[t].rows, singles_[t], row_singles, problem_));
-      deepest_ = std::max(deepest_,
-                          static_cast<std::uint32_t>(rows_.back().size() / problem_.block.depth));
+    for (const ColumnTile& tile : problem_.pattern.tiles)
+      rows_.push_back(whole_blocks(tile, row_singles, problem_));
+  }
+
+  void add(const Option& option) {
+    options_.push_back(option);
+    std::uint64_t cycles = 0;
+    std::uint64_t moving = 0;
+    for (const Load& load : loads(*plan(options_.size() - 1, 0))) {
+      options_.back().least_bytes = std::max(options_.back().least_bytes, load.least_held);
+      cycles = std::max(cycles, load.cycles);
+      moving = std::max(moving,
+                        pricing_.costs().exchange({0, load.alone, load.shared, machine().tiles}));
     }
-    const std::uint32_t most = std::min(kMostParts, widest_);
-    for (std::uint32_t parts = 1; parts <= most; ++parts) {
-      if (pinned_.parts == 0 || pinned_.parts == parts) try_parts(parts);
-    }
-    if (pinned_.parts > most) try_parts(pinned_.parts);
+    space_.bounds.push_back(cycles + moving);
   }
 
   [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
     std::vector<Group> all;
-    for (std::uint32_t t = 0; t < pattern_.tiles.size(); ++t) {
-      if (rows_[t].empty() && pattern_.overlay.empty()) continue;
-      const auto width = static_cast<std::uint32_t>(pattern_.tiles[t].columns.size());
+    for (std::uint32_t t = 0; t < rows_.size(); ++t) {
+      const ColumnTile& tile = problem_.pattern.tiles[t];
+      const std::uint32_t width = word(tile.columns.size());
       // Shorter tiles in parts of about the same size.
-      const std::uint32_t own = ceil_div(width * parts, widest_);
-      for (std::uint32_t part = 0; part < own; ++part) {
-        const gemm::Interval columns = gemm::EvenSplit{width, own}.part(part);
-        OverlayPart overlay = overlay_part(pattern_, pattern_.tiles[t], columns, rows_[t]);
+      const kernels::EvenSplit split{width, ceil_div(width * parts, widest_)};
+      for (std::uint32_t part = 0; part < split.parts; ++part) {
+        const Interval columns = split.part(part);
+        OverlayPart overlay = overlay_part(problem_.pattern, tile, columns, rows_[t]);
         if (rows_[t].empty() && overlay.empty()) continue;
         require_reach(overlay);
         all.push_back({t, columns, rows_[t], std::move(overlay)});
@@ -125,67 +170,141 @@ class Search {
     return all;
   }
 
-  void try_parts(std::uint32_t parts) {
-    Plan plan{parts, 1, row_singles_, groups(parts), {}, {}, cost_.overlay_work(), {}};
+  /// The last one is remembered.
+  [[nodiscard]] std::shared_ptr<const Plan> plan(std::size_t option, std::uint32_t variant) {
+    const auto& [row_singles, parts, deepest, least] = options_[option];
+    const std::uint32_t cuts = pinned_.cuts != 0 ? pinned_.cuts : variant + 1;
+    if (last_ && last_->parts == parts && last_->row_singles == row_singles && last_->cuts == cuts)
+      return last_;
+    choose_rows(row_singles);
+    Plan plan{parts, cuts, row_singles, groups(parts), {}, overlay_work_};
     std::vector<GroupCost> costs;
-    for (const Group& group : plan.groups) costs.push_back(cost_.group(group));
-    plan.jobs = assign(costs, problem_.panels(), machine_.tiles);
-    const auto streams = pattern_streams(plan.groups, problem_.padded_k());
-    const std::uint32_t most = std::max(deepest_, 1U);
-    for (; plan.cuts <= most; ++plan.cuts) {
-      if (pinned_.cuts != 0 && plan.cuts != pinned_.cuts) continue;
-      if (fits(plan, streams)) break;
+    for (const Group& group : plan.groups) costs.push_back(cost(group));
+    plan.jobs = assign(costs, problem_.panels(), machine().tiles);
+    for (std::uint32_t j = 0; j < plan.jobs.size(); ++j) {
+      Group& group = plan.groups[plan.jobs[j].group];
+      if (group.jobs++ == 0) group.first_job = j;
     }
-    if (plan.cuts > most) return;
-    cost_.predict(plan);
-    if (!best_ || plan.prediction.cycles < best_->prediction.cycles) best_ = std::move(plan);
+    return last_ = std::make_shared<const Plan>(std::move(plan));
   }
 
-  bool fits(const Plan& plan, const std::vector<std::uint32_t>& streams) {
-    const program::CategoryBytes need = cost_.memory(plan, streams);
-    if (!least_ || program::total(need) < program::total(*least_)) least_ = need;
-    return program::total(need) <= std::uint64_t{machine_.tile.sram_kib} * 1024;
+  /// Of a group's product with some panels, in one superstep.
+  std::uint64_t cycles(const Group& group, std::uint64_t panels) {
+    std::uint64_t sum = 0;
+    if (!group.rows.empty())
+      sum += pricing_.call(shell_, dense_.product(problem_.block, false),
+                           {group.positions(), panels, group.rows.size() / problem_.block.depth});
+    if (!group.overlay.empty())
+      sum += overlay_.cycles({group.overlay, overlay_work_, panels, !group.rows.empty()}, pricing_);
+    return sum;
   }
 
-  [[noreturn]] void fail() const {
-    const std::string what = fmt::format(
-        "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
-        "weights fits {}; of the closest",
-        problem_.m, problem_.n, problem_.k, pattern_.kept(), std::uint64_t{problem_.n} * problem_.k,
-        counted(machine_.tiles, "tile"));
-    throw UserError(program::overflow_message(what, {&*least_, 1}, machine_));
+  /// For dealing out panels: multiplication and loading of panels, whatever the supersteps.
+  [[nodiscard]] GroupCost cost(const Group& group) {
+    const std::uint64_t one = cycles(group, 1);
+    const std::uint64_t bytes =
+        (group.rows.size() + group.overlay.rows.size()) * problem_.vector_bytes();
+    // As if each tile sent as much: the groups' tiles do not depend on the faster of two rates.
+    const std::uint64_t loaded = pricing_.costs().exchange({bytes, bytes, 0, machine().tiles}) -
+                                 pricing_.costs().exchange({0, 0, 0, machine().tiles});
+    const std::uint64_t panel = cycles(group, 2) - one + loaded;
+    return {one > panel ? one - panel : 0, panel};
+  }
+
+  /// By machine tile.
+  [[nodiscard]] std::vector<Load> loads(const Plan& plan) {
+    std::vector<Load> loads(machine().tiles);
+    const auto stored = [&](std::uint32_t columns, plan::Tile tile) -> std::uint64_t {
+      const kernels::EvenStorage all = panel_storage(problem_, columns, machine().tiles);
+      return all.begin(tile + 1) - all.begin(tile);
+    };
+    for (const Job& job : plan.jobs) {
+      const Group& group = plan.groups[job.group];
+      const std::uint64_t panels = job.panels.size() * problem_.vector_bytes();
+      const std::uint64_t weights =
+          group.rows.size() * group.positions() * problem_.block.input_bytes;
+      Load& load = loads[job.machine];
+      load.cycles += cycles(group, job.panels.size());
+      load.alone += weights + (group.rows.size() + group.overlay.rows.size()) * panels;
+      load.results += group.positions() * panels;
+      if (job.machine % 2 == 0 || job.panels.begin == 0) continue;
+      // The pair's other tile has the panels before, and the same weights.
+      for (Load* each : {&load, &loads[job.machine - 1]}) {
+        each->alone -= weights;
+        each->shared += weights;
+      }
+    }
+    // C lies there always, A until results are made.
+    for (plan::Tile tile = 0; tile < loads.size(); ++tile)
+      loads[tile].least_held = stored(problem_.w.columns, tile) +
+                               std::max(stored(problem_.padded_k(), tile), loads[tile].results);
+    return loads;
+  }
+
+  /// Tile 0, which stores most, and those that compute, receive and hold most.
+  static std::vector<plan::Tile> representatives(const std::vector<Load>& loads) {
+    std::vector<plan::Tile> tiles{0};
+    const auto add_largest = [&](const auto& size) {
+      const auto largest =
+          std::max_element(loads.begin(), loads.end(),
+                           [&](const Load& a, const Load& b) { return size(a) < size(b); });
+      const auto tile = static_cast<plan::Tile>(largest - loads.begin());
+      if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+    };
+    add_largest([](const Load& load) { return load.cycles; });
+    add_largest([](const Load& load) { return load.alone; });
+    add_largest([](const Load& load) { return load.alone + load.shared; });
+    add_largest([](const Load& load) { return load.results; });
+    add_largest([](const Load& load) { return load.alone + load.shared + load.results; });
+    return tiles;
   }
 
   const Problem& problem_;
-  const TilePattern& pattern_;
-  const MachineConfig& machine_;
+  plan::Pricing& pricing_;
   Pinned pinned_;
-  Cost cost_;
-  std::vector<std::vector<std::uint32_t>> singles_;  ///< by column tile and row
-  std::vector<std::vector<std::uint32_t>> rows_;     ///< by column tile
-  std::uint32_t row_singles_ = 0;
+  TileCode code_;
+  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  gemm::Functions dense_;
+  OverlayCode overlay_;
+  OverlayWork overlay_work_;
   std::uint32_t widest_ = 1;
-  std::uint32_t deepest_ = 0;
-  std::optional<Plan> best_;
-  std::optional<program::CategoryBytes> least_;
+  std::uint32_t row_singles_ = 0;                 ///< of `rows_`
+  std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
+  std::vector<Option> options_;
+  std::shared_ptr<const Plan> last_;
+  plan::Space space_;
 };
 
 }  // namespace
 
-Plan make_plan(const Problem& problem, const TilePattern& pattern, MachineCosts& costs,
-               const Pinned& pinned) {
-  return Search(problem, pattern, costs, pinned).run();
+std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
+  const auto first =
+      std::lower_bound(jobs.begin(), jobs.end(), machine,
+                       [](const Job& job, std::uint32_t wanted) { return job.machine < wanted; });
+  const auto last =
+      std::find_if(first, jobs.end(), [&](const Job& job) { return job.machine != machine; });
+  return {first, last};
+}
+
+std::shared_ptr<const Plan> make_plan(const Problem& problem, MachineCosts& costs,
+                                      const Pinned& pinned) {
+  plan::Pricing pricing(costs);
+  Plans plans(problem, pricing, pinned);
+  const plan::Found found = plan::search(plans.space(), pricing);
+  if (found.fits) return plans.found(found);
+  const std::string what = fmt::format(
+      "no plan of spmm_tilewise for m={} n={} k={} with {} of {} "
+      "weights fits {}; of the closest",
+      problem.m, problem.w.columns, problem.w.rows, problem.pattern.kept(), problem.w.value.size(),
+      counted(costs.machine().tiles, "tile"));
+  throw UserError(program::overflow_message(what, {&found.memory, 1}, costs.machine()));
 }
 
 Imbalance kept_rows(const TilePattern& pattern) {
-  Imbalance all;
-  const std::size_t tiles = pattern.tiles.size() - pattern.overlay_tiles;
-  for (std::size_t t = 0; t < tiles; ++t) {
-    const auto rows = static_cast<double>(pattern.tiles[t].rows.size());
-    all.mean += rows / static_cast<double>(tiles);
-    all.max = std::max(all.max, rows);
-  }
-  return all;
+  std::vector<std::uint64_t> rows;
+  for (std::size_t t = 0; t < pattern.tiles.size() - pattern.overlay_tiles; ++t)
+    rows.push_back(pattern.tiles[t].rows.size());
+  return Imbalance::of(rows);
 }
 
 }  // namespace tessera::spmm_tilewise

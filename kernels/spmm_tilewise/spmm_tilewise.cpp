@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_tilewise/program.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -12,24 +14,10 @@ using program::Type;
 
 namespace {
 
-Problem problem_of(const Options& options, const DenseWeights& w, const MachineConfig& machine) {
+gemm::BlockShape block_of(const Options& options, const MachineConfig& machine) {
   const Type dtype = options.weights.dtype;
   kernels::require_partials(dtype, options.partials);
-  const Type partials = options.partials.value_or(dtype);
-  return {options.m, w.rows, w.columns,
-          kernels::block_shape(machine.tile.matrix_unit, dtype, partials)};
-}
-
-data::DenseOperand operand_a(const Options& options, const Problem& problem) {
-  return {problem.m,
-          problem.k,
-          options.weights.dtype,
-          {options.a, "a", options.weights.seed, sparse::kDenseStream}};
-}
-
-EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::uint32_t tiles) {
-  const std::uint64_t vectors = std::uint64_t{problem.panels()} * columns;
-  return {vectors * problem.vector_bytes(), problem.vector_bytes(), tiles};
+  return kernels::block_shape(machine.tile.matrix_unit, dtype, options.partials.value_or(dtype));
 }
 
 /// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
@@ -75,20 +63,23 @@ SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)
       machine_(costs.machine()),
       w_(make_weights(options_.weights)),
       pattern_(prune(w_, options_.weights.pruning)),
-      problem_(problem_of(options_, w_, machine_)),
-      plan_(make_plan(problem_, pattern_, costs, options_.plan)),
-      a_(operand_a(options_, problem_)),
-      a_storage_(panel_storage(problem_, problem_.padded_k(), machine_.tiles)),
-      c_storage_(panel_storage(problem_, problem_.n, machine_.tiles)),
-      w_storage_(problem_, plan_, pattern_, w_, machine_.tiles) {
+      problem_{options_.m, block_of(options_, machine_), w_, pattern_},
+      plan_(make_plan(problem_, costs, options_.plan)),
+      a_(options_.m, w_.rows, options_.weights.dtype,
+         {options_.a, "a", options_.weights.seed, sparse::kDenseStream}) {
   summarise({.problem = fmt::format("{}x{}", options_.m, problem_of(options_.weights)),
              .peak_type = kernels::type_name(problem_.block.input, problem_.block.partial),
-             .plan = config::resolved(Pinned{plan_.parts, plan_.cuts, plan_.row_singles}),
-             .prediction = plan_.prediction,
-             .facts = facts_of(pattern_, options_.weights, plan_.cycles,
+             .plan = config::resolved(Pinned{plan_->parts, plan_->cuts, plan_->row_singles}),
+             .prediction = plan_->prediction,
+             .facts = facts_of(pattern_, options_.weights, plan_->cycles,
                                static_cast<double>(w_.value.size())),
              .rounded = {{"a", a_.rounded()}, {"matrix", w_.rounded}},
              .useful_flops = 2 * pattern_.kept() * problem_.m});
+  zero_pruned(pattern_, w_);
+}
+
+program::Program SpmmTilewise::build() const {
+  return plan::lower(describe_program(problem_, plan_, machine_, TileCode(), &a_));
 }
 
 }  // namespace tessera::spmm_tilewise

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "kernels/spmm_tilewise/plan.h"
-#include "kernels/spmm_tilewise/storage.h"
 #include "kernels/spmm_tilewise/weights.h"
 #include "sim/data/dense_operand.h"
 
@@ -32,23 +32,16 @@ class SpmmTilewise : public Workload {
                                   const CheckRequest& request) const override;
 
   [[nodiscard]] const TilePattern& pattern() const { return pattern_; }
-  [[nodiscard]] const Plan& chosen_plan() const { return plan_; }
+  [[nodiscard]] const Plan& chosen_plan() const { return *plan_; }
 
  private:
-  friend class Builder;
-  friend void add_tensors(program::Program& program, const SpmmTilewise& work,
-                          const std::vector<program::BufferId>& c);
-
   Options options_;
   MachineConfig machine_;
-  DenseWeights w_;
+  DenseWeights w_;  ///< once planned what is left of it
   TilePattern pattern_;
   Problem problem_;
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
   data::DenseOperand a_;
-  EvenStorage a_storage_;
-  EvenStorage c_storage_;
-  WeightStorage w_storage_;
 };
 
 }  // namespace tessera::spmm_tilewise

@@ -16,7 +16,7 @@ TEST_SUITE("unit") {
     CHECK(part.row == std::vector<std::uint32_t>{2, 3, 0, 1, 3});
     for (const std::uint32_t workers : {1U, 2U, 6U}) {
       std::uint64_t next = 0;
-      for (const gemm::Interval& mine : worker_columns(part, {0, 12, 12, 3}, workers)) {
+      for (const Interval& mine : worker_columns(part, {12, 12, 3}, workers)) {
         CHECK(mine.begin == next);
         next = mine.end;
       }

@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/spmm_tilewise/assign.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
 #include "models/fabric/fabric.h"
 #include "sim/base/errors.h"

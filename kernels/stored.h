@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "kernels/layout.h"
+#include "sim/plan/description.h"
+
+namespace tessera::kernels {
+
+/// Bytes that all tiles of the machine hold evenly, and the array that they lie in.
+struct Stored {
+  /// Writes bytes from number `first` on.
+  using Fill = std::function<void(std::uint64_t first, std::span<std::byte>)>;
+
+  Stored() = default;
+  Stored(plan::Description& description, std::string_view name, const EvenStorage& bytes,
+         const Fill& fill, bool keep = false)
+      : storage(bytes),
+        array(description.array({name,
+                                 [bytes](plan::Tile tile) {
+                                   return bytes.begin(tile + std::uint64_t{1}) - bytes.begin(tile);
+                                 },
+                                 keep,
+                                 [bytes, fill](plan::Tile tile, std::span<std::byte> into) {
+                                   fill(bytes.begin(tile), into);
+                                 }})) {}
+
+  [[nodiscard]] std::uint64_t bytes_on(plan::Tile tile) const {
+    return storage.begin(tile + std::uint64_t{1}) - storage.begin(tile);
+  }
+  /// Bytes [begin, end) come to `into` on the tile at hand.
+  void pull(Interval bytes, program::Place into, plan::Pulls& pulls) const {
+    for (const EvenStorage::Piece& piece : storage.pieces(bytes.begin, bytes.end))
+      pulls.push_back(
+          {{into.buffer, into.offset + piece.at}, piece.tile, {array, piece.offset}, piece.bytes});
+  }
+
+  EvenStorage storage;
+  program::BufferId array{};
+};
+
+}  // namespace tessera::kernels
