@@ -1,6 +1,9 @@
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -105,6 +108,16 @@ command::FitCheck fit_check() {
   };
 }
 
+/// Freed memory is used again instead of given back: plans and schedules free large arrays, and new
+/// pages cost the host more than what is written to them. SRAM has pages of its own.
+void reuse_freed_memory() {
+  constexpr int kLargest = 1 << 25;  // glibc refuses more
+  constexpr int kMore = 1 << 26;     // bytes that the heap grows by
+  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, kMore);
+}
+
 }  // namespace tessera
 
 /// SystemC's library asks for it; ours is the main below.
@@ -112,6 +125,7 @@ extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {
   using namespace tessera;
+  reuse_freed_memory();
   clean_up_on_signals("interrupted: nothing half-written remains\n");
   const command::Simulator simulator{kernels::catalogue(),
                                      config::machine_presets(),

@@ -164,7 +164,11 @@ class Lowering {
   /// Pulls of the same bytes become one copy.
   program::Exchange lowered(const Exchange& exchange) const {
     const std::vector<Taken> sorted = by_source(taken(exchange));
+    std::size_t copies = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+      copies += i == 0 || !sorted[i].same_source(sorted[i - 1]) ? 1 : 0;
     program::Exchange lowered{exchange.name, {}};
+    lowered.copies.reserve(copies);
     for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
       while (end < sorted.size() && sorted[end].same_source(sorted[i])) ++end;
       program::Copy& copy = lowered.copies.emplace_back(
