@@ -89,6 +89,21 @@ class Check {
 
 }  // namespace
 
+Checked one_by_one(Comparison::Result result, std::uint64_t elements, std::uint64_t length,
+                   std::function<void(std::uint64_t number, Comparison& into)> compare) {
+  Checked checked;
+  checked.result = std::move(result);
+  checked.lines = elements / length;
+  checked.length = length;
+  checked.compare = [length, compare = std::move(compare)](std::span<const Strip> strips,
+                                                           Comparison& into) {
+    for (const Strip& strip : strips)
+      for (std::uint64_t i = strip.along.begin; i < strip.along.end; ++i)
+        compare(strip.line * length + i, into);
+  };
+  return checked;
+}
+
 std::vector<std::uint64_t> sample_lines(std::uint64_t lines, std::uint64_t step, std::uint64_t seed,
                                         std::uint64_t stream) {
   std::vector<std::uint64_t> sample(ceil_div(lines, step));

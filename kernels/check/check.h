@@ -49,6 +49,11 @@ struct Checked {
   bool whole_lines = true;          ///< all of a suspect's line is compared, not its part alone
 };
 
+/// A result of which all elements are compared, `length` in a line: `compare` adds one to those
+/// before.
+Checked one_by_one(Comparison::Result result, std::uint64_t elements, std::uint64_t length,
+                   std::function<void(std::uint64_t number, Comparison& into)> compare);
+
 /// Numbers below `lines`, one of every `step`, chosen by `seed`.
 std::vector<std::uint64_t> sample_lines(std::uint64_t lines, std::uint64_t step, std::uint64_t seed,
                                         std::uint64_t stream);

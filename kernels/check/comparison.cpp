@@ -50,6 +50,12 @@ void Comparison::add_exact(const Compared& one, double exact) {
   if (!same(one.found, exact)) blame(one, ratio_of(one), false);
 }
 
+void Comparison::add_bits(const Compared& one) {
+  ++compared_;
+  ++exact_;
+  if (!same(one.found, one.expected)) blame_bits(one, one.expected);
+}
+
 void Comparison::add_all(std::size_t items, std::size_t grain, HostThreads& threads,
                          const Items& compare, bool suspect) {
   constexpr std::size_t kPieces = 1024;  // that are kept at a time
@@ -129,6 +135,7 @@ void Comparison::judge_mean(double independent) {
 std::string Comparison::problem() const {
   if (!of_all_.empty()) return of_all_;
   const Compared& one = culprit_;
+  if (result_.says) return result_.says(one);
   const std::string place =
       fmt::format("{}[{}, {}]", result_.name, result_.transposed ? one.column : one.row,
                   result_.transposed ? one.row : one.column);

@@ -30,6 +30,8 @@ class Comparison {
     program::Type type = program::Type::f32;
     program::Type partials = program::Type::f32;
     bool transposed = false;  ///< people know the result as its transpose
+    /// What is wrong with an element; absent: its place in `name`, its error and what is allowed.
+    std::function<std::string(const Compared&)> says = {};
   };
   explicit Comparison(Result result) : result_(std::move(result)) {}
 
@@ -37,6 +39,8 @@ class Comparison {
   /// `exact` is what the machine has to make of it: no bit may differ. What is no number is left to
   /// the others to report.
   void add_exact(const Compared& one, double exact);
+  /// What is right to the bit alone; zeros of either sign are equal, as is what is no number.
+  void add_bits(const Compared& one);
   /// Compares items [0, items) on all threads, at most `grain` at a time. Elements chosen because
   /// they are suspect have no part in mean and RMS.
   using Items = std::function<void(std::size_t begin, std::size_t end, Comparison& into)>;

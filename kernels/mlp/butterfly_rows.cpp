@@ -61,11 +61,9 @@ void ButterflyLayer::take(const Lines& from, const Matrix& to) {
 
 program::Vertex ButterflyLayer::row_numbers(const std::string& name, std::uint32_t tile,
                                             BufferId rows, BufferId numbers) {
-  return {TileId(tile),
-          assembly_.codelet(name),
-          program::Executor::all_workers,
-          0,
-          {Place{rows}, Place{numbers}, word(geometry_.units(tile).size()), geometry_.rows()}};
+  return assembly_.all(
+      tile, name,
+      {Place{rows}, Place{numbers}, word(geometry_.units(tile).size()), geometry_.rows()});
 }
 
 void ButterflyLayer::swap(const butterfly::Swap& swap, const std::vector<Buffers>& stacks) {

@@ -77,18 +77,15 @@ void ButterflyLayer::add_turns(program::ComputeSet& set, Stack& stack, std::uint
       halves() ? assembly_.buffer(tile, pairs * applied_bytes(), "cosines and sines")
                : stack.turns[tile]);
   set.vertices.push_back(
-      {TileId(tile),
-       assembly_.typed_codelet("training_rotations"),
-       program::Executor::all_workers,
-       0,
-       {Place{stack.twiddles[tile].masters}, Place{stack.turns[tile]}, word(pairs)}});
+      assembly_.all(tile, assembly_.typed("training_rotations"),
+                    {Place{stack.twiddles[tile].masters}, Place{stack.turns[tile]}, word(pairs)}));
   if (halves()) set.vertices.back().arguments.emplace_back(Place{stack.applied_turns[tile]});
 }
 
 void ButterflyLayer::send(program::Exchange& exchange, BufferId from, Interval bytes,
                           const Buffers& all) const {
   if (bytes.size() == 0) return;
-  const std::uint32_t part = geometry_.feature_part(index(assembly_.program().buffer(from).tile));
+  const std::uint32_t part = geometry_.feature_part(assembly_.tile_of(from));
   program::Copy copy{{from}, word(bytes.size()), {}};
   for (std::uint32_t p = 0; p < parts(); ++p)
     copy.destinations.push_back({all[p * geometry_.plan.split_features + part], word(bytes.begin)});

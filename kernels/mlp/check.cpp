@@ -1,3 +1,5 @@
+#include "kernels/check/check.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,18 +24,28 @@ std::size_t finite_steps(const std::vector<StepResult>& steps) {
   return static_cast<std::size_t>(found - steps.begin());
 }
 
+using kernels::Compared;
+
 /// Compares what was found with trainings of which the first is not perturbed.
-class Comparison {
+class Comparisons {
  public:
-  Comparison(const Trained& found, const std::vector<Trained>& trained)
-      : found_(found), trained_(trained), steps_(trained.front().training.size()) {}
+  Comparisons(const Trained& found, const std::vector<Trained>& trained,
+              const CheckRequest& request, HostThreads& threads)
+      : found_(found),
+        trained_(trained),
+        request_(request),
+        threads_(threads),
+        steps_(trained.front().training.size()) {}
 
   /// Losses of all steps that have a significant digit, and what else the host is told of them.
   void training() {
     comparable_ = std::min(finite(), steps_);
-    if (result.problem.empty()) comparable_ = significant();
-    for (std::size_t step = 0; step < comparable_; ++step)
-      compare("step", &Trained::training, step);
+    if (result.passed) comparable_ = significant();
+    const auto all = [](std::size_t) { return true; };
+    compare("loss", &Trained::training, &StepResult::loss, comparable_, all);
+    compare("right", &Trained::training, &StepResult::right, comparable_, all);
+    compare("loss_scale", &Trained::training, &StepResult::scale, comparable_, all);
+    compare("skipped", &Trained::training, &StepResult::skipped, comparable_, all);
   }
 
   /// Tests are done with the parameters that were found. A loss that is no number in some of the
@@ -41,13 +53,15 @@ class Comparison {
   /// depend on their order.
   void tests() {
     if (diverges_) return;
-    for (std::size_t step = 0; step < trained_.front().test.size(); ++step) {
+    const auto says_something = [this](std::size_t step) {
       const auto diverging = std::ranges::count_if(
           trained_, [&](const Trained& each) { return !std::isfinite(each.test[step].loss); });
       const bool all = diverging == std::ssize(trained_);
-      if (diverging == 0 || (all && std::isfinite(found_.test[step].loss)))
-        compare("test step", &Trained::test, step);
-    }
+      return diverging == 0 || (all && std::isfinite(found_.test[step].loss));
+    };
+    const std::size_t steps = trained_.front().test.size();
+    compare("test_loss", &Trained::test, &StepResult::loss, steps, says_something);
+    compare("test_right", &Trained::test, &StepResult::right, steps, says_something);
   }
 
   /// Of one map, if their change has a significant digit.
@@ -56,23 +70,28 @@ class Comparison {
       left_out_.push_back(fmt::format("{}", map));
       return;
     }
-    const Worst element = compared_by_element(its);
-    result.compared += its.found.size();
-    take(element, [&] {
-      return fmt::format("parameter {} of map {} is {:.9g}, expected {:.9g}", element.at, map,
-                         element.found, element.expected);
+    const std::vector<double> allowed = allowed_of(its);
+    const auto says = [map](const Compared& one) {
+      return fmt::format("parameter {} of map {} is {:.9g}, expected {:.9g}", one.row, map,
+                         one.found, one.expected);
+    };
+    take({.says = says}, allowed.size(), [&](std::uint64_t i, kernels::Comparison& into) {
+      into.add({i, 0, its.found[i], its.trained.front()[i], allowed[i]});
     });
     const Together together = compared_together(its);
-    take(together.size, [&] {
+    const auto says_size = [map](const Compared& one) {
       return fmt::format(
           "parameters of map {} differ by {:.3g} standard deviations in the mean, allowed {:.3g}",
-          map, together.size.found, together.size.found / together.size.ratio);
-    });
-    take(together.share, [&] {
+          map, one.found, one.allowed);
+    };
+    take({.says = says_size}, 1,
+         [&](std::uint64_t, kernels::Comparison& into) { into.add(together.size); });
+    const auto says_share = [map](const Compared& one) {
       return fmt::format("parameters of map {} have changed by {:.3g} % too {}", map,
-                         100 * std::abs(together.share.found),
-                         together.share.found < 0 ? "little" : "much");
-    });
+                         100 * std::abs(one.found), one.found < 0 ? "little" : "much");
+    };
+    take({.says = says_share}, 1,
+         [&](std::uint64_t, kernels::Comparison& into) { into.add(together.share); });
   }
 
   /// What is not compared, and why; empty: nothing.
@@ -89,33 +108,31 @@ class Comparison {
                        text.empty() ? "" : "; ", fmt::join(left_out_, ", "));
   }
 
-  CheckResult result{.bound = 1};
+  CheckResult result{.passed = true, .bound = 1};
 
  private:
-  template <class Text>
-  void take(const Worst& worst, const Text& text) {
-    if (worst.ratio <= result.max_error) return;
-    result.max_error = worst.ratio;
-    if (!(worst.ratio <= 1)) result.problem = text();
+  template <class Compare>
+  void take(kernels::Comparison::Result what, std::uint64_t elements, const Compare& compare) {
+    if (elements == 0) return;
+    result = kernels::worse(
+        result, kernels::check(kernels::one_by_one(std::move(what), elements, elements, compare),
+                               request_, threads_));
   }
 
-  void compare(const char* name, std::vector<StepResult> Trained::*which, std::size_t step) {
-    const auto one = [&](const auto& value, double roundoff, const char* what) {
+  /// Numbers of the first steps that `says_something` of, as the host is told them.
+  template <class Number, class Chosen>
+  void compare(std::string_view tensor, std::vector<StepResult> Trained::*which,
+               Number StepResult::*number, std::size_t steps, const Chosen& says_something) {
+    take(training::told_result(tensor), steps, [&](std::uint64_t i, kernels::Comparison& into) {
+      if (!says_something(i)) return;
       std::vector<double> all;
-      for (const Trained& each : trained_) all.push_back(value((each.*which)[step]));
-      const Worst worst =
-          compared(value((found_.*which)[step]), all, roundoff * std::abs(all.front()));
-      ++result.compared;
-      take(worst, [&] {
-        return fmt::format("{} of {} {} is {:.9g}, expected {:.9g}", what, name, step + 1,
-                           worst.found, worst.expected);
-      });
-    };
-    one([](const StepResult& its) { return its.loss; }, 0x1p-24, "the loss");
-    one([](const StepResult& its) { return its.right; }, 0, "the number of right samples");
-    if (which == &Trained::test) return;
-    one([](const StepResult& its) { return its.scale; }, 0, "the loss scale");
-    one([](const StepResult& its) { return its.skipped ? 1.0 : 0.0; }, 0, "the skipping");
+      for (const Trained& each : trained_) all.push_back((each.*which)[i].*number);
+      const bool rounded = tensor.ends_with("loss");
+      Compared one =
+          compared((found_.*which)[i].*number, all, rounded ? 0x1p-24 * std::abs(all.front()) : 0);
+      one.row = i;
+      into.add(one);
+    });
   }
 
   /// Steps before the first loss that is no number. It may be so many steps earlier or later than
@@ -134,6 +151,7 @@ class Comparison {
         first == steps_ ? found == steps_ : found + slack >= first && found <= last + slack;
     const std::size_t step = std::min(found, first);
     if (!agrees) {
+      result.passed = false;
       result.max_error = std::numeric_limits<double>::infinity();
       result.problem = fmt::format("the loss is {:.9g} in step {} of {}, expected {:.9g}",
                                    found_.training[step].loss, step + 1, steps_,
@@ -161,6 +179,8 @@ class Comparison {
 
   const Trained& found_;
   const std::vector<Trained>& trained_;
+  const CheckRequest& request_;
+  HostThreads& threads_;
   std::size_t steps_;
   std::size_t comparable_ = 0;  ///< steps
   bool diverges_ = false;
@@ -195,8 +215,11 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
   const std::uint64_t flops_a_step = std::max<std::uint64_t>(useful_flops() / steps(), 1);
   const auto sampled = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kSampledFlops / flops_a_step, 1, steps()));
-  const Extent extent{full ? steps() : sampled,
-                      full ? test_steps() : std::min(sampled, test_steps()), found.parameters};
+  Extent extent{turns_, found.parameters};
+  if (!full) {
+    extent.turns.steps = sampled;
+    extent.turns.test_steps = std::min(sampled, turns_.test_steps);
+  }
   std::vector<std::vector<double>> initial;
   for (std::size_t i = 0; i < linears_.size(); ++i)
     initial.push_back(initial_parameters(options_.seed, i, linears_[i]));
@@ -208,23 +231,22 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
     for (std::size_t seed = trained.size(); seed < wanted; ++seed) seeds.push_back(seed);
     for (Trained& each : train_plainly(options_, data_, linears_, extent, seeds, threads))
       trained.push_back(std::move(each));
-    Comparison comparison(found, trained);
+    Comparisons comparison(found, trained, request, threads);
     comparison.training();
-    for (std::size_t i = 0; i < linears_.size() && extent.steps == steps(); ++i) {
+    for (std::size_t i = 0; i < linears_.size() && extent.turns.steps == steps(); ++i) {
       Parameters its{found.parameters[i], {}, initial[i], roundoff};
       for (const Trained& each : trained) its.trained.emplace_back(each.parameters[i]);
       comparison.parameters(i, its);
     }
     comparison.tests();
     CheckResult& result = comparison.result;
-    result.passed = result.problem.empty();
     if (!result.passed && trained.size() <= kMostTrainings) continue;
     result.method = full ? "full" : "sample";
     result.note = comparison.note();
-    if (extent.steps < steps())
-      result.note = fmt::format("{} of {} steps and {} of {} tests are compared{}{}", extent.steps,
-                                steps(), extent.test_steps, test_steps(),
-                                result.note.empty() ? "" : "; ", result.note);
+    if (extent.turns.steps < steps())
+      result.note = fmt::format("{} of {} steps and {} of {} tests are compared{}{}",
+                                extent.turns.steps, steps(), extent.turns.test_steps,
+                                turns_.test_steps, result.note.empty() ? "" : "; ", result.note);
     return result;
   }
 }

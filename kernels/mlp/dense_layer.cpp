@@ -87,7 +87,7 @@ class DenseLayer : public Layer {
  private:
   static Matrix make_weights(Assembly& assembly, const LayerContext& context) {
     return assembly.matrix(context.linear.columns(), context.width, "weights",
-                           {InitialWeights(context), true});
+                           InitialWeights(context), true);
   }
 
   Assembly& assembly_;

@@ -21,20 +21,12 @@ namespace tessera::mlp {
 using training::Feed;
 using training::StepResult;
 
-struct Options {
+struct Options : training::Course {
   std::vector<LayerOptions> layers;
   DataOptions data;
-  std::uint32_t batch = 50;
   std::uint32_t replicas = 1;  ///< copies of the network, each on a group of tiles
-  std::uint32_t epochs = 1;
-  std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
-  bool train = true;        ///< else the samples to train on are only looked at
-  std::string weights;      ///< folder of weights_0.npy ...; empty: seeded
-  Feed feed = Feed::host;
   program::Type dtype = program::Type::f32;
   training::LossScaling scaling;  ///< of f16
-  training::Learning learning;
-  std::uint64_t seed = 1;
   [[nodiscard]] bool halves() const { return dtype == program::Type::f16; }
 };
 void describe(config::Fields& fields, Options& options);
@@ -51,10 +43,8 @@ class Mlp : public Workload {
  private:
   friend class ProgramBuilder;
   program::Program plan_and_build(MachineCosts& costs);
-  /// Images, labels and what the host is told.
-  void add_tensors(program::Program& program) const;
-  [[nodiscard]] std::uint32_t steps() const;
-  [[nodiscard]] std::uint32_t test_steps() const;
+  [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }
+  [[nodiscard]] bool scaled() const { return options_.halves() && options_.train; }
   /// What the first map takes of a sample.
   [[nodiscard]] double input(std::uint64_t sample, std::uint64_t column) const {
     if (column < data_.inputs()) return data_.pixel(sample, column);
@@ -71,6 +61,7 @@ class Mlp : public Workload {
   std::uint32_t all_tiles_;
   MachineConfig machine_;  ///< with the tiles of one copy
   Data data_;
+  training::Turns turns_;
   std::vector<Linear> linears_;
   std::vector<LayerPlan> plans_;
 };

@@ -9,8 +9,7 @@ namespace tessera::mlp {
 
 namespace {
 
-constexpr std::uint64_t kSamples = 1000;  // streams of a network's seed: the network's, the rate's
-constexpr std::uint64_t kRates = 1001;    // and its maps' from 0 on
+constexpr std::uint64_t kSamples = 1000;  // stream of a network's seed; its maps' are from 0 on
 
 /// Tanh form of GELU, every operation rounded as tile code has it.
 struct Gelu {
@@ -51,35 +50,12 @@ double sloped(Arithmetic& round, Activation activation, double z, double gradien
 
 }  // namespace
 
-StepSize::StepSize(const training::Learning& learning, const Arithmetic& arithmetic)
-    : learning_(learning), round_(arithmetic), rate_(arithmetic.single(learning.rate)) {}
-
-void StepSize::next() {
-  const training::Learning& learning = learning_;
-  const auto single = [&](double value) { return round_.single(value); };
-  const bool adam = learning.optimiser == training::Optimiser::adam;
-  if (learning.schedule == training::Schedule::step && step_ != 0 &&
-      step_ % learning.decay_every == 0)
-    rate_ = single(rate_ * single(learning.decay));
-  ++step_;
-  first_ = single(first_ * (adam ? single(learning.beta1) : 0));
-  second_ = single(second_ * (adam ? single(learning.beta2) : 0));
-  root_ = single(std::sqrt(single(1 - second_)));
-  value_ = single(single(rate_ * root_) / single(1 - first_));
-  if (step_ < learning.warm_up) value_ = single(value_ * single(double(step_) / learning.warm_up));
-  if (learning.schedule != training::Schedule::cosine || learning.all_steps <= 1) return;
-  const double angle = std::numbers::pi * (step_ - 1) / (learning.all_steps - 1);
-  const double lowest = single(learning.lowest);
-  const double wave = (1 + round_.near(std::cos(angle), 1 + angle)) / 2;
-  value_ = single(value_ * single(lowest + (1 - lowest) * wave));
-}
-
 PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& linears,
                            Numbers numbers)
     : options_(options),
       linears_(linears),
       round_(options.dtype, numbers, kSamples),
-      step_size_(options.learning, {options.dtype, numbers, kRates}),
+      learning_(options.learning),
       sums_(linears.size()),
       outputs_(linears.size()) {
   if (options.halves() && options.train)
@@ -90,7 +66,7 @@ PlainNetwork::PlainNetwork(const Options& options, const std::vector<Linear>& li
                               {options.dtype, numbers, i}));
     const std::size_t parameters = maps_[i]->parameters.size();
     first_.emplace_back(parameters);
-    second_.emplace_back(options.learning.optimiser == training::Optimiser::adam ? parameters : 0);
+    second_.emplace_back(parameters);
     gathered_.emplace_back(options.replicas > 1 ? parameters : 0);
     of_copies_.emplace_back(gathered_[i].size());
   }
@@ -201,39 +177,18 @@ void PlainNetwork::update() {
     maps_[i]->round_gradients();
   }
   rescale();
-  if (!skipped_) step_size_.next();
+  if (!skipped_) learning_.next();
   for (std::size_t i = 0; i < maps_.size(); ++i) {
-    if (!skipped_) follow(*maps_[i], first_[i], second_[i]);
-    std::ranges::fill(maps_[i]->gradients, 0.0);
-  }
-}
-
-/// Every operation rounded as tile code has it; a double holds a product of two f32.
-void PlainNetwork::follow(PlainMap& map, Vector& first, Vector& second) {
-  const training::Learning& learning = options_.learning;
-  const auto single = [&](double value) { return round_.single(value); };
-  const bool adam = learning.optimiser == training::Optimiser::adam;
-  const double keep_first = single(adam ? learning.beta1 : learning.momentum);
-  const double keep_second = single(learning.beta2);
-  const double take_first = single(1 - keep_first);
-  const double take_second = single(1 - keep_second);
-  const double epsilon = single(single(learning.epsilon) * step_size_.root());
-  const double rate = step_size_.value();
-  for (std::size_t j = 0; j < map.parameters.size(); ++j) {
-    const double g = single(inverse_ * map.gradients[j]);
-    double& m = first[j];
-    if (!adam) {
-      m = single(keep_first * m + g);
-      map.parameters[j] = single(map.parameters[j] - rate * m);
-      continue;
+    PlainMap& map = *maps_[i];
+    for (std::size_t j = 0; j < map.parameters.size() && !skipped_; ++j) {
+      auto weight = static_cast<float>(map.parameters[j]);
+      learning_.follow(static_cast<float>(inverse_ * map.gradients[j]), first_[i][j], second_[i][j],
+                       weight);
+      map.parameters[j] = static_cast<double>(weight);
     }
-    double& v = second[j];
-    m = single(keep_first * m + single(take_first * g));
-    v = single(keep_second * v + single(single(take_second * g) * g));
-    const double quotient = single(m / single(single(std::sqrt(v)) + epsilon));
-    map.parameters[j] = single(map.parameters[j] - rate * quotient);
+    if (!skipped_) map.refresh();
+    std::ranges::fill(map.gradients, 0.0);
   }
-  map.refresh();
 }
 
 }  // namespace tessera::mlp

@@ -4,29 +4,11 @@
 
 #include "kernels/mlp/mlp.h"
 #include "kernels/mlp/plain_map.h"
+#include "kernels/training/plain_learning.h"
 
 /// The same training, plainly: forward, back and update a sample and a weight at a time, in loops
 /// of their own, in double or in the machine's numbers.
 namespace tessera::mlp {
-
-/// The step size that tile code has for each step, to the bit with the machine's numbers but for
-/// cosines.
-class StepSize {
- public:
-  StepSize(const training::Learning& learning, const Arithmetic& arithmetic);
-  /// Of the next step that is not skipped.
-  void next();
-  [[nodiscard]] double value() const { return value_; }
-  /// What Adam's epsilon is multiplied by: the root of 1 - beta2^t.
-  [[nodiscard]] double root() const { return root_; }
-
- private:
-  const training::Learning& learning_;
-  Arithmetic round_;
-  std::uint32_t step_ = 0;
-  double rate_, first_ = 1, second_ = 1;  ///< powers of the decays
-  double value_ = 0, root_ = 1;
-};
 
 class PlainNetwork {
  public:
@@ -51,16 +33,15 @@ class PlainNetwork {
 
  private:
   double cross_entropy(std::uint32_t label);
-  void follow(PlainMap& map, Vector& first, Vector& second);
   void rescale();
 
   const Options& options_;
   const std::vector<Linear>& linears_;
   Arithmetic round_;
-  StepSize step_size_;
+  training::PlainLearning learning_;
   std::vector<std::unique_ptr<PlainMap>> maps_;
-  std::vector<Vector> first_, second_;
-  std::vector<Vector> gathered_;  ///< gradients of copies
+  std::vector<std::vector<float>> first_, second_;  ///< moments
+  std::vector<Vector> gathered_;                    ///< gradients of copies
   std::vector<Squares> of_copies_;
   Vector input_, exponentials_;
   double sum_ = 0;                      ///< of exponentials

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tessera::mlp {
 
@@ -15,13 +14,10 @@ double deviation(std::span<const double> trained) {
   return std::sqrt(squares / static_cast<double>(trained.size() - 1));
 }
 
-Worst compared(double found, std::span<const double> trained, double least) {
-  const double expected = trained.front();
-  const double allowed = kDeviations * std::hypot(deviation(trained), least);
-  const double difference = std::abs(found - expected);
-  if (difference == 0) return {0, 0, found, expected};
-  const double ratio = difference / allowed;
-  return {std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio, 0, found, expected};
+kernels::Compared compared(double found, std::span<const double> trained, double least) {
+  return {.found = found,
+          .expected = trained.front(),
+          .allowed = kDeviations * std::hypot(deviation(trained), least)};
 }
 
 namespace {
@@ -89,19 +85,10 @@ bool change_is_significant(const Parameters& its) {
   return kDeviations * std::sqrt(apart) <= std::sqrt(change);
 }
 
-Worst compared_by_element(const Parameters& its) {
-  const std::vector<double> variance = variances(its);
-  Worst worst;
-  for (std::size_t i = 0; i < variance.size(); ++i) {
-    const double found = its.found[i];
-    const double expected = its.trained.front()[i];
-    if (found == expected) continue;
-    const double allowed = kDeviations * std::sqrt(variance[i]);
-    const double ratio = std::abs(found - expected) / allowed;
-    if (!(ratio <= worst.ratio)) worst = {ratio, i, found, expected};
-    if (std::isnan(ratio)) return {std::numeric_limits<double>::infinity(), i, found, expected};
-  }
-  return worst;
+std::vector<double> allowed_of(const Parameters& its) {
+  std::vector<double> allowed = variances(its);
+  for (double& each : allowed) each = kDeviations * std::sqrt(each);
+  return allowed;
 }
 
 Together compared_together(const Parameters& its) {

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/check/comparison.h"
+
 /// Whether what was found is one of the trainings that roundings allow. These scatter: the first is
 /// done without perturbations, the K others with perturbed sums (Arithmetic), and the squares of
 /// their differences from the first estimate a variance of K degrees of freedom.
@@ -19,17 +21,10 @@ constexpr double kDeviations = 8;
 constexpr std::size_t kFirstTrainings = 3;
 constexpr std::size_t kMostTrainings = 31;
 
-/// The largest difference over what is allowed, and where; infinite if it is no number.
-struct Worst {
-  double ratio = 0;
-  std::size_t at = 0;
-  double found = 0, expected = 0;
-};
-
 /// A number of each training: `found`, then the unperturbed one's and those of all others.
 /// `least`: a deviation that is there even if no perturbed training shows it, as where a number is
 /// rounded.
-Worst compared(double found, std::span<const double> trained, double least);
+kernels::Compared compared(double found, std::span<const double> trained, double least);
 double deviation(std::span<const double> trained);
 
 /// The parameters of one map, [training][parameter], all after the same steps.
@@ -41,14 +36,14 @@ struct Parameters {
 };
 /// Whether perturbed trainings are less far apart than the expected one is from the beginning.
 bool change_is_significant(const Parameters& parameters);
-/// Element by element. Variances of so few trainings are drawn to the median of all (moderated:
-/// Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
-Worst compared_by_element(const Parameters& parameters);
+/// How far each may be off. Variances of so few trainings are drawn to the median of all
+/// (moderated: Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
+std::vector<double> allowed_of(const Parameters& parameters);
 /// All together: the root mean square of differences over deviations, beside those of the perturbed
 /// trainings; and the share of the expected change by which the found one is longer or shorter,
 /// beside the shares of theirs.
 struct Together {
-  Worst size, share;
+  kernels::Compared size, share;
 };
 Together compared_together(const Parameters& parameters);
 

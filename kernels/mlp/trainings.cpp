@@ -17,25 +17,23 @@ class Trainings {
   }
 
   std::vector<Trained> take(const Extent& extent) {
-    for (std::uint32_t step = 0; step < extent.steps; ++step)
-      turn(options_.feed == Feed::host ? step : 0, false);
+    const training::Turns& turns = extent.turns;
+    for (std::uint32_t step = 0; step < turns.steps; ++step) turn(turns.training, step, false);
     for (std::size_t n = 0; n < networks_.size(); ++n) {
       for (const auto& map : networks_[n]->maps())
         trained_[n].parameters.emplace_back(map->parameters.begin(), map->parameters.end());
-      if (extent.test_steps > 0) networks_[n]->take(extent.tested);
+      if (turns.test_steps > 0) networks_[n]->take(extent.tested);
     }
-    for (std::uint32_t step = 0; step < extent.test_steps; ++step) turn(step, true);
+    for (std::uint32_t step = 0; step < turns.test_steps; ++step) turn(turns.testing, step, true);
     return std::move(trained_);
   }
 
  private:
-  void turn(std::uint64_t number, bool tests) {
-    const std::uint32_t samples = tests ? options_.data.test_samples : options_.data.samples;
+  void turn(const training::Batches& batches, std::uint64_t number, bool tests) {
     std::vector<Vector> images(options_.batch, Vector(data_.inputs()));
     std::vector<std::uint32_t> labels(options_.batch);
     for (std::uint32_t row = 0; row < options_.batch; ++row) {
-      const std::uint64_t sample =
-          (tests ? options_.data.samples : 0) + (number * options_.batch + row) % samples;
+      const std::uint64_t sample = batches.sample(number, row);
       for (std::uint32_t i = 0; i < data_.inputs(); ++i) images[row][i] = data_.pixel(sample, i);
       labels[row] = data_.label(sample);
     }

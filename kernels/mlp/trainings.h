@@ -17,7 +17,7 @@ struct Trained {
 
 /// How much of a training is done again.
 struct Extent {
-  std::uint32_t steps, test_steps;
+  training::Turns turns;
   /// What parameters are when tests begin, by map.
   const std::vector<std::vector<float>>& tested;
 };

@@ -7,7 +7,7 @@ using training::bits_of;
 
 /// Everything that the first step backwards needs: what the last step's lists were, no gradients
 /// but those of the outputs.
-void ProgramBuilder::turn_round(program::Sequence& body) {
+void ProgramBuilder::turn_round() {
   ComputeSet set{"turn round", {}};
   add_ticks(set, 0, options_.time_steps - 1);
   fetch_back(set);
@@ -18,7 +18,7 @@ void ProgramBuilder::turn_round(program::Sequence& body) {
         set.vertices.push_back(clear(home.tile, {home.gradients}, gradient_bytes(last)));
     place_gradients(set, last);
   }
-  step(body, std::move(set));
+  add_step(std::move(set));
 }
 
 /// The lists of the clock's step and of the one before it.
@@ -45,16 +45,16 @@ void ProgramBuilder::place_gradients(ComputeSet& set, VectorId vector) {
   }
 }
 
-void ProgramBuilder::add_backward(program::Sequence& body) {
+void ProgramBuilder::add_backward() {
   Exchange exchange{"spikes back", {}};
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
     receive(exchange, l);
     send_gradients(exchange, l);
   }
-  step(body, std::move(exchange));
-  step(body, gradients());
-  add_group_sums(body);
-  add_final_sums(body);
+  add_step(std::move(exchange));
+  add_step(gradients());
+  add_group_sums();
+  add_final_sums();
 }
 
 /// Every tile of the layer takes the gradients of its neurons' spikes, as published: dense.
@@ -121,7 +121,7 @@ const char* ProgramBuilder::sum_of(std::uint32_t words) const {
 
 /// Gradients of listed spikes, of the tiles of each group, are added up; samples lie on different
 /// tiles.
-void ProgramBuilder::add_group_sums(program::Sequence& body) {
+void ProgramBuilder::add_group_sums() {
   Exchange exchange{"spike gradients", {}};
   ComputeSet set{"group sums", {}};
   for (std::size_t r = 0; r < plan_.reductions.size(); ++r) {
@@ -149,12 +149,12 @@ void ProgramBuilder::add_group_sums(program::Sequence& body) {
     }
   }
   if (set.vertices.empty()) return;
-  step(body, std::move(exchange));
-  step(body, std::move(set));
+  add_step(std::move(exchange));
+  add_step(std::move(set));
 }
 
 /// The groups' sums come together on the tile that holds the list; the clock goes back a step.
-void ProgramBuilder::add_final_sums(program::Sequence& body) {
+void ProgramBuilder::add_final_sums() {
   Exchange exchange{"sums of groups", {}};
   ComputeSet set{"sums", {}};
   for (VectorId v = 1; v < homes_.size(); ++v) {
@@ -190,8 +190,8 @@ void ProgramBuilder::add_final_sums(program::Sequence& body) {
   fetch_back(set);
   for (VectorId v = 1; v < homes_.size(); ++v)
     if (listed(v)) place_gradients(set, v);
-  if (!exchange.copies.empty()) step(body, std::move(exchange));
-  step(body, std::move(set));
+  if (!exchange.copies.empty()) add_step(std::move(exchange));
+  add_step(std::move(set));
 }
 
 }  // namespace tessera::snn

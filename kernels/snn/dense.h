@@ -25,7 +25,4 @@ std::vector<DenseLayer> plan_dense(const Options& options, const Network& networ
 
 nlohmann::ordered_json to_json(const std::vector<DenseLayer>& layers);
 
-program::Program build_dense(const Options& options, const Network& network, const Data& data,
-                             const std::vector<DenseLayer>& layers, const MachineConfig& machine);
-
 }  // namespace tessera::snn

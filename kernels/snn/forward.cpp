@@ -9,10 +9,10 @@ using program::Copy;
 
 /// A time step: all layers at once take the spikes of the step before, then all look for those of
 /// this one.
-void ProgramBuilder::add_forward(program::Sequence& body) {
-  step(body, send_lists());
-  step(body, update_states());
-  step(body, send_marks());
+void ProgramBuilder::add_forward() {
+  add_step(send_lists());
+  add_step(update_states());
+  add_step(send_marks());
   ComputeSet selecting = select();
   Exchange found{"found spikes", {}};
   ComputeSet joining{"join spikes", {}};
@@ -28,10 +28,10 @@ void ProgramBuilder::add_forward(program::Sequence& body) {
     }
   }
   end_step(found.copies.empty() ? selecting : joining);
-  step(body, std::move(selecting));
+  add_step(std::move(selecting));
   if (found.copies.empty()) return;
-  step(body, std::move(found));
-  step(body, std::move(joining));
+  add_step(std::move(found));
+  add_step(std::move(joining));
 }
 
 Exchange ProgramBuilder::send_lists() {
@@ -63,7 +63,7 @@ void ProgramBuilder::add_neighbours(Copy& copy, std::uint32_t layer) {
   const std::uint32_t last = lies.first + lies.tiles - 1;
   for (const std::uint32_t tile : {lies.first, last}) {
     const std::uint32_t other = tile ^ 1U;
-    if ((other >= lies.first && other <= last) || other >= machine_.tiles) continue;
+    if ((other >= lies.first && other <= last) || other >= machine().tiles) continue;
     copy.destinations.push_back({buffer(other, copy.bytes, "spikes for a neighbour")});
     if (lies.tiles == 1) break;
   }

@@ -8,7 +8,6 @@ namespace {
 
 constexpr config::Names<Activations, 2> kActivations{
     {{"sparse", Activations::sparse}, {"dense", Activations::dense}}};
-constexpr std::uint32_t kMostSteps = 1U << 24;
 constexpr config::Names<States, 2> kStates{
     {{"stored", States::stored}, {"recomputed", States::recomputed}}};
 constexpr config::Names<NeuronKind, 3> kSpikingKinds{{{"lif", NeuronKind::lif},
@@ -84,26 +83,16 @@ void describe(config::Fields& fields, Options& options) {
                 "", false, dense},
                options.max_activity, {0, 1});
   fields.field({"time_steps", "of a stream"}, options.time_steps, {1, 1U << 20});
-  fields.field({"batch", "streams at once"}, options.batch, {1, 65535});
-  fields.field({"train",
-                "weights follow gradients, those that are 0 too, biases and neurons do not; false: "
-                "streams are looked at only"},
-               options.train);
-  fields.field({"steps",
-                "batches to train on, or to look at, in the order of the samples, each from where "
-                "the last one ended on; 0: as many as the epochs have"},
-               options.steps, {0, kMostSteps});
-  fields.field({"epochs",
-                "times that the samples are gone through, samples / batch steps each, rounded "
-                "down: what is left of one is where the next one begins",
-                "", false, options.steps == 0 ? "" : "steps"},
-               options.epochs, {1, 1U << 20});
+  describe(fields, options, options.data.samples, options.data.test_samples, 65535,
+           "folder of the weights to begin with: layer_0.npy ... of shape [inputs, neurons], "
+           "recurrent ones in layer_0_recurrent.npy ..., as --save and report.tensors write them "
+           "after a run; if not given, those of the network, or seeded ones");
   fields.field({"loss",
                 "what the classes' outputs are: how often their neurons have spiked, or "
                 "the sum of their states over time, of neurons that never spike"},
                options.loss, kLosses);
-  const char* untrained = options.train ? "" : "train";
-  const char* kept = dense[0] == 0 ? untrained : dense;
+  const std::string_view untrained = options.untrained();
+  const std::string_view kept = dense[0] == 0 ? untrained : dense;
   fields.field({"states",
                 "for the way back through time: stored, those of all steps; recomputed, those of "
                 "every checkpoint_steps-th one, from which the others are computed again",
@@ -117,11 +106,6 @@ void describe(config::Fields& fields, Options& options) {
   fields.field(
       {"steepness", "beta of the surrogate 1 / (beta |v - threshold| + 1)^2", "", false, untrained},
       options.steepness, {0, 1e6});
-  fields.file({"weights",
-               "folder of the weights to begin with: layer_0.npy ... of shape [inputs, neurons], "
-               "recurrent ones in layer_0_recurrent.npy ..., as --save and report.tensors write "
-               "them after a run; if not given, those of the network, or seeded ones"},
-              options.weights);
   fields.field({"weight_scale",
                 "seeded weights lie within this times sqrt(6 / inputs); 0: chosen by how many of "
                 "the inputs spike, so that neurons do",
@@ -133,21 +117,9 @@ void describe(config::Fields& fields, Options& options) {
                 "", false, dense},
                options.neurons_per_tile, {0, 65535});
   fields.group({"plan", "how the network is put on the machine", "", false, dense}, options.plan);
-  fields.field({"feed",
-                "device: one batch, which lies on the machine from the beginning; host: the "
-                "next batch comes from the host each step"},
-               options.feed, training::kFeeds);
-  fields.group({"optimiser", "how weights follow their gradients", "", false, untrained},
-               options.learning);
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");
-  const std::uint64_t steps =
-      std::uint64_t{options.epochs} * (options.data.samples / options.batch);
-  fields.require(
-      steps <= kMostSteps, "epochs",
-      fmt::format("found {}, which have {} steps, allowed {}", options.epochs, steps, kMostSteps));
-  training::require_batches(fields, options.batch, options.data.samples, options.data.test_samples);
 }
 
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {

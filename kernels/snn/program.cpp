@@ -16,49 +16,22 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
   return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
 }
 
-ProgramBuilder::ProgramBuilder(const Snn& snn, const Stated* stated)
-    : snn_(snn),
+ProgramBuilder::ProgramBuilder(program::Program& program, const Snn& snn, const Stated* stated)
+    : Builder(program, snn.machine_, "snn"),
+      snn_(snn),
       options_(snn.options_),
-      machine_(snn.machine_),
       network_(snn.network_),
       plan_(snn.plan_),
-      stated_(stated),
-      program_(snn.machine_.tiles),
-      code_("snn"),
-      training_("training") {
+      stated_(stated) {
   for (const Layer& layer : network_.layers)
     kind_names_.emplace_back(config::name_of(kNeuronKinds, layer.kind));
   group_sums_.resize(plan_.reductions.size());
 }
 
-BufferId ProgramBuilder::buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
-                                const Fill& fill, bool keep) {
-  return program_.add_buffer({TileId(tile), std::max<std::uint64_t>(bytes, 8), 8, keep,
-                              program::Category::tensors, fill, name});
-}
-
-BufferId ProgramBuilder::zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
-                               bool keep) {
-  const auto fill = [](std::span<std::byte> into) { std::memset(into.data(), 0, into.size()); };
-  return buffer(tile, bytes, name, fill, keep);
-}
-
-std::uint32_t ProgramBuilder::codelet(const std::string& name) {
-  const auto [entry, is_new] = codelets_.try_emplace(name);
-  const elf::KernelCode& code = name.starts_with("training") ? training_ : code_;
-  if (is_new) entry->second = program_.add_codelet(code[name]);
-  return entry->second;
-}
-
-program::Vertex ProgramBuilder::all(std::uint32_t tile, const std::string& name,
-                                    std::vector<program::Argument> arguments) {
-  return {TileId(tile), codelet(name), program::Executor::all_workers, 0, std::move(arguments)};
-}
-
-program::Vertex ProgramBuilder::one(std::uint32_t tile, const std::string& name,
-                                    std::vector<program::Argument> arguments,
-                                    std::uint32_t worker) {
-  return {TileId(tile), codelet(name), program::Executor::one_worker, worker, std::move(arguments)};
+program::Program ProgramBuilder::build(const Snn& snn, const Stated* stated) {
+  program::Program program(snn.machine_.tiles);
+  ProgramBuilder(program, snn, stated).add_all();
+  return program;
 }
 
 program::Vertex ProgramBuilder::tick(std::uint32_t tile, std::uint32_t keep, std::uint32_t change) {
@@ -84,17 +57,15 @@ std::uint32_t ProgramBuilder::state_slots(std::uint32_t layer) const {
   return (recomputes(layer) ? plan_.checkpoint_steps : options_.time_steps) + 1;
 }
 
-program::Program ProgramBuilder::build() {
+void ProgramBuilder::add_all() {
   add_clocks();
   add_homes();
   add_neurons();
-  const bool fed = options_.feed == Feed::host;
-  add_turns({options_.steps, options_.train, fed, 0, options_.data.samples});
-  measured_ = false;
-  if (snn_.test_steps() > 0)
-    add_turns({snn_.test_steps(), false, true, options_.data.samples, options_.data.test_samples});
+  const training::Turns& turns = snn_.turns_;
+  add_turns({turns.steps, options_.train, false, turns.training});
+  add_to(program().main(), false);
+  if (turns.test_steps > 0) add_turns({turns.test_steps, false, true, turns.testing});
   add_tensors();
-  return std::move(program_);
 }
 
 /// A count of steps on each tile that has something to do. A prediction begins at its own step, as
@@ -105,7 +76,7 @@ void ProgramBuilder::add_clocks() {
                             : plan_.checkpoint_steps == 0 ? stated_->step
                                                           : options_.time_steps - 1;
   const auto first = [now](std::span<std::byte> into) {
-    std::memset(into.data(), 0, into.size());
+    training::fill_zeros(into);
     std::memcpy(into.data(), &now, sizeof now);
   };
   const auto need = [&](std::uint32_t tile) {
@@ -132,7 +103,7 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
   if (listed(vector)) {
     home.list = buffer(home.tile, stride(vector), "spikes", stated_list(vector, sample, 1));
     Fill contents = stated_list(vector, sample, word(slots));
-    if (vector == 0 && options_.feed == Feed::device) {
+    if (vector == 0 && !options_.fed()) {
       contents = [data = &snn_.data_, sample, steps = options_.time_steps](
                      std::span<std::byte> into) { fill_events(*data, sample, steps, into); };
     }
@@ -149,7 +120,7 @@ void ProgramBuilder::add_home(VectorId vector, std::uint32_t sample) {
   }
   if (vector + 1 == plan_.lists.size()) {
     add_outputs(home);
-    if (options_.feed == Feed::device) {
+    if (!options_.fed()) {
       const std::uint32_t label = snn_.data_.label(sample);
       home.label = buffer(home.tile, 8, "label", [label](std::span<std::byte> into) {
         std::memset(into.data(), 0, into.size());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/snn/snn.h"
-#include "sim/elf/codelet.h"
+#include "kernels/training/builder.h"
 
 /// Puts the program of a network together: turns of training, then turns of testing; a turn is a
 /// batch.
@@ -72,19 +72,17 @@ std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept = Kept::
 std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
                                     HostThreads& threads);
 
-class ProgramBuilder {
+class ProgramBuilder : private training::Builder {
  public:
   /// `stated`: what lists and marks hold from the beginning, for which the program is predicted;
   /// null: nothing, it is to run.
-  ProgramBuilder(const Snn& snn, const Stated* stated);
-
-  program::Program build();
+  static program::Program build(const Snn& snn, const Stated* stated);
 
  private:
   struct Turn {
     std::uint32_t times;
-    bool trains, fed;
-    std::uint32_t first_sample, samples;
+    bool trains, tests;
+    training::Batches batches;
   };
   /// What the tile of some neurons holds.
   struct Neurons {
@@ -115,7 +113,10 @@ class ProgramBuilder {
     BufferId logits{}, logit_gradients{}, label{}, result{};  ///< of outputs
   };
 
+  ProgramBuilder(program::Program& program, const Snn& snn, const Stated* stated);
+
   // program.cpp
+  void add_all();
   void add_clocks();
   void add_homes();
   void add_home(VectorId vector, std::uint32_t sample);
@@ -126,10 +127,10 @@ class ProgramBuilder {
   void add_outputs(Home& home);
   void add_turns(const Turn& turn);
   [[nodiscard]] program::HostTransfer feed(const Turn& turn) const;
-  void begin_turn(const Turn& turn, program::Sequence& body);
+  void begin_turn(const Turn& turn);
 
   // forward.cpp
-  void add_forward(program::Sequence& body);
+  void add_forward();
   [[nodiscard]] Exchange send_lists();
   void receive(Exchange& exchange, std::uint32_t layer);
   void add_step_buffers(Neurons& tile, std::uint32_t layer);
@@ -146,40 +147,36 @@ class ProgramBuilder {
   void add_neighbours(program::Copy& copy, std::uint32_t layer);
 
   // backward.cpp
-  void add_backward(program::Sequence& body);
-  void turn_round(program::Sequence& body);
+  void add_backward();
+  void turn_round();
   void send_gradients(Exchange& exchange, std::uint32_t layer);
   [[nodiscard]] ComputeSet gradients();
   void add_state_gradient(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
   void add_gradients_of_sources(ComputeSet& set, const Neurons& tile, std::uint32_t layer);
-  void add_group_sums(program::Sequence& body);
+  void add_group_sums();
   [[nodiscard]] const char* sum_of(std::uint32_t words) const;
-  void add_final_sums(program::Sequence& body);
+  void add_final_sums();
   void fetch_back(ComputeSet& set);
   void place_gradients(ComputeSet& set, VectorId vector);
 
   // recomputing.cpp
   void add_checkpoints(ComputeSet& set);
-  void add_way_back(program::Sequence& body);
-  void add_segment(program::Sequence& body, std::uint32_t steps);
+  void add_way_back();
+  void add_segment(std::uint32_t steps);
   void add_place_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change);
 
   // learning.cpp
-  void add_loss(program::Sequence& body, const Turn& turn);
-  void gather_logits(program::Sequence& body);
-  void spread_logit_gradients(program::Sequence& body);
-  void add_update(program::Sequence& body);
+  void add_loss(const Turn& turn);
+  void gather_logits();
+  void spread_logit_gradients();
+  void add_update();
 
   // tensors.cpp
   void add_tensors();
   void add_lists(VectorId vector);
   void add_weights(std::uint32_t layer);
 
-  /// A buffer of words; empty contents: zeros if `filled`, else undefined.
-  using Fill = std::function<void(std::span<std::byte>)>;
-  BufferId buffer(std::uint32_t tile, std::uint64_t bytes, std::string_view name,
-                  const Fill& fill = {}, bool keep = false);
-  BufferId zeros(std::uint32_t tile, std::uint64_t bytes, std::string_view name, bool keep = false);
+  using Fill = training::Contents;
   /// What a step is predicted for, stated.cpp; nothing if the program is to run.
   [[nodiscard]] Fill stated_list(VectorId vector, std::uint32_t sample, std::uint32_t copies) const;
   [[nodiscard]] Fill stated_lists(VectorId vector) const;
@@ -188,19 +185,10 @@ class ProgramBuilder {
   [[nodiscard]] Fill stated_found(VectorId vector, std::uint32_t sample,
                                   std::uint32_t capacity) const;
   [[nodiscard]] Fill stated_gradients(VectorId vector, const Neurons& tile) const;
-  std::uint32_t codelet(const std::string& name);
-  program::Vertex all(std::uint32_t tile, const std::string& name,
-                      std::vector<program::Argument> arguments);
-  program::Vertex one(std::uint32_t tile, const std::string& name,
-                      std::vector<program::Argument> arguments, std::uint32_t worker = 0);
   program::Vertex tick(std::uint32_t tile, std::uint32_t keep, std::uint32_t change);
   program::Vertex fetch(const Home& home, BufferId to, VectorId vector, std::uint32_t ahead);
   program::Vertex clear(std::uint32_t tile, Place place, std::uint64_t bytes);
   void add_ticks(ComputeSet& set, std::uint32_t keep, std::uint32_t change);
-  template <class Action>
-  void step(program::Sequence& sequence, Action action) const {
-    sequence.steps.push_back({std::move(action), measured_});
-  }
 
   [[nodiscard]] bool listed(VectorId vector) const { return plan_.lists[vector].capacity > 0; }
   /// Whether a vector's spikes lead to neurons of a layer.
@@ -235,22 +223,15 @@ class ProgramBuilder {
   [[nodiscard]] std::uint32_t marks_of(const Neurons& tile) const {
     return plan_.bits() ? ceil_div(2 * tile.pairs, kNeuronsAWord) : 2 * tile.pairs;
   }
-  [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
 
   const Snn& snn_;
   const Options& options_;
-  const MachineConfig& machine_;
   const Network& network_;
   const Plan& plan_;
   const Stated* stated_;
-  bool measured_ = true;
-  program::Program program_;
-  elf::KernelCode code_, training_;
-  std::map<std::string, std::uint32_t> codelets_;
   std::vector<std::string> kind_names_;
   std::map<std::uint32_t, BufferId> clocks_;   ///< by tile
   std::map<std::uint32_t, BufferId> places_;   ///< by tile: of recomputed states, as a clock
-  std::map<std::uint32_t, BufferId> rates_;    ///< by tile, training
   std::vector<std::vector<Home>> homes_;       ///< by vector and sample
   std::vector<std::vector<Neurons>> neurons_;  ///< by layer and tile of it
   /// By reduction, group and sample: what a group's tiles send, and its sum.

@@ -16,25 +16,18 @@ void ProgramBuilder::add_checkpoints(ComputeSet& set) {
   }
 }
 
-void ProgramBuilder::add_way_back(program::Sequence& body) {
+void ProgramBuilder::add_way_back() {
   const std::uint32_t stretch = plan_.checkpoint_steps;
-  if (stretch == 0) {
-    program::Sequence back;
-    add_backward(back);
-    step(body, program::Repeat{options_.time_steps, std::move(back)});
-    return;
-  }
+  if (stretch == 0) return repeat(options_.time_steps, [this] { add_backward(); });
   // The last stretch may be shorter; it comes first.
-  if (options_.time_steps % stretch != 0) add_segment(body, options_.time_steps % stretch);
-  if (options_.time_steps < stretch) return;
-  program::Sequence segment;
-  add_segment(segment, stretch);
-  step(body, program::Repeat{options_.time_steps / stretch, std::move(segment)});
+  if (options_.time_steps % stretch != 0) add_segment(options_.time_steps % stretch);
+  if (options_.time_steps >= stretch)
+    repeat(options_.time_steps / stretch, [&] { add_segment(stretch); });
 }
 
 /// `steps` steps of which the clock shows the last one: forth from their checkpoint, without
 /// looking for spikes, as lists are stored; then back.
-void ProgramBuilder::add_segment(program::Sequence& body, std::uint32_t steps) {
+void ProgramBuilder::add_segment(std::uint32_t steps) {
   ComputeSet begin{"to checkpoint", {}};
   add_ticks(begin, ~0U, 1 - steps);
   add_place_ticks(begin, 0, 0);
@@ -60,15 +53,13 @@ void ProgramBuilder::add_segment(program::Sequence& body, std::uint32_t steps) {
     for (const Home& home : homes_[v])
       for (ComputeSet* const set : {&begin, &again, &turn})
         if (listed(v)) set->vertices.push_back(fetch(home, home.list, v, 0));
-  step(body, std::move(begin));
-  program::Sequence forth;
-  step(forth, std::move(lists));
-  step(forth, std::move(again));
-  step(body, program::Repeat{steps, std::move(forth)});
-  step(body, std::move(turn));
-  program::Sequence back;
-  add_backward(back);
-  step(body, program::Repeat{steps, std::move(back)});
+  add_step(std::move(begin));
+  repeat(steps, [&] {
+    add_step(std::move(lists));
+    add_step(std::move(again));
+  });
+  add_step(std::move(turn));
+  repeat(steps, [this] { add_backward(); });
 }
 
 /// Which of the states at hand belong to the clock's step.

@@ -22,9 +22,11 @@ float log2_of(float x) {
 
 PlainNetwork::PlainNetwork(Network& network, const Plan& plan, const Setting& setting,
                            HostThreads& threads)
-    : network_(network), plan_(plan), setting_(setting), threads_(threads) {
-  schedule_.rate = static_cast<float>(setting.learning.rate);
-}
+    : network_(network),
+      plan_(plan),
+      setting_(setting),
+      threads_(threads),
+      learning_(setting.learning) {}
 
 void PlainNetwork::begin(std::size_t samples) {
   const std::uint32_t slots = setting_.time_steps + 1;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/snn/snn.h"
+#include "kernels/training/plain_learning.h"
 
 /// The same network, plainly: loops over samples, neurons and ids in f32, every rounding where tile
 /// code has it, sums in the order that the plan states. So it must list the very spikes that the
@@ -130,7 +131,6 @@ class PlainNetwork {
   Outcome lose(const std::vector<Sample>& batch);
   void add_weight_gradients(std::uint32_t layer, std::uint32_t tile, std::uint32_t step);
   void find_spike_gradients(std::size_t sample, std::uint32_t step);
-  float next_step();
   [[nodiscard]] Values dots(const Reduction& reduction, std::size_t sample, const List& list,
                             std::uint32_t tile) const;
   /// Where a neuron stands beside its threshold.
@@ -139,10 +139,7 @@ class PlainNetwork {
 
   std::vector<Values> sums_;  ///< of outputs, [sample]
   std::vector<Values> gradients_, first_, second_;
-  struct {
-    float rate, first = 1, second = 1, root = 1;
-    std::uint32_t step = 0;
-  } schedule_;
+  training::PlainLearning learning_;
 };
 
 /// The same with dense activations: products as gemm::BitExact has them, in the order of their

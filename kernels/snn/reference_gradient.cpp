@@ -39,6 +39,17 @@ void PlainNetwork::find_gradients() {
   }
 }
 
+void PlainNetwork::update() {
+  learning_.next();
+  for (std::size_t l = 0; l < network_.layers.size(); ++l) {
+    Layer& layer = network_.layers[l];
+    const std::size_t inputs = layer.weights.size();
+    for (std::size_t i = 0; i < gradients_[l].size(); ++i)
+      learning_.follow(gradients_[l][i], first_[l][i], second_[l][i],
+                       i < inputs ? layer.weights[i] : layer.recurrent_weights[i - inputs]);
+  }
+}
+
 void PlainNetwork::step_back(std::uint32_t step) {
   const std::size_t samples = sums_.size();
   const VectorId last = static_cast<VectorId>(network_.layers.size());

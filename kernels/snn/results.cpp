@@ -14,9 +14,6 @@ namespace tessera::snn {
 namespace {
 
 using report::grouped;
-using training::accuracy;
-using training::step_results;
-using training::StepResult;
 
 /// Totals of a layer's lists, of all samples of a batch.
 struct Totals {
@@ -51,21 +48,11 @@ std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::stri
 }
 
 nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  const std::vector<StepResult> trained = step_results(tensors, training::kTrainingResults);
-  const std::vector<StepResult> tested = step_results(tensors, training::kTestResults);
-  if (!tested.empty()) json["test_accuracy"] = accuracy(tested, options_.batch);
-  json["training_accuracy"] = accuracy(trained, options_.batch);
-  nlohmann::ordered_json losses = nlohmann::ordered_json::array();
-  for (const StepResult& result : trained) losses.push_back(result.loss);
-  json["loss"] = std::move(losses);
-  const bool fed = options_.feed == Feed::host;
-  training::add_not_used(json, options_.batch, {options_.data.samples, fed ? options_.steps : 1},
-                         {options_.data.test_samples, test_steps()});
+  nlohmann::ordered_json json = training::results(tensors, turns_);
   const std::uint64_t events = add_events(json);
   if (dense_) return json;
   const double between = add_lists(json, tensors);
-  if (test_steps() == 0) json["counts"] = counts(events, between);
+  if (turns_.test_steps == 0) json["counts"] = counts(events, between);
   json["raster"] = raster(tensors);
   return json;
 }
@@ -73,9 +60,8 @@ nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
 /// Says how many events of the samples that are used have no place in their step's list. Returns
 /// how many the training steps take.
 std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
-  const std::uint64_t samples =
-      options_.feed == Feed::host ? options_.data.samples : options_.batch;
-  const std::uint64_t turns = std::uint64_t{options_.steps} * options_.batch;
+  const std::uint64_t samples = options_.fed() ? options_.data.samples : options_.batch;
+  const std::uint64_t turns = std::uint64_t{turns_.steps} * options_.batch;
   EventCount all;
   std::uint64_t taken = 0;
   for (std::uint64_t sample = 0; sample < std::min(samples, turns); ++sample) {
@@ -83,7 +69,7 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
     all += events;
     taken += events.taken * (turns / samples + (sample < turns % samples ? 1 : 0));
   }
-  const std::uint64_t tested = std::uint64_t{test_steps()} * options_.batch;
+  const std::uint64_t tested = std::uint64_t{turns_.test_steps} * options_.batch;
   for (std::uint64_t sample = 0; sample < tested; ++sample)
     all += data_.count_events(options_.data.samples + sample);
   json["events_dropped"] = all.left_out;
@@ -112,8 +98,8 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
 
 /// Says what lists hold and what they leave out. Returns the synaptic events of spikes.
 double Snn::add_lists(nlohmann::ordered_json& json, const TensorReader& tensors) const {
-  const double lists =
-      static_cast<double>(options_.time_steps) * (options_.steps + test_steps()) * options_.batch;
+  const double lists = static_cast<double>(options_.time_steps) *
+                       (turns_.steps + turns_.test_steps) * options_.batch;
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   double events = 0;
   Totals all;
@@ -154,7 +140,7 @@ double Snn::add_lists(nlohmann::ordered_json& json, const TensorReader& tensors)
 
 /// What the measured turns did: events that their inputs took, synaptic ones `between` neurons.
 nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
-  const std::uint64_t inferences = std::uint64_t{options_.steps} * options_.batch;
+  const std::uint64_t inferences = std::uint64_t{turns_.steps} * options_.batch;
   return {{"inferences", inferences},
           {"neuron_updates", inferences * options_.time_steps * network_.neurons()},
           {"synaptic_events",

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/snn/dense.h"
+#include "kernels/snn/dense_program.h"
 #include "kernels/snn/nir.h"
 #include "kernels/snn/program.h"
 #include "kernels/snn/reference.h"
@@ -45,12 +45,11 @@ std::string problem_text(const Options& options) {
 Snn::Snn(Options options, MachineCosts& costs)
     : options_(std::move(options)),
       machine_(costs.machine()),
+      turns_(options_, options_.data.samples, options_.data.test_samples),
       data_(options_.data, options_.time_steps, options_.seed),
       network_(make_network(fitting(), data_.inputs(),
                             mean_events(data_, options_.data.samples, options_.time_steps))) {
-  if (options_.steps == 0)
-    options_.steps = options_.epochs * (options_.data.samples / options_.batch);
-  options_.learning.all_steps = options_.steps;
+  options_.learning.all_steps = turns_.steps;
   if (network_.outputs() != data_.classes())
     throw KeyError("workload.layers", fmt::format("found {} outputs of the last one, allowed {}, "
                                                   "one a class",
@@ -126,7 +125,7 @@ Prediction Snn::choose_plan(MachineCosts& costs) {
 /// Whether the plan's program does. An estimate of memory would leave out how schedules cut lists.
 bool Snn::fits(const MachineCosts& costs) const {
   try {
-    static_cast<void>(costs.needs(ProgramBuilder(*this, nullptr).build()));
+    static_cast<void>(costs.needs(ProgramBuilder::build(*this, nullptr)));
     return true;
   } catch (const UserError&) {
     return false;
@@ -137,7 +136,7 @@ bool Snn::fits(const MachineCosts& costs) const {
 Prediction Snn::predict(MachineCosts& costs) const {
   Prediction mean;
   for (const Stated& stated : stated_) {
-    mean += program_cost(ProgramBuilder(*this, &stated).build(), costs);
+    mean += program_cost(ProgramBuilder::build(*this, &stated), costs);
   }
   mean.compute_cycles /= stated_.size();
   mean.exchange_cycles /= stated_.size();
@@ -240,8 +239,8 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
 }
 
 program::Program Snn::build() const {
-  program::Program program = dense_ ? build_dense(options_, network_, data_, *dense_, machine_)
-                                    : ProgramBuilder(*this, nullptr).build();
+  program::Program program =
+      dense_ ? DenseBuilder::build(*this) : ProgramBuilder::build(*this, nullptr);
   add_tensors(program);
   return program;
 }
@@ -249,8 +248,8 @@ program::Program Snn::build() const {
 nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   nlohmann::ordered_json facts{{"neurons", network_.neurons()},
                                {"parameters", network_.parameters()},
-                               {"training_steps", options_.train ? options_.steps : 0},
-                               {"test_steps", test_steps()},
+                               {"training_steps", options_.train ? turns_.steps : 0},
+                               {"test_steps", turns_.test_steps},
                                {"memory", std::move(memory)}};
   if (options_.network.empty()) return facts;
   facts["equations"] = stepping(network_, options_.step_seconds);
@@ -269,7 +268,7 @@ std::uint64_t Snn::flops() const {
       a_step += events * (options_.train ? (v > 0 ? 4 : 2) : 1);
     }
   }
-  return a_step * options_.batch * options_.time_steps * options_.steps;
+  return a_step * options_.batch * options_.time_steps * turns_.steps;
 }
 
 }  // namespace tessera::snn

@@ -9,7 +9,6 @@
 #include "kernels/snn/data.h"
 #include "kernels/snn/network.h"
 #include "kernels/snn/plan.h"
-#include "kernels/training/assembly.h"
 #include "kernels/training/results.h"
 #include "sim/program/workload.h"
 
@@ -52,7 +51,9 @@ struct PlanChoice {
 };
 void describe(config::Fields& fields, PlanChoice& choice);
 
-struct Options {
+struct Options : training::Course {
+  Options() { batch = 48; }
+
   std::string network;         ///< .nir file; empty: of layers, neuron and weights
   double step_seconds = 1e-4;  ///< of such a file
   std::vector<std::uint32_t> layers = {1466, 1466, 10};
@@ -61,21 +62,13 @@ struct Options {
   Activations activations = Activations::sparse;
   double max_activity = 0.05;
   std::uint32_t time_steps = 100;
-  std::uint32_t batch = 48;
-  bool train = true;
-  std::uint32_t epochs = 1;
-  std::uint32_t steps = 0;  ///< batches to train on; 0: as many as the epochs have
   Loss loss = Loss::spike_count;
   States states = States::stored;
   std::uint32_t checkpoint_steps = 0;  ///< of recomputed states; 0: chosen
   double steepness = 10;               ///< beta of the surrogate
   double weight_scale = 0;  ///< weights lie within this times sqrt(6 / inputs); 0: chosen
-  std::string weights;      ///< folder of layer_0.npy ...; empty: seeded
   std::uint32_t neurons_per_tile = 0;
   PlanChoice plan;
-  Feed feed = Feed::host;
-  training::Learning learning;
-  std::uint64_t seed = 1;
 };
 void describe(config::Fields& fields, Options& options);
 
@@ -108,6 +101,7 @@ class Snn : public Workload {
 
  private:
   friend class ProgramBuilder;
+  friend class DenseBuilder;
   friend class SnnCheck;
   friend class Raster;
   [[nodiscard]] const Options& fitting() const;
@@ -133,12 +127,9 @@ class Snn : public Workload {
   void require_room() const;
   /// Streams, labels and what the host is told.
   void add_tensors(program::Program& program) const;
-  [[nodiscard]] std::uint32_t test_steps() const {
-    return options_.data.test_samples / options_.batch;
-  }
-
   Options options_;
   MachineConfig machine_;
+  training::Turns turns_;
   Data data_;
   Network network_;
   Plan plan_;

@@ -13,20 +13,20 @@ using program::Type;
 
 namespace {
 
-std::string name_of(VectorId vector) {
+std::string vector_name(VectorId vector) {
   return vector == 0 ? "input" : fmt::format("{}", vector - 1);
 }
 
 }  // namespace
 
-std::string lists_name(VectorId vector) { return "spikes_" + name_of(vector); }
+std::string lists_name(VectorId vector) { return "spikes_" + vector_name(vector); }
 std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept) {
   const char* const what = kept == Kept::weights         ? "layer"
                            : kept == Kept::first_moments ? "first_moments"
                                                          : "second_moments";
   return fmt::format("{}_{}{}", what, layer, recurrent ? "_recurrent" : "");
 }
-std::string totals_name(VectorId vector) { return "totals_" + name_of(vector); }
+std::string totals_name(VectorId vector) { return "totals_" + vector_name(vector); }
 
 void ProgramBuilder::add_tensors() {
   for (VectorId v = 0; v < plan_.lists.size(); ++v)
@@ -49,8 +49,8 @@ void ProgramBuilder::add_lists(VectorId vector) {
   }
   spikes.runs = program::slices(spikes.shape);
   totals.runs = program::slices(totals.shape);
-  program_.add_tensor(std::move(spikes));
-  if (vector > 0) program_.add_tensor(std::move(totals));
+  program().add_tensor(std::move(spikes));
+  if (vector > 0) program().add_tensor(std::move(totals));
 }
 
 /// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are, and
@@ -80,21 +80,20 @@ void ProgramBuilder::add_weights(std::uint32_t layer) {
         n += width;
       }
     };
-    program_.add_tensor(std::move(tensor));
+    program().add_tensor(std::move(tensor));
   };
   for (const bool recurrent : {false, true}) {
     if (recurrent && !what.recurrent()) continue;
     add(recurrent, Kept::weights, &Neurons::weights);
     if (!options_.train) continue;
     add(recurrent, Kept::first_moments, &Neurons::first_moments);
-    if (options_.learning.optimiser == training::Optimiser::adam)
-      add(recurrent, Kept::second_moments, &Neurons::second_moments);
+    if (options_.learning.adam()) add(recurrent, Kept::second_moments, &Neurons::second_moments);
   }
 }
 
 void Snn::add_tensors(program::Program& program) const {
-  const std::uint64_t samples = std::uint64_t{options_.data.samples} + options_.data.test_samples;
-  Tensor raster{"raster", Role::input, Type::i8, {samples, options_.time_steps, data_.inputs()}};
+  Tensor raster{
+      "raster", Role::input, Type::i8, {turns_.samples(), options_.time_steps, data_.inputs()}};
   raster.given = [this](std::uint64_t first, std::span<std::byte> into) {
     std::fill(into.begin(), into.end(), std::byte{});
     const std::uint64_t inputs = data_.inputs();
@@ -106,9 +105,8 @@ void Snn::add_tensors(program::Program& program) const {
           into[row * inputs + input - first] = std::byte{1};
   };
   program.add_tensor(std::move(raster));
-  program.add_tensor(training::labels(
-      samples, [&data = data_](std::uint64_t sample) { return data.label(sample); }));
-  training::add_step_results(program, options_.steps, test_steps());
+  training::add_tensors(program, turns_, false,
+                        [&data = data_](std::uint64_t sample) { return data.label(sample); });
 }
 
 }  // namespace tessera::snn

@@ -20,30 +20,26 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
 }
 
 void ProgramBuilder::add_turns(const Turn& turn) {
-  program::Sequence body;
-  if (turn.fed) step(body, feed(turn));
-  begin_turn(turn, body);
-  program::Sequence steps;
-  add_forward(steps);
-  step(body, program::Repeat{options_.time_steps, std::move(steps)});
-  add_loss(body, turn);
-  if (turn.trains) {
-    turn_round(body);
-    add_way_back(body);
-    add_update(body);
-  }
-  step(program_.main(), program::Repeat{turn.times, std::move(body)});
+  repeat(turn.times, [&] {
+    if (turn.batches.fed) add_step(feed(turn));
+    begin_turn(turn);
+    repeat(options_.time_steps, [this] { add_forward(); });
+    add_loss(turn);
+    if (!turn.trains) return;
+    turn_round();
+    add_way_back();
+    add_update();
+  });
 }
 
-/// The next batch, in order of the samples, from the first one again behind the last.
+/// The next batch.
 program::HostTransfer ProgramBuilder::feed(const Turn& turn) const {
   program::HostTransfer transfer{
-      turn.first_sample > 0 ? "test events" : "events", program::HostTransfer::Direction::read, {}};
+      turn.tests ? "test events" : "events", program::HostTransfer::Direction::read, {}};
   const Data& data = snn_.data_;
   for (std::uint32_t b = 0; b < plan_.batch; ++b) {
-    const auto sample = [first = turn.first_sample, samples = turn.samples, batch = plan_.batch,
-                         b](std::uint64_t number) {
-      return first + (number * batch + b) % samples;
+    const auto sample = [of = turn.batches, b](std::uint64_t number) {
+      return of.sample(number, b);
     };
     transfer.pieces.push_back({{homes_.front()[b].stored},
                                (options_.time_steps + 1) * stride(0),
@@ -62,7 +58,7 @@ program::HostTransfer ProgramBuilder::feed(const Turn& turn) const {
 }
 
 /// Clocks at 0, no state, no spikes, the first events at hand.
-void ProgramBuilder::begin_turn(const Turn& turn, program::Sequence& body) {
+void ProgramBuilder::begin_turn(const Turn& turn) {
   ComputeSet set{"begin", {}};
   add_ticks(set, 0, 0);
   for (std::uint32_t l = 0; l < neurons_.size(); ++l) {
@@ -89,7 +85,7 @@ void ProgramBuilder::begin_turn(const Turn& turn, program::Sequence& body) {
           clear(home.tile, {home.logits}, std::uint64_t{round_up(network_.outputs(), 2U)} * 4));
     }
   }
-  step(body, std::move(set));
+  add_step(std::move(set));
 }
 
 void ProgramBuilder::add_training(Neurons& tile, std::uint32_t layer) {
@@ -99,7 +95,7 @@ void ProgramBuilder::add_training(Neurons& tile, std::uint32_t layer) {
   tile.copies = gradient_copies(tile.count(), contexts(), plan_.batch);
   tile.gradients = buffer(tile.tile, tile.copies * weights, "weight gradients");
   tile.first_moments = zeros(tile.tile, weights, "first moments", true);
-  if (options_.learning.optimiser == training::Optimiser::adam)
+  if (options_.learning.adam())
     tile.second_moments = zeros(tile.tile, weights, "second moments", true);
   else
     tile.second_moments = tile.first_moments;

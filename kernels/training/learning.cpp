@@ -1,9 +1,11 @@
-#include <cstring>
+#include "kernels/training/learning.h"
+
 #include <numbers>
 
 #include <fmt/format.h>
 
-#include "kernels/training/assembly.h"
+#include "kernels/training/matrix.h"
+#include "sim/data/element.h"
 
 namespace tessera::training {
 
@@ -45,14 +47,6 @@ void describe_schedule(config::Fields& fields, Learning& learning) {
 
 }  // namespace
 
-void require_batches(config::Fields& fields, std::uint32_t batch, std::uint32_t samples,
-                     std::uint32_t test_samples) {
-  fields.require(batch <= samples, "batch",
-                 fmt::format("found {}, allowed 1 to {}, the samples to train on", batch, samples));
-  fields.require(test_samples == 0 || test_samples >= batch, "data.test_samples",
-                 fmt::format("found {}, allowed 0 or at least a batch of {}", test_samples, batch));
-}
-
 void describe(config::Fields& fields, Learning& learning) {
   fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
                kOptimisers);
@@ -61,7 +55,7 @@ void describe(config::Fields& fields, Learning& learning) {
                 "be taken from weights; there is no weight decay"},
                learning.rate, {1e-12, 1e6});
   describe_schedule(fields, learning);
-  const bool adam = learning.optimiser == Optimiser::adam;
+  const bool adam = learning.adam();
   const auto belongs = [&](std::string_view key, bool used) {
     fields.require(
         used || !fields.given(key), key,
@@ -81,7 +75,11 @@ void describe(config::Fields& fields, Learning& learning) {
   for (const std::string_view key : {"beta1", "beta2", "epsilon"}) belongs(key, adam);
 }
 
-std::function<void(std::span<std::byte>)> first_rate(const Learning& learning) {
+double Learning::wave() const {
+  return schedule == Schedule::cosine && all_steps > 1 ? std::numbers::pi / (all_steps - 1) : 0;
+}
+
+Contents first_rate(const Learning& learning) {
   return [rate = static_cast<float>(learning.rate)](std::span<std::byte> into) {
     const Rate first{0, rate, 1, 1, 0, 0};
     static_assert(sizeof first == kRateBytes);
@@ -89,10 +87,13 @@ std::function<void(std::span<std::byte>)> first_rate(const Learning& learning) {
   };
 }
 
-Assembly::Rates Assembly::rates(const Learning& learning, std::uint32_t tiles) {
-  Rates made;
-  for (std::uint32_t t = 0; t < tiles; ++t)
-    made.buffers.push_back(buffer(t, kRateBytes, "rate", first_rate(learning), true));
+BufferId add_rate(Builder& builder, const Learning& learning, std::uint32_t tile) {
+  return builder.buffer(tile, kRateBytes, "rate", first_rate(learning), true);
+}
+
+std::vector<BufferId> rates(Builder& builder, const Learning& learning, std::uint32_t tiles) {
+  std::vector<BufferId> made;
+  for (std::uint32_t t = 0; t < tiles; ++t) made.push_back(add_rate(builder, learning, t));
   return made;
 }
 
@@ -101,96 +102,63 @@ const char* schedule_codelet(const Learning& learning) {
                                                                        : "training_schedule";
 }
 
-std::vector<program::Argument> schedule_arguments(const Learning& learning, Place rate) {
-  const bool adam = learning.optimiser == Optimiser::adam;
-  const bool falls = learning.schedule == Schedule::step;
-  // The angle of a step.
-  const double wave = learning.schedule == Schedule::cosine && learning.all_steps > 1
-                          ? std::numbers::pi / (learning.all_steps - 1)
-                          : 0;
+Arguments schedule_arguments(const Learning& learning, Place rate) {
   return {rate,
-          falls ? learning.decay_every : 0,
+          learning.schedule == Schedule::step ? learning.decay_every : 0,
           bits_of(learning.decay),
-          bits_of(adam ? learning.beta1 : 0),
-          bits_of(adam ? learning.beta2 : 0),
+          bits_of(learning.adam() ? learning.beta1 : 0),
+          bits_of(learning.keep_second()),
           learning.warm_up,
-          bits_of(wave),
+          bits_of(learning.wave()),
           bits_of(learning.lowest)};
 }
 
-void Assembly::schedule(const Learning& learning, const Rates& rates) {
-  program::ComputeSet set{"schedule", {}};
-  for (std::uint32_t t = 0; t < rates.buffers.size(); ++t)
-    set.vertices.push_back(scheduling(learning, rates, t, {}));
-  add_step(std::move(set));
+program::Vertex scheduling(Builder& builder, const Learning& learning, BufferId rate,
+                           std::optional<BufferId> scale) {
+  Arguments arguments = schedule_arguments(learning, {rate});
+  if (scale) arguments.emplace_back(Place{*scale});
+  const std::string name = schedule_codelet(learning);
+  return builder.one(builder.tile_of(rate), scale ? name + "_scaled" : name, std::move(arguments));
 }
 
-program::Vertex Assembly::scheduling(const Learning& learning, const Rates& rates,
-                                     std::uint32_t tile, std::optional<BufferId> scale) {
-  std::string name = schedule_codelet(learning);
-  if (scale) name += "_scaled";
-  program::Vertex vertex{TileId(tile), codelet(name), program::Executor::one_worker, 0,
-                         schedule_arguments(learning, Place{rates.buffers[tile]})};
-  if (scale) vertex.arguments.emplace_back(Place{*scale});
-  return vertex;
+void schedule(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates) {
+  ComputeSet set{"schedule", {}};
+  for (const BufferId rate : rates) set.vertices.push_back(scheduling(builder, learning, rate));
+  builder.add_step(std::move(set));
 }
 
-Assembly::Moments Assembly::moments(const Learning& learning, const Matrix& weights) {
-  const auto zero = [](std::uint64_t, std::uint64_t) { return 0.0; };
-  const bool adam = learning.optimiser == Optimiser::adam;
-  const auto make = [&](std::string_view name) {
-    return matrix(weights.rows, weights.columns, name, {zero, true});
-  };
-  Moments made{make(adam ? "first moments" : "velocity"), {}};
-  if (adam) made.second = make("second moments");
-  return made;
-}
-
-void Assembly::update(const Learning& learning, const Rates& rates, const Matrix& weights,
-                      const Matrix& gradient, const Moments& moments) {
-  const Matrix& second = moments.second ? *moments.second : moments.first;
-  std::vector<Trained> stretches;
-  for (std::uint32_t t = 0; t < weights.tiles(); ++t)
-    stretches.push_back({weights.lies.buffers[t], gradient.lies.buffers[t],
-                         moments.first.lies.buffers[t], second.lies.buffers[t]});
-  update(learning, rates, stretches);
-}
-
-const char* update_codelet(const Learning& learning) {
-  return learning.optimiser == Optimiser::adam ? "training_adam" : "training_momentum";
-}
-
-std::vector<program::Argument> update_arguments(const Learning& learning,
-                                                const Assembly::Trained& trained, Place rate,
-                                                const kernels::EvenSplit& words) {
-  const bool adam = learning.optimiser == Optimiser::adam;
-  std::vector<program::Argument> arguments{Place{trained.weights},
-                                           Place{trained.gradient},
-                                           Place{trained.first},
-                                           Place{trained.second},
-                                           rate,
-                                           bits_of(adam ? learning.beta1 : learning.momentum),
-                                           bits_of(adam ? learning.beta2 : 0),
-                                           bits_of(adam ? learning.epsilon : 0)};
-  for (std::uint32_t w = 0; w < words.parts; ++w) {
-    arguments.emplace_back(word(words.begin(w) * kWordBytes));
-    arguments.emplace_back(word(words.part(w).size()));
-  }
+Arguments update_arguments(const Learning& learning, const Stretch& stretch, Place rate,
+                           std::optional<BufferId> scale) {
+  Arguments arguments{stretch.weights_place(), stretch.gradient_place(),
+                      stretch.kept_place(stretch.first), stretch.kept_place(stretch.second)};
+  if (scale) arguments.emplace_back(stretch.kept_place(stretch.masters));
+  arguments.emplace_back(rate);
+  if (scale) arguments.emplace_back(Place{*scale});
+  for (const double number :
+       {learning.keep_first(), learning.keep_second(), learning.adam() ? learning.epsilon : 0})
+    arguments.emplace_back(bits_of(number));
   return arguments;
 }
 
-void Assembly::update(const Learning& learning, const Rates& rates,
-                      const std::vector<Trained>& stretches) {
-  program::ComputeSet set{"update", {}};
-  for (const Trained& each : stretches) {
-    const TileId tile = program_.buffer(each.weights).tile;
-    const kernels::EvenSplit words{program_.buffer(each.weights).bytes / kWordBytes,
-                                   machine_.tile.contexts};
-    set.vertices.push_back(
-        {tile, codelet(update_codelet(learning)), program::Executor::all_workers, 0,
-         update_arguments(learning, each, Place{rates.buffers[index(tile)]}, words)});
-  }
-  add_step(std::move(set));
+program::Vertex updating(Builder& builder, const Learning& learning, const Stretch& stretch,
+                         BufferId rate, std::optional<BufferId> scale) {
+  std::string name = learning.adam() ? "training_adam" : "training_momentum";
+  if (scale)
+    name += fmt::format("_{}_{}", config::name_of(data::kFloatTypes, stretch.type),
+                        config::name_of(data::kFloatTypes, stretch.gradients));
+  // Scaled code takes words of four parameters.
+  const std::uint64_t bytes =
+      scale ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
+  return builder.all_of(builder.tile_of(stretch.masters), name,
+                        update_arguments(learning, stretch, {rate}, scale), bytes);
+}
+
+void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
+            const std::vector<Stretch>& stretches) {
+  ComputeSet set{"update", {}};
+  for (const Stretch& each : stretches)
+    set.vertices.push_back(updating(builder, learning, each, rates[builder.tile_of(each.masters)]));
+  builder.add_step(std::move(set));
 }
 
 }  // namespace tessera::training

@@ -2,18 +2,38 @@
 #include <cstring>
 
 #include "kernels/training/assembly.h"
+#include "kernels/training/results.h"
 
 namespace tessera::training {
 
-namespace {
+program::Vertex loss_call(Builder& builder, const std::string& codelet, const LossOf& loss,
+                          const Samples& of) {
+  return builder.all(
+      of.tile, codelet,
+      {Place{of.logits}, Place{of.gradients}, Place{of.labels}, Place{of.results}, word(of.count),
+       loss.classes, of.pitch, bits_of(1.0 / loss.samples), word(of.rows)});
+}
 
-constexpr std::uint32_t kResultBytes = 2 * kElementBytes;  // of a sample: loss, right or wrong
+BufferId add_total(Builder& builder, const char* step, BufferId results, std::uint32_t count,
+                   double scale, std::string_view name) {
+  const std::uint32_t tile = builder.tile_of(results);
+  const BufferId total = builder.buffer(tile, kResultBytes, name);
+  builder.add_step(
+      ComputeSet{step,
+                 {builder.one(tile, "training_totals",
+                              {Place{results}, Place{total}, count, bits_of(scale)})}});
+  return total;
+}
 
-}  // namespace
+program::HostTransfer telling(bool testing, Place total) {
+  return {std::string(testing ? kTestResults : kTrainingResults),
+          program::HostTransfer::Direction::write,
+          {{total, kResultBytes}}};
+}
 
 /// Rows of the batch, padding included, by tile.
 kernels::EvenSplit Assembly::samples_by_tile(std::uint32_t rows) const {
-  return {rows, std::min(rows, machine_.tiles)};
+  return {rows, std::min(rows, machine().tiles)};
 }
 
 std::vector<BufferId> Assembly::labels(std::uint32_t samples,
@@ -53,50 +73,45 @@ void Assembly::add_feed(program::HostTransfer& transfer, const std::vector<Buffe
 
 /// Each tile takes the logits of its samples, and gives back gradients and losses; tile 0 adds
 /// losses up in the order of the samples. Rows of padding stand on the last tile that has samples.
-BufferId Assembly::cross_entropy(const Matrix& logits, const Loss& loss, const Matrix* gradient) {
+BufferId Assembly::cross_entropy(const Matrix& logits, const LossOf& loss,
+                                 const std::vector<BufferId>& labels, const Matrix* gradient,
+                                 const std::vector<BufferId>& scales) {
   const kernels::EvenSplit split = samples_by_tile(logits.rows);
   const std::uint64_t row_bytes = logits.pitch * logits.element_bytes();
-  const std::uint32_t samples = loss.samples == 0 ? logits.rows : loss.samples;
-  program::Exchange gather{"logits", {}};
-  program::ComputeSet set{"loss", {}};
-  program::Exchange scatter{"logit gradients", {}};
+  Exchange gather{"logits", {}};
+  ComputeSet set{"loss", {}};
+  Exchange scatter{"logit gradients", {}};
   const BufferId all = buffer(0, std::uint64_t{logits.rows} * kResultBytes, "losses");
   for (std::uint32_t t = 0; t < split.parts; ++t) {
     const kernels::Interval mine = split.part(t);
     const std::uint64_t rows = t + 1 == split.parts ? logits.padded_rows - mine.begin : mine.size();
-    const BufferId given = buffer(t, mine.size() * row_bytes, "logits of samples");
-    const BufferId made = buffer(t, rows * row_bytes, "gradients of samples");
-    const BufferId results = buffer(t, mine.size() * kResultBytes, "losses of samples");
+    const Samples samples{t,
+                          buffer(t, mine.size() * row_bytes, "logits of samples"),
+                          buffer(t, rows * row_bytes, "gradients of samples"),
+                          labels[t],
+                          buffer(t, mine.size() * kResultBytes, "losses of samples"),
+                          mine.size(),
+                          rows,
+                          logits.pitch};
     for (const auto& piece : logits.lies.stored.pieces(mine.begin, 0, mine.size() * row_bytes))
-      gather.copies.push_back(
-          {{logits.lies.buffers[piece.tile], piece.offset}, piece.bytes, {{given, piece.at}}});
-    set.vertices.push_back(
-        {TileId(t),
-         typed_codelet("training_cross_entropy"),
-         program::Executor::all_workers,
-         0,
-         {Place{given}, Place{made}, Place{loss.labels[t]}, Place{results}, word(mine.size()),
-          loss.classes, logits.pitch, bits_of(1.0 / samples), word(rows)}});
-    if (!loss.scales.empty()) set.vertices.back().arguments.emplace_back(Place{loss.scales[t]});
-    scatter.copies.push_back(
-        {{results}, word(mine.size() * kResultBytes), {{all, word(mine.begin * kResultBytes)}}});
+      gather.copies.push_back({{logits.lies.buffers[piece.tile], piece.offset},
+                               piece.bytes,
+                               {{samples.logits, piece.at}}});
+    set.vertices.push_back(loss_call(*this, typed("training_cross_entropy"), loss, samples));
+    if (!scales.empty()) set.vertices.back().arguments.emplace_back(Place{scales[t]});
+    scatter.copies.push_back({{samples.results},
+                              word(mine.size() * kResultBytes),
+                              {{all, word(mine.begin * kResultBytes)}}});
     if (gradient == nullptr) continue;
     for (const auto& piece : gradient->lies.stored.pieces(mine.begin, 0, rows * row_bytes))
-      scatter.copies.push_back(
-          {{made, piece.at}, piece.bytes, {{gradient->lies.buffers[piece.tile], piece.offset}}});
+      scatter.copies.push_back({{samples.gradients, piece.at},
+                                piece.bytes,
+                                {{gradient->lies.buffers[piece.tile], piece.offset}}});
   }
   add_step(std::move(gather));
   add_step(std::move(set));
   add_step(std::move(scatter));
-  const BufferId totals = buffer(0, kResultBytes, "totals");
-  program::ComputeSet sum{"total loss", {}};
-  sum.vertices.push_back({TileId{0},
-                          codelet("training_totals"),
-                          program::Executor::one_worker,
-                          0,
-                          {Place{all}, Place{totals}, logits.rows, bits_of(1.0 / samples)}});
-  add_step(std::move(sum));
-  return totals;
+  return add_total(*this, "total loss", all, logits.rows, 1.0 / loss.samples, "totals");
 }
 
 }  // namespace tessera::training

@@ -1,18 +1,15 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "kernels/gemm/panels.h"
+#include "kernels/training/builder.h"
 #include "sim/data/element.h"
 #include "sim/machine/machine_config.h"
 
 namespace tessera::training {
-
-using program::BufferId;
-using program::Place;
 
 /// A matrix of f32 or f16 on the machine: row-major, padded with zeros to whole blocks of the
 /// matrix unit in both directions, dealt in equal stretches to all tiles.
@@ -50,13 +47,5 @@ Lines lines_of(const Matrix& matrix);
 /// Rows and columns are padded to multiples of this on a machine: what every product of that type,
 /// summed in f32, takes and gives whole.
 std::uint32_t padding(const MachineConfig& machine, program::Type type = program::Type::f32);
-
-/// The value as f32, as an argument of a vertex.
-constexpr std::uint32_t bits_of(double value) {
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-
-constexpr std::uint32_t kElementBytes = 4;  ///< of f32
-constexpr std::uint64_t kWordBytes = 8;     ///< what elementwise code takes at once
 
 }  // namespace tessera::training

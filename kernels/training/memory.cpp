@@ -2,9 +2,7 @@
 #include <array>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "kernels/training/assembly.h"
+#include "kernels/training/results.h"
 
 namespace tessera::training {
 

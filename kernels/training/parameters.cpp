@@ -1,7 +1,9 @@
 #include "kernels/training/parameters.h"
 
 #include <algorithm>
-#include <array>
+
+#include "kernels/training/assembly.h"
+#include "kernels/training/learning.h"
 
 namespace tessera::training {
 
@@ -51,9 +53,7 @@ void StretchMaker::keep(Stretch& stretch, std::uint32_t tile) const {
   if (learning_ == nullptr) return;
   const auto zero = [](std::uint64_t) { return 0.0; };
   stretch.first = kept(stretch, tile, "moments", zero);
-  stretch.second = learning_->optimiser == Optimiser::adam
-                       ? kept(stretch, tile, "second moments", zero)
-                       : stretch.first;
+  stretch.second = learning_->adam() ? kept(stretch, tile, "second moments", zero) : stretch.first;
 }
 
 void StretchMaker::add_gradient(Stretch& stretch, std::uint32_t tile) const {
@@ -99,25 +99,6 @@ Stretch StretchMaker::masters(std::uint32_t tile, std::uint64_t count,
   keep(made, tile);
   add_gradient(made, tile);
   return made;
-}
-
-void update(Assembly& assembly, const Learning& learning, const Assembly::Rates& rates,
-            const std::vector<Stretch>& stretches) {
-  program::ComputeSet set{"update", {}};
-  for (const Stretch& each : stretches) {
-    const TileId tile = assembly.program().buffer(each.weights).tile;
-    const kernels::EvenSplit words{each.gradient_bytes() / kWordBytes,
-                                   assembly.machine().tile.contexts};
-    program::Vertex vertex{
-        tile, assembly.codelet(update_codelet(learning)), program::Executor::all_workers, 0,
-        update_arguments(learning, {each.weights, each.gradient, each.first, each.second},
-                         Place{rates.buffers[index(tile)]}, words)};
-    const std::array<Place, 4> places{each.weights_place(), each.gradient_place(),
-                                      each.kept_place(each.first), each.kept_place(each.second)};
-    std::copy(places.begin(), places.end(), vertex.arguments.begin());
-    set.vertices.push_back(std::move(vertex));
-  }
-  assembly.add_step(std::move(set));
 }
 
 }  // namespace tessera::training

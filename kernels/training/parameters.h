@@ -1,8 +1,14 @@
 #pragma once
 
-#include "kernels/training/assembly.h"
+#include <optional>
+
+#include "kernels/training/builder.h"
+#include "sim/data/element.h"
 
 namespace tessera::training {
+
+class Assembly;
+struct Learning;
 
 /// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
 /// words, zeros where there are none.
@@ -72,9 +78,5 @@ class StretchMaker {
   Assembly& assembly_;
   const Learning* learning_;
 };
-
-/// One step in which f32 weights follow their gradients.
-void update(Assembly& assembly, const Learning& learning, const Assembly::Rates& rates,
-            const std::vector<Stretch>& stretches);
 
 }  // namespace tessera::training

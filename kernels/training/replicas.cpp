@@ -129,10 +129,10 @@ std::vector<BufferId> Replicas::all(const std::vector<BufferId>& first) const {
 }
 
 void Replicas::add_sums(Assembly& assembly, const std::vector<Stretch>& stretches) const {
-  program::Exchange scatter{"gradients of copies", {}};
-  program::ComputeSet sums{"sums of copies", {}};
+  Exchange scatter{"gradients of copies", {}};
+  ComputeSet sums{"sums of copies", {}};
   for (const Stretch& each : stretches) {
-    const std::uint32_t tile = index(program_.buffer(each.gradient).tile);
+    const std::uint32_t tile = assembly.tile_of(each.gradient);
     const bool halves = each.gradients == program::Type::f16;
     for (std::uint32_t copy = 0; copy < copies_; ++copy) {
       const std::optional<Stretch> part = each.share(copies_, copy);
@@ -147,12 +147,9 @@ void Replicas::add_sums(Assembly& assembly, const std::vector<Stretch>& stretche
         scatter.copies.push_back(
             {of(part->gradient_place(), other), bytes, {{received, place * bytes}}});
       }
-      sums.vertices.push_back({TileId(tile + copy * tiles_),
-                               assembly.codelet(halves ? "training_sum_f16" : "training_sum"),
-                               program::Executor::all_workers,
-                               0,
-                               {own, Place{received}, own, copies_ - 1, bytes, 0U}});
-      assembly.add_parts(sums.vertices.back(), bytes);
+      sums.vertices.push_back(
+          assembly.all_of(tile + copy * tiles_, halves ? "training_sum_f16" : "training_sum",
+                          {own, Place{received}, own, copies_ - 1, bytes, 0U}, bytes));
     }
   }
   assembly.add_step(std::move(scatter));
@@ -160,7 +157,7 @@ void Replicas::add_sums(Assembly& assembly, const std::vector<Stretch>& stretche
 }
 
 void Replicas::add_weights(Assembly& assembly, const std::vector<Stretch>& stretches) const {
-  program::Exchange gather{"weights of copies", {}};
+  Exchange gather{"weights of copies", {}};
   for (const Stretch& each : stretches)
     for (std::uint32_t copy = 0; copy < copies_; ++copy) {
       const std::optional<Stretch> part = each.share(copies_, copy);
@@ -174,24 +171,14 @@ void Replicas::add_weights(Assembly& assembly, const std::vector<Stretch>& stret
   assembly.add_step(std::move(gather));
 }
 
-BufferId Replicas::add_totals(Assembly& assembly, BufferId totals,
-                              std::vector<program::Step>& steps, bool measured) const {
-  const std::uint32_t bytes = word(program_.buffer(totals).bytes);
-  const std::uint32_t tile = index(program_.buffer(totals).tile);
-  const BufferId all = assembly.buffer(tile, std::uint64_t{bytes} * copies_, "totals of copies");
-  const BufferId sum = assembly.buffer(tile, bytes, "totals of all");
-  program::Exchange exchange{"totals of copies", {}};
+BufferId Replicas::add_totals(Assembly& assembly, BufferId totals) const {
+  const BufferId all = assembly.buffer(assembly.tile_of(totals),
+                                       std::uint64_t{kResultBytes} * copies_, "totals of copies");
+  Exchange exchange{"totals of copies", {}};
   for (std::uint32_t copy = 0; copy < copies_; ++copy)
-    exchange.copies.push_back({{of(totals, copy)}, bytes, {{all, copy * bytes}}});
-  program::ComputeSet set{"total of copies", {}};
-  set.vertices.push_back({TileId(tile),
-                          assembly.codelet("training_totals"),
-                          program::Executor::one_worker,
-                          0,
-                          {Place{all}, Place{sum}, copies_, bits_of(1)}});
-  steps.push_back({std::move(exchange), measured});
-  steps.push_back({std::move(set), measured});
-  return sum;
+    exchange.copies.push_back({{of(totals, copy)}, kResultBytes, {{all, copy * kResultBytes}}});
+  assembly.add_step(std::move(exchange));
+  return add_total(assembly, "total of copies", all, copies_, 1, "totals of all");
 }
 
 }  // namespace tessera::training

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/training/assembly.h"
 #include "kernels/training/parameters.h"
 #include "sim/program/machine_costs.h"
 
@@ -54,8 +55,7 @@ class Replicas {
   /// The buffers of all copies' tiles, of those of the first copy's: as many as it has tiles.
   [[nodiscard]] std::vector<BufferId> all(const std::vector<BufferId>& first) const;
   /// Steps that add up the copies' losses, as cross_entropy() gives them: where the sum is.
-  BufferId add_totals(Assembly& assembly, BufferId totals, std::vector<program::Step>& steps,
-                      bool measured) const;
+  BufferId add_totals(Assembly& assembly, BufferId totals) const;
 
  private:
   [[nodiscard]] BufferId of(BufferId first, std::uint32_t copy) const {

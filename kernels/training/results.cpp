@@ -6,7 +6,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/data/element.h"
 #include "sim/report/units.h"
@@ -38,11 +37,19 @@ void add(program::Program& program, const Told& told, std::uint32_t steps) {
 
 }  // namespace
 
-void add_step_results(program::Program& program, std::uint32_t steps, std::uint32_t test_steps,
-                      bool scaled) {
-  if (steps > 0) add(program, training_results(), steps);
-  if (steps > 0 && scaled) add(program, scales(), steps);
-  if (test_steps > 0) add(program, test_results(), test_steps);
+void add_tensors(program::Program& program, const Turns& turns, bool scaled,
+                 std::function<std::uint32_t(std::uint64_t sample)> label) {
+  program::Tensor labels{"labels", program::Role::input, program::Type::u32, {turns.samples()}};
+  labels.given = [label = std::move(label)](std::uint64_t first, std::span<std::byte> into) {
+    for (std::size_t i = 0; i < into.size() / sizeof(std::uint32_t); ++i) {
+      const std::uint32_t value = label(first + i);
+      std::memcpy(&into[i * sizeof value], &value, sizeof value);
+    }
+  };
+  program.add_tensor(std::move(labels));
+  add(program, training_results(), turns.steps);
+  if (scaled) add(program, scales(), turns.steps);
+  if (turns.test_steps > 0) add(program, test_results(), turns.test_steps);
 }
 
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer) {
@@ -64,6 +71,22 @@ std::vector<StepResult> step_results(const TensorReader& tensors, std::string_vi
   return results;
 }
 
+kernels::Comparison::Result told_result(std::string_view tensor) {
+  const bool tests = tensor.starts_with("test_");
+  if (tests) tensor.remove_prefix(std::string_view("test_").size());
+  const std::string what = tensor == "loss"         ? "the loss"
+                           : tensor == "right"      ? "the number of right samples"
+                           : tensor == "loss_scale" ? "the loss scale"
+                                                    : "the skipping";
+  return {.says = [what, tests](const kernels::Compared& one) {
+    return fmt::format("{} of {} {} is {:.9g}, expected {:.9g}", what, tests ? "test step" : "step",
+                       one.row + 1, one.found, one.expected);
+  }};
+}
+
+namespace {
+
+/// Mean share of samples that were right.
 double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
   double right = 0;
   for (const StepResult& step : steps) right += step.right;
@@ -87,22 +110,46 @@ void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResul
                     number(skipped), steps.size(), skipped->scale));
 }
 
-void add_not_used(nlohmann::ordered_json& results, std::uint32_t batch, Taken training,
-                  Taken testing) {
-  const auto add = [&](const std::string& key, const char* what, const Taken& of) {
-    const std::uint64_t left = of.samples - std::min(of.samples, of.batches * batch);
-    results[key] = left;
-    if (left == 0) return;
-    const std::string why = left < batch
-                                ? fmt::format("batch {} does not divide", batch)
-                                : fmt::format("{} {} of {}", report::grouped(of.batches),
-                                              of.batches == 1 ? "batch" : "batches", batch);
-    results["dropped"].push_back(fmt::format("{} not used: {} of {} ({})", what,
-                                             report::grouped(left), report::grouped(of.samples),
-                                             why));
+/// How many samples were in none of so many batches.
+void add_not_used(nlohmann::ordered_json& results, const std::string& key, const char* what,
+                  const Batches& of, std::uint64_t batches) {
+  const std::uint64_t left = of.samples - std::min(of.samples, batches * of.batch);
+  results[key] = left;
+  if (left == 0) return;
+  const std::string why = left < of.batch
+                              ? fmt::format("batch {} does not divide", of.batch)
+                              : fmt::format("{} {} of {}", report::grouped(batches),
+                                            batches == 1 ? "batch" : "batches", of.batch);
+  results["dropped"].push_back(fmt::format(
+      "{} not used: {} of {} ({})", what, report::grouped(left), report::grouped(of.samples), why));
+}
+
+}  // namespace
+
+nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each,
+                               bool scale_changes) {
+  const std::vector<StepResult> trained = step_results(tensors, kTrainingResults);
+  const std::vector<StepResult> tested = step_results(tensors, kTestResults);
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const std::uint32_t batch = turns.training.batch;
+  if (!tested.empty()) json["test_accuracy"] = accuracy(tested, batch);
+  json["training_accuracy"] = accuracy(trained, batch);
+  add_divergence(json, trained, scale_changes);
+  add_not_used(json, "samples_not_used", "samples", turns.training,
+               turns.training.fed ? turns.steps : 1);
+  add_not_used(json, "test_samples_not_used", "test samples", turns.testing, turns.test_steps);
+  const auto list = [&](const char* name, const auto& value) {
+    nlohmann::ordered_json& values = json[name] = nlohmann::ordered_json::array();
+    for (const StepResult& step : trained) values.push_back(value(step));
   };
-  add("samples_not_used", "samples", training);
-  add("test_samples_not_used", "test samples", testing);
+  const bool scaled = tensors.has(scales().first);
+  if (scaled) json["skipped_steps"] = std::ranges::count_if(trained, &StepResult::skipped);
+  list("loss", [](const StepResult& step) { return step.loss; });
+  if (each) list("accuracy", [&](const StepResult& step) { return step.right / batch; });
+  if (!scaled) return json;
+  list("loss_scale", [](const StepResult& step) { return step.scale; });
+  list("skipped", [](const StepResult& step) { return step.skipped ? 1 : 0; });
+  return json;
 }
 
 program::Tensor weights_at(std::string name, program::Type type,
@@ -125,18 +172,6 @@ program::Tensor weights_at(std::string name, program::Type type,
     all.push_back(std::move(held.runs));
   }
   tensor.runs = [all = std::move(all)](std::size_t part, program::Runs& runs) { runs = all[part]; };
-  return tensor;
-}
-
-program::Tensor labels(std::uint64_t samples,
-                       std::function<std::uint32_t(std::uint64_t sample)> label) {
-  program::Tensor tensor{"labels", program::Role::input, program::Type::u32, {samples}};
-  tensor.given = [label = std::move(label)](std::uint64_t first, std::span<std::byte> into) {
-    for (std::size_t i = 0; i < into.size() / sizeof(std::uint32_t); ++i) {
-      const std::uint32_t value = label(first + i);
-      std::memcpy(&into[i * sizeof value], &value, sizeof value);
-    }
-  };
   return tensor;
 }
 

@@ -4,8 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
+#include "kernels/check/comparison.h"
+#include "kernels/training/course.h"
 #include "sim/program/tensor_reader.h"
 
 /// What a training tells the host, and its parameters, as tensors.
@@ -23,34 +25,30 @@ constexpr std::string_view kTrainingResults = "training results";
 constexpr std::string_view kTestResults = "test results";
 constexpr std::string_view kScales = "loss scales";
 
-/// Declares the losses of so many steps, and how many were right: loss, right, test_loss and
-/// test_right; of `scaled` gradients loss_scale and skipped too. Nothing for no steps.
-void add_step_results(program::Program& program, std::uint32_t steps, std::uint32_t test_steps,
-                      bool scaled = false);
+/// Declares the losses of all steps, and how many were right: loss, right, test_loss and
+/// test_right; of `scaled` gradients loss_scale and skipped too; and the labels of all samples,
+/// which `label` gives and which outlives the program.
+void add_tensors(program::Program& program, const Turns& turns, bool scaled,
+                 std::function<std::uint32_t(std::uint64_t sample)> label);
 /// Those of training or of testing; none if the program declares none.
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
-/// Mean share of samples that were right.
-double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch);
 
-/// Adds a line to `warnings` for the first loss that is no number, and for the first step that is
-/// skipped at a scale that does not change.
-void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResult>& steps,
-                    bool scale_changes);
+/// How people know such a tensor's numbers: "the loss of step 3 is 0.5, expected 0.4".
+kernels::Comparison::Result told_result(std::string_view tensor);
 
-/// Samples of a data set, and the batches that were taken of them.
-struct Taken {
-  std::uint64_t samples, batches;
-};
-/// Adds how many samples were in no batch, and for each set that has such a line to `dropped`.
-void add_not_used(nlohmann::ordered_json& results, std::uint32_t batch, Taken training,
-                  Taken testing);
+/// What the report says of a training: accuracies (with `each` of each step too), losses step by
+/// step, samples that no batch had; warnings of the first loss that is no number, and of the first
+/// step that is skipped at a scale that does not change.
+nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each = false,
+                               bool scale_changes = true);
+
+/// Bytes that a program's buffers have for weights, gradients, the optimiser and activations, on
+/// all tiles and on the fullest: by their names, as all that is here and in layers gives them.
+/// Where lives do not overlap they may share memory.
+nlohmann::ordered_json memory_of(const program::Program& program);
 
 /// Weights of which number i lies at places[i].
 program::Tensor weights_at(std::string name, program::Type type,
                            std::span<const program::Place> places);
-
-/// Labels of samples, which `label` gives; it outlives the program.
-program::Tensor labels(std::uint64_t samples,
-                       std::function<std::uint32_t(std::uint64_t sample)> label);
 
 }  // namespace tessera::training

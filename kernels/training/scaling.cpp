@@ -47,23 +47,18 @@ Scaling::Scaling(Assembly& assembly, const LossScaling& scaling, std::uint32_t t
 
 program::Vertex Scaling::any(std::uint32_t tile, BufferId flags, std::uint64_t count,
                              BufferId result) {
-  return {TileId(tile),
-          assembly_.codelet("training_any"),
-          program::Executor::one_worker,
-          0,
-          {Place{flags}, word(count), Place{result}}};
+  return assembly_.one(tile, "training_any", {Place{flags}, word(count), Place{result}});
 }
 
 /// Flags of a tile's workers become one of the tile, then one of each group of about as many tiles
 /// as there are groups.
 std::vector<Place> Scaling::look(const std::vector<Stretch>& stretches) {
-  const std::uint32_t contexts = assembly_.machine().tile.contexts;
+  const std::uint32_t contexts = assembly_.contexts();
   std::map<std::uint32_t, std::vector<const Stretch*>> by_tile;
-  for (const Stretch& each : stretches)
-    by_tile[index(assembly_.program().buffer(each.gradient).tile)].push_back(&each);
-  program::ComputeSet looking{"overflow", {}};
-  program::ComputeSet grouping{"overflow of groups", {}};
-  program::Exchange exchange{"overflow", {}};
+  for (const Stretch& each : stretches) by_tile[assembly_.tile_of(each.gradient)].push_back(&each);
+  ComputeSet looking{"overflow", {}};
+  ComputeSet grouping{"overflow of groups", {}};
+  Exchange exchange{"overflow", {}};
   const auto group =
       static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(by_tile.size()))));
   std::vector<Place> found;
@@ -75,13 +70,10 @@ std::vector<Place> Scaling::look(const std::vector<Stretch>& stretches) {
     const BufferId result = assembly_.buffer(tile, kWordBytes, "overflow");
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const bool half = mine[i]->gradients == program::Type::f16;
-      looking.vertices.push_back(
-          {TileId(tile),
-           assembly_.codelet(half ? "training_overflow_f16" : "training_overflow"),
-           program::Executor::all_workers,
-           0,
-           {mine[i]->gradient_place(), Place{own, word(i * contexts * sizeof(std::uint32_t))}}});
-      assembly_.add_parts(looking.vertices.back(), mine[i]->gradient_bytes());
+      looking.vertices.push_back(assembly_.all_of(
+          tile, half ? "training_overflow_f16" : "training_overflow",
+          {mine[i]->gradient_place(), Place{own, word(i * contexts * sizeof(std::uint32_t))}},
+          mine[i]->gradient_bytes()));
     }
     looking.vertices.push_back(any(tile, own, flags, result));
     if (number % group == 0) {
@@ -102,53 +94,30 @@ std::vector<Place> Scaling::look(const std::vector<Stretch>& stretches) {
   return found;
 }
 
-program::Vertex Scaling::rescaling(std::uint32_t tile, BufferId flags, std::uint64_t count) {
-  return {TileId(tile),
-          assembly_.codelet("training_rescale"),
-          program::Executor::all_workers,
-          0,
-          {Place{states_[tile]}, Place{flags}, word(count),
-           scaling_.changes() ? scaling_.window : 0, bits_of(kLargestScale)}};
-}
-
-program::Vertex Scaling::updating(const Learning& learning, const Assembly::Rates& rates,
-                                  const Stretch& stretch) {
-  const bool adam = learning.optimiser == Optimiser::adam;
-  const TileId tile = assembly_.program().buffer(stretch.masters).tile;
-  program::Vertex vertex{
-      tile,
-      assembly_.codelet(fmt::format("training_{}_{}_{}", adam ? "adam" : "momentum",
-                                    config::name_of(data::kFloatTypes, stretch.type),
-                                    config::name_of(data::kFloatTypes, stretch.gradients))),
-      program::Executor::all_workers,
-      0,
-      {stretch.weights_place(), stretch.gradient_place(), stretch.kept_place(stretch.first),
-       stretch.kept_place(stretch.second), stretch.kept_place(stretch.masters),
-       Place{rates.buffers[index(tile)]}, Place{states_[index(tile)]},
-       bits_of(adam ? learning.beta1 : learning.momentum), bits_of(adam ? learning.beta2 : 0),
-       bits_of(adam ? learning.epsilon : 0)}};
-  assembly_.add_parts(vertex, stretch.count * sizeof(std::uint16_t));  // words of four
-  return vertex;
-}
-
-void Scaling::update(const Learning& learning, const Assembly::Rates& rates,
+void Scaling::update(const Learning& learning, const std::vector<BufferId>& rates,
                      const std::vector<Stretch>& stretches) {
   const std::vector<Place> found = look(stretches);
-  program::Exchange exchange{"overflow of all", {}};
-  program::ComputeSet set{"update", {}};
+  Exchange exchange{"overflow of all", {}};
+  ComputeSet set{"update", {}};
   std::vector<BufferId> told;
   for (std::uint32_t t = 0; t < states_.size(); ++t) {
     told.push_back(assembly_.buffer(t, found.size() * sizeof(std::uint32_t), "overflow told"));
-    set.vertices.push_back(rescaling(t, told[t], found.size()));
-    if (t < rates.buffers.size())
-      set.vertices.push_back(assembly_.scheduling(learning, rates, t, states_[t]));
+    set.vertices.push_back(
+        assembly_.all(t, "training_rescale",
+                      {Place{states_[t]}, Place{told[t]}, word(found.size()),
+                       scaling_.changes() ? scaling_.window : 0, bits_of(kLargestScale)}));
+    if (t < rates.size())
+      set.vertices.push_back(scheduling(assembly_, learning, rates[t], states_[t]));
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     program::Copy copy{found[i], sizeof(std::uint32_t), {}};
     for (const BufferId each : told) copy.destinations.push_back({each, word(i * 4)});
     exchange.copies.push_back(std::move(copy));
   }
-  for (const Stretch& each : stretches) set.vertices.push_back(updating(learning, rates, each));
+  for (const Stretch& each : stretches) {
+    const std::uint32_t tile = assembly_.tile_of(each.masters);
+    set.vertices.push_back(updating(assembly_, learning, each, rates[tile], states_[tile]));
+  }
   assembly_.add_step(std::move(exchange));
   assembly_.add_step(std::move(set));
 }

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "kernels/training/parameters.h"
+#include "kernels/training/assembly.h"
+#include "kernels/training/learning.h"
+#include "kernels/training/results.h"
 
 namespace tessera::training {
 
@@ -30,18 +32,19 @@ class Scaling {
   /// By tile, as the loss takes it.
   [[nodiscard]] const std::vector<BufferId>& states() const { return states_; }
   /// Steps in which masters and weights of all `stretches` follow their gradients.
-  void update(const Learning& learning, const Assembly::Rates& rates,
+  void update(const Learning& learning, const std::vector<BufferId>& rates,
               const std::vector<Stretch>& stretches);
-  /// Two f32: the scale of the step's gradients, and 1 if it was skipped.
-  [[nodiscard]] Place told() const { return {states_.front(), kElementBytes}; }
+  /// Tells the host two f32: the scale of the step's gradients, and 1 if it was skipped.
+  [[nodiscard]] program::HostTransfer telling() const {
+    return {std::string(kScales),
+            program::HostTransfer::Direction::write,
+            {{{states_.front(), kElementBytes}, 2 * kElementBytes}}};
+  }
 
  private:
   /// Places of a word for each group of tiles: not zero, if gradients there overflowed.
   std::vector<Place> look(const std::vector<Stretch>& stretches);
   program::Vertex any(std::uint32_t tile, BufferId flags, std::uint64_t count, BufferId result);
-  program::Vertex rescaling(std::uint32_t tile, BufferId flags, std::uint64_t count);
-  program::Vertex updating(const Learning& learning, const Assembly::Rates& rates,
-                           const Stretch& stretch);
 
   Assembly& assembly_;
   LossScaling scaling_;

@@ -73,12 +73,13 @@ Lines lines_of(const Matrix& matrix) {
 }
 
 void Assembly::transpose(const Matrix& from, const Matrix& to) {
-  transpose(lines_of(from), lines_of(to), {from.padded_rows, from.pitch, padding(machine_, type_)});
+  transpose(lines_of(from), lines_of(to),
+            {from.padded_rows, from.pitch, padding(machine(), type_)});
 }
 
 void Assembly::transpose(const Lines& from, const Lines& to, const Extent& extent,
                          const std::vector<BufferId>& cleared) {
-  const Grid grid = grid_of(extent, machine_.tiles);
+  const Grid grid = grid_of(extent, machine().tiles);
   std::vector<BufferId> incomplete = cleared;
   program::Exchange gather{"transpose", {}};
   program::ComputeSet set{"transpose", {}};
@@ -116,22 +117,19 @@ void Assembly::transpose(const Lines& from, const Lines& to, const Extent& exten
 /// A rectangle of rows x columns to one of columns x rows.
 program::Vertex Assembly::turning(std::uint32_t tile, std::uint64_t rows, std::uint64_t columns,
                                   BufferId from, BufferId to) {
-  const auto workers = squares(rows, columns, element_bytes(), machine_.tile.contexts);
-  std::vector<sparse::SquareRun> all;
-  for (const auto& runs : workers) all.insert(all.end(), runs.begin(), runs.end());
-  const BufferId lists = list(tile, all, "squares");
-  program::Vertex vertex{TileId(tile),
-                         codelet(type_ == program::Type::f16 ? "transpose_f16" : "transpose_f32"),
-                         program::Executor::all_workers,
-                         0,
-                         {Place{from}, Place{to}}};
+  const auto workers = squares(rows, columns, element_bytes(), contexts());
+  std::vector<sparse::SquareRun> runs_of_all;
+  for (const auto& runs : workers) runs_of_all.insert(runs_of_all.end(), runs.begin(), runs.end());
+  const BufferId lists = list(tile, runs_of_all, "squares");
+  Arguments arguments{Place{from}, Place{to}};
   std::size_t first = 0;
   for (const auto& runs : workers) {
-    vertex.arguments.emplace_back(Place{lists, word(first * sizeof(sparse::SquareRun))});
-    vertex.arguments.emplace_back(word(runs.size()));
+    arguments.emplace_back(Place{lists, word(first * sizeof(sparse::SquareRun))});
+    arguments.emplace_back(word(runs.size()));
     first += runs.size();
   }
-  return vertex;
+  return all(tile, type_ == program::Type::f16 ? "transpose_f16" : "transpose_f32",
+             std::move(arguments));
 }
 
 }  // namespace tessera::training

@@ -166,7 +166,7 @@ TEST_SUITE("cli") {
                   {"workload.epochs", "workload.steps"});
     check_refused(folder,
                   "run a.json --set workload.data.samples=16777216 --set workload.epochs=1048576",
-                  {"workload.epochs", "allowed 16777216"});
+                  {"workload.epochs", "allowed up to 16777216 steps"});
   }
 
   TEST_CASE("the spikes of the last batch are a file, in order, and a figure") {

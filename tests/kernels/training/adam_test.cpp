@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/training/assembly.h"
+#include "kernels/training/learning.h"
 #include "sim/data/element.h"
 #include "tests/kernels/lone_codelet.h"
 
@@ -83,18 +83,20 @@ double worst_difference(const Codelet& codelet, const Learning& learning) {
   test::LoneCodelet schedule("training", training::schedule_codelet(learning));
   put(schedule, training::schedule_arguments(learning, place(Of::kRate)));
   test::LoneCodelet update("training", codelet.name);
-  std::vector<program::Argument> arguments =
-      training::update_arguments(learning,
-                                 {program::BufferId{Of::kWeights}, program::BufferId{Of::kGradient},
-                                  program::BufferId{Of::kFirst}, program::BufferId{Of::kSecond}},
-                                 place(Of::kRate), {kCount / (codelet.scaled ? 4 : 2), 1});
+  const training::Stretch stretch{program::BufferId{Of::kWeights},
+                                  program::BufferId{codelet.scaled ? Of::kMasters : Of::kWeights},
+                                  program::BufferId{Of::kGradient}, program::BufferId{Of::kFirst},
+                                  program::BufferId{Of::kSecond}};
+  std::optional<program::BufferId> scale;
   if (codelet.scaled) {
-    arguments.insert(arguments.begin() + 4, place(Of::kMasters));
-    arguments.insert(arguments.begin() + 6, place(Of::kScale));
+    scale = program::BufferId{Of::kScale};
     for (const std::uint32_t i : {0U, 1U})
       update.put(at(Of::kScale) + 4 * i, static_cast<float>(kLossScale));
     update.put(at(Of::kScale) + 12, static_cast<float>(1 / kLossScale));
   }
+  std::vector<program::Argument> arguments =
+      training::update_arguments(learning, stretch, place(Of::kRate), scale);
+  arguments.insert(arguments.end(), {0U, kCount / (codelet.scaled ? 4 : 2)});
   put(update, arguments);
   Torch torch(learning);
   std::array<double, kCount> expected{}, changed{};

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+
+#include "kernels/training/builder.h"
+#include "kernels/training/parameters.h"
+#include "sim/config/fields.h"
+
+/// How weights follow their gradients: torch.optim's SGD with momentum and Adam.
+namespace tessera::training {
+
+enum class Optimiser : std::uint8_t { momentum, adam };
+
+/// What becomes of the learning rate from step to step.
+enum class Schedule : std::uint8_t {
+  constant,
+  step,   ///< times `decay` every so many steps
+  cosine  ///< half a wave down to a share of it at the last step
+};
+
+struct Learning {
+  Optimiser optimiser = Optimiser::momentum;
+  double rate = 0.05;
+  double momentum = 0.9;
+  double beta1 = 0.9;  ///< of Adam, as beta2 and epsilon
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  Schedule schedule = Schedule::constant;
+  std::uint32_t decay_every = 100;  ///< of step
+  double decay = 0.5;
+  double lowest = 0;            ///< of cosine: what is left of the rate
+  std::uint32_t warm_up = 0;    ///< steps over which the rate grows from nothing, before all that
+  std::uint32_t all_steps = 0;  ///< of the training, which a workload knows
+  std::uint32_t copies = 1;     ///< of the network, each of which updates a share; known as that
+
+  [[nodiscard]] bool adam() const { return optimiser == Optimiser::adam; }
+  /// By which a moment decays, of SGD the velocity.
+  [[nodiscard]] double keep_first() const { return adam() ? beta1 : momentum; }
+  [[nodiscard]] double keep_second() const { return adam() ? beta2 : 0; }
+  /// The angle by which a cosine turns a step; 0: none.
+  [[nodiscard]] double wave() const;
+};
+void describe(config::Fields& fields, Learning& learning);
+
+/// What schedules start from, on each tile, kept from step to step.
+constexpr std::uint32_t kRateBytes = 24;
+Contents first_rate(const Learning& learning);
+BufferId add_rate(Builder& builder, const Learning& learning, std::uint32_t tile);
+/// The rates of tiles 0, 1, ...
+std::vector<BufferId> rates(Builder& builder, const Learning& learning, std::uint32_t tiles);
+
+/// The codelet that makes the step size of the step that begins, and its arguments.
+const char* schedule_codelet(const Learning& learning);
+Arguments schedule_arguments(const Learning& learning, Place rate);
+/// Its call, unless `scale` says that the step is skipped.
+program::Vertex scheduling(Builder& builder, const Learning& learning, BufferId rate,
+                           std::optional<BufferId> scale = {});
+void schedule(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates);
+
+/// Leading arguments of the code by which parameters follow their gradients; with `scale` masters
+/// follow gradients that are scaled, and weights are rounded from them.
+Arguments update_arguments(const Learning& learning, const Stretch& stretch, Place rate,
+                           std::optional<BufferId> scale = {});
+program::Vertex updating(Builder& builder, const Learning& learning, const Stretch& stretch,
+                         BufferId rate, std::optional<BufferId> scale = {});
+/// One step in which f32 weights follow their gradients; `rates` by tile.
+void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
+            const std::vector<Stretch>& stretches);
+
+}  // namespace tessera::training
