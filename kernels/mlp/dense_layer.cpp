@@ -54,7 +54,7 @@ class DenseLayer : public Layer {
     const Matrix x_turned = assembly_.matrix(x.columns, x.rows, "activations transposed");
     assembly_.transpose(x, x_turned);
     change_ = assembly_.matrix(weights_.rows, weights_.columns, "weight gradients");
-    assembly_.product(plan_.weight_gradient.geometry, x_turned, gradient, *change_);
+    assembly_.product(plan_.weight_gradient->geometry, x_turned, gradient, *change_);
     if (!wanted) return std::nullopt;
     const Matrix turned = assembly_.matrix(weights_.columns, weights_.rows, "weights transposed");
     assembly_.transpose(weights_, turned);
@@ -116,13 +116,15 @@ auto planned_for(const Linear& linear, const Plan& plan) {
 
 /// Butterflies first: what they hold on a tile from their way forward to their way back the dense
 /// products have not.
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom room,
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears,
+                                   const std::vector<MapKeys>& pinned, LayerRoom room,
                                    MachineCosts& costs) {
   std::vector<LayerPlan> plans(linears.size());
+  const auto keys = [&](std::size_t i) { return i < pinned.size() ? pinned[i] : MapKeys(); };
   for (std::size_t i = 0; i < linears.size(); ++i) {
     if (linears[i].layer.kind != LayerKind::butterfly) continue;
-    const auto plan =
-        planned_for(linears[i], [&] { return plan_butterfly(linears[i], room, costs); });
+    const auto plan = planned_for(
+        linears[i], [&] { return plan_butterfly(linears[i], keys(i).factors, room, costs); });
     room.kept += plan->tile_bytes;
     plans[i] = plan;
   }
@@ -130,22 +132,21 @@ std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom
     if (linears[i].layer.kind == LayerKind::pixelfly)
       plans[i] = planned_for(linears[i], [&] { return plan_pixelfly(linears[i], room, costs); });
   training::ProductPlanner planner(costs, room.kept, room.type);
-  for (std::size_t i = 0; i < linears.size(); ++i) {
-    if (linears[i].layer.kind != LayerKind::dense) continue;
-    const std::uint32_t rows = linears[i].columns();
-    const std::uint32_t width = result_columns(linears, i);
-    const std::uint32_t columns = room.columns;
-    const std::string& key = linears[i].key;
-    DensePlan plan{
-        planner.plan(columns, rows, width, {key, "the product that makes its outputs"}),
-        planner.plan(rows, columns, width, {key, "the product that makes its weights' gradient"}),
-        {}};
-    if (i > 0)
-      plan.input_gradient =
-          planner.plan(columns, width, rows, {key, "the product that makes its inputs' gradient"});
-    plans[i] = plan;
-  }
+  for (std::size_t i = 0; i < linears.size(); ++i)
+    if (linears[i].layer.kind == LayerKind::dense)
+      plans[i] = planner.plan({room.columns, linears[i].columns(), result_columns(linears, i),
+                               linears[i].key, room.trains, i == 0, keys(i).dense});
   return plans;
+}
+
+void describe(config::Fields& fields, MapKeys& keys) {
+  describe(fields, keys.dense);
+  fields.optional_group({"factors", "of a butterfly: its gradient of twiddles"}, keys.factors);
+}
+
+void describe(config::Fields& fields, PlanKeys& keys) {
+  fields.list({"products", "of linear maps in order (low_rank has two); of pixelfly none"},
+              keys.products);
 }
 
 std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& context,
@@ -157,18 +158,13 @@ std::unique_ptr<Layer> make_layer(Assembly& assembly, const LayerContext& contex
   return make_pixelfly(assembly, context, *std::get<std::shared_ptr<const PixelflyPlan>>(plan));
 }
 
-nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains) {
-  if (const auto* factors = std::get_if<std::shared_ptr<const ButterflyPlan>>(&plan))
-    return {{"factors", config::resolved((*factors)->geometry.plan)}};
+nlohmann::ordered_json to_json(const LayerPlan& plan) {
   if (const auto* pixelfly = std::get_if<std::shared_ptr<const PixelflyPlan>>(&plan))
     return to_json(**pixelfly);
-  const auto& dense = std::get<DensePlan>(plan);
-  nlohmann::ordered_json entry{{"forward", config::resolved(dense.forward.candidate.plan)}};
-  if (!trains) return entry;
-  entry["weight_gradient"] = config::resolved(dense.weight_gradient.candidate.plan);
-  if (dense.input_gradient)
-    entry["input_gradient"] = config::resolved(dense.input_gradient->candidate.plan);
-  return entry;
+  if (const auto* dense = std::get_if<DensePlan>(&plan))
+    return config::resolved(training::keys_of(*dense));
+  const auto& factors = std::get<std::shared_ptr<const ButterflyPlan>>(plan);
+  return config::resolved(MapKeys{{}, factors->geometry.plan});
 }
 
 }  // namespace tessera::mlp

@@ -15,12 +15,8 @@ namespace tessera::mlp {
 
 using program::BufferId;
 using training::Assembly;
+using training::DensePlan;
 using training::Matrix;
-
-struct DensePlan {
-  training::PlannedProduct forward, weight_gradient;
-  std::optional<training::PlannedProduct> input_gradient;  ///< of all but the first
-};
 
 /// All stacks lie alike, as the plan of one has them: its gradient of twiddles.
 struct ButterflyPlan {
@@ -42,6 +38,17 @@ struct PixelflyPlan {
 using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
                                std::shared_ptr<const PixelflyPlan>, DensePlan>;
 
+/// The plan of a map as it is printed; but for pixelfly's it can be pinned.
+struct MapKeys {
+  training::DenseKeys dense;
+  std::optional<butterfly::Plan> factors;
+};
+void describe(config::Fields& fields, MapKeys& keys);
+struct PlanKeys {
+  std::vector<MapKeys> products;  ///< by linear map; none: searched
+};
+void describe(config::Fields& fields, PlanKeys& keys);
+
 /// What maps are planned for: `samples`, `columns` with padding, on tiles of which `kept` bytes are
 /// taken.
 struct LayerRoom {
@@ -49,11 +56,14 @@ struct LayerRoom {
   std::uint32_t samples;
   std::uint32_t columns;
   std::uint64_t kept;
+  bool trains;
   bool least = false;  ///< plans that take least, not those that are fastest
 };
-std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears, LayerRoom room,
+/// `pinned`: by map, or none.
+std::vector<LayerPlan> plan_layers(const std::vector<Linear>& linears,
+                                   const std::vector<MapKeys>& pinned, LayerRoom room,
                                    MachineCosts& costs);
-nlohmann::ordered_json to_json(const LayerPlan& plan, bool trains);
+nlohmann::ordered_json to_json(const LayerPlan& plan);
 
 /// What a layer is made for. All of it outlives the program.
 struct LayerContext {
@@ -94,8 +104,9 @@ std::unique_ptr<Layer> make_pixelfly(Assembly& assembly, const LayerContext& con
                                      const PixelflyPlan& plan);
 
 /// Throws UserError if nothing fits.
-std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear, const LayerRoom& room,
-                                                    MachineCosts& costs);
+std::shared_ptr<const ButterflyPlan> plan_butterfly(const Linear& linear,
+                                                    const std::optional<butterfly::Plan>& pinned,
+                                                    const LayerRoom& room, MachineCosts& costs);
 std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
                                                   MachineCosts& costs);
 nlohmann::ordered_json to_json(const PixelflyPlan& plan);

@@ -38,6 +38,8 @@ void describe(config::Fields& fields, Options& options) {
                options.dtype, data::kFloatTypes);
   training::describe(fields, options.scaling,
                      options.train && !options.halves() ? "dtype" : options.untrained());
+  fields.group({"plan", "pinned plans; the planner searches those that are not given"},
+               options.plan);
   fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
   const bool chains =
       !options.layers.empty() && options.layers.back().outputs == options.data.classes;
@@ -132,7 +134,7 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   options_.learning.copies = options_.replicas;
   const program::Program program = plan_and_build(costs);
   nlohmann::ordered_json products = nlohmann::ordered_json::array();
-  for (const LayerPlan& each : plans_) products.push_back(to_json(each, options_.train));
+  for (const LayerPlan& each : plans_) products.push_back(to_json(each));
   std::uint64_t parameters = 0;
   for (const Linear& linear : linears_) parameters += linear.parameters();
   summarise({.problem = problem_text(options_, data_),
@@ -155,7 +157,8 @@ program::Program Mlp::plan_and_build(MachineCosts& costs) {
   const std::uint64_t reserved = kept_bytes(options_, linears_, machine_);
   const std::uint32_t columns = round_up(samples(), training::padding(machine_, options_.dtype));
   const auto plan = [&](std::uint64_t kept, bool least) {
-    plans_ = plan_layers(linears_, {options_.dtype, samples(), columns, kept, least}, group);
+    plans_ = plan_layers(linears_, options_.plan.products,
+                         {options_.dtype, samples(), columns, kept, options_.train, least}, group);
     return build();
   };
   for (const std::uint64_t part : {1U, 2U, 4U, 16U}) {

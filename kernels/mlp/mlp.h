@@ -27,6 +27,7 @@ struct Options : training::Course {
   std::uint32_t replicas = 1;  ///< copies of the network, each on a group of tiles
   program::Type dtype = program::Type::f32;
   training::LossScaling scaling;  ///< of f16
+  PlanKeys plan;
   [[nodiscard]] bool halves() const { return dtype == program::Type::f16; }
 };
 void describe(config::Fields& fields, Options& options);

@@ -1,10 +1,8 @@
 #include "kernels/snn/dense.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
-#include "sim/config/writers.h"
 
 namespace tessera::snn {
 
@@ -45,36 +43,18 @@ void require_dense(const Options& options) {
   refuse(options.neuron.threshold < 0, "workload.neuron.threshold", "one below 0", "0 or more");
 }
 
-std::vector<DenseLayer> plan_dense(const Options& options, const Network& network,
-                                   MachineCosts& costs) {
+std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
+                                            MachineCosts& costs) {
   training::ProductPlanner planner(costs, kept_bytes(options, network, costs.machine()));
-  std::vector<DenseLayer> layers;
+  const std::vector<training::DenseKeys>& pinned = options.plan.products;
+  std::vector<training::DensePlan> plans;
   for (const Layer& layer : network.layers) {
-    const std::string key = options.network.empty()
-                                ? fmt::format("workload.layers[{}]", layers.size())
-                                : "workload.network";
-    const training::PlannedProduct forward =
-        planner.plan(options.batch, layer.inputs, layer.neurons,
-                     {key, "the product that makes its neurons' currents"});
-    if (!options.train)
-      layers.push_back({forward, forward, forward});
-    else
-      layers.push_back({forward,
-                        planner.plan(layer.inputs, options.batch, layer.neurons,
-                                     {key, "the product that makes its weights' gradient"}),
-                        planner.plan(options.batch, layer.neurons, layer.inputs,
-                                     {key, "the product that makes its inputs' gradient"})});
+    const std::size_t i = plans.size();
+    plans.push_back(planner.plan({options.batch, layer.inputs, layer.neurons,
+                                  fmt::format("workload.layers[{}]", i), options.train, i == 0,
+                                  i < pinned.size() ? pinned[i] : training::DenseKeys()}));
   }
-  return layers;
-}
-
-nlohmann::ordered_json to_json(const std::vector<DenseLayer>& layers) {
-  nlohmann::ordered_json plan = nlohmann::ordered_json::array();
-  for (const DenseLayer& layer : layers)
-    plan.push_back({{"forward", config::resolved(layer.forward.candidate.plan)},
-                    {"weight_gradient", config::resolved(layer.weight_gradient.candidate.plan)},
-                    {"input_gradient", config::resolved(layer.input_gradient.candidate.plan)}});
-  return {{"products", std::move(plan)}};
+  return plans;
 }
 
 }  // namespace tessera::snn

@@ -11,18 +11,12 @@
 /// against.
 namespace tessera::snn {
 
-/// The products of one layer.
-struct DenseLayer {
-  training::PlannedProduct forward, weight_gradient, input_gradient;
-};
-
 /// Refuses what dense activations do not have (a KeyError): other neurons than lif, recurrent
 /// layers, tests.
 void require_dense(const Options& options);
 
-std::vector<DenseLayer> plan_dense(const Options& options, const Network& network,
-                                   MachineCosts& costs);
-
-nlohmann::ordered_json to_json(const std::vector<DenseLayer>& layers);
+/// By layer.
+std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
+                                            MachineCosts& costs);
 
 }  // namespace tessera::snn

@@ -32,7 +32,7 @@ void DenseBuilder::backward() {
     const Matrix turned = matrix(x.columns, x.rows, "spikes transposed");
     const Matrix change = matrix(layer.weights.rows, layer.weights.columns, "a step's gradients");
     transpose(x, turned);
-    product(plans_[l].weight_gradient.geometry, turned, layer.of_inputs, change);
+    product(plans_[l].weight_gradient->geometry, turned, layer.of_inputs, change);
     ComputeSet adding{"add gradients", {}};
     add_elementwise(adding, "snn_dense_add", change, [&](std::uint32_t t) {
       return Arguments{Place{layer.gradients.lies.buffers[t]}, Place{change.lies.buffers[t]}};
@@ -40,7 +40,7 @@ void DenseBuilder::backward() {
     if (l + 1 == layers_.size()) tick(adding, ~0U, ~0U);
     add_step(std::move(adding));
     if (l > 0)
-      product(plans_[l].input_gradient.geometry, layer.of_inputs, layer.turned,
+      product(plans_[l].input_gradient->geometry, layer.of_inputs, layer.turned,
               layers_[l - 1].of_spikes);
   }
 }

@@ -62,7 +62,7 @@ class DenseBuilder : private training::Assembly {
   const Network& network_;
   const Data& data_;
   const training::Turns& turns_;
-  const std::vector<DenseLayer>& plans_;
+  const std::vector<training::DensePlan>& plans_;
   Matrix inputs_, logits_;
   std::vector<BufferId> clocks_, events_, labels_;
   std::vector<LayerMatrices> layers_;

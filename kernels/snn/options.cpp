@@ -43,14 +43,6 @@ void describe(config::Fields& fields, NeuronOptions& neuron) {
                              neuron.second_threshold, neuron.threshold));
 }
 
-void describe(config::Fields& fields, PlanChoice& choice) {
-  fields.field({"algorithm",
-                "published: a mark a neuron, which many workers look through, as the published "
-                "program does it; bits: marks are bits, and where nothing is trained weights of "
-                "a spike lie side by side; best: the one that less is predicted for"},
-               choice.algorithm, kAlgorithms);
-}
-
 void describe(config::Fields& fields, Options& options) {
   fields.file(
       {"network",
@@ -116,7 +108,13 @@ void describe(config::Fields& fields, Options& options) {
                 "for which there are tiles",
                 "", false, dense},
                options.neurons_per_tile, {0, 65535});
-  fields.group({"plan", "how the network is put on the machine", "", false, dense}, options.plan);
+  fields.group({"plan", "how the network is put on the machine: keys of printed plans"},
+               options.plan);
+  fields.require(
+      dense[0] == 0 ? options.plan.products.empty() : !options.plan.of_lists(), "plan",
+      fmt::format("found {} with activations {}, allowed {}",
+                  dense[0] == 0 ? "products" : "keys of lists", dense[0] == 0 ? "sparse" : "dense",
+                  dense[0] == 0 ? "keys of lists" : "products alone"));
   fields.field({"seed", "of weights, synthetic streams and where tiles begin to look for spikes"},
                options.seed);
   fields.require(!options.layers.empty(), "layers", "found none, allowed one or more");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/errors.h"
+#include "sim/config/writers.h"
 
 namespace tessera::snn {
 
@@ -205,30 +206,71 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
   return plan;
 }
 
-nlohmann::ordered_json to_json(const Plan& plan) {
-  nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+PlanKeys keys_of(const Plan& plan) {
+  PlanKeys keys{plan.algorithm, plan.lists.front().capacity};
   for (std::size_t l = 0; l < plan.layers.size(); ++l) {
     const LayerTiles& layer = plan.layers[l];
     const ListPlan& list = plan.lists[l + 1];
-    nlohmann::ordered_json entry{{"first_tile", layer.first},
-                                 {"tiles", layer.tiles},
-                                 {"neurons_per_tile", layer.neurons_per_tile},
-                                 {"max_spikes", list.capacity},
-                                 {"selecting_tiles_a_sample", list.spread}};
-    layers.push_back(std::move(entry));
+    keys.layers.push_back(
+        {layer.first, layer.tiles, layer.neurons_per_tile, list.capacity, list.spread});
   }
-  nlohmann::ordered_json reductions = nlohmann::ordered_json::array();
-  for (const Reduction& reduction : plan.reductions)
-    reductions.push_back({{"layer", reduction.layer},
-                          {"groups", reduction.groups},
-                          {"tiles_a_group", reduction.group_size},
-                          {"summing_tiles", reduction.tiles}});
-  nlohmann::ordered_json json{{"algorithm", config::name_of(kAlgorithms, plan.algorithm)},
-                              {"max_inputs", plan.lists.front().capacity},
-                              {"layers", std::move(layers)},
-                              {"reductions", std::move(reductions)}};
-  if (plan.checkpoint_steps > 0) json["checkpoint_steps"] = plan.checkpoint_steps;
+  for (const Reduction& of : plan.reductions)
+    keys.reductions.push_back({of.layer, of.groups, of.group_size, of.tiles});
+  keys.checkpoint_steps = plan.checkpoint_steps;
+  return keys;
+}
+
+nlohmann::ordered_json to_json(const PlanKeys& keys) {
+  nlohmann::ordered_json json = config::resolved(keys);
+  const nlohmann::ordered_json none = config::resolved(PlanKeys());
+  for (const auto& [key, value] : none.items())
+    if (json[key] == value) json.erase(key);
   return json;
+}
+
+bool PlanKeys::of_lists() const {
+  return algorithm != Algorithm::best || max_inputs > 0 || !layers.empty() || !reductions.empty() ||
+         checkpoint_steps > 0;
+}
+
+bool PlanKeys::allow(const PlanKeys& plan) const {
+  return (algorithm == Algorithm::best || algorithm == plan.algorithm) &&
+         (max_inputs == 0 || max_inputs == plan.max_inputs) &&
+         (layers.empty() || layers == plan.layers) &&
+         (reductions.empty() || reductions == plan.reductions) &&
+         (checkpoint_steps == 0 || checkpoint_steps == plan.checkpoint_steps);
+}
+
+void describe(config::Fields& fields, LayerKeys& keys) {
+  fields.field({"first_tile", "of the layer's neurons"}, keys.first_tile);
+  fields.field({"tiles", "of them"}, keys.tiles);
+  fields.field({"neurons_per_tile", "whose weights and states lie on a tile"},
+               keys.neurons_per_tile);
+  fields.field({"max_spikes", "ids that a list holds at most"}, keys.max_spikes);
+  fields.field({"selecting_tiles_a_sample", "tiles that look for the spikes of a sample"},
+               keys.selecting_tiles);
+}
+
+void describe(config::Fields& fields, ReductionKeys& keys) {
+  fields.field({"layer", "whose tiles' gradients of spikes are added up"}, keys.layer);
+  fields.field({"groups", "of its tiles"}, keys.groups);
+  fields.field({"tiles_a_group", "the last group takes the rest"}, keys.tiles_a_group);
+  fields.field({"summing_tiles", "that the groups' sums are spread over"}, keys.summing_tiles);
+}
+
+void describe(config::Fields& fields, PlanKeys& keys) {
+  fields.field({"algorithm",
+                "published: a mark a neuron, which many workers look through, as the published "
+                "program does it; bits: marks are bits, and where nothing is trained weights of "
+                "a spike lie side by side; best: the one that less is predicted for"},
+               keys.algorithm, kAlgorithms);
+  fields.field({"max_inputs", "ids that a list of events holds at most; 0: any"}, keys.max_inputs);
+  fields.list({"layers", "a plan whose layers lie so; none: any"}, keys.layers);
+  fields.list({"reductions", "a plan that adds up gradients of spikes so; none: any"},
+              keys.reductions);
+  fields.field({"checkpoint_steps", "steps from one kept state to the next; 0: any"},
+               keys.checkpoint_steps);
+  fields.list({"products", "of activations dense, by layer; none: searched"}, keys.products);
 }
 
 }  // namespace tessera::snn

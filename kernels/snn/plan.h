@@ -7,6 +7,7 @@
 
 #include "kernels/layout.h"
 #include "kernels/snn/network.h"
+#include "kernels/training/products.h"
 #include "sim/program/machine_costs.h"
 
 /// How a network lies on tiles, as arXiv 2311.04386 does it: neurons with the weights that lead to
@@ -90,6 +91,33 @@ constexpr std::uint32_t gradient_copies(std::uint32_t neurons, std::uint32_t con
 /// those of one input lie side by side. Planes, blocks of one pair, if not `wide`.
 std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide);
 
+/// What a plan is, as it is printed and pinned. Of pinned ones 0 and empty lists say nothing.
+struct LayerKeys {
+  std::uint32_t first_tile = 0, tiles = 0, neurons_per_tile = 0, max_spikes = 0,
+                selecting_tiles = 0;
+  bool operator==(const LayerKeys&) const = default;
+};
+struct ReductionKeys {
+  std::uint32_t layer = 0, groups = 0, tiles_a_group = 0, summing_tiles = 0;
+  bool operator==(const ReductionKeys&) const = default;
+};
+struct PlanKeys {
+  Algorithm algorithm = Algorithm::best;
+  std::uint32_t max_inputs = 0;
+  std::vector<LayerKeys> layers = {};
+  std::vector<ReductionKeys> reductions = {};
+  std::uint32_t checkpoint_steps = 0;
+  std::vector<training::DenseKeys> products = {};  ///< of dense activations, which have these alone
+
+  /// Whether a plan is one that these keys allow.
+  [[nodiscard]] bool allow(const PlanKeys& plan) const;
+  /// Whether there are others than `products`.
+  [[nodiscard]] bool of_lists() const;
+};
+void describe(config::Fields& fields, LayerKeys& keys);
+void describe(config::Fields& fields, ReductionKeys& keys);
+void describe(config::Fields& fields, PlanKeys& keys);
+
 struct PlanOptions {
   std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
   std::uint32_t batch = 1;
@@ -136,6 +164,8 @@ Plan make_plan(const Network& network, const PlanOptions& options, const Machine
 /// if there is such a one near.
 std::uint32_t chosen_checkpoint_steps(std::uint32_t time_steps);
 
-nlohmann::ordered_json to_json(const Plan& plan);
+PlanKeys keys_of(const Plan& plan);
+/// Without keys that say nothing.
+nlohmann::ordered_json to_json(const PlanKeys& keys);
 
 }  // namespace tessera::snn

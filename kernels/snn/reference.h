@@ -148,7 +148,7 @@ class PlainDenseNetwork final : public PlainNetwork {
  public:
   /// All outlive it.
   PlainDenseNetwork(Network& network, const Plan& plan, const Setting& setting,
-                    const std::vector<DenseLayer>& products, HostThreads& threads)
+                    const std::vector<training::DensePlan>& products, HostThreads& threads)
       : PlainNetwork(network, plan, setting, threads), products_(products) {}
 
  private:
@@ -160,7 +160,7 @@ class PlainDenseNetwork final : public PlainNetwork {
   /// Ones where a vector spikes, [sample][neuron].
   [[nodiscard]] Values ones(VectorId vector, std::uint32_t slot) const;
 
-  const std::vector<DenseLayer>& products_;
+  const std::vector<training::DensePlan>& products_;
   std::vector<Values> inputs_;  ///< of the step's layers, [layer], [sample][neuron]
 };
 

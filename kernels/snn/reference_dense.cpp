@@ -114,12 +114,12 @@ void PlainDenseNetwork::step_back(std::uint32_t step) {
     for (const Values& of_sample : of_inputs_[l])
       of_inputs.insert(of_inputs.end(), of_sample.begin(), of_sample.end());
     const Values change =
-        product(products_[l].weight_gradient, {what.inputs, samples, what.neurons},
+        product(*products_[l].weight_gradient, {what.inputs, samples, what.neurons},
                 {ones(l, step), what.inputs, true}, {of_inputs, what.neurons}, threads_);
     for (std::size_t i = 0; i < change.size(); ++i) copies_[l].front()[i] += change[i];
     if (l == 0) continue;
     const Values of_spikes =
-        product(products_[l].input_gradient, {samples, what.neurons, what.inputs},
+        product(*products_[l].input_gradient, {samples, what.neurons, what.inputs},
                 {of_inputs, what.neurons}, {what.weights, what.neurons, true}, threads_);
     for (std::size_t b = 0; b < samples; ++b)
       std::copy_n(&of_spikes[b * what.inputs], what.inputs, of_spikes_[l][b].begin());

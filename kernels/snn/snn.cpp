@@ -58,7 +58,8 @@ Snn::Snn(Options options, MachineCosts& costs)
   Prediction prediction;
   if (options_.activations == Activations::dense) {
     require_dense(options_);
-    dense_ = std::make_shared<std::vector<DenseLayer>>(plan_dense(options_, network_, costs));
+    dense_ =
+        std::make_shared<std::vector<training::DensePlan>>(plan_dense(options_, network_, costs));
     program = build();
     prediction = program_cost(*program, costs);
     options_.max_activity = 1;
@@ -70,9 +71,12 @@ Snn::Snn(Options options, MachineCosts& costs)
     prediction = choose_plan(costs);
     program = build();
   }
+  PlanKeys keys;
+  for (std::size_t l = 0; dense_ && l < dense_->size(); ++l)
+    keys.products.push_back(training::keys_of((*dense_)[l]));
   summarise({.problem = problem_text(options_),
              .peak_type = "f32",
-             .plan = dense_ ? to_json(*dense_) : to_json(plan_),
+             .plan = to_json(dense_ ? keys : keys_of(plan_)),
              .prediction = prediction,
              .facts = facts_of(training::memory_of(*program)),
              .useful_flops = flops()});
@@ -81,20 +85,31 @@ Snn::Snn(Options options, MachineCosts& costs)
 Plan Snn::plan_of(Algorithm algorithm, Spread spread, MachineCosts& costs) const {
   return make_plan(
       network_,
-      {options_.neurons_per_tile, options_.batch, options_.max_activity, data_.max_events(),
+      {options_.plan.layers.empty() ? options_.neurons_per_tile
+                                    : options_.plan.layers.front().neurons_per_tile,
+       options_.batch, options_.max_activity, data_.max_events(),
        options_.loss == Loss::spike_count, checkpoint_steps(), algorithm, options_.train, spread},
       costs);
 }
 
-/// Where marks are bits, one tile or some look for the spikes of a sample.
+/// Where marks are bits, one tile or some look for the spikes of a sample. Those that pinned keys
+/// allow.
 std::vector<Plan> Snn::candidates(MachineCosts& costs) const {
-  const Algorithm algorithm = options_.plan.algorithm;
   std::vector<Plan> plans;
-  if (algorithm != Algorithm::published)
-    for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
-      plans.push_back(plan_of(Algorithm::bits, spread, costs));
-  if (algorithm != Algorithm::bits)
-    plans.push_back(plan_of(Algorithm::published, Spread::by_neurons, costs));
+  std::string others;
+  const auto consider = [&](Algorithm algorithm, Spread spread) {
+    Plan plan = plan_of(algorithm, spread, costs);
+    if (options_.plan.allow(keys_of(plan)))
+      plans.push_back(std::move(plan));
+    else
+      others += fmt::format("{}{}", others.empty() ? "" : " or ", to_json(keys_of(plan)).dump());
+  };
+  for (const Spread spread : {Spread::one, Spread::by_marks, Spread::by_neurons})
+    consider(Algorithm::bits, spread);
+  consider(Algorithm::published, Spread::by_neurons);
+  if (plans.empty())
+    throw KeyError("workload.plan",
+                   fmt::format("found {}, allowed {}", to_json(options_.plan).dump(), others));
   return plans;
 }
 

@@ -45,12 +45,6 @@ struct NeuronOptions {
 };
 void describe(config::Fields& fields, NeuronOptions& neuron);
 
-/// How a network is put on a machine.
-struct PlanChoice {
-  Algorithm algorithm = Algorithm::best;
-};
-void describe(config::Fields& fields, PlanChoice& choice);
-
 struct Options : training::Course {
   Options() { batch = 48; }
 
@@ -68,7 +62,7 @@ struct Options : training::Course {
   double steepness = 10;               ///< beta of the surrogate
   double weight_scale = 0;  ///< weights lie within this times sqrt(6 / inputs); 0: chosen
   std::uint32_t neurons_per_tile = 0;
-  PlanChoice plan;
+  PlanKeys plan;
 };
 void describe(config::Fields& fields, Options& options);
 
@@ -86,7 +80,6 @@ struct Stated {
   std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
 };
 
-struct DenseLayer;
 struct Setting;
 class PlainNetwork;
 
@@ -136,7 +129,7 @@ class Snn : public Workload {
   /// Some steps of the first samples, from the beginning to the end: what is predicted is what the
   /// machine takes for these.
   std::vector<Stated> stated_;
-  std::shared_ptr<const std::vector<DenseLayer>> dense_;  ///< null: sparse
+  std::shared_ptr<const std::vector<training::DensePlan>> dense_;  ///< null: sparse
 };
 
 }  // namespace tessera::snn

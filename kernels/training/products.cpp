@@ -6,30 +6,59 @@
 
 namespace tessera::training {
 
-namespace {
+void describe(config::Fields& fields, DenseKeys& keys) {
+  fields.optional_group({"forward", "the product that makes a layer's outputs"}, keys.forward);
+  fields.optional_group({"weight_gradient", "the product that makes its weights' gradient"},
+                        keys.weight_gradient);
+  fields.optional_group({"input_gradient", "the product that makes its inputs' gradient"},
+                        keys.input_gradient);
+}
+
+DenseKeys keys_of(const DensePlan& plan) {
+  const auto of = [](const std::optional<PlannedProduct>& product) {
+    return product ? std::optional(product->candidate.plan) : std::nullopt;
+  };
+  return {plan.forward.candidate.plan, of(plan.weight_gradient), of(plan.input_gradient)};
+}
 
 /// The user wrote layers, not the m, n and k that the planner of gemm names.
-gemm::Candidate candidate_for(const gemm::Problem& problem, MachineCosts& costs,
-                              const ProductUse& use) {
+gemm::Candidate ProductPlanner::candidate(const gemm::Problem& problem, const Use& use) const {
   const gemm::Product& size = problem.product;
   try {
-    return gemm::choose_plan(problem, costs);
-  } catch (const KeyError&) {
-    throw;
+    return use.pinned ? gemm::pinned_plan(*use.pinned, problem, costs_)
+                      : gemm::choose_plan(problem, costs_);
+  } catch (const KeyError& error) {
+    if (!use.pinned) throw;
+    throw KeyError("workload.plan.products", fmt::format("{}: {}", use.what, error.what()));
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}, {} x {} times {} x {} with padding: {}", use.key, use.what,
                                 size.m, size.k, size.k, size.n, error.what()));
   }
 }
 
-}  // namespace
+DensePlan ProductPlanner::plan(const DenseLayer& of) {
+  DensePlan plan{product(of.samples, of.inputs, of.outputs,
+                         {of.key, "the product that makes its outputs", of.pinned.forward}),
+                 {},
+                 {}};
+  if (of.trains)
+    plan.weight_gradient = product(
+        of.inputs, of.samples, of.outputs,
+        {of.key, "the product that makes its weights' gradient", of.pinned.weight_gradient});
+  if (of.trains && !of.first)
+    plan.input_gradient =
+        product(of.samples, of.outputs, of.inputs,
+                {of.key, "the product that makes its inputs' gradient", of.pinned.input_gradient});
+  return plan;
+}
 
-PlannedProduct ProductPlanner::plan(std::uint32_t m, std::uint32_t k, std::uint32_t n,
-                                    const ProductUse& use) {
+PlannedProduct ProductPlanner::product(std::uint32_t m, std::uint32_t k, std::uint32_t n,
+                                       const Use& use) {
   const std::uint32_t grain = padding(costs_.machine(), type_);
   const gemm::Product size{round_up(m, grain), round_up(n, grain), round_up(k, grain)};
   for (const PlannedProduct& known : known_)
-    if (known.size.m == size.m && known.size.n == size.n && known.size.k == size.k) return known;
+    if (!use.pinned && known.size.m == size.m && known.size.n == size.n && known.size.k == size.k)
+      return known;
   const gemm::Problem problem{size,
                               type_,
                               false,
@@ -37,9 +66,10 @@ PlannedProduct ProductPlanner::plan(std::uint32_t m, std::uint32_t k, std::uint3
                               kernels::Layout::natural,
                               costs_.machine().tile.matrix_unit,
                               reserved_};
-  const gemm::Candidate candidate = candidate_for(problem, costs_, use);
-  known_.push_back({size, candidate, gemm::Geometry(problem, candidate.plan)});
-  return known_.back();
+  const gemm::Candidate found = candidate(problem, use);
+  PlannedProduct made{size, found, gemm::Geometry(problem, found.plan)};
+  if (!use.pinned) known_.push_back(made);
+  return made;
 }
 
 std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,

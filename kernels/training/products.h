@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,25 @@ struct PlannedProduct {
   gemm::Geometry geometry;
 };
 
-/// What a product is for, in words of the config that asks for it.
-struct ProductUse {
-  std::string key;   ///< "workload.layers[1]"
-  std::string what;  ///< "the product that makes its outputs"
+/// Products of a layer y = x W: the gradient of W where it is trained, and that of x where others
+/// are before it.
+struct DensePlan {
+  PlannedProduct forward;
+  std::optional<PlannedProduct> weight_gradient, input_gradient;
+};
+/// Their plans as they are printed and pinned.
+struct DenseKeys {
+  std::optional<gemm::Plan> forward, weight_gradient, input_gradient;
+};
+void describe(config::Fields& fields, DenseKeys& keys);
+DenseKeys keys_of(const DensePlan& plan);
+
+/// A layer in words of the config.
+struct DenseLayer {
+  std::uint32_t samples, inputs, outputs;
+  std::string key;  ///< "workload.layers[1]"
+  bool trains, first;
+  DenseKeys pinned = {};
 };
 
 /// Plans the products of a program, each size once: of one type, summed in f32, by rows, on tiles
@@ -29,10 +45,18 @@ class ProductPlanner {
                  program::Type type = program::Type::f32)
       : costs_(costs), reserved_(reserved), type_(type) {}
 
-  /// [m, k] times [k, n].
-  PlannedProduct plan(std::uint32_t m, std::uint32_t k, std::uint32_t n, const ProductUse& use);
+  DensePlan plan(const DenseLayer& layer);
 
  private:
+  /// What a product is for, in words of the config that asks for it, and its plan if it is pinned.
+  struct Use {
+    std::string key, what;
+    const std::optional<gemm::Plan>& pinned;
+  };
+  /// [m, k] times [k, n].
+  PlannedProduct product(std::uint32_t m, std::uint32_t k, std::uint32_t n, const Use& use);
+  [[nodiscard]] gemm::Candidate candidate(const gemm::Problem& problem, const Use& use) const;
+
   MachineCosts& costs_;
   std::uint64_t reserved_;
   program::Type type_;
