@@ -1,9 +1,8 @@
-#include <malloc.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <malloc.h>
 #include <memory>
 #include <thread>
 
@@ -15,19 +14,23 @@
 #include "sim/base/stopwatch.h"
 #include "sim/base/unfinished.h"
 #include "sim/command/command_line.h"
+#include "sim/program/outline.h"
 
 namespace tessera {
 
 /// config -> plan -> program -> images
-report::Built build(const config::Config& config) {
+template <class Compile>
+report::Built built(const config::Config& config, const Compile& compile) {
   const Stopwatch watch;
   MeasuredCosts costs(config.machine);
   std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();
   const auto exchanges = fabric::make_exchange_compiler(config.machine.fabric);
-  program::Images images = program::compile(program, config.machine, *exchanges);
+  program::Images images = compile(program, config.machine, *exchanges);
   return {std::move(workload), std::move(program), std::move(images), watch.seconds()};
 }
+report::Built build(const config::Config& config) { return built(config, program::compile); }
+report::Built outline(const config::Config& config) { return built(config, program::outline); }
 
 /// config -> plan -> program: throws UserError unless it fits, or `how` sees no reason why not
 void require_fit(const config::Config& config, command::FitTest how, RememberedPrograms& programs) {
@@ -135,7 +138,8 @@ int main(int argc, char** argv) {
                                      run,
                                      forecast,
                                      profile,
-                                     fit_check};
+                                     fit_check,
+                                     outline};
   const ExitCode code = command::run_command_line(argc, argv, simulator);
   std::fflush(nullptr);
   std::quick_exit(static_cast<int>(code));

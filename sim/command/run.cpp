@@ -62,9 +62,10 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
 }
 
 /// Mistakes that planning finds name the file too.
-report::Built build(const config::Config& config, const Simulator& simulator) {
+report::Built build(const config::Config& config,
+                    const std::function<report::Built(const config::Config&)>& as_wanted) {
   try {
-    return simulator.build(config);
+    return as_wanted(config);
   } catch (const KeyError& error) {
     throw config.located(error);
   }
@@ -122,7 +123,7 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
                 const std::string& folder, const RunRequest& request, const Simulator& simulator) {
   const std::vector<TensorFile> saves = files_to_save(request.saves);
   RunWatch watch(request.quiet);
-  Ran ran{build(config, simulator), nullptr, {}, {}};
+  Ran ran{build(config, simulator.build), nullptr, {}, {}};
   ran.files = tensor_files(saves, config, ran.built.program, folder);
   watch.expect(static_cast<double>(ran.built.workload->prediction().cycles) * config.machine.tiles);
   ran.trace = open_trace(config, ran.built, settings, folder);
@@ -159,9 +160,9 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::check_failed;
 }
 
-report::Built build_watched(const config::Config& config, const Simulator& simulator) {
+report::Built outline_watched(const config::Config& config, const Simulator& simulator) {
   const RunWatch watch(false);
-  return build(config, simulator);
+  return build(config, simulator.outline);
 }
 
 /// Checks a file that holds a machine and prints its totals.
@@ -201,7 +202,7 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     fmt::print("{}\n", text_of(find_fit(config, request.fit, simulator)));
     return ExitCode::done;
   }
-  const report::Built built = build_watched(config, simulator);
+  const report::Built built = outline_watched(config, simulator);
   if (!request.tiles.empty()) {
     list_tiles(request.tiles, built.program);
     return ExitCode::done;

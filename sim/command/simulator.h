@@ -48,6 +48,8 @@ struct Simulator {
       profile = {};
   /// For configs that differ in little: as `build` says of them, without what only a run needs.
   std::function<FitCheck()> fit_check = {};
+  /// As `build`, its images without bytes.
+  std::function<report::Built(const config::Config&)> outline = {};
 };
 
 }  // namespace tessera::command

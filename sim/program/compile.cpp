@@ -4,6 +4,7 @@
 
 #include "sim/base/errors.h"
 #include "sim/program/control.h"
+#include "sim/program/outline.h"
 #include "sim/program/placement.h"
 
 namespace tessera::program {
@@ -334,6 +335,11 @@ ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges) {
   return compile(program, machine, exchanges, &exchanges);
+}
+
+Images outline(const Program& program, const MachineConfig& machine,
+               const ExchangeSizer& exchanges) {
+  return compile(program, machine, exchanges, nullptr);
 }
 
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
