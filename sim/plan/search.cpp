@@ -11,7 +11,6 @@ namespace tessera::plan {
 
 namespace {
 
-constexpr std::size_t kFinalists = 6;
 constexpr std::uint64_t kFarOver = 8;  ///< times SRAM
 
 /// A finalist's estimate is no worse than this.
@@ -62,8 +61,8 @@ class Search {
  private:
   [[nodiscard]] bool takes(std::uint64_t cycles) const {
     if (finalists_.empty()) return true;
-    if (cycles > limit(finalists_.front().prediction.cycles)) return false;
-    return finalists_.size() < kFinalists || cycles < finalists_.back().prediction.cycles;
+    if (!space_.predict && cycles > limit(finalists_.front().prediction.cycles)) return false;
+    return finalists_.size() < space_.finalists || cycles < finalists_.back().prediction.cycles;
   }
 
   void consider(std::size_t option) {
@@ -76,7 +75,7 @@ class Search {
     bool timed = !finalists_.empty();
     // Further variants only take longer.
     if (timed && !takes(time(found))) return;
-    if (!fits(found)) {
+    if (!fits(found) || hopeless) {
       const auto later = hopeless ? std::nullopt : first_that_fits(option);
       if (!later) return;
       found = *later;
@@ -182,16 +181,30 @@ class Search {
     return first;
   }
 
+  static bool faster(const Found& a, const Found& b) {
+    return a.prediction.cycles < b.prediction.cycles;
+  }
+
   void add(const Found& found) {
-    const auto after = std::upper_bound(
-        finalists_.begin(), finalists_.end(), found,
-        [](const Found& a, const Found& b) { return a.prediction.cycles < b.prediction.cycles; });
-    finalists_.insert(after, found);
-    if (finalists_.size() > kFinalists) finalists_.pop_back();
+    finalists_.insert(std::upper_bound(finalists_.begin(), finalists_.end(), found, faster), found);
+    if (finalists_.size() > space_.finalists) finalists_.pop_back();
+  }
+
+  /// If no finalist can be, what is wrong with the best is the kernel's to say.
+  void predict_anew() {
+    std::vector<Found> known;
+    for (Found one : finalists_)
+      if (const auto prediction = space_.predict(one.option, one.variant)) {
+        one.prediction = *prediction;
+        known.push_back(one);
+      }
+    std::stable_sort(known.begin(), known.end(), faster);
+    if (!known.empty()) finalists_ = std::move(known);
   }
 
   /// Of those that fit as programs of all tiles; estimates of time are bounds. Nothing: none fits.
   std::optional<Found> best() {
+    if (space_.predict) predict_anew();
     const bool schedules = space_.schedules && pricing_.machine().tiles <= kMostTilesScheduled;
     std::optional<Found> best;
     for (const Found& finalist : finalists_) {

@@ -17,6 +17,10 @@ struct Space {
   std::function<std::vector<Tile>(std::size_t option, std::uint32_t variant)> tiles;
   std::uint64_t reserved = 0;  ///< bytes of each tile that other parts of the program hold
   bool schedules = true;  ///< the exchanges of the best are scheduled, so that their time is exact
+  std::size_t finalists = 6;
+  /// Predicts a finalist anew, by what only few are worth (given data): the least of these then
+  /// counts. Nothing: the plan cannot be.
+  std::function<std::optional<Prediction>(std::size_t option, std::uint32_t variant)> predict = {};
 };
 
 struct Found {
