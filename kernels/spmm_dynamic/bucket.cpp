@@ -187,7 +187,7 @@ class Packer {
 
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape) {
   Packing packing = Packer(w, shape).pack();
-  packing.load = load_of(shape, packing.pools);
+  packing.load = travel(shape, packing.pools).load;
   return packing;
 }
 

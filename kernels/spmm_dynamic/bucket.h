@@ -106,16 +106,33 @@ struct Packing {
   Load load;
 };
 
+/// How the workers of a tile share a sub-group whose blocks do not go past a matrix unit: rows, or
+/// rows and passes where there are few rows.
+struct WorkerParts {
+  std::vector<std::size_t> cuts;  ///< the first row of each part, and the end
+  std::uint32_t pass_parts;       ///< of the passes, for each part of the rows
+
+  [[nodiscard]] std::size_t row_parts() const { return cuts.size() - 1; }
+};
+WorkerParts worker_parts(const PoolShape& shape, const SubGroup& group);
+
+/// The group as products see it, its busiest worker included.
+Portion portion_of(const PoolShape& shape, const SubGroup& group);
+
+/// Values of a row, with what makes it whole units.
+std::uint32_t units_of(const PoolShape& shape, const RowPart& row);
+
 /// Packs `w` into the pools. Throws UserError with the numbers if they are full.
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
 
-/// What the tiles will do until nothing is left.
-Load load_of(const PoolShape& shape, const std::vector<Pool>& pools);
-
-/// The sub-groups that the tiles of each partition compute, in their order; of partition x + y *
-/// parts of x. They stand in `pools`.
-using Visits = std::vector<std::vector<const SubGroup*>>;
-Visits visits_of(const PoolShape& shape, const std::vector<Pool>& pools);
+/// What the tiles do until nothing is left.
+struct Travel {
+  Load load;
+  /// The sub-groups that the tiles of partition x + y * parts of x compute, in order; they stand in
+  /// the pools.
+  std::vector<std::vector<const SubGroup*>> visits;
+};
+Travel travel(const PoolShape& shape, const std::vector<Pool>& pools);
 
 /// A pool's lists as `meta_words` words, zero behind what is used.
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,

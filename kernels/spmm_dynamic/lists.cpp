@@ -1,6 +1,7 @@
 #include <algorithm>
+#include <cstring>
 
-#include "kernels/spmm_dynamic/worker_parts.h"
+#include "kernels/spmm_dynamic/plan.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_dynamic {
@@ -83,6 +84,22 @@ class GroupWriter {
   std::uint64_t first_column_;
 };
 
+void write_values(const PoolShape& pool_shape, const Pool& pool, const sparse::BlockMatrix& w,
+                  std::span<std::byte> values) {
+  const Shape& shape = pool_shape.shape;
+  const std::size_t area = std::size_t{shape.block} * shape.block;
+  std::uint32_t last_unit = UINT32_MAX;
+  for_each_unit(pool_shape, pool, [&](std::uint32_t unit, std::uint64_t e) {
+    const std::span<std::byte> into =
+        values.subspan(std::size_t{unit} * unit_bytes(shape), unit_bytes(shape));
+    const bool second = unit == last_unit;
+    last_unit = unit;
+    for (std::size_t v = 0; v < area; ++v)
+      data::store_element(shape.type, into, v + (second ? 1 : 0),
+                          w.values(e)[shape.place_in_block(v)]);
+  });
+}
+
 }  // namespace
 
 std::uint32_t PoolShape::x_step() const {
@@ -114,6 +131,18 @@ std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolSh
         words.size(), shape.meta_words);
   words.resize(shape.meta_words, 0);
   return words;
+}
+
+std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
+                                  const sparse::BlockMatrix& w, const Packing& packing,
+                                  std::uint32_t x, std::uint32_t y) {
+  std::vector<std::byte> bytes(sizes.pool);
+  const std::vector<std::uint16_t> lists = pool_lists(w, shape, packing, x, y);
+  std::memcpy(bytes.data(), lists.data(), sizeof(lists.front()) * lists.size());
+  if (!shape.shape.gradient)
+    write_values(shape, packing.pools[x + std::size_t{y} * shape.grid.x], w,
+                 std::span(bytes).subspan(sizes.meta));
+  return bytes;
 }
 
 }  // namespace tessera::spmm_dynamic

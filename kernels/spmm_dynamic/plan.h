@@ -11,6 +11,7 @@
 namespace tessera::spmm_dynamic {
 
 constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers do not share
+constexpr std::uint32_t kFlagBytes = 16;   ///< of a tile's flags
 
 /// Who plans: what is expected of patterns, and what room they get.
 enum class Algorithm : std::uint8_t {
@@ -33,7 +34,8 @@ struct Problem {
   double headroom;           ///< room of the buckets beyond an even share, relative
   double memory = 1;         ///< share of a tile's memory that the plan may use
   bool transposed = false;   ///< grad_input: what is multiplied is W^T
-  ListRoom list_room = {};   ///< more room for lists than these need
+  Region region = Region::all;
+  ListRoom list_room = {};  ///< more room for lists than these need
 };
 
 /// Cuts to use instead of searching; 0: chosen.
@@ -76,6 +78,10 @@ struct Buffers {
   [[nodiscard]] Interval share(std::uint32_t part_y, std::uint32_t part_z) const {
     return cut(chunks, chunk_grain, parts, values ? part_z : part_y);
   }
+  /// The part that adds up the partial result at this byte.
+  [[nodiscard]] std::uint32_t holder(std::uint64_t byte) const {
+    return word(EvenSplit{chunks / chunk_grain, parts}.holder(byte / kChunkBytes / chunk_grain));
+  }
   /// Chunks of the largest of the parts.
   [[nodiscard]] std::uint32_t part_chunks() const {
     return ceil_div(chunks / chunk_grain, parts) * chunk_grain;
@@ -96,6 +102,11 @@ struct Buffers {
   }
 };
 
+/// What the tiles of partition (x, y) hold together before a run: lists and values.
+std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
+                                  const sparse::BlockMatrix& w, const Packing& packing,
+                                  std::uint32_t x, std::uint32_t y);
+
 /// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
 /// Where a dense matrix of so many block rows lies in layout natural, by rows.
@@ -104,14 +115,11 @@ kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
 /// Blocks that a bucket of one tile has room for.
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 
-/// Whether places in 16 bits reach everything and the buffers fit beside code and lists.
-bool fits(const Problem& problem, const PoolShape& pool, const MachineConfig& machine);
+class Pricer;
 
-class Cost;
-
-/// The grid of the fewest cycles, as the planner expects them, among those that fit. `patterns`
-/// count with algorithm given only. Throws UserError if none fits.
-Plan make_plan(const Problem& problem, const Pinned& pinned, Cost& cost,
+/// The grid of the fewest cycles, as the planner expects them, among those that fit. Throws
+/// UserError if none fits.
+Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
                const std::vector<sparse::BlockMatrix>& patterns);
 
 }  // namespace tessera::spmm_dynamic

@@ -1,222 +1,476 @@
+#include "kernels/spmm_dynamic/program.h"
+
 #include <cstring>
 
-#include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "kernels/spmm_dynamic/steps.h"
+#include "kernels/gemm/vertices.h"
+#include "kernels/spmm_dynamic/products.h"
 
 namespace tessera::spmm_dynamic {
 
-using program::ComputeSet;
-using program::Copy;
-using program::Exchange;
+using plan::Calls;
+using plan::Pulls;
+using program::BufferId;
+using program::Place;
 
 namespace {
 
-void write_values(const PoolShape& pool_shape, const Pool& pool, const sparse::BlockMatrix& w,
-                  std::span<std::byte> values) {
-  const Shape& shape = pool_shape.shape;
-  const std::size_t area = std::size_t{shape.block} * shape.block;
-  std::uint32_t last_unit = UINT32_MAX;
-  for_each_unit(pool_shape, pool, [&](std::uint32_t unit, std::uint64_t e) {
-    const std::span<std::byte> into =
-        values.subspan(std::size_t{unit} * unit_bytes(shape), unit_bytes(shape));
-    const bool second = unit == last_unit;
-    last_unit = unit;
-    for (std::size_t v = 0; v < area; ++v)
-      data::store_element(shape.type, into, v + (second ? 1 : 0),
-                          w.values(e)[shape.place_in_block(v)]);
-  });
+constexpr std::uint32_t kFlagWord = 4;
+constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
+
+/// Words of a cell's flags.
+enum class Flag : std::uint8_t {
+  spilled,       ///< a sub-group of the pool here is not done
+  spilled_here,  ///< one that is for this part of the rows
+  away_along_y,  ///< the pool here is another partition's
+  away_along_x
+};
+
+/// Turns of a loop of two steps each that take pools home which went `steps` on, of `length` tiles
+/// around.
+std::uint32_t turns_home(std::uint32_t steps, std::uint32_t length) {
+  return steps % (length % 2 == 0 ? length : 2 * length) / 2;
 }
 
-}  // namespace
+/// What functions of steps keep: the parts and where they lie.
+struct Arrays : Parts {
+  explicit Arrays(const Parts& parts) : Parts(parts) {}
 
-/// Builds the program for all tiles of the grid: what they hold, then the steps.
-class Builder {
+  BufferId bucket{}, pools[2]{};  ///< the pools travel from the one to the other
+  BufferId flags{};
+  BufferId x_slice{}, x{};  ///< rows of X
+  BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
+  BufferId received{};      ///< partial results of others
+  BufferId results{};       ///< of the tile's share
+  std::shared_ptr<const Given> given;
+
+  [[nodiscard]] const data::DenseOperand* operand(const data::DenseOperand* Given::*which) const {
+    return given == nullptr ? nullptr : (*given).*which;
+  }
+  [[nodiscard]] Place flag(Flag which) const {
+    return {flags, kFlagWord * static_cast<std::uint32_t>(which)};
+  }
+  [[nodiscard]] Place partial(std::uint64_t chunk) const {
+    const std::uint32_t at = word(chunk) * kChunkBytes;
+    return shape().gradient ? Place{pools[0], bytes.meta + at} : Place{y, at};
+  }
+
+  void fill_pool(Tile tile, std::uint32_t run, std::uint32_t part,
+                 std::span<std::byte> into) const {
+    const Cell at = cell(tile);
+    const std::vector<std::byte> pool = given->pool(run, at.x, at.y);
+    std::memcpy(into.data(), &pool[part * into.size()], into.size());
+  }
+
+  /// Buckets of the partition, rows of X (of Yg) that the tile needs.
+  void pull_operands(Tile tile, Pulls& pulls) const {
+    Cell from = cell(tile);
+    const auto pull = [&](BufferId into, BufferId slices, std::uint32_t& part, std::uint32_t parts,
+                          const auto& words_of) {
+      const std::uint32_t own = part;
+      for (part = 0; parts > 1 && part < parts; ++part) {
+        const Interval words = words_of(part);
+        pulls.push_back({{into, word(words.begin) * kWord},
+                         grid().tile(from),
+                         {slices},
+                         word(words.size()) * kWord});
+      }
+      part = own;
+    };
+    const std::uint64_t slice = bytes.pool_slice / kWord;
+    pull(pools[0], bucket, from.z, grid().z, [&](std::uint32_t z) {
+      return Interval{z * slice, (z + 1) * slice};
+    });
+    pull(x, x_slice, from.x, grid().x,
+         [&](std::uint32_t part) { return bytes.x_part(grid().x, part); });
+    if (shape().gradient)
+      pull(y, y_slice, from.y, grid().y,
+           [&](std::uint32_t part) { return bytes.y_part(grid().y, part); });
+  }
+
+  /// The tile's share of the others' partial results; sums of one part are results as they are.
+  void pull_partials(Tile tile, Pulls& pulls) const {
+    Cell at = cell(tile);
+    const Interval its = share(at);
+    const std::uint32_t size = word(its.size()) * kChunkBytes;
+    if (bytes.parts == 1) return pulls.push_back({{results}, tile, partial(0), size});
+    std::uint32_t& part = shape().gradient ? at.z : at.y;
+    const std::uint32_t own = part;
+    std::uint32_t into = 0;
+    for (part = 0; part < bytes.parts; ++part) {
+      if (part == own) continue;
+      pulls.push_back({{received, into}, grid().tile(at), partial(its.begin), size});
+      into += size;
+    }
+  }
+};
+
+class Statement {
  public:
-  explicit Builder(const SpmmDynamic& workload)
-      : workload_(workload),
-        problem_(workload.problem_),
-        shape_(problem_.shape),
-        grid_(workload.plan_.pool.grid),
-        program_(workload.tiles_),
-        assembly_(code_, program_, workload.plan_.pool.contexts),
-        work_{problem_,
-              workload.plan_.pool,
-              Buffers(problem_, workload.plan_.pool),
-              workload.options_.region == Region::all,
-              assembly_,
-              Cells(grid_)} {}
+  Statement(plan::Description& description, const Parts& parts, const sparse::TileCode& code,
+            const Decided& decided, const std::shared_ptr<const Given>& given)
+      : d_(description),
+        steps_{description, code, parts.pool.contexts},
+        s_(std::make_shared<Arrays>(parts)),
+        decided_(decided),
+        dense_(code.gemm, description, parts.pool.contexts) {
+    s_->given = given;
+  }
 
-  program::Program build() {
-    add_results();
-    for (Cell& one : work_.cells) add_buffers(one);
-    if (shape_.natural()) add_rows_in(work_);
-    add_distribution(work_);
-    add_products();
-    add_propagation(work_);
-    add_sums(work_);
-    if (rows_wanted()) add_rows_out(work_);
-    workload_.add_tensors(program_, work_);
-    return std::move(program_);
+  BufferId state() {
+    const bool whole = s_->problem.region == Region::all;
+    d_.measure(whole);
+    const BufferId results = add_results();
+    add_pools();
+    add_operands();
+    if (shape().natural()) add_rows_in();
+    if (grid().x > 1 || grid().z > 1 || (shape().gradient && grid().y > 1))
+      d_.exchange("distribute", tiles(),
+                  [s = s_](Tile tile, Pulls& pulls) { s->pull_operands(tile, pulls); });
+    add_products(whole);
+    d_.measure(true);
+    if (grid().partitions() > 1) add_propagation();
+    d_.measure(whole);
+    add_sums();
+    if (s_->rows_wanted()) add_rows_out(results);
+    return results;
   }
 
  private:
-  [[nodiscard]] bool rows_wanted() const { return shape_.natural() && !shape_.gradient; }
+  using Contents = std::function<void(Tile, std::span<std::byte>)>;
 
-  BufferId add_buffer(const Cell& one, std::string_view name, std::uint64_t bytes,
-                      sparse::Assembly::Contents contents = {}) {
-    return work_.assembly.buffer(index(one.tile), bytes, name, std::move(contents));
+  [[nodiscard]] const Shape& shape() const { return s_->shape(); }
+  [[nodiscard]] const Grid& grid() const { return s_->grid(); }
+  [[nodiscard]] Tile tiles() const { return grid().tiles(); }
+
+  // --- arrays ------------------------------------------------------------------------------------
+
+  /// On every tile of the grid `bytes` of its cell.
+  template <class Bytes>
+  BufferId array(std::string_view name, const Bytes& bytes, Contents contents = {},
+                 bool keep = false) {
+    return d_.array({name,
+                     [s = s_, bytes](Tile tile) -> std::uint64_t {
+                       return tile < s->grid().tiles() ? bytes(*s, s->cell(tile)) : 0;
+                     },
+                     keep, std::move(contents)});
+  }
+  BufferId array(std::string_view name, std::uint32_t bytes) {
+    return array(name, [bytes](const Parts&, const Cell&) { return bytes; });
   }
 
-  void add_results() {
-    const auto rows = row_storage(problem_, grid_, problem_.block_rows);
-    for (Cell& one : work_.cells) {
-      const std::uint32_t bytes =
-          rows_wanted() ? rows.bytes_on(index(one.tile)) : result_bytes(one);
-      one.results = work_.assembly.buffer(index(one.tile), bytes, "results", {}, bytes != 0);
-      work_.results.push_back(one.results);
-    }
-    if (rows_wanted()) {
-      for (Cell& one : work_.cells)
-        one.results = add_buffer(one, "result blocks", result_bytes(one));
-    }
-  }
-
-  [[nodiscard]] std::uint32_t result_bytes(const Cell& one) const {
-    const std::uint32_t chunk = shape_.mixed() ? kChunkBytes / 2 : kChunkBytes;
-    return word(work_.bytes.share(one.y, one.z).size()) * chunk;
-  }
-
-  /// What a tile shares with no other it holds from the start.
-  void add_buffers(Cell& one) {
-    const Buffers& bytes = work_.bytes;
-    one.bucket = add_bucket(one);
-    one.pool[0] = grid_.z == 1 ? one.bucket : add_buffer(one, "bucket pool", bytes.pool);
-    one.pool[1] = add_buffer(one, "bucket pool", bytes.pool);
-    one.flags = add_buffer(one, "flags", kFlagBytes);
-    one.x_slice = add_dense(one, workload_.x_, work_.x_part(one), "x");
-    if (shape_.natural()) add_row_buffers(one);
-    one.x_rows = grid_.x == 1 ? one.x_slice : add_buffer(one, "x", bytes.x);
-    if (shape_.gradient) {
-      one.y_slice = add_dense(one, workload_.yg_, work_.yg_part(one), "yg");
-      one.y_rows = grid_.y == 1 ? one.y_slice : add_buffer(one, "yg", bytes.y);
-    } else {
-      one.y_rows = add_buffer(one, "partial results", bytes.y);
-    }
-    one.received = add_buffer(one, "received",
-                              (bytes.parts - 1) * bytes.share(one.y, one.z).size() * kChunkBytes);
-  }
-
-  /// The tile's bucket: an equal part of its partition's pool, written anew before each run.
-  BufferId add_bucket(const Cell& one) {
-    program::Buffer buffer{};
-    buffer.tile = one.tile;
-    buffer.bytes = grid_.z == 1 ? work_.bytes.pool : work_.bytes.pool_slice;
-    buffer.name = "bucket";
-    buffer.inputs = [&workload = workload_, x = one.x, y = one.y, z = one.z](
-                        std::span<std::byte> into, std::uint32_t run) {
-      const std::vector<std::byte> pool = workload.pool_bytes(run, x, y);
-      std::memcpy(into.data(), pool.data() + std::size_t{z} * into.size(), into.size());
-    };
-    return work_.assembly.program().add_buffer(std::move(buffer));
-  }
-
-  /// The rows of X (of Yg) that the cell gives to its column (row) of tiles.
-  BufferId add_dense(const Cell& one, const data::DenseOperand& operand,
-                     const sparse::Chunked& part, std::string_view name) {
-    sparse::Assembly::Contents fill;
-    if (!shape_.natural()) {
-      fill = [&operand, part, type = shape_.type](std::span<std::byte> into) {
-        sparse::fill_chunks(type, operand, part, part.elements.begin, into);
+  /// Rows of a dense matrix as they are given, or wanted: those that are kept.
+  sparse::RowArray rows(std::string_view name, std::uint32_t block_rows,
+                        const data::DenseOperand* Given::*operand) {
+    const kernels::EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
+    Contents fill;
+    if (operand != nullptr)
+      fill = [s = s_, storage, operand](Tile tile, std::span<std::byte> into) {
+        if (const data::DenseOperand* from = s->operand(operand))
+          sparse::fill_rows(s->shape().type, *from, s->width(),
+                            storage.begin(tile) / s->shape().bytes(), into);
       };
-    }
-    return add_buffer(one, name, part.elements.size() * shape_.bytes(), std::move(fill));
+    return {storage, shape().bytes(),
+            steps_.stored(storage, name, std::move(fill), operand == nullptr)};
   }
 
-  /// Rows as they are given, and panels.
-  void add_row_buffers(Cell& one) {
-    work_.given_x.push_back(add_given_rows(one, workload_.x_, problem_.block_columns, "x by rows"));
-    if (shape_.gradient) {
-      work_.given_y.push_back(
-          add_given_rows(one, workload_.yg_, problem_.block_rows, "yg by rows"));
-      return;
-    }
-    if (shape_.block == 1) return;
-    one.x_panels = add_buffer(one, "x panels", work_.x_part(one).elements.size() * shape_.bytes());
-    one.result_panels = add_buffer(one, "result panels", result_bytes(one));
+  /// Returns those that the host reads.
+  BufferId add_results() {
+    const bool rows_wanted = s_->rows_wanted();
+    const BufferId wanted =
+        rows_wanted ? rows("results", s_->problem.block_rows, nullptr).array : BufferId{};
+    s_->results = array(
+        rows_wanted ? "result blocks" : "results",
+        [](const Parts& p, const Cell& cell) { return p.result_bytes(cell); }, {}, !rows_wanted);
+    return rows_wanted ? wanted : s_->results;
   }
 
-  BufferId add_given_rows(const Cell& one, const data::DenseOperand& operand,
-                          std::uint32_t block_rows, std::string_view name) {
-    const auto storage = row_storage(problem_, grid_, block_rows);
-    const std::uint64_t first = storage.begin(index(one.tile)) / shape_.bytes();
-    return add_buffer(
-        one, name, storage.bytes_on(index(one.tile)),
-        [&operand, first, width = std::uint64_t{grid_.columns} * grid_.z, type = shape_.type](
-            std::span<std::byte> into) { sparse::fill_rows(type, operand, width, first, into); });
+  /// A tile's bucket, an equal part of its partition's pool, is written anew before each run.
+  void add_pools() {
+    const bool alone = grid().z == 1;
+    const std::uint32_t each = alone ? s_->bytes.pool : s_->bytes.pool_slice;
+    s_->bucket = d_.array({"bucket",
+                           [all = tiles(), each](Tile tile) { return tile < all ? each : 0; },
+                           false,
+                           {},
+                           8,
+                           program::Category::tensors,
+                           [s = s_](Tile tile, std::span<std::byte> into, std::uint32_t run) {
+                             if (s->given != nullptr)
+                               s->fill_pool(tile, run, s->cell(tile).z, into);
+                           }});
+    const auto whole = [](const Parts& p, const Cell&) { return p.bytes.pool; };
+    if (s_->given != nullptr && s_->given->held)
+      s_->pools[0] = array("bucket pool", whole, [s = s_](Tile tile, std::span<std::byte> into) {
+        s->fill_pool(tile, *s->given->held, 0, into);
+      });
+    else
+      s_->pools[0] = alone ? s_->bucket : array("bucket pool", whole);
+    s_->pools[1] = array("bucket pool", whole);
+    s_->flags = array("flags", kFlagBytes);
+  }
+
+  void add_operands() {
+    const Buffers& bytes = s_->bytes;
+    s_->x_slice = dense("x", s_->problem.block_columns, &Given::x, &Parts::x_part);
+    s_->x = grid().x == 1 ? s_->x_slice : array("x", bytes.x);
+    if (shape().gradient) {
+      s_->y_slice = dense("yg", s_->problem.block_rows, &Given::yg, &Parts::yg_part);
+      s_->y = grid().y == 1 ? s_->y_slice : array("yg", bytes.y);
+    } else {
+      s_->y = array("partial results", bytes.y);
+    }
+    s_->received = array("received", [](const Parts& p, const Cell& cell) {
+      return (p.bytes.parts - 1) * p.share(cell).size() * kChunkBytes;
+    });
+  }
+
+  using PartOf = sparse::Chunked (Parts::*)(const Cell&) const;
+
+  /// What a cell gives to its column (row) of tiles; in layout natural it is made of rows.
+  BufferId dense(std::string_view name, std::uint32_t block_rows,
+                 const data::DenseOperand* Given::*operand, PartOf part) {
+    const auto bytes = [part](const Parts& p, const Cell& cell) {
+      return (p.*part)(cell).elements.size() * p.shape().bytes();
+    };
+    if (!shape().natural())
+      return array(name, bytes, [s = s_, operand, part](Tile tile, std::span<std::byte> into) {
+        const sparse::Chunked its = ((*s).*part)(s->cell(tile));
+        if (const data::DenseOperand* from = s->operand(operand))
+          sparse::fill_chunks(s->shape().type, *from, its, its.elements.begin, into);
+      });
+    const bool x = part == &Parts::x_part;
+    const BufferId blocks = array(name, bytes);
+    const BufferId panels = x && shape().x_depth() > 1 ? array("x panels", bytes) : blocks;
+    rows_in_.push_back({rows(x ? "x by rows" : "yg by rows", block_rows, operand), panels, part});
+    return blocks;
+  }
+
+  // --- steps -------------------------------------------------------------------------------------
+
+  /// Layout natural: rows become what tiles hold before the run in layout blocked.
+  void add_rows_in() {
+    d_.exchange(
+        "relayout x", tiles(),
+        [s = s_, all = rows_in_](Tile tile, Pulls& pulls) {
+          for (const RowsIn& one : all)
+            sparse::pull_panels(one.rows, ((*s).*one.part)(s->cell(tile)), one.panels, pulls);
+        },
+        [all = rows_in_](Tile tile) {
+          std::uint64_t sent = 0;
+          for (const RowsIn& one : all) sent += one.rows.storage.bytes_on(tile);
+          return sent;
+        });
+    if (shape().x_depth() > 1)
+      turn("relayout x", &Parts::x_part, rows_in_.front().panels, s_->x_slice,
+           sparse::Direction::to_blocks);
+  }
+
+  /// Results come to the rows where they are wanted.
+  void add_rows_out(BufferId wanted) {
+    BufferId panels = s_->results;
+    if (shape().y_depth() > 1) {
+      panels = array("result panels",
+                     [](const Parts& p, const Cell& cell) { return p.result_bytes(cell); });
+      turn("relayout y", &Parts::result_part, s_->results, panels, sparse::Direction::to_rows);
+    }
+    const sparse::RowArray to{row_storage(s_->problem, grid(), s_->problem.block_rows),
+                              shape().bytes(), wanted};
+    d_.exchange(
+        "relayout y", tiles(),
+        [s = s_, to, panels](Tile tile, Pulls& pulls) {
+          const auto holder = [&](std::uint64_t row, std::uint64_t column) -> sparse::Holder {
+            const Cell cell = s->holder(row, column);
+            return {s->grid().tile(cell), s->result_part(cell)};
+          };
+          sparse::pull_rows(to, s->width(), tile, panels, holder, pulls);
+        },
+        [s = s_](Tile tile) -> std::uint64_t { return s->result_bytes(s->cell(tile)); });
+  }
+
+  void turn(const char* step, PartOf part, BufferId from, BufferId to,
+            sparse::Direction direction) {
+    const sparse::Transposition code(
+        steps_, shape().type,
+        [s = s_, part](Tile tile) {
+          return tile < s->grid().tiles() ? ((*s).*part)(s->cell(tile))
+                                          : sparse::Chunked{{}, 1, 1, {}};
+        },
+        direction);
+    d_.compute(step, tiles(), [s = s_, part, code, from, to](Tile tile, Calls& calls) {
+      if (((*s).*part)(s->cell(tile)).elements.size() > 0) code.add(calls, tile, {from}, {to});
+    });
   }
 
   /// Partial results are cleared before the products add to them.
-  void add_products() {
-    ComputeSet set = products(work_, "multiply", 0);
-    if (!shape_.gradient) {
-      ComputeSet zero = zeros(work_, work_.measured ? set.name : "zero");
-      if (work_.measured) {
-        zero.vertices.insert(zero.vertices.end(), set.vertices.begin(), set.vertices.end());
-        set = std::move(zero);
-      } else {
-        work_.assembly.add_step(std::move(zero), false);
-      }
-    }
-    work_.assembly.add_step(std::move(set));
+  void add_products(bool whole) {
+    product_code_ = steps_.codelet(product_codelet(shape())).number;
+    const bool held = s_->given != nullptr && s_->given->held;
+    const auto multiply = product(0, held ? std::nullopt : std::optional(decided_.own));
+    if (shape().gradient) d_.measure(true);
+    if (shape().gradient) return d_.compute("multiply", tiles(), multiply);
+    const auto clear = [s = s_, &code = zeroing(steps_)](Tile /*tile*/, Calls& calls) {
+      calls.add(code, {s->bytes.y / kWord}, {{s->y}});
+    };
+    if (!whole) d_.compute("zero", tiles(), clear);
+    d_.measure(true);
+    d_.compute("multiply", tiles(), [clear, multiply, whole](Tile tile, Calls& calls) {
+      if (whole) clear(tile, calls);
+      multiply(tile, calls);
+    });
   }
 
-  const SpmmDynamic& workload_;
-  const Problem& problem_;
-  const Shape& shape_;
-  const Grid& grid_;
-  sparse::TileCode code_;
-  program::Program program_;
-  sparse::Assembly assembly_;
-  Work work_;
+  /// What is for a tile in the pool that it holds on this side; without cycles it is run to be
+  /// timed.
+  [[nodiscard]] std::function<void(Tile, Calls&)> product(
+      int side, std::optional<std::uint64_t> cycles) const {
+    return [s = s_, code = product_code_, cycles, side](Tile tile, Calls& calls) {
+      const PoolPlaces places{s->pools[side], s->x, s->y, s->flags};
+      program::Vertex vertex =
+          spmm_dynamic::product(code, s->pool, s->bytes.meta, s->cell(tile), places);
+      if (cycles)
+        calls.add(std::move(vertex), *cycles);
+      else
+        calls.add(std::move(vertex));
+    };
+  }
+
+  /// What spilled into other partitions' pools: the pools travel along y and along x as long as
+  /// tiles' flags say so, and tiles compute what is for them where they are. Pools travel in pairs
+  /// of steps, so that they end in buffer 0. Gradients go home again, the way they came.
+  void add_propagation() {
+    const std::uint32_t y_turns = decided_.y_steps / 2;
+    const std::uint32_t first = grid().x > 1 ? ceil_div(y_turns, 2U) : y_turns;
+    const std::uint32_t rounds = grid().x > 1 ? decided_.x_steps / 2 : std::min(y_turns, 1U);
+    loop("spilled", Flag::spilled, rounds, [&] {
+      along_y(0, first);
+      if (grid().x == 1) return;
+      step(&Cell::x, 0);
+      along_y(1, y_turns - first);
+      step(&Cell::x, 1);
+    });
+    if (!shape().gradient) return;
+    compare();
+    go_home(&Cell::y, "away along y", Flag::away_along_y, decided_.y_steps);
+    go_home(&Cell::x, "away along x", Flag::away_along_x, decided_.x_steps);
+  }
+
+  /// Two steps a test, as long as a pool holds something for the part of the rows where it is.
+  void along_y(int side, std::uint32_t turns) {
+    if (grid().y == 1) return;
+    loop("spilled here", Flag::spilled_here, turns, [&] {
+      step(&Cell::y, side);
+      step(&Cell::y, 1 - side);
+    });
+  }
+
+  using Along = std::uint32_t Cell::*;
+  [[nodiscard]] std::uint32_t length(Along along) const {
+    return along == &Cell::x ? grid().x : grid().y;
+  }
+
+  /// Every pool goes to the tile before its own, which computes what is for it.
+  void step(Along along, int from) {
+    shift(along, from, 1);
+    d_.compute("multiply spilled", tiles(), product(1 - from, decided_.spilled));
+  }
+
+  /// Every tile takes the pool of the tile `ahead` of it, from one buffer into the other.
+  void shift(Along along, int from, std::uint32_t ahead) {
+    d_.exchange(along == &Cell::x ? "shift x" : "shift y", tiles(),
+                [s = s_, along, from, ahead, all = length(along)](Tile tile, Pulls& pulls) {
+                  Cell at = s->cell(tile);
+                  at.*along = (at.*along + ahead) % all;
+                  pulls.push_back(
+                      {{s->pools[1 - from]}, s->grid().tile(at), {s->pools[from]}, s->bytes.pool});
+                });
+  }
+
+  /// The way back, in pairs of steps as the way out, so that both buffers come out even.
+  void go_home(Along along, const char* name, Flag flag, std::uint32_t steps) {
+    const std::uint32_t all = length(along);
+    if (all == 1) return;
+    loop(name, flag, turns_home(steps, all), [&] {
+      shift(along, 0, all - 1);
+      shift(along, 1, all - 1);
+      compare();
+    });
+  }
+
+  void compare() {
+    const std::uint32_t codelet = steps_.codelet("pool_away").number;
+    const auto vertex = [codelet](const Cell& home, Place pool, Place flags) -> program::Vertex {
+      return {{}, codelet, program::Executor::supervisor, 0, {pool, home.x, home.y, flags}};
+    };
+    const plan::Function& code =
+        d_.function({"pool_away",
+                     {},
+                     [vertex](const plan::Sizes&, std::span<const Place> at) {
+                       return vertex({}, at[0], at[1]);
+                     },
+                     [](const plan::Sizes&) { return std::vector<std::uint64_t>(2, kFlagBytes); }});
+    d_.compute("compare with home", tiles(), [s = s_, vertex, &code](Tile tile, Calls& calls) {
+      const Place home{s->pools[0], kHomeOffset};
+      calls.add(vertex(s->cell(tile), home, s->flag(Flag::away_along_y)), code, {});
+    });
+  }
+
+  /// The tiles of a partition agree, so one of each is asked.
+  template <class Body>
+  void loop(const std::string& name, Flag flag, std::uint32_t turns, const Body& body) {
+    std::vector<Tile> asked;
+    for (Tile tile = 0; tile < tiles(); ++tile)
+      if (s_->cell(tile).z == 0) asked.push_back(tile);
+    d_.while_any(name, std::move(asked), s_->flag(flag), turns, body);
+  }
+
+  /// Partial results are sent to those who add them up, added and packed.
+  void add_sums() {
+    const bool adds = s_->bytes.parts > 1;
+    const bool packs = shape().mixed();
+    if (adds || !packs)
+      d_.exchange("send partial results", tiles(),
+                  [s = s_](Tile tile, Pulls& pulls) { s->pull_partials(tile, pulls); });
+    if (!adds && !packs) return;
+    const plan::Function* adding = adds ? &dense_.adding(shape().partials) : nullptr;
+    const plan::Function* packing = packs ? &dense_.packing() : nullptr;
+    d_.compute("add", tiles(), [s = s_, adding, packing](Tile tile, Calls& calls) {
+      const Interval share = s->share(s->cell(tile));
+      if (share.size() == 0) return;
+      const Place own = s->partial(share.begin);
+      if (adding != nullptr)
+        calls.add(*adding, {share.size(), s->bytes.parts - 1},
+                  {own, {s->received}, packing != nullptr ? own : Place{s->results}});
+      if (packing != nullptr) calls.add(*packing, {share.size()}, {own, {s->results}});
+    });
+  }
+
+  struct RowsIn {
+    sparse::RowArray rows;
+    BufferId panels;
+    PartOf part;
+  };
+
+  plan::Description& d_;
+  sparse::Statement steps_;
+  std::shared_ptr<Arrays> s_;
+  Decided decided_;
+  gemm::Functions dense_;
+  std::vector<RowsIn> rows_in_;  ///< layout natural: X, Yg
+  std::uint32_t product_code_ = 0;
 };
 
-void add_distribution(Work& work) {
-  const Grid& grid = work.grid();
-  Exchange exchange{"distribute", {}};
-  const auto send = [&](BufferId from, Interval words, std::uint32_t takers, const auto& taker) {
-    Copy copy{{from}, word(words.size()) * kWord, {}};
-    for (std::uint32_t i = 0; i < takers; ++i)
-      copy.destinations.push_back({taker(i), word(words.begin) * kWord});
-    if (copy.bytes != 0) exchange.copies.push_back(std::move(copy));
-  };
-  for (const Cell& one : work.cells) {
-    const std::uint64_t slice = work.bytes.pool_slice / kWord;
-    if (grid.z > 1)
-      send(one.bucket, {one.z * slice, (one.z + 1) * slice}, grid.z,
-           [&](std::uint32_t z) { return work.cells.at(one.x, one.y, z).pool[0]; });
-    if (grid.x > 1)
-      send(one.x_slice, work.bytes.x_part(grid.x, one.x), grid.x,
-           [&](std::uint32_t x) { return work.cells.at(x, one.y, one.z).x_rows; });
-    if (work.shape().gradient && grid.y > 1)
-      send(one.y_slice, work.bytes.y_part(grid.y, one.y), grid.y,
-           [&](std::uint32_t y) { return work.cells.at(one.x, y, one.z).y_rows; });
-  }
-  if (!exchange.copies.empty()) work.assembly.add_step(std::move(exchange), work.measured);
+}  // namespace
+
+BufferId state_program(plan::Description& description, const Parts& parts,
+                       const sparse::TileCode& code, const Decided& decided,
+                       const std::shared_ptr<const Given>& given) {
+  return Statement(description, parts, code, decided, given).state();
 }
 
-std::vector<std::byte> SpmmDynamic::pool_bytes(std::uint32_t run, std::uint32_t x,
-                                               std::uint32_t y) const {
-  const Buffers sizes(problem_, plan_.pool);
-  const sparse::BlockMatrix& w = patterns_[run];
-  std::vector<std::byte> bytes(sizes.pool);
-  const std::vector<std::uint16_t> lists = pool_lists(w, plan_.pool, packings_[run], x, y);
-  std::memcpy(bytes.data(), lists.data(), sizeof(lists.front()) * lists.size());
-  const Pool& pool = packings_[run].pools[x + std::size_t{y} * plan_.pool.grid.x];
-  if (!problem_.shape.gradient)
-    write_values(plan_.pool, pool, w, std::span(bytes).subspan(sizes.meta));
-  return bytes;
+std::vector<Tile> representatives(const Grid& grid) {
+  const std::uint32_t alike = grid.alike();
+  if (alike % 2 == 1 && alike > 1) return {0, alike - 1};
+  return {0};
 }
-
-program::Program SpmmDynamic::build() const { return Builder(*this).build(); }
 
 }  // namespace tessera::spmm_dynamic

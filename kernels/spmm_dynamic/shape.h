@@ -20,6 +20,12 @@ enum class Pass : std::uint8_t {
   grad_values  ///< Wg = Yg X^T at the places of W's blocks
 };
 
+/// Which steps are measured.
+enum class Region : std::uint8_t {
+  all,
+  multiply  ///< without distribution, clearing and sums
+};
+
 constexpr std::uint32_t kWord = 8;            ///< bytes: the unit of places in bucket lists
 constexpr std::uint64_t kMostPlace = 0xffff;  ///< in those
 constexpr std::uint32_t kPassBytes =
@@ -49,8 +55,13 @@ enum class Neighbours : std::uint8_t {
   share_nothing  ///< by x, then z, then y: what share_x is for the product with W^T
 };
 
-/// How block rows, block columns and columns of X are cut: cell (x, y, z) works on part x of the
-/// block rows, y of the block columns, z of the columns.
+/// A tile's place in a grid: it works on part x of the block rows, y of the block columns, z of the
+/// columns.
+struct Cell {
+  std::uint32_t x = 0, y = 0, z = 0;
+};
+
+/// How block rows, block columns and columns of X are cut.
 struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -60,22 +71,34 @@ struct Grid {
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
   [[nodiscard]] std::uint32_t partitions() const { return x * y; }
-  [[nodiscard]] TileId tile(std::uint32_t i, std::uint32_t j, std::uint32_t k) const {
+  [[nodiscard]] std::uint32_t tile(const Cell& of) const {
     switch (neighbours) {
       case Neighbours::share_x:
-        return TileId{(j * z + k) * x + i};
+        return (of.y * z + of.z) * x + of.x;
       case Neighbours::share_pool:
-        return TileId{(i * y + j) * z + k};
+        return (of.x * y + of.y) * z + of.z;
       case Neighbours::share_nothing:
-        return TileId{(i * z + k) * y + j};
+        return (of.x * z + of.z) * y + of.y;
     }
-    return TileId{};
+    return 0;
   }
-  /// Whether tiles with neighbouring numbers take the same rows of X, the same pool.
-  [[nodiscard]] bool shares_x() const { return neighbours == Neighbours::share_x && x > 1; }
-  [[nodiscard]] bool shares_pool() const {
-    return neighbours == Neighbours::share_pool || (neighbours == Neighbours::share_x && x == 1) ||
-           (neighbours == Neighbours::share_nothing && y == 1);
+  [[nodiscard]] Cell cell(std::uint32_t tile) const {
+    switch (neighbours) {
+      case Neighbours::share_x:
+        return {tile % x, tile / x / z, tile / x % z};
+      case Neighbours::share_pool:
+        return {tile / z / y, tile / z % y, tile % z};
+      case Neighbours::share_nothing:
+        return {tile / y / z, tile % y, tile / y % z};
+    }
+    return {};
+  }
+  /// Tiles with neighbouring numbers that differ in one coordinate.
+  [[nodiscard]] std::uint32_t alike() const {
+    const Cell sizes = neighbours == Neighbours::share_x      ? Cell{x, z, y}
+                       : neighbours == Neighbours::share_pool ? Cell{z, y, x}
+                                                              : Cell{y, z, x};
+    return sizes.x > 1 ? sizes.x : sizes.y > 1 ? sizes.y : sizes.z;
   }
   /// Of the same tiles for the product with W^T.
   [[nodiscard]] Grid transposed() const {

@@ -9,7 +9,7 @@
 #include "kernels/sparse/operand/room.h"
 #include "kernels/sparse/operand/sources.h"
 #include "kernels/sparse/published/policy.h"
-#include "kernels/spmm_dynamic/cost.h"
+#include "kernels/spmm_dynamic/pricer.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 
@@ -79,6 +79,7 @@ Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix
   if (options.plan.algorithm == Algorithm::published)
     problem.list_room = sparse::published::Policy::list_room();
   problem.transposed = options.pass == Pass::grad_input;
+  problem.region = options.region;
   return problem;
 }
 
@@ -119,9 +120,9 @@ void describe(config::Fields& fields, Pinned& plan) {
       {"algorithm",
        "published: planned for nonzeros that lie evenly and products with W and W^T in "
        "turn, as the published planner does; best: for this product with uniform patterns, "
-       "the fullest partition and what spills from it, or as published where the given patterns "
-       "are faster so; given: for the very patterns that are "
-       "given"},
+       "the fullest partition and what spills from it: of the best few, the published one among "
+       "them, the one that is fastest with the given patterns; given: for the very patterns that "
+       "are given"},
       plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
@@ -204,8 +205,10 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
       problem_(problem_of(options, patterns_, costs.machine())) {
   for (std::size_t i = 0; i < patterns_.size(); ++i)
     require_within(patterns_[i], i, problem_.max_blocks, options_);
-  Cost cost(problem_.shape, costs);
-  plan_ = make_plan(problem_, options.plan, cost, patterns_);
+  Pricer pricer(problem_.shape, costs);
+  Problem whole = problem_;
+  whole.region = Region::all;
+  plan_ = make_plan(whole, options.plan, pricer, patterns_);
   const nlohmann::ordered_json plan = config::resolved(printed());
   require_printed(options.plan, plan);
   // Of all runs, for the very patterns.
@@ -213,7 +216,7 @@ SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix
   std::uint64_t nonzeros = 0;
   for (const sparse::BlockMatrix& w : patterns_) {
     packings_.push_back(pack(w, plan_.pool));
-    prediction += cost.predict(problem_, plan_.pool, w, packings_.back());
+    prediction += pricer.predict(problem_, plan_.pool, w, packings_.back());
     nonzeros += w.nonzeros;
   }
   const sparse::Shape& shape = problem_.shape;

@@ -5,21 +5,14 @@
 #include <vector>
 
 #include "kernels/sparse/operand/weights.h"
-#include "kernels/spmm_dynamic/plan.h"
+#include "kernels/spmm_dynamic/program.h"
 #include "sim/config/fields.h"
-#include "sim/data/dense_operand.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// The workload `spmm_dynamic`: products with a sparse W of which only the most nonzeros are known
 /// when the program is built.
 namespace tessera::spmm_dynamic {
-
-/// Which steps are measured.
-enum class Region : std::uint8_t {
-  all,
-  multiply  ///< without distribution, clearing and sums
-};
 
 struct Options {
   sparse::WeightOptions weights;
@@ -39,8 +32,6 @@ struct Options {
 };
 void describe(config::Fields& fields, Pinned& plan);
 void describe(config::Fields& fields, Options& options);
-
-struct Work;
 
 /// Problem, plan and everything derived from them, fixed at construction.
 class SpmmDynamic : public Workload {
@@ -65,17 +56,16 @@ class SpmmDynamic : public Workload {
   [[nodiscard]] const Plan& chosen() const { return plan_; }
 
  private:
-  friend class Builder;
   /// The plan as it is printed and can be pinned.
   [[nodiscard]] Pinned printed() const;
-  /// What the tiles of partition (x, y) hold together before a run: lists and values.
-  [[nodiscard]] std::vector<std::byte> pool_bytes(std::uint32_t run, std::uint32_t x,
-                                                  std::uint32_t y) const;
   [[nodiscard]] CheckResult check_values(std::span<const float> found, std::uint32_t run,
                                          HostThreads& threads) const;
-  /// Declares what users know; `work`: as the program was put together.
-  void add_tensors(program::Program& program, const Work& work) const;
-  void add_values(program::Program& program, const Work& work, std::uint32_t run) const;
+  /// Declare what users know.
+  void add_results(plan::Description& description, const std::shared_ptr<const Parts>& parts,
+                   program::BufferId results) const;
+  void add_values(plan::Description& description, const std::shared_ptr<const Parts>& parts,
+                  program::BufferId results) const;
+  void add_given(program::Program& program) const;
   [[nodiscard]] std::string result_name(std::uint32_t run) const;
   /// The same of a run, where there are several: "Y.1".
   [[nodiscard]] std::string name_of(const std::string& tensor, std::uint32_t run) const;

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
-#include "kernels/spmm_dynamic/steps.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::spmm_dynamic {
 
 using program::Role;
-using program::TensorPart;
 
 std::string SpmmDynamic::result_name(std::uint32_t run) const {
   switch (options_.pass) {
@@ -26,78 +25,90 @@ std::string SpmmDynamic::name_of(const std::string& tensor, std::uint32_t run) c
   return runs() == 1 ? tensor : fmt::format("{}.{}", tensor, run);
 }
 
-void SpmmDynamic::add_tensors(program::Program& program, const Work& work) const {
+void SpmmDynamic::add_results(plan::Description& description,
+                              const std::shared_ptr<const Parts>& parts,
+                              program::BufferId results) const {
   const Shape& shape = problem_.shape;
-  const bool forward = options_.pass == Pass::forward;
-  std::vector<TensorPart> parts;
-  std::vector<sparse::Chunked> chunks;
-  const kernels::EvenStorage rows = row_storage(problem_, work.grid(), problem_.block_rows);
-  for (const Cell& one : work.cells) {
-    const std::uint32_t t = index(one.tile);
-    sparse::Chunked part = work.y_part(one);
-    if (shape.natural()) {
-      const std::uint64_t first = rows.begin(t) / shape.bytes();
-      part = {{first, first + rows.bytes_on(t) / shape.bytes()},
-              1,
-              std::uint64_t{work.grid().columns} * work.grid().z,
-              {0, rows.bytes()}};
-    }
-    chunks.push_back(part);
-    parts.push_back({{work.results[t]}, word(part.elements.size() * shape.bytes())});
-  }
+  if (shape.gradient) return add_values(description, parts, results);
+  const kernels::EvenStorage rows = row_storage(problem_, parts->grid(), problem_.block_rows);
+  const auto part = [parts, rows](std::size_t tile) -> sparse::Chunked {
+    if (!parts->rows_wanted()) return parts->result_part(parts->cell(word(tile)));
+    const std::uint64_t first = rows.begin(tile) / parts->shape().bytes();
+    return {{first, first + rows.bytes_on(tile) / parts->shape().bytes()},
+            1,
+            parts->width(),
+            {0, rows.bytes()}};
+  };
+  const Role role = options_.pass == Pass::forward ? Role::result : Role::gradient;
   for (std::uint32_t run = 0; run < runs(); ++run) {
-    if (shape.gradient) {
-      add_values(program, work, run);
-      continue;
-    }
-    const std::string name = result_name(run);
-    program::Tensor tensor =
-        sparse::tensor_of({name, forward ? Role::result : Role::gradient, shape.type,
-                           patterns_[run].rows, options_.n},
-                          parts, [chunks](std::size_t part) { return chunks[part]; });
+    program::Tensor tensor = sparse::tensor_of(
+        {result_name(run), role, shape.type, patterns_[run].rows, options_.n}, {}, part);
     tensor.run = run;
-    program.add_tensor(std::move(tensor));
-    sparse::add_given(program, {name_of(forward ? "W" : "WT", run), Role::weights, shape.type, run},
-                      patterns_[run]);
+    description.tensor(
+        {tensor, results, tensor.runs, [part, size = shape.bytes()](plan::Tile tile) {
+           return part(tile).elements.size() * size;
+         }});
+  }
+}
+
+/// A cell holds a stretch of the values of its partition's pool, unit after unit.
+void SpmmDynamic::add_values(plan::Description& description,
+                             const std::shared_ptr<const Parts>& parts,
+                             program::BufferId results) const {
+  for (std::uint32_t run = 0; run < runs(); ++run) {
+    const sparse::BlockMatrix& w = patterns_[run];
+    program::Tensor tensor{
+        result_name(run), Role::gradient, problem_.shape.type, {w.blocks(), w.block, w.block}};
+    tensor.run = run;
+    const auto runs_of = [this, parts, run, area = std::uint64_t{w.block} * w.block](
+                             plan::Tile tile, program::Runs& into) {
+      const Cell at = parts->cell(tile);
+      const Interval elements = parts->result_part(at).elements;
+      for_each_unit(
+          plan_.pool, packings_[run].pools[at.y * parts->grid().x + at.x],
+          [&](std::uint32_t unit, std::uint64_t e) {
+            const std::uint64_t first = std::max(unit * area, elements.begin);
+            const std::uint64_t end = std::min((unit + 1) * area, elements.end);
+            if (first < end)
+              into.add({first - elements.begin, e * area + first - unit * area, end - first, 1});
+          });
+    };
+    description.tensor({std::move(tensor), results, runs_of});
+  }
+}
+
+/// What the host gave, and where gradients of values lie in W.
+void SpmmDynamic::add_given(program::Program& program) const {
+  const Shape& shape = problem_.shape;
+  for (std::uint32_t run = 0; run < runs(); ++run) {
+    if (shape.gradient)
+      sparse::add_pattern(program, {name_of("Wg", run), Role::gradient, shape.type, run},
+                          patterns_[run]);
+    else
+      sparse::add_given(program,
+                        {name_of(options_.pass == Pass::forward ? "W" : "WT", run), Role::weights,
+                         shape.type, run},
+                        patterns_[run]);
   }
   program.add_tensor(
       data::tensor_of(options_.pass == Pass::grad_input ? "Yg" : "X", x_, shape.type));
   if (shape.gradient) program.add_tensor(data::tensor_of("Yg", yg_, shape.type));
 }
 
-/// A cell holds a stretch of the values of its partition's pool, unit after unit.
-void SpmmDynamic::add_values(program::Program& program, const Work& work, std::uint32_t run) const {
-  const sparse::BlockMatrix& w = patterns_[run];
-  const Shape& shape = problem_.shape;
-  struct Values {
-    std::uint32_t pool;
-    Interval elements;
+program::Program SpmmDynamic::build() const {
+  plan::Description description(tiles_);
+  const auto parts = std::make_shared<const Parts>(problem_, plan_.pool);
+  const sparse::TileCode code;
+  const auto given = std::make_shared<Given>();
+  given->x = &x_;
+  given->yg = &yg_;
+  given->pool = [this, parts](std::uint32_t run, std::uint32_t x, std::uint32_t y) {
+    return pool_bytes(parts->bytes, plan_.pool, patterns_[run], packings_[run], x, y);
   };
-  std::vector<Values> held;
-  program::Tensor tensor{
-      result_name(run), Role::gradient, shape.type, {w.blocks(), w.block, w.block}};
-  tensor.run = run;
-  for (const Cell& one : work.cells) {
-    const Interval chunks = work.bytes.share(one.y, one.z);
-    const std::uint64_t each = kChunkBytes / shape.partial_bytes();
-    held.push_back({one.y * work.grid().x + one.x, {chunks.begin * each, chunks.end * each}});
-    tensor.parts.push_back(
-        {{work.results[index(one.tile)]}, word(held.back().elements.size() * shape.bytes())});
-  }
-  tensor.runs = [this, run, held, area = std::uint64_t{w.block} * w.block](std::size_t part,
-                                                                           program::Runs& runs) {
-    const Interval elements = held[part].elements;
-    for_each_unit(
-        plan_.pool, packings_[run].pools[held[part].pool],
-        [&](std::uint32_t unit, std::uint64_t e) {
-          const std::uint64_t first = std::max(unit * area, elements.begin);
-          const std::uint64_t end = std::min((unit + 1) * area, elements.end);
-          if (first < end)
-            runs.add({first - elements.begin, e * area + first - unit * area, end - first, 1});
-        });
-  };
-  program.add_tensor(std::move(tensor));
-  sparse::add_pattern(program, {name_of("Wg", run), Role::gradient, shape.type, run}, w);
+  add_results(description, parts, state_program(description, *parts, code, {}, given));
+  program::Program program = plan::lower(description);
+  add_given(program);
+  return program;
 }
 
 }  // namespace tessera::spmm_dynamic

@@ -1,6 +1,6 @@
-#include "kernels/spmm_dynamic/worker_parts.h"
-
 #include <algorithm>
+
+#include "kernels/spmm_dynamic/bucket.h"
 
 namespace tessera::spmm_dynamic {
 

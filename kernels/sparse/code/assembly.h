@@ -9,22 +9,11 @@
 #include <vector>
 
 #include "kernels/gemm/vertices.h"
-#include "kernels/layout.h"
-#include "sim/elf/codelet.h"
+#include "kernels/sparse/code/statement.h"
 #include "sim/program/program.h"
 
 /// A program while it is put together.
 namespace tessera::sparse {
-
-using kernels::EvenStorage;
-using program::BufferId;
-using program::Place;
-
-/// The tile code of this folder and of gemm's.
-struct TileCode {
-  elf::KernelCode sparse{"sparse/code"};
-  elf::KernelCode gemm{"gemm"};
-};
 
 class Assembly {
  public:

@@ -24,18 +24,35 @@ SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, D
   return {blocks_at, rows_at, half(last - first), position, next, row, 8, 0};
 }
 
-/// Calls visit(element of the matrix by rows, elements, element of what the tile holds) for each
-/// row of each panel.
-template <class Visit>
-void for_panel_rows(const Chunked& part, const Visit& visit) {
-  for (const Panel& panel : panels_of(part)) {
-    for (std::uint64_t i = 0; i < part.depth; ++i) {
-      const std::uint64_t row = part.rows.begin + panel.row + i;
-      if (row >= part.rows.end) break;
-      visit(row * part.width + part.column + panel.begin, panel.width(),
-            panel.offset + i * panel.width());
-    }
+/// The panel of `part` that a position, of `depth` elements, is in.
+Panel panel_at(const Chunked& part, std::uint64_t position) {
+  const std::uint64_t line = position / part.columns * part.columns;
+  std::uint64_t begin = std::max(part.elements.begin / part.depth, line);
+  begin += (position - begin) / kWidest * kWidest;
+  const std::uint64_t end =
+      std::min({part.elements.end / part.depth, line + part.columns, begin + kWidest});
+  return {line / part.columns * part.depth, begin - line, end - line,
+          begin * part.depth - part.elements.begin};
+}
+
+const char* codelet_of(Type type) { return type == Type::f16 ? "transpose_f16" : "transpose_f32"; }
+
+std::vector<SquareRun> joined(const std::vector<std::vector<SquareRun>>& workers) {
+  std::vector<SquareRun> list;
+  for (const auto& runs : workers) list.insert(list.end(), runs.begin(), runs.end());
+  return list;
+}
+
+std::vector<program::Argument> arguments_of(const std::vector<std::vector<SquareRun>>& workers,
+                                            Place from, Place to, BufferId lists) {
+  std::vector<program::Argument> arguments{from, to};
+  std::size_t first = 0;
+  for (const auto& runs : workers) {
+    arguments.emplace_back(Place{lists, word(first * sizeof(SquareRun))});
+    arguments.emplace_back(word(runs.size()));
+    first += runs.size();
   }
+  return arguments;
 }
 
 }  // namespace
@@ -60,15 +77,9 @@ void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width
 
 std::vector<Panel> panels_of(const Chunked& part) {
   std::vector<Panel> panels;
-  const std::uint64_t depth = part.depth;
-  for (std::uint64_t at = part.elements.begin; at < part.elements.end;) {
-    const std::uint64_t begin = at / depth % part.columns;
-    const std::uint64_t width =
-        std::min({part.columns - begin, (part.elements.end - at) / depth, kWidest});
-    panels.push_back(
-        {at / depth / part.columns * depth, begin, begin + width, at - part.elements.begin});
-    at += width * depth;
-  }
+  for (std::uint64_t at = part.elements.begin / part.depth; at < part.elements.end / part.depth;
+       at += panels.back().width())
+    panels.push_back(panel_at(part, at));
   return panels;
 }
 
@@ -95,6 +106,34 @@ std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uin
   return runs;
 }
 
+void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, plan::Pulls& pulls) {
+  const std::uint64_t size = rows.bytes;
+  for_panel_rows(part, [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
+    pull(pulls, {panels, word(to * size)}, rows.storage, rows.array, from * size,
+         (from + count) * size);
+  });
+}
+
+void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
+               const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
+               plan::Pulls& pulls) {
+  const std::uint64_t begin = rows.storage.begin(tile) / rows.bytes;
+  const std::uint64_t end = begin + rows.storage.bytes_on(tile) / rows.bytes;
+  for (std::uint64_t at = begin, next = 0; at < end; at = next) {
+    const auto [from, part] = holder_of(at / width, at % width);
+    const std::uint64_t row = at / width - part.rows.begin;
+    const std::uint64_t column = at % width - part.column;
+    const Panel panel = panel_at(part, row / part.depth * part.columns + column);
+    next = std::min(end, at + panel.end - column);
+    const std::uint64_t held =
+        panel.offset + (row - panel.row) * panel.width() + column - panel.begin;
+    pulls.push_back({{rows.array, word((at - begin) * rows.bytes)},
+                     from,
+                     {panels, word(held * rows.bytes)},
+                     word((next - at) * rows.bytes)});
+  }
+}
+
 void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,
                     BufferId panels) {
   const std::uint64_t size = rows.shape.bytes();
@@ -119,19 +158,24 @@ void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape
                        TileId tile, const Chunked& part, Place from, Place to,
                        Direction direction) {
   const auto workers = transpositions(part, shape.bytes(), direction, assembly.contexts());
-  std::vector<SquareRun> list;
-  for (const auto& runs : workers) list.insert(list.end(), runs.begin(), runs.end());
-  const BufferId lists = assembly.list(index(tile), list, "squares");
-  std::vector<program::Argument> arguments{from, to};
-  std::size_t first = 0;
-  for (const auto& runs : workers) {
-    arguments.emplace_back(Place{lists, word(first * sizeof(SquareRun))});
-    arguments.emplace_back(word(runs.size()));
-    first += runs.size();
-  }
-  const std::string name = shape.type == Type::f16 ? "transpose_f16" : "transpose_f32";
-  set.vertices.push_back(
-      {tile, assembly.codelet(name), program::Executor::all_workers, 0, std::move(arguments)});
+  const BufferId lists = assembly.list(index(tile), joined(workers), "squares");
+  set.vertices.push_back({tile, assembly.codelet(codelet_of(shape.type)),
+                          program::Executor::all_workers, 0,
+                          arguments_of(workers, from, to, lists)});
+}
+
+Transposition::Transposition(const Statement& statement, Type type,
+                             std::function<Chunked(Tile)> part, Direction direction)
+    : runs_([type, part = std::move(part), direction, workers = statement.contexts](Tile tile) {
+        return transpositions(part(tile), data::element_bytes(type), direction, workers);
+      }),
+      code_(statement.codelet(codelet_of(type))),
+      squares_(statement.list(
+          "squares", [runs = runs_](Tile tile) { return joined(runs(tile)).size(); },
+          [runs = runs_](Tile tile) { return joined(runs(tile)); })) {}
+
+void Transposition::add(plan::Calls& calls, Tile tile, Place from, Place to) const {
+  calls.add(code_.call(arguments_of(runs_(tile), from, to, squares_)));
 }
 
 }  // namespace tessera::sparse

@@ -67,6 +67,53 @@ enum class Direction : std::uint8_t { to_blocks, to_rows };
 std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uint32_t bytes,
                                                    Direction direction, std::uint32_t workers);
 
+/// Calls that turn one tile's panels to chunks or back. Their lists lie in an array of those tiles
+/// of which `part` has elements.
+class Transposition {
+ public:
+  Transposition(const Statement& statement, Type type, std::function<Chunked(Tile)> part,
+                Direction direction);
+  void add(plan::Calls& calls, Tile tile, Place from, Place to) const;
+
+ private:
+  std::function<std::vector<std::vector<SquareRun>>(Tile)> runs_;  ///< by worker
+  Codelet code_;
+  BufferId squares_;
+};
+
+/// Calls visit(element of the matrix by rows, elements, element of what the tile holds) for each
+/// row of each panel.
+template <class Visit>
+void for_panel_rows(const Chunked& part, const Visit& visit) {
+  for (const Panel& panel : panels_of(part)) {
+    for (std::uint64_t i = 0; i < part.depth; ++i) {
+      const std::uint64_t row = part.rows.begin + panel.row + i;
+      if (row >= part.rows.end) break;
+      visit(row * part.width + part.column + panel.begin, panel.width(),
+            panel.offset + i * panel.width());
+    }
+  }
+}
+
+/// Rows of a matrix as they are given or wanted, in an array of a description.
+struct RowArray {
+  EvenStorage storage;
+  std::uint32_t bytes;  ///< of an element
+  BufferId array;
+};
+/// The rows of `part`'s panels come into `panels`.
+void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, plan::Pulls& pulls);
+
+/// The tile whose part of a matrix has an element.
+struct Holder {
+  Tile tile;
+  Chunked part;
+};
+/// What a tile has of the rows, of `width` elements each, comes out of the holders' panels.
+void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
+               const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
+               plan::Pulls& pulls);
+
 /// Rows of a matrix as they are given or wanted: by tile, `shape` says of what type.
 struct Rows {
   const Shape& shape;

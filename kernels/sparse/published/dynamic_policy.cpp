@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "kernels/sparse/published/policy.h"
-#include "kernels/spmm_dynamic/planner.h"
+#include "kernels/spmm_dynamic/pricer.h"
 
 namespace tessera::sparse::published {
 
@@ -37,68 +37,105 @@ std::uint64_t list_words(const spmm_dynamic::Problem& problem, const PoolShape& 
   return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
 }
 
+/// What it expects of the fullest partition: nonzeros lie evenly, and none spills.
+Load even_load(const spmm_dynamic::Problem& problem, const Grid& grid) {
+  const double mean = static_cast<double>(problem.max_blocks) / grid.partitions();
+  return {spilling_load(problem, grid, mean).own, {}, 0, 0};
+}
+
+/// What it adds to the time of a product. It takes clearing partial results for a cycle an element
+/// (its zeroPartialsCycles computes another number and drops it; papers.md 1a), and counts the part
+/// that a tile adds up itself as received.
+std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& pool,
+                        const MachineConfig& machine) {
+  const Buffers bytes(problem, pool);
+  const std::uint64_t own = std::uint64_t{bytes.part_chunks()} * kChunkBytes;
+  return bytes.y / problem.shape.partial_bytes() +
+         (bytes.parts > 1 ? own / machine.fabric.receive_bytes_per_cycle : 0);
+}
+
+/// The product with W^T on the same tiles, and what is overrated of both.
+class Beside {
+ public:
+  Beside(const spmm_dynamic::Problem& problem, Pricer& pricer)
+      : problem_(problem), other_(transposed(problem)), pricer_(pricer) {}
+
+  /// Whether there is room for its lists.
+  [[nodiscard]] bool allows(const Grid& grid) {
+    return pricer_.pool(other_, grid.transposed()).has_value();
+  }
+  [[nodiscard]] Plans::Beside counted() {
+    return {
+        [this](const Grid& grid) {
+          return both_overrated(grid) +
+                 pricer_.bound(other_, pool(grid), even_load(other_, grid.transposed()));
+        },
+        [this](const Grid& grid) {
+          return both_overrated(grid) +
+                 pricer_.predict(other_, pool(grid), even_load(other_, grid.transposed())).cycles;
+        },
+        [this](const Grid& grid) {
+          return pricer_.bytes(other_, pool(grid), even_load(other_, grid.transposed()));
+        }};
+  }
+
+ private:
+  [[nodiscard]] PoolShape pool(const Grid& grid) {
+    return *pricer_.pool(other_, grid.transposed());
+  }
+  [[nodiscard]] std::uint64_t both_overrated(const Grid& grid) {
+    const MachineConfig& machine = pricer_.machine();
+    return overrated(problem_, pool_of(problem_, grid, machine.tile.contexts), machine) +
+           overrated(other_, pool(grid), machine);
+  }
+
+  const spmm_dynamic::Problem& problem_;
+  spmm_dynamic::Problem other_;
+  Pricer& pricer_;
+};
+
 /// For nonzeros that lie evenly, of which nothing spills. It serves products with W and with W^T in
 /// turn, of which it minimises the sum (poplibs popsparse/MatMulUtils.cpp: doGradAPass is always
 /// set). No two of its numbers of parts have parts of the same size, and all parts of the columns
 /// are of one size.
-class EvenSearch final : public Search {
- public:
-  using Search::Search;
-
- protected:
-  [[nodiscard]] Load expected(const spmm_dynamic::Problem& problem,
-                              const Grid& grid) const override {
-    const double mean = static_cast<double>(problem.max_blocks) / grid.partitions();
-    return {spilling_load(problem, grid, mean).own, {}, 0, 0};
-  }
-
-  using Search::consider;
-  void consider(std::uint32_t x, std::uint32_t y, std::uint32_t most_z) override {
-    if (problem_.shape.gradient) {
-      Grid grid = grid_of(problem_, x, y, most_z);
-      grid.neighbours = Neighbours::share_pool;
-      return consider(grid, 0);
-    }
-    if (pinned_.x == 0 && !is_fewest(x, problem_.block_rows)) return;
-    if (pinned_.y == 0 && !is_fewest(y, problem_.block_columns)) return;
-    const std::uint32_t grains = ceil_div(problem_.n, column_grain(problem_.shape));
-    for (std::uint32_t z = pinned_.z != 0 ? most_z : 1; z <= most_z; ++z) {
-      if (pinned_.z == 0 && grains % z != 0) continue;
-      Grid grid = grid_of(problem_, x, y, z);
-      grid.neighbours = problem_.transposed ? Neighbours::share_nothing : Neighbours::share_x;
-      const spmm_dynamic::Problem other = transposed(problem_);
-      const PoolShape pool = pool_of(other, grid.transposed(), cost_.machine().tile.contexts);
-      if (!fits(other, pool, cost_.machine())) continue;
-      const std::uint64_t cycles = cost_.predict(other, pool, expected(other, pool.grid)).cycles;
-      consider(grid, cycles + overrated(problem_, grid) + overrated(other, pool.grid));
-    }
-  }
-
- private:
-  /// What it adds to the time of a product. It takes clearing partial results for a cycle an
-  /// element (its zeroPartialsCycles computes another number and drops it; papers.md 1a), and
-  /// counts the part that a tile adds up itself as received.
-  [[nodiscard]] std::uint64_t overrated(const spmm_dynamic::Problem& problem,
-                                        const Grid& grid) const {
-    const Buffers bytes(problem, pool_of(problem, grid, cost_.machine().tile.contexts));
-    const std::uint64_t own = std::uint64_t{bytes.part_chunks()} * kChunkBytes;
-    return bytes.y / problem.shape.partial_bytes() +
-           (bytes.parts > 1 ? own / cost_.machine().fabric.receive_bytes_per_cycle : 0);
-  }
-};
+std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned& pinned,
+                              Pricer& pricer) {
+  Beside beside(problem, pricer);
+  const bool both = !problem.shape.gradient;
+  Plans plans(problem, pricer, both ? beside.counted() : Plans::Beside{});
+  const auto add = [&](Grid grid, Neighbours neighbours) {
+    grid.neighbours = neighbours;
+    if (!both || beside.allows(grid)) plans.add(grid, even_load(problem, grid));
+  };
+  const std::uint32_t grains = ceil_div(problem.n, column_grain(problem.shape));
+  for_all_parts(problem, pinned, pricer.machine().tiles,
+                [&](std::uint32_t x, std::uint32_t y, std::uint32_t most_z) {
+                  if (!both) return add(grid_of(problem, x, y, most_z), Neighbours::share_pool);
+                  if (pinned.x == 0 && !is_fewest(x, problem.block_rows)) return;
+                  if (pinned.y == 0 && !is_fewest(y, problem.block_columns)) return;
+                  for (std::uint32_t z = pinned.z != 0 ? most_z : 1; z <= most_z; ++z)
+                    if (pinned.z != 0 || grains % z == 0)
+                      add(grid_of(problem, x, y, z),
+                          problem.transposed ? Neighbours::share_nothing : Neighbours::share_x);
+                });
+  std::optional<Plan> plan = plans.best();
+  if (plan)
+    plan->prediction = pricer.predict(problem, plan->pool, even_load(problem, plan->pool.grid));
+  return plan;
+}
 
 }  // namespace
 
 ListRoom Policy::list_room() { return list_words; }
 
 std::optional<Plan> Policy::dynamic_plan(const spmm_dynamic::Problem& problem,
-                                         const spmm_dynamic::Pinned& pinned, Cost& cost) const {
-  if (const std::optional<Plan> plan = EvenSearch(problem, pinned, cost).best()) return plan;
+                                         const spmm_dynamic::Pinned& pinned, Pricer& pricer) const {
+  if (const std::optional<Plan> plan = even_plan(problem, pinned, pricer)) return plan;
   // What does not fit its share of the memory may take it all: runPlanner of
   // popsparse/FullyConnectedPlan.cpp.
   spmm_dynamic::Problem relaxed = problem;
   relaxed.memory = 1;
-  return EvenSearch(relaxed, pinned, cost).best();
+  return even_plan(relaxed, pinned, pricer);
 }
 
 }  // namespace tessera::sparse::published

@@ -27,7 +27,7 @@ class Policy {
   /// The grid that it chooses for patterns given at run time, and the room of their lists.
   [[nodiscard]] std::optional<spmm_dynamic::Plan> dynamic_plan(const spmm_dynamic::Problem& problem,
                                                                const spmm_dynamic::Pinned& pinned,
-                                                               spmm_dynamic::Cost& cost) const;
+                                                               spmm_dynamic::Pricer& pricer) const;
   [[nodiscard]] static spmm_dynamic::ListRoom list_room();
 
   /// Bytes of a tile's SRAM that a plan may need.

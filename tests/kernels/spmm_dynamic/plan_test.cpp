@@ -196,7 +196,7 @@ TEST_SUITE("run") {
     CHECK(ceil_div(24U, ceil_div(24U, forward.y)) == forward.y);
     for (std::uint32_t i = 0; i < forward.x; ++i) {
       for (std::uint32_t j = 0; j < forward.y; ++j)
-        CHECK(forward.tile(i, j, forward.z - 1) == gradient.tile(j, i, forward.z - 1));
+        CHECK(forward.tile({i, j, forward.z - 1}) == gradient.tile({j, i, forward.z - 1}));
     }
   }
 

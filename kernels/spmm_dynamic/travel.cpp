@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/spmm_dynamic/worker_parts.h"
+#include "kernels/spmm_dynamic/bucket.h"
 
 namespace tessera::spmm_dynamic {
 
@@ -10,17 +10,18 @@ namespace {
 class Propagation {
  public:
   Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
-      : grid_(shape.grid), row_units_(shape.row_units), visits_(grid_.partitions()) {
+      : grid_(shape.grid), row_units_(shape.row_units) {
+    made_.visits.resize(grid_.partitions());
     for (std::uint32_t y = 0; y < grid_.y; ++y) {
       for (std::uint32_t x = 0; x < grid_.x; ++x) {
         for (const SubGroup& group : pools[x + std::size_t{y} * grid_.x].groups)
           left_.push_back({x, y, group.x, group.y, portion_of(shape, group), &group});
       }
     }
-    load_.own = compute();
+    made_.load.own = compute();
   }
 
-  Load run() {
+  Travel run() && {
     while (!left_.empty()) {
       go_along_y();
       if (grid_.x == 1) continue;
@@ -28,9 +29,8 @@ class Propagation {
       go_along_y();
       step_x();
     }
-    return load_;
+    return std::move(made_);
   }
-  [[nodiscard]] Visits visits() && { return std::move(visits_); }
 
  private:
   struct Left {
@@ -39,11 +39,10 @@ class Propagation {
     const SubGroup* group;
   };
 
-  void step() { load_.steps += compute(); }
   void step_x() {
     x_ = (x_ + 1) % grid_.x;
-    ++load_.x_steps;
-    step();
+    ++made_.load.x_steps;
+    made_.load.steps += compute();
   }
 
   /// Two steps a test, as the pools go from one buffer to the other and back.
@@ -52,8 +51,8 @@ class Propagation {
     while (grid_.y > 1 && std::any_of(left_.begin(), left_.end(), here)) {
       for (int i = 0; i < 2; ++i) {
         y_ = (y_ + 1) % grid_.y;
-        ++load_.y_steps;
-        step();
+        ++made_.load.y_steps;
+        made_.load.steps += compute();
       }
     }
   }
@@ -66,7 +65,7 @@ class Propagation {
           (left.x + x_) % grid_.x == left.home_x && (left.y + y_) % grid_.y == left.home_y;
       if (here) {
         const std::size_t tile = left.x + std::size_t{left.y} * grid_.x;
-        visits_[tile].push_back(left.group);
+        made_.visits[tile].push_back(left.group);
         computed[tile] += left.portion;
       }
       return here;
@@ -83,22 +82,15 @@ class Propagation {
   Grid grid_;
   double row_units_;
   std::vector<Left> left_;
-  Visits visits_;
-  Load load_;
+  Travel made_;
   std::uint32_t x_ = 0;  ///< the pools here come from x + x_, y + y_
   std::uint32_t y_ = 0;
 };
 
 }  // namespace
 
-Load load_of(const PoolShape& shape, const std::vector<Pool>& pools) {
+Travel travel(const PoolShape& shape, const std::vector<Pool>& pools) {
   return Propagation(shape, pools).run();
-}
-
-Visits visits_of(const PoolShape& shape, const std::vector<Pool>& pools) {
-  Propagation propagation(shape, pools);
-  propagation.run();
-  return std::move(propagation).visits();
 }
 
 }  // namespace tessera::spmm_dynamic

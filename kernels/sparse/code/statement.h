@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kernels/layout.h"
+#include "sim/elf/codelet.h"
+#include "sim/plan/description.h"
+
+namespace tessera::sparse {
+
+using kernels::EvenStorage;
+using plan::Tile;
+using program::BufferId;
+using program::Place;
+
+/// The tile code of this folder and of gemm's.
+struct TileCode {
+  elf::KernelCode sparse{"sparse/code"};
+  elf::KernelCode gemm{"gemm"};
+};
+
+/// A codelet of a description, and the workers of a tile that its calls are made for.
+struct Codelet {
+  std::uint32_t number, workers;
+
+  [[nodiscard]] program::Vertex call(std::vector<program::Argument> arguments) const {
+    return {TileId{0}, number, program::Executor::all_workers, 0, std::move(arguments)};
+  }
+};
+
+/// A description in which steps of sparse products are stated. Steps keep none of it.
+struct Statement {
+  plan::Description& description;
+  const TileCode& code;
+  std::uint32_t contexts;
+
+  [[nodiscard]] Codelet codelet(const std::string& name) const {
+    return {description.code()->add_codelet(code.sparse[name]), contexts};
+  }
+  using Contents = std::function<void(Tile, std::span<std::byte>)>;
+  BufferId stored(const EvenStorage& storage, std::string_view name, Contents contents = {},
+                  bool keep = false) const {
+    return description.array(
+        {name, [storage](Tile tile) -> std::uint64_t { return storage.bytes_on(tile); }, keep,
+         std::move(contents)});
+  }
+  /// Constants of each tile, as many as `count(tile)`: make(tile) is the vector of them.
+  template <class Count, class Make>
+  BufferId list(std::string_view name, const Count& count, const Make& make) const {
+    using Entry = typename decltype(make(Tile{}))::value_type;
+    return description.array(
+        {name, [count](Tile tile) -> std::uint64_t { return count(tile) * sizeof(Entry); }, false,
+         [make](Tile tile, std::span<std::byte> into) {
+           const auto all = make(tile);
+           std::memcpy(into.data(), all.data(), all.size() * sizeof(Entry));
+         }});
+  }
+};
+
+/// Bytes [begin, end) of what is stored in `from` come to `into`.
+inline void pull(plan::Pulls& pulls, Place into, const EvenStorage& storage, BufferId from,
+                 std::uint64_t begin, std::uint64_t end) {
+  for (const auto& piece : storage.pieces(begin, end))
+    pulls.push_back(
+        {{into.buffer, into.offset + piece.at}, piece.tile, {from, piece.offset}, piece.bytes});
+}
+
+}  // namespace tessera::sparse
