@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "sim/base/errors.h"
 #include "sim/plan/lower.h"
@@ -46,11 +47,11 @@ class Search {
       return space_.bounds[a] < space_.bounds[b];
     });
     while (true) {
-      for (const std::size_t option : order) {
-        if (!takes(space_.bounds[option])) break;
-        consider(option);
-      }
-      if (finalists_.empty()) return closest_;
+      if (space_.alike)
+        climb(order);
+      else
+        enumerate(order);
+      if (finalists_.empty()) return closest();
       if (const std::optional<Found> found = best()) return *found;
       // All of them have longer lists than was estimated.
       finalists_.clear();
@@ -59,6 +60,45 @@ class Search {
   }
 
  private:
+  /// Lists may be shorter than was estimated.
+  Found closest() {
+    constexpr std::uint64_t kOver = 8;  // estimates of memory are over by a part in so many at most
+    if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
+    time(closest_);
+    std::optional<Found> exact = compiled(closest_, schedules());
+    if (!exact) return closest_;
+    exact->fits = true;
+    return *exact;
+  }
+
+  [[nodiscard]] bool schedules() const {
+    return space_.schedules && pricing_.machine().tiles <= kMostTilesScheduled;
+  }
+
+  void enumerate(const std::vector<std::size_t>& order) {
+    for (const std::size_t option : order) {
+      if (!takes(space_.bounds[option])) return;
+      consider(option);
+    }
+  }
+
+  void climb(const std::vector<std::size_t>& order) {
+    std::set<std::size_t> seen;
+    const auto consider_new = [&](std::size_t option) {
+      if (seen.insert(option).second) consider(option);
+    };
+    for (const std::size_t option : order) {
+      if (2 * seen.size() >= space_.most_estimated) break;
+      consider_new(option);
+    }
+    std::optional<std::size_t> centre;
+    while (!finalists_.empty() && seen.size() < space_.most_estimated &&
+           centre != finalists_.front().option) {
+      centre = finalists_.front().option;
+      for (const std::size_t option : space_.alike(*centre)) consider_new(option);
+    }
+  }
+
   [[nodiscard]] bool takes(std::uint64_t cycles) const {
     if (finalists_.empty()) return true;
     if (!space_.predict && cycles > limit(finalists_.front().prediction.cycles)) return false;
@@ -205,11 +245,10 @@ class Search {
   /// Of those that fit as programs of all tiles; estimates of time are bounds. Nothing: none fits.
   std::optional<Found> best() {
     if (space_.predict) predict_anew();
-    const bool schedules = space_.schedules && pricing_.machine().tiles <= kMostTilesScheduled;
     std::optional<Found> best;
     for (const Found& finalist : finalists_) {
-      if (best && (!schedules || finalist.prediction.cycles >= best->prediction.cycles)) break;
-      const auto exact = compiled(finalist, schedules);
+      if (best && (!schedules() || finalist.prediction.cycles >= best->prediction.cycles)) break;
+      const auto exact = compiled(finalist, schedules());
       if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
     }
     return best;

@@ -21,6 +21,12 @@ struct Space {
   /// Predicts a finalist anew, by what only few are worth (given data): the least of these then
   /// counts. Nothing: the plan cannot be.
   std::function<std::optional<Prediction>(std::size_t option, std::uint32_t variant)> predict = {};
+  /// Where options are too many to be estimated and bounds are what is expected: options like one,
+  /// further ones among them, which have numbers behind those of `bounds`. Half of `most_estimated`
+  /// options are estimated in the order of their bounds, others are like the best, until that is
+  /// better than all those.
+  std::function<std::vector<std::size_t>(std::size_t option)> alike = {};
+  std::uint64_t most_estimated = 0;
 };
 
 struct Found {

@@ -143,4 +143,24 @@ TEST_SUITE("unit") {
     };
     CHECK(plan::search(space, pricing).option == 0);
   }
+
+  TEST_CASE("the search climbs from the options that are expected to be best to ones like them") {
+    MeasuredCosts costs(test::small_machine(4, 256));
+    plan::Pricing pricing(costs);
+    plan::Space space;  // option i takes |i - 7| turns more than one
+    space.bounds = {9, 1, 5, 3};
+    space.variants = [](std::size_t) { return 1; };
+    std::vector<std::size_t> seen;
+    space.describe = [&](std::size_t option, std::uint32_t) {
+      if (seen.empty() || seen.back() != option) seen.push_back(option);
+      return ring(4, 128, static_cast<std::uint32_t>(option < 7 ? 8 - option : option - 6));
+    };
+    space.tiles = [](std::size_t, std::uint32_t) { return std::vector<plan::Tile>{0}; };
+    space.alike = [](std::size_t option) { return std::vector{option - 1, option + 1}; };
+    space.most_estimated = 4;
+    CHECK(plan::search(space, pricing).option == 4);
+    CHECK(std::vector(seen.begin(), seen.begin() + 4) == std::vector<std::size_t>{1, 3, 2, 4});
+    space.most_estimated = 40;
+    CHECK(plan::search(space, pricing).option == 7);
+  }
 }
