@@ -1,6 +1,7 @@
 #include "kernels/mlp/pixelfly_gamma.h"
 #include "kernels/sparse/tensors.h"
 #include "kernels/training/results.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::mlp {
 
@@ -82,8 +83,11 @@ class PixelflyLayer : public Layer {
       back = assembly_.matrix(x.rows, x.columns, "gradient of activations");
       take(dx, plan_.back.partition, *back);
     }
-    pixelfly::add_products(sparse_, plan_.gradients, {dy}, {x_, z_}, {t}, w_.gradients(),
-                           v_.gradients());
+    state([&](const sparse::Statement& statement, const auto& array) {
+      pixelfly::state_products(statement, plan_.gradients,
+                               {array(x_), array(z_), array(dy), array(t), array(w_.gradients()),
+                                array(v_.gradients())});
+    });
     if (gamma_) gamma_->add_gradients();
     return back;
   }
@@ -164,10 +168,27 @@ class PixelflyLayer : public Layer {
   }
 
   void multiply(const spmm_static::Plan& plan, const BlockMatrix& w, const Values& values,
-                const char* name, const spmm_static::BuffersOfRows& x, const Buffers& results) {
-    spmm_static::Product product(sparse_, plan.partition, w, name);
-    product.take_values(values.buffers);
-    product.add_steps(x, results);
+                const char* name, const std::vector<Buffers>& x, const Buffers& results) {
+    state([&](const sparse::Statement& statement, const auto& array) {
+      spmm_static::Product product(statement, plan.partition, w, name);
+      product.take_values(array(values.buffers));
+      std::vector<BufferId> rows;
+      for (const Buffers& each : x) rows.push_back(array(each));
+      product.add_steps(rows, array(results));
+    });
+  }
+  /// Adds steps that `make` states of arrays, which lie in buffers by tile: array(buffers).
+  template <class Make>
+  void state(const Make& make) {
+    plan::Description description(assembly_.machine().tiles);
+    description.measure(assembly_.measured());
+    plan::Bound bound;
+    make(sparse::Statement{description, code_, sparse_.contexts()}, [&](const Buffers& buffers) {
+      const BufferId array = description.array({"bound", {}});
+      bound.emplace(array, buffers);
+      return array;
+    });
+    plan::lower_into(description, bound, assembly_.program(), assembly_.sequence());
   }
 
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }

@@ -1,4 +1,5 @@
 #include "kernels/mlp/layer.h"
+#include "sim/base/errors.h"
 #include "sim/config/writers.h"
 
 namespace tessera::mlp {
@@ -86,23 +87,22 @@ std::shared_ptr<const PixelflyPlan> plan_pixelfly(const Linear& linear, const La
       room.kept + 2 * x.front().storage.each() + 2 * dy.front().storage.each();
   const auto product = [&](const BlockMatrix& w, const sparse::Shape& shape,
                            const std::vector<DenseRows>& from) {
-    return spmm_static::choose_plan(w, shape, columns, costs, {},
-                                    {"mlp", "workload.layers", from, beside});
+    spmm_static::Plan made = spmm_static::choose_plan(w, shape, columns, costs, {},
+                                                      {"mlp", "workload.layers", from, beside});
+    if (!made.misfit.empty()) throw UserError(made.misfit);
+    return made;
   };
   plan.z = product(plan.z_of, inner, x);
   plan.t = product(plan.t_of, inner, dy);
   plan.forward = product(plan.forward_of, plan.shape, x_z);
   plan.back = product(plan.back_of, plan.shape, dy_t);
-  const auto gradients = [&](bool on_unit) {
-    return pixelfly::plan_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
-                                   {x.front(), dy.front(), x_z.back(), t.front(), columns}, costs,
-                                   {}, beside, on_unit);
-  };
   // Weights at rest are turned in whole words.
   const bool squares = plan.shape.on_unit() &&
                        columns % pixelfly::square_columns(plan.shape) == 0 &&
                        plan.shape.y_depth() % plan.shape.lanes() == 0;
-  plan.gradients = squares ? pixelfly::unit_or_vector(gradients) : gradients(false);
+  plan.gradients = pixelfly::best_products({plan.forward_of, plan.v_of, plan.vt_of}, plan.shape,
+                                           {x.front(), dy.front(), x_z.back(), t.front(), columns},
+                                           costs, beside, squares);
   return std::make_shared<const PixelflyPlan>(std::move(plan));
 }
 

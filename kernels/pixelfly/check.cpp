@@ -3,7 +3,6 @@
 
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
-#include "kernels/spmm_static/bit_exact.h"
 #include "kernels/spmm_static/spmm_static.h"
 
 namespace tessera::pixelfly {

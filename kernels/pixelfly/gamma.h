@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/sparse/code/assembly.h"
+#include "kernels/sparse/code/statement.h"
 #include "kernels/sparse/operand/block_matrix.h"
 
 /// W = gamma S + (1 - gamma) U V^T (arXiv 2112.00029): on tiles the stored values of S and U are
@@ -50,6 +51,20 @@ std::vector<FactorRun> factor_runs(kernels::Interval elements, std::uint64_t blo
   }
   return runs;
 }
+
+/// Calls that multiply what tiles hold of an array in place.
+class Scaling {
+ public:
+  Scaling(const sparse::Statement& statement, program::Type type, double gamma,
+          std::function<std::vector<FactorRun>(sparse::Tile)> runs);
+  void add(plan::Calls& calls, sparse::Tile tile, program::BufferId values) const;
+
+ private:
+  program::Type type_;
+  sparse::Codelet code_;
+  std::function<std::vector<FactorRun>(sparse::Tile)> runs_;
+  program::BufferId gamma_, lists_;
+};
 
 /// Elements on one tile that are multiplied, in place if `from` is `to`. `gamma`: one f32.
 struct ScaledElements {

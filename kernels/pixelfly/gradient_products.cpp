@@ -1,30 +1,17 @@
 #include "kernels/pixelfly/gradient_products.h"
 
+#include "sim/base/errors.h"
+#include "sim/plan/pricing.h"
+
 namespace tessera::pixelfly {
 
-using program::BufferId;
-using spmm_static::BuffersOfRows;
-
-Prediction GradientPlan::prediction() const {
-  if (scheduled) return *scheduled;
-  Prediction sum = dw.prediction;
-  sum += turning;
+std::string GradientPlan::misfit() const {
+  if (!dw.misfit.empty()) return dw.misfit;
+  if (dv && !dv->misfit.empty()) return dv->misfit;
   for (const auto* product : {&z, &t})
-    if (*product) sum += (*product)->prediction;
-  if (dv) sum += dv->prediction;
-  return sum;
+    if (*product && !(*product)->misfit.empty()) return (*product)->misfit;
+  return {};
 }
-
-namespace {
-
-/// As the unit takes them: in squares.
-DenseRows in_squares(const DenseRows& rows, const sparse::Shape& shape, std::uint32_t columns,
-                     std::uint32_t tiles) {
-  const std::uint64_t count = rows.storage.bytes() / shape.bytes() / columns;
-  return {rows.first, square_storage(shape, count, columns, tiles)};
-}
-
-}  // namespace
 
 GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, const Pinned& pinned,
@@ -36,7 +23,8 @@ GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shap
   for (DenseRows& each : b) {
     if (!on_unit) continue;
     squares.push_back(each.storage);
-    each = in_squares(each, shape, columns, costs.machine().tiles);
+    each.storage = square_storage(shape, each.storage.bytes() / shape.bytes() / columns, columns,
+                                  costs.machine().tiles);
   }
   const std::uint64_t made = rows.z ? rows.z->storage.each() : 0;
   GradientPlan plan{{},
@@ -45,8 +33,7 @@ GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shap
                                  {{rows.dy}, b, beside + made, on_unit}, "workload.plan.dw"),
                     {}};
   plan.squares = std::move(squares);
-  if (on_unit) plan.turning = predict_squares(shape, plan.squares, costs);
-  if (!rows.t) return plan;
+  if (!rows.t || !plan.dw.misfit.empty()) return plan;
   // On the unit T is weights: a row of its blocks has all rows of X as positions.
   const std::uint64_t left = beside + plan.dw.results().each();
   const SampledOperands operands = on_unit
@@ -57,22 +44,56 @@ GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shap
   return plan;
 }
 
-void add_products(sparse::Assembly& assembly, const GradientPlan& plan, const BuffersOfRows& dy,
-                  BuffersOfRows x, const BuffersOfRows& t, const std::vector<BufferId>& dw,
-                  const std::vector<BufferId>& dv) {
-  const bool on_unit = plan.dw.on_unit;
-  if (on_unit) {
-    std::vector<RowsInBlocks> blocks;
-    for (std::size_t i = 0; i < x.size(); ++i) blocks.push_back({plan.squares[i], x[i]});
-    x = add_squares(assembly, plan.dw.partition.shape, blocks, plan.dw.partition.tiles);
+GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shape,
+                           const GradientRows& rows, MachineCosts& costs, std::uint64_t beside,
+                           bool on_unit_allowed) {
+  plan::Pricing pricing(costs);
+  const sparse::TileCode code;
+  const auto planned = [&](bool on_unit) {
+    GradientPlan plan = plan_products(of, shape, rows, costs, {}, beside, on_unit);
+    if (!plan.misfit().empty()) return plan;
+    plan::Description description(costs.machine().tiles);
+    const Statement statement{description, code, costs.machine().tile.contexts};
+    const auto given = [&](const std::optional<DenseRows>& lie) {
+      return lie ? statement.stored(lie->storage, "given") : BufferId{};
+    };
+    const auto wanted = [&](const Sampled& result) {
+      return statement.stored(result.results(), "wanted", {}, true);
+    };
+    const std::vector<Tile> tiles =
+        state_products(statement, plan,
+                       {given(rows.x), given(rows.z), given(rows.dy), given(rows.t),
+                        wanted(plan.dw), plan.dv ? wanted(*plan.dv) : BufferId{}});
+    plan.prediction = pricing.time(description, tiles);
+    return plan;
+  };
+  GradientPlan vector = planned(false);
+  if (on_unit_allowed) {
+    GradientPlan unit = planned(true);
+    const bool fits = unit.misfit().empty();
+    if (fits && (!vector.misfit().empty() || unit.prediction.cycles <= vector.prediction.cycles))
+      return unit;
+    if (!vector.misfit().empty()) throw UserError(unit.misfit());
   }
-  const BuffersOfRows x_rows{x.front()};
-  add_sampled(assembly, plan.dw, "dw ", dy, x, dw);
-  if (!plan.dv) return;
+  if (!vector.misfit().empty()) throw UserError(vector.misfit());
+  return vector;
+}
+
+std::vector<Tile> state_products(const Statement& statement, const GradientPlan& plan,
+                                 const GradientArrays& arrays) {
+  Arrays x{arrays.x};
+  if (plan.dw.partition.x.size() > 1) x.push_back(arrays.z);
+  const bool on_unit = plan.dw.on_unit;
   if (on_unit)
-    add_sampled(assembly, *plan.dv, "dv ", t, x_rows, dv);
-  else
-    add_sampled(assembly, *plan.dv, "dv ", x_rows, t, dv);
+    x = make_squares(statement, plan.dw.partition.shape, plan.squares, x, plan.dw.partition.tiles);
+  std::vector<Tile> tiles = state_sampled(statement, plan.dw, "dw ", {arrays.dy}, x, arrays.dw);
+  if (!plan.dv) return tiles;
+  const Arrays rows{x.front()};
+  const Arrays t{arrays.t};
+  for (const Tile tile :
+       state_sampled(statement, *plan.dv, "dv ", on_unit ? t : rows, on_unit ? rows : t, arrays.dv))
+    if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
+  return tiles;
 }
 
 }  // namespace tessera::pixelfly

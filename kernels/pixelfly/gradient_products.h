@@ -1,12 +1,7 @@
 #pragma once
 
-#include <exception>
-#include <optional>
-
-#include "kernels/pixelfly/plan.h"
 #include "kernels/pixelfly/sampled.h"
 #include "kernels/pixelfly/squares.h"
-#include "sim/base/errors.h"
 
 /// The sampled products of a layer's gradients, [dS | dU] = dY [X ; Z]^T where [S | U] has blocks
 /// and dV = X T^T, on the matrix unit or row by row: for pass grad_weights, and for layers that
@@ -20,11 +15,10 @@ struct GradientPlan {
   Sampled dw;
   std::optional<Sampled> dv;
   std::vector<kernels::EvenStorage> squares = {};  ///< what is made so: where X and Z lie in blocks
-  Prediction turning = {};                         ///< of making them
-  std::optional<Prediction> scheduled =
-      {};  ///< of all, with the exchanges of the program, if known
+  Prediction prediction = {};                      ///< of all that are planned
 
-  [[nodiscard]] Prediction prediction() const;
+  /// Why nothing fits; empty: the plan does.
+  [[nodiscard]] std::string misfit() const;
 };
 
 /// The matrices whose blocks are wanted, [S | U] and V, and V^T in blocks of the same side.
@@ -45,32 +39,19 @@ struct GradientRows {
 GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shape,
                            const GradientRows& rows, MachineCosts& costs, const Pinned& pinned,
                            std::uint64_t beside, bool on_unit);
+/// Those on the unit, or if that is not `allowed` or predicted to take longer, row by row. Throws
+/// UserError if neither fits.
+GradientPlan best_products(const GradientMatrices& of, const sparse::Shape& shape,
+                           const GradientRows& rows, MachineCosts& costs, std::uint64_t beside,
+                           bool on_unit_allowed);
 
-/// Adds the steps of dw and dv. `x` with Z behind X, `t` with T alone, or none; results by tile.
-/// The plan outlives the program.
-void add_products(sparse::Assembly& assembly, const GradientPlan& plan,
-                  const spmm_static::BuffersOfRows& dy, spmm_static::BuffersOfRows x,
-                  const spmm_static::BuffersOfRows& t, const std::vector<program::BufferId>& dw,
-                  const std::vector<program::BufferId>& dv);
-
-/// plan(true), on the unit, or plan(false): what is predicted to take less, or else fits. Throws
-/// what plan(true) throws if neither does.
-template <class Make>
-GradientPlan unit_or_vector(const Make& plan) {
-  std::optional<GradientPlan> unit;
-  std::exception_ptr why;
-  try {
-    unit = plan(true);
-  } catch (const UserError&) {
-    why = std::current_exception();
-  }
-  try {
-    GradientPlan vector = plan(false);
-    if (!unit || vector.prediction().cycles < unit->prediction().cycles) return vector;
-  } catch (const UserError&) {
-    if (!unit) std::rethrow_exception(why);
-  }
-  return *std::move(unit);
-}
+/// The arrays of operands and results: X, Z, dY, T; those of Z, T and dV if the rank is not 0.
+struct GradientArrays {
+  BufferId x, z, dy, t, dw, dv;
+};
+/// States the steps of dw and dv. Returns the tiles that stand for all others. The plan outlives
+/// the description.
+std::vector<Tile> state_products(const Statement& statement, const GradientPlan& plan,
+                                 const GradientArrays& arrays);
 
 }  // namespace tessera::pixelfly

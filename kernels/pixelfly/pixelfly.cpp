@@ -11,6 +11,7 @@
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::pixelfly {
 
@@ -129,10 +130,12 @@ Pixelfly::Pixelfly(const Options& options, MachineCosts& costs)
 }
 
 program::Program Pixelfly::build() const {
-  program::Program program = build_chain(plan_, chain_, shape_, x_, contexts_);
-  add_layer(program, layer_, shape_.type);
-  program.add_tensor(data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
-  return program;
+  const sparse::TileCode code;
+  spmm_static::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
+  add_layer(of.description, layer_, shape_.type);
+  of.description.tensor(
+      data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
+  return plan::lower(of.description);
 }
 
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {

@@ -1,13 +1,8 @@
 #include "kernels/pixelfly/plan.h"
 
 #include <algorithm>
-#include <exception>
 
-#include "kernels/spmm_static/cost.h"
-#include "kernels/spmm_static/moved.h"
 #include "sim/base/errors.h"
-#include "sim/plan/program_cost.h"
-#include "sim/plan/step_costs.h"
 
 namespace tessera::pixelfly {
 
@@ -44,176 +39,127 @@ void describe(config::Fields& fields, Pinned& plan) {
 
 namespace {
 
-/// Plans of both products for a number of rounds.
+/// Plans of both products for numbers of rounds.
 class ChainPlanner {
  public:
   ChainPlanner(const Chain& chain, const sparse::Shape& shape, std::uint32_t n, MachineCosts& costs,
-               const Pinned& pinned, std::uint32_t rounds)
+               const Pinned& pinned)
       : chain_(chain),
         shape_(shape),
-        n_(ceil_div(n, rounds)),
-        costs_(costs),
+        n_(n),
+        pricing_(costs),
         pinned_(pinned),
-        rounds_(rounds),
-        capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {
-    const std::uint32_t columns = round_up(n_, shape.lanes());
-    const std::uint32_t tiles = costs.machine().tiles;
-    inner_shape_.layout = kernels::Layout::blocked;
-    inner_shape_.block = inner_block(shape_);
-    const std::uint64_t made = chain.inner.rows;
-    const std::uint64_t given = std::uint64_t{chain.outer.block_columns()} * shape.block - made;
-    x_.push_back({0, spmm_static::rows_on_tiles(shape, given, columns, tiles)});
-    y_ = spmm_static::rows_on_tiles(shape, std::uint64_t{chain.outer.block_rows()} * shape.block,
-                                    columns, tiles);
-    if (made > 0)
-      x_.push_back({given, spmm_static::rows_on_tiles(inner_shape_, made, columns, tiles)});
-  }
+        capacity_(std::uint64_t{costs.machine().tile.sram_kib} * 1024) {}
 
-  /// Whether what other rounds hold, and `lists` bytes, leave room for this one's X, Y and Z, and
-  /// for the rows that tiles need of these, each once at least.
-  [[nodiscard]] bool possible(std::uint64_t lists) const {
-    const std::uint64_t x = x_.front().storage.each() + made();
-    const std::uint64_t q = y_.each() / shape_.bytes() * shape_.partial_bytes();
-    return lists + others() + x + std::max(x, q) < capacity_;
-  }
   /// The outer product is planned first; what it holds meanwhile the inner one has beside it. Where
   /// that leaves too little room, the outer one is planned for less. Nothing if none fits.
-  std::optional<ChainPlan> run() {
+  std::optional<ChainPlan> run(std::uint32_t rounds) {
     constexpr std::uint64_t kSteps = 4;
+    lie(rounds);
+    least_ = UINT64_MAX;
+    if (!why_.empty() && others() + x_.front().storage.each() + made() > capacity_)
+      return std::nullopt;
     for (std::uint64_t step = 0; step <= kSteps; ++step) {
-      try {
-        ChainPlan plan = planned(capacity_ * step / (2 * kSteps));
-        if (fits(plan)) return plan;
-      } catch (const KeyError&) {
-        if (rounds_ == 1 || pinned_.rounds != 0) throw;
-      } catch (const UserError&) {
-        if (!why_) why_ = std::current_exception();
+      ChainPlan plan = planned(rounds, capacity_ * step / (2 * kSteps));
+      const std::string& why =
+          plan.outer.misfit.empty() && plan.inner ? plan.inner->misfit : plan.outer.misfit;
+      if (!why.empty()) {
+        if (why_.empty()) why_ = why;
         break;  // with less room it does not fit either
       }
+      if (fits(plan)) return plan;
     }
     return std::nullopt;
   }
-  /// Why none does, and how many bytes the closest would need.
-  [[nodiscard]] const std::exception_ptr& why() const { return why_; }
-  [[nodiscard]] std::uint64_t needed() const { return needed_; }
-  /// Bytes that every round adds: the lists of its exchanges.
-  [[nodiscard]] std::uint64_t lists() const { return lists_; }
+  /// Why none did, and how many bytes the closest of the last rounds needs.
+  [[nodiscard]] const std::string& why() const { return why_; }
+  [[nodiscard]] std::uint64_t least() const { return least_; }
+  /// Whether pinned intervals go into the columns of a round.
+  [[nodiscard]] bool cuts(std::uint32_t rounds) const {
+    const std::uint32_t words = ceil_div(ceil_div(n_, rounds), shape_.lanes());
+    return std::max(pinned_.sparse.parts, pinned_.low_rank.parts) <= words;
+  }
 
  private:
+  /// Where X, Z and Y of a round lie.
+  void lie(std::uint32_t rounds) {
+    rounds_ = rounds;
+    columns_ = ceil_div(n_, rounds);
+    const std::uint64_t z_rows = chain_.inner.rows;
+    const std::uint64_t x_rows =
+        std::uint64_t{chain_.outer.block_columns()} * shape_.block - z_rows;
+    const auto rows = [&](const sparse::Shape& shape, std::uint64_t count) {
+      return spmm_static::rows_on_tiles(shape, count, round_up(columns_, shape.lanes()),
+                                        pricing_.machine().tiles);
+    };
+    x_ = {{0, rows(shape_, x_rows)}};
+    if (z_rows > 0) x_.push_back({x_rows, rows(inner_shape(shape_), z_rows)});
+    y_ = rows(shape_, std::uint64_t{chain_.outer.block_rows()} * shape_.block);
+  }
   [[nodiscard]] std::uint64_t made() const { return x_.size() > 1 ? x_[1].storage.each() : 0; }
   /// Bytes of a tile: X that waits, or Y and Z that are done, of the other rounds.
   [[nodiscard]] std::uint64_t others() const {
     return (rounds_ - 1) * std::max(x_.front().storage.each(), y_.each() + made());
   }
 
-  ChainPlan planned(std::uint64_t slack) {
-    ChainPlan plan{std::nullopt, plan_outer(slack + others()), rounds_};
-    if (chain_.inner.rows > 0) plan.inner = plan_inner(plan.outer);
-    plan.prediction += rounds_ * plan.outer.prediction;
-    take_values_once(plan.outer, plan.prediction);
-    if (chain_.gamma) add_scaling(plan);
-    if (!plan.inner) return plan;
-    plan.prediction += rounds_ * plan.inner->prediction;
-    take_values_once(*plan.inner, plan.prediction);
+  ChainPlan planned(std::uint32_t rounds, std::uint64_t slack) {
+    MachineCosts& costs = pricing_.costs();
+    ChainPlan plan{std::nullopt,
+                   choose_plan(chain_.outer, shape_, columns_, costs, pinned_.sparse,
+                               {"pixelfly", "workload.plan.sparse", x_, slack + others()}),
+                   rounds};
+    if (chain_.inner.rows == 0 || !plan.outer.misfit.empty()) return plan;
+    plan.inner = choose_plan(chain_.inner, inner_shape(shape_), columns_, costs, pinned_.low_rank,
+                             {"pixelfly",
+                              "workload.plan.low_rank",
+                              {x_.front()},
+                              held(plan.outer) + x_.front().storage.each() + others()});
     return plan;
   }
-  /// Of the tile that is given most values.
-  void add_scaling(ChainPlan& plan) {
-    const spmm_static::Partition& outer = plan.outer.partition;
-    const std::vector<kernels::Interval> given = spmm_static::values_given(outer);
-    const auto most =
-        std::max_element(given.begin(), given.end(),
-                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    if (most == given.end()) return;
-    const StepCosts steps(costs_);
-    const sparse::TileCode code;
-    StepCosts::Superstep step;
-    step.vertex_cycles = steps.vertex([&](program::Program& sample) {
-      sparse::Assembly assembly(code, sample, costs_.machine().tile.contexts);
-      const std::uint64_t bytes = round_up(most->size() * shape_.bytes(), std::uint64_t{8});
-      return scaling_of(assembly, chain_, outer, {assembly.buffer(0, bytes, "sample"), *most});
-    });
-    steps.add(plan.prediction, step);
-  }
-  spmm_static::Plan plan_outer(std::uint64_t beside) {
-    return spmm_static::choose_plan(chain_.outer, shape_, n_, costs_, pinned_.sparse,
-                                    {"pixelfly", "workload.plan.sparse", x_, beside});
-  }
-  spmm_static::Plan plan_inner(const spmm_static::Plan& outer) {
-    const spmm_static::Resident held = resident(outer.partition);
-    return spmm_static::choose_plan(chain_.inner, inner_shape_, n_, costs_, pinned_.low_rank,
-                                    {"pixelfly",
-                                     "workload.plan.low_rank",
-                                     {x_.front()},
-                                     (rounds_ > 1 ? most_values(outer.partition) : held.values) +
-                                         held.lists + x_.front().storage.each() + others()});
-  }
-  /// Values of W that a tile needs.
-  [[nodiscard]] static std::uint64_t most_values(const spmm_static::Partition& partition) {
-    std::uint64_t most = 0;
-    for (const spmm_static::Layer& layer : partition.layers)
-      for (const spmm_static::Share& share : layer.shares)
-        most = std::max(most, partition.value_bytes(share));
-    return most;
-  }
-  /// Rounds after the first find W where they need it.
-  void take_values_once(const spmm_static::Plan& plan, Prediction& sum) {
-    const auto cycles = [&](bool values) {
-      return costs_.exchange(inputs_moved(plan.partition, values).most(costs_));
-    };
-    if (rounds_ == 1 || !plan.partition.shares_values()) return;
-    const std::uint64_t saved = (rounds_ - 1) * (cycles(true) - cycles(false));
-    sum.cycles -= saved;
-    sum.exchange_cycles -= saved;
+  /// What the outer product holds while the inner one runs: values of W, where they are needed from
+  /// the second round on, and lists.
+  [[nodiscard]] std::uint64_t held(const spmm_static::Plan& outer) const {
+    const spmm_static::Partition& of = outer.partition;
+    const bool shared = of.shares_values() && rounds_ == 1;
+    std::uint64_t most = shared ? of.value_storage().each() : 0;
+    std::uint64_t list = 0;
+    for (const spmm_static::Layer& layer : of.layers)
+      for (const spmm_static::Share& share : layer.shares) {
+        if (!shared) most = std::max(most, of.value_bytes(share));
+        list = std::max(list, 2 * (share.rows.size() + share.blocks()));
+      }
+    return most + list + outer.memory[static_cast<std::size_t>(program::Category::exchange)];
   }
 
-  /// Z stays to the end, as do the lists of all rounds, and W from the first on.
-  [[nodiscard]] program::CategoryBytes estimate(const ChainPlan& plan) {
-    const std::uint64_t outer = resident(plan.outer.partition).lists;
-    const std::uint64_t lists = outer + (plan.inner ? resident(plan.inner->partition).lists : 0);
-    lists_ = lists_ == 0 ? lists : std::min(lists_, lists);
-    std::uint64_t beside = others() + made() + rounds_ * lists - outer;
-    if (plan.inner && rounds_ > 1) beside += most_values(plan.inner->partition);
-    return tile_memory(plan.outer.partition, beside);
-  }
-  [[nodiscard]] program::Program program(const ChainPlan& plan) const {
-    const data::DenseOperand x(x_.front().storage.bytes(), n_, shape_.type, 0, 0);
-    return build_chain(plan, chain_, shape_, x, costs_.machine().tile.contexts);
-  }
-  /// The program itself says whether it fits, and what its exchanges take, where that does not take
-  /// long or the estimate may be wrong.
+  /// Takes the time of the program, which says whether it fits.
   [[nodiscard]] bool fits(ChainPlan& plan) {
-    const program::CategoryBytes need = estimate(plan);
-    const double share = static_cast<double>(program::total(need)) / static_cast<double>(capacity_);
-    if (share <= kSure && costs_.machine().tiles > kMostTilesScheduled) return true;
-    try {
-      if (share > kHopeless)
-        throw UserError(program::overflow_message(
-            fmt::format("pixelfly: {} columns do not fit at once, nor in {} rounds", n_ * rounds_,
-                        rounds_),
-            {&need, 1}, costs_.machine()));
-      plan.prediction = scheduled(plan.prediction, costs_.needs(program(plan)), costs_);
-      return true;
-    } catch (const UserError&) {
-      if (!why_ || program::total(need) < needed_) why_ = std::current_exception();
-      needed_ = std::min(needed_, program::total(need));
-      return false;
-    }
+    const std::uint32_t contexts = pricing_.machine().tile.contexts;
+    const plan::Space space = spmm_static::space_of({0}, [&](std::size_t, std::uint32_t) {
+      return describe_chain(plan, chain_, shape_, nullptr, code_, contexts);
+    });
+    const plan::Found found = plan::search(space, pricing_);
+    plan.prediction = found.prediction;
+    const std::uint64_t bytes = program::total(found.memory);
+    if (!found.fits && bytes < least_)
+      why_ = program::overflow_message(
+          fmt::format("pixelfly: {} columns do not fit at once, nor in {} rounds", n_, rounds_),
+          {&found.memory, 1}, pricing_.machine());
+    least_ = std::min(least_, bytes);
+    return found.fits;
   }
 
   const Chain& chain_;
   const sparse::Shape shape_;
   std::uint32_t n_;
-  MachineCosts& costs_;
+  plan::Pricing pricing_;
   const Pinned& pinned_;
-  std::uint32_t rounds_;
+  sparse::TileCode code_;
   std::uint64_t capacity_;
-  sparse::Shape inner_shape_ = shape_;
+  std::uint32_t rounds_ = 1, columns_ = 0;
   std::vector<DenseRows> x_;
   spmm_static::EvenStorage y_;
-  std::uint64_t lists_ = 0;
-  std::uint64_t needed_ = ~std::uint64_t{0};
-  std::exception_ptr why_;
+  std::uint64_t least_ = UINT64_MAX;
+  std::string why_;
 };
 
 }  // namespace
@@ -226,26 +172,22 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
         "workload.plan.rounds",
         fmt::format("found {}, allowed 0 to {} (words of n columns)", pinned.rounds, most));
   const std::uint32_t first = std::max(pinned.rounds, 1U);
+  ChainPlanner planner(chain, shape, n, costs, pinned);
   std::optional<ChainPlan> best;
-  std::exception_ptr why;
-  std::uint64_t needed = 0;
-  std::uint64_t lists = 0;  // of a round, that no plan so far needs less of
+  std::uint64_t least = UINT64_MAX;  // bytes of the closest that does not fit
   for (std::uint32_t rounds = first; rounds <= most; rounds += (rounds + 2) / 3) {
-    ChainPlanner planner(chain, shape, n, costs, pinned, rounds);
-    if (rounds > first && !planner.possible(rounds * lists)) continue;
-    std::optional<ChainPlan> plan = planner.run();
+    if (rounds > first && !planner.cuts(rounds)) break;
+    std::optional<ChainPlan> plan = planner.run(rounds);
     // What fits barely may take longer than one round more.
     const bool better = plan && (!best || plan->prediction.cycles < best->prediction.cycles);
     if (best && !better) break;
     if (better) best = std::move(plan);
-    if (planner.lists() > 0 && (lists == 0 || planner.lists() < lists)) lists = planner.lists();
-    if (!why || planner.needed() < needed) {
-      why = planner.why();
-      needed = planner.needed();
-    }
     if ((best && rounds == 1) || pinned.rounds != 0) break;
+    // From some number on the lists of rounds need more than their columns.
+    if (!best && planner.least() < UINT64_MAX && planner.least() > least) break;
+    least = std::min(least, planner.least());
   }
-  if (!best) std::rethrow_exception(why);
+  if (!best) throw UserError(planner.why());
   return *std::move(best);
 }
 

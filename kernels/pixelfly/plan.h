@@ -4,7 +4,7 @@
 
 #include "kernels/pixelfly/operands.h"
 #include "kernels/spmm_static/plan.h"
-#include "kernels/spmm_static/product.h"
+#include "kernels/spmm_static/program.h"
 
 /// The plans of the products of a chain, which live in one program.
 namespace tessera::pixelfly {
@@ -42,20 +42,11 @@ struct ChainPlan {
   [[nodiscard]] std::uint32_t columns() const { return outer.partition.columns; }
 };
 
-/// Parts of a tile's memory between which the estimate of a plan's may be wrong.
-constexpr double kSure = 0.85;
-constexpr double kHopeless = 1.15;
-
-/// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round in the first
-/// buffers, those of every tile of the machine; then the inner ones, which stay where they are
-/// made. All outlive the program.
-program::Program build_chain(const ChainPlan& plan, const Chain& chain, const sparse::Shape& shape,
-                             const data::DenseOperand& x, std::uint32_t contexts);
-
-/// The vertex that multiplies `values` of the outer product in place by their factors.
-program::Vertex scaling_of(sparse::Assembly& assembly, const Chain& chain,
-                           const spmm_static::Partition& outer,
-                           const spmm_static::HeldValues& values);
+/// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round; the inner
+/// ones stay where they are made. Without `x` it is good for estimates alone. All outlive it.
+spmm_static::Described describe_chain(const ChainPlan& plan, const Chain& chain,
+                                      const sparse::Shape& shape, const data::DenseOperand* x,
+                                      const sparse::TileCode& code, std::uint32_t contexts);
 
 /// As few rounds as fit. Throws UserError if none do, KeyError for pinned cuts out of range.
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
@@ -63,5 +54,11 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
 
 /// Rows that `shape` wants as inputs of a chain's outer product: the side of the inner blocks.
 inline std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
+/// Of the inner product.
+inline sparse::Shape inner_shape(sparse::Shape shape) {
+  shape.block = inner_block(shape);
+  shape.layout = kernels::Layout::blocked;
+  return shape;
+}
 
 }  // namespace tessera::pixelfly

@@ -2,12 +2,6 @@
 
 #include "kernels/pixelfly/gamma.h"
 #include "kernels/pixelfly/plan.h"
-#include "kernels/sparse/plan/traffic.h"
-#include "kernels/sparse/plan/transposition_cost.h"
-#include "kernels/spmm_static/plan.h"
-#include "kernels/spmm_static/product.h"
-#include "sim/plan/fitted_cost.h"
-#include "sim/plan/step_costs.h"
 
 /// Sampled products: the blocks of A B^T that a pattern has, for A[m,n] and B[k,n] which lie in
 /// blocks on tiles: gradients of weights, the sum over the batch n. Columns of A and B are cut into
@@ -19,10 +13,14 @@
 /// B that one of them names; of what comes out the blocks that are wanted are taken.
 namespace tessera::pixelfly {
 
+using program::BufferId;
+using program::Place;
 using spmm_static::DenseRows;
 using spmm_static::Part;
 using spmm_static::Partition;
 using spmm_static::Share;
+using spmm_static::Statement;
+using spmm_static::Tile;
 
 /// A block of A B^T.
 struct SampledBlock {
@@ -32,14 +30,14 @@ struct SampledBlock {
 /// Of one sampled product.
 struct Sampled {
   Partition partition;  ///< of the pattern, whose rows are `together` block rows; x: where B lies
-  std::vector<DenseRows> a;  ///< where A lies
-  Prediction prediction = {};
+  std::vector<DenseRows> a;                  ///< where A lies
   bool on_unit = false;                      ///< B lies in squares
   bool transposed = false;                   ///< what is wanted are blocks of (A B^T)^T
   std::uint32_t together = 1;                ///< block rows that are weights together
   std::uint32_t block_rows = 0;              ///< of A
   std::vector<SampledBlock> blocks = {};     ///< that are wanted, in the order of the deal
   std::vector<std::uint64_t> of_dealt = {};  ///< the first of them of each dealt one; one more
+  std::string misfit = {};                   ///< why no plan fits
 
   [[nodiscard]] std::uint64_t area() const {
     return std::uint64_t{partition.shape.block} * partition.shape.block;
@@ -47,6 +45,7 @@ struct Sampled {
   [[nodiscard]] program::Type partials() const {
     return on_unit ? partition.shape.unit.partial : program::Type::f32;
   }
+  [[nodiscard]] std::uint64_t partial_size() const { return data::element_bytes(partials()); }
   /// Results: all blocks that are wanted, each row by row; on the unit [rows that it gives at
   /// once][row of B][row of A].
   [[nodiscard]] kernels::EvenStorage results() const;
@@ -61,6 +60,12 @@ struct Sampled {
   [[nodiscard]] Run run(std::uint64_t e, std::uint64_t first) const;
   /// Where an element of a block of what is wanted stands among its elements.
   [[nodiscard]] std::uint64_t number(std::uint64_t row, std::uint64_t column) const;
+  /// Elements of the results from number `first` on as the tiles of `part` make them side by side.
+  struct Partials {
+    Tile tile;
+    std::uint64_t number, count;  ///< among the tile's partial elements
+  };
+  [[nodiscard]] Partials partials_of(const Part& part, std::uint64_t first) const;
   /// Elements side by side: how many, and whether they are of one column.
   [[nodiscard]] std::uint32_t line() const {
     return on_unit ? partition.shape.y_depth() : partition.shape.block;
@@ -72,26 +77,33 @@ struct Sampled {
   [[nodiscard]] std::uint32_t column(std::uint64_t e) const {
     return transposed ? blocks[e].row : blocks[e].column;
   }
-  /// Bytes of a tile: rows of A and of B that `share` needs, its partial blocks, and of these what
-  /// is wanted.
-  [[nodiscard]] std::uint64_t a_bytes(const Part& part, const Share& share) const;
-  [[nodiscard]] std::uint64_t b_bytes(const Part& part, const Share& share) const;
-  [[nodiscard]] std::uint64_t partial_bytes(const Share& share) const;
-  [[nodiscard]] std::uint64_t wanted_bytes(const Share& share) const;
-  /// Blocks of a share that are wanted.
-  [[nodiscard]] std::uint64_t wanted(const Share& share) const {
-    return of_dealt[share.last] - of_dealt[share.first];
-  }
   /// Whether vector code must make rows of blocks.
   [[nodiscard]] bool turns() const { return !on_unit && partition.shape.x_depth() > 1; }
-  /// Of the fullest tile, about; `beside` of it others hold.
-  [[nodiscard]] program::CategoryBytes memory(std::uint64_t beside) const;
 };
 
 /// The plan as it is printed and can be pinned.
 inline PinnedCuts pinned(const Sampled& of) {
   return {word(of.partition.parts.size()), of.partition.cuts.bands};
 }
+
+/// A plan by tile.
+struct SampledWork {
+  explicit SampledWork(const Sampled& of) : plan(of), cells(cells_of(of.partition)) {}
+
+  /// Bytes of a tile: rows of A and of B that it needs, its partial blocks, and of these what is
+  /// wanted.
+  [[nodiscard]] std::uint64_t a_bytes(Tile tile) const;
+  [[nodiscard]] std::uint64_t b_bytes(Tile tile) const;
+  [[nodiscard]] std::uint64_t partial_bytes(Tile tile) const;
+  [[nodiscard]] std::uint64_t wanted_bytes(Tile tile) const;
+  /// `bytes(tile)` of this on each tile.
+  using Bytes = std::uint64_t (SampledWork::*)(Tile) const;
+  static BufferId array(const std::shared_ptr<const SampledWork>& work, const Statement& statement,
+                        std::string_view name, Bytes bytes);
+
+  const Sampled& plan;
+  std::vector<spmm_static::Cell> cells;
+};
 
 /// Where a sampled product's operands lie, and what else is in a tile's memory.
 struct SampledOperands {
@@ -107,54 +119,36 @@ std::vector<FactorRun> factor_runs(const Sampled& of, std::uint32_t tile, const 
   const kernels::EvenStorage storage = of.results();
   const std::uint64_t size = of.partition.shape.bytes();
   return factor_runs(
-      {storage.begin(tile) / size, storage.begin(tile + 1) / size}, of.blocks.size(),
+      {storage.begin(tile) / size, storage.begin(tile + std::uint64_t{1}) / size}, of.blocks.size(),
       [area = of.area()](std::uint64_t e) { return e * area; }, factor);
 }
 
-/// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range (named
-/// below `keys`).
+/// The intervals that there may be at most.
+std::uint32_t most_parts(const sparse::Shape& shape, std::uint32_t n, std::uint32_t tiles,
+                         bool on_unit);
+/// Its `misfit` says if nothing fits the tiles' SRAM. Throws KeyError for pinned cuts out of range
+/// (named below `keys`).
 Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& shape,
                      std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
                      const SampledOperands& operands, const std::string& keys);
 
-/// Adds the steps of the product to a program; their names begin with `name`. `a` and `b` by
-/// operand and tile; `results` by tile. The plan outlives the program.
-void add_sampled(sparse::Assembly& assembly, const Sampled& plan, const std::string& name,
-                 const spmm_static::BuffersOfRows& a, const spmm_static::BuffersOfRows& b,
-                 const std::vector<program::BufferId>& results);
+/// What each operand's rows lie in, an array each.
+using Arrays = std::vector<BufferId>;
+/// States the steps of the product; their names begin with `name`. Returns the tiles that stand for
+/// all others. The plan outlives the description.
+std::vector<Tile> state_sampled(const Statement& statement, const Sampled& plan,
+                                const std::string& name, const Arrays& a, const Arrays& b,
+                                BufferId results);
 
-/// What both planning and building need.
-struct SampledTile {
-  program::BufferId a_blocks, b_blocks, a_rows, b_rows, partial;
-};
-/// Rows of `width` columns in blocks, as they are turned.
-sparse::Chunked rows_in_blocks(const sparse::Shape& shape, std::uint32_t width, std::uint64_t rows);
-/// Of `bytes` bytes of rows of `width` columns in blocks, to rows of words.
-void add_turning(sparse::Assembly& assembly, program::ComputeSet& set, const Sampled& plan,
-                 TileId tile, std::uint32_t width, std::uint64_t bytes, program::BufferId from,
-                 program::BufferId to);
-/// A worker's block rows, the rows of each block, what lies before them in the list (u16) and in
-/// the values (blocks), and its own blocks.
-struct SampledWorker {
-  std::uint32_t rows, first, passes, list, blocks, own;
-};
-program::Vertex gradient_vertex(sparse::Assembly& assembly, const sparse::Shape& shape, TileId tile,
-                                const SampledTile& buffers, program::BufferId list,
-                                std::uint32_t width, const std::vector<SampledWorker>& workers);
-/// Workers share block rows, and rows of blocks where there are few.
-std::vector<SampledWorker> divide(const Sampled& plan, const Share& share, std::uint32_t contexts);
-
-/// Shape of the sums of partial blocks.
-sparse::Shape summing(const Sampled& plan);
-
-/// Elements of the results, from number `first` on, of which a tile has the partial ones.
-struct PartialRun {
-  program::Place from;
-  std::uint64_t first, count;
-};
-/// Partial blocks, by part, to where their results are wanted, part after part, and their sums.
-void add_sums(sparse::Assembly& assembly, const Sampled& plan, const std::string& name,
-              const std::vector<std::vector<PartialRun>>& partials,
-              const std::vector<program::BufferId>& results);
+/// Those up to the partial blocks, which are returned, in vector code and on the unit. On a tile of
+/// the unit each block row of A (or those that are weights together) is weights, in the order that
+/// the unit takes, and the rows of B of all its blocks lie behind each other as positions: gemm's
+/// product, with the batch as its depth.
+BufferId state_vector_product(const Statement& statement,
+                              const std::shared_ptr<const SampledWork>& work,
+                              const std::string& name, const Arrays& a, const Arrays& b);
+BufferId state_unit_product(const Statement& statement,
+                            const std::shared_ptr<const SampledWork>& work, const std::string& name,
+                            const Arrays& a, const Arrays& b);
 
 }  // namespace tessera::pixelfly

@@ -1,13 +1,12 @@
 #include "kernels/pixelfly/squares.h"
 
 #include "kernels/sparse/code/relayout.h"
-#include "kernels/sparse/plan/traffic.h"
 
 namespace tessera::pixelfly {
 
 using kernels::EvenStorage;
 using program::BufferId;
-using sparse::Assembly;
+using sparse::Tile;
 
 namespace {
 
@@ -16,22 +15,14 @@ std::uint64_t grain(const sparse::Shape& shape) {
   return std::uint64_t{shape.block} * square_columns(shape) * shape.bytes();
 }
 
-EvenStorage squares_of(const sparse::Shape& shape, const EvenStorage& rows, std::uint32_t tiles) {
-  return {rows.bytes(), grain(shape), tiles};
-}
+/// Where squares are made, and of what.
+struct Turning {
+  EvenStorage rows, squares;
+  BufferId given, blocks, made;
+  sparse::Transposition turning;
 
-bool lies_in_squares(const EvenStorage& rows, const EvenStorage& squares) {
-  return rows.each() == squares.each();
-}
-
-void add_turning(Assembly& assembly, program::ComputeSet& set, const sparse::Shape& shape,
-                 TileId tile, std::uint64_t bytes, BufferId from, BufferId to) {
-  const std::uint64_t elements = bytes / shape.bytes();
-  const std::uint32_t columns = square_columns(shape);
-  sparse::add_transposition(assembly, set, shape, tile,
-                            {{0, elements}, shape.x_depth(), columns, {0, elements}, 0, columns},
-                            {from}, {to}, sparse::Direction::to_rows);
-}
+  [[nodiscard]] bool moves() const { return rows.each() != squares.each(); }
+};
 
 }  // namespace
 
@@ -40,57 +31,41 @@ EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows, std::
   return {rows * columns * shape.bytes(), grain(shape), tiles};
 }
 
-std::vector<std::vector<BufferId>> add_squares(Assembly& assembly, const sparse::Shape& shape,
-                                               const std::vector<RowsInBlocks>& rows,
-                                               std::uint32_t tiles) {
-  program::Exchange exchange{"squares", {}};
-  program::ComputeSet set{"squares", {}};
-  std::vector<std::vector<BufferId>> made;
-  for (const RowsInBlocks& of : rows) {
-    const EvenStorage squares = squares_of(shape, of.storage, tiles);
-    std::vector<BufferId> blocks = of.buffers;
-    if (!lies_in_squares(of.storage, squares)) {
-      blocks = assembly.stored(squares, "in squares");
-      for (std::uint32_t t = 0; t < squares.tiles(); ++t)
-        sparse::gather(exchange, of.storage, of.buffers, squares.begin(t), squares.begin(t + 1),
-                       [&](std::uint32_t offset) {
-                         return std::vector<program::Place>{{blocks[t], offset}};
-                       });
-    }
-    made.push_back(assembly.stored(squares, "squares"));
-    for (std::uint32_t t = 0; t < squares.tiles(); ++t)
-      add_turning(assembly, set, shape, TileId(t), squares.bytes_on(t), blocks[t], made.back()[t]);
+std::vector<BufferId> make_squares(const sparse::Statement& statement, const sparse::Shape& shape,
+                                   const std::vector<EvenStorage>& rows,
+                                   const std::vector<BufferId>& blocks, std::uint32_t tiles) {
+  std::vector<Turning> all;
+  std::vector<BufferId> made;
+  bool moves = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const EvenStorage squares(rows[i].bytes(), grain(shape), tiles);
+    const std::uint64_t columns = square_columns(shape);
+    const auto part = [shape, squares, columns](Tile tile) -> sparse::Chunked {
+      const std::uint64_t elements = squares.bytes_on(tile) / shape.bytes();
+      return {{0, elements}, shape.x_depth(), columns, {0, elements}, 0, columns};
+    };
+    Turning one{
+        rows[i],   squares,
+        blocks[i], blocks[i],
+        {},        sparse::Transposition(statement, shape.type, part, sparse::Direction::to_rows)};
+    if (one.moves()) one.blocks = statement.stored(squares, "in squares");
+    one.made = statement.stored(squares, "squares");
+    moves = moves || one.moves();
+    made.push_back(one.made);
+    all.push_back(one);
   }
-  if (!exchange.copies.empty()) assembly.add_step(std::move(exchange));
-  assembly.add_step(std::move(set));
-  return made;
-}
-
-Prediction predict_squares(const sparse::Shape& shape, const std::vector<EvenStorage>& rows,
-                           MachineCosts& costs) {
-  const std::uint32_t tiles = costs.machine().tiles;
-  const StepCosts steps(costs);
-  const sparse::TileCode code;
-  sparse::Traffic moved(tiles);
-  StepCosts::Superstep step;
-  for (const EvenStorage& of : rows) {
-    const EvenStorage squares = squares_of(shape, of, tiles);
-    step.vertex_cycles += steps.vertex([&](program::Program& sample) {
-      Assembly assembly(code, sample, costs.machine().tile.contexts);
-      program::ComputeSet set;
-      const std::uint64_t bytes = squares.each();
-      add_turning(assembly, set, shape, TileId{0}, bytes, assembly.buffer(0, bytes, "sample"),
-                  assembly.buffer(0, bytes, "sample"));
-      return set.vertices.front();
+  if (moves)
+    statement.description.exchange("squares", tiles, [all](Tile tile, plan::Pulls& pulls) {
+      for (const Turning& one : all)
+        if (one.moves())
+          sparse::pull(pulls, {one.blocks}, one.rows, one.given, one.squares.begin(tile),
+                       one.squares.begin(tile + std::uint64_t{1}));
     });
-    if (lies_in_squares(of, squares)) continue;
-    moved.send(0, of.each());
-    moved.receive(0, squares.each());
-    step.exchange = moved.most(costs);
-  }
-  Prediction sum;
-  steps.add(sum, step);
-  return sum;
+  statement.description.compute("squares", tiles, [all](Tile tile, plan::Calls& calls) {
+    for (const Turning& one : all)
+      if (one.squares.bytes_on(tile) > 0) one.turning.add(calls, tile, {one.blocks}, {one.made});
+  });
+  return made;
 }
 
 }  // namespace tessera::pixelfly

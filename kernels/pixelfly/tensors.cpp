@@ -27,21 +27,13 @@ void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
   }
 }
 
-std::vector<program::TensorPart> parts_of(const GradientBlocks& blocks) {
-  std::vector<program::TensorPart> parts;
-  const kernels::EvenStorage storage = blocks.plan.results();
-  for (std::uint32_t t = 0; t < blocks.results.size(); ++t)
-    parts.push_back({{blocks.results[t]}, storage.bytes_on(t)});
-  return parts;
-}
-
 }  // namespace
 
-void add_layer(program::Program& program, const Layer& layer, program::Type type) {
-  sparse::add_given(program, {"S", Role::weights, type}, layer.s);
+void add_layer(plan::Description& description, const Layer& layer, program::Type type) {
+  sparse::add_given(description, {"S", Role::weights, type}, layer.s);
   if (layer.rank() == 0) return;
-  program.add_tensor(data::tensor_of("U", layer.u, type));
-  program.add_tensor(data::tensor_of("V", layer.v, type));
+  description.tensor(data::tensor_of("U", layer.u, type));
+  description.tensor(data::tensor_of("V", layer.v, type));
 }
 
 std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
@@ -54,42 +46,43 @@ std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
   return static_cast<std::uint64_t>(found - matrix.column.begin());
 }
 
-void add_sparse_gradient(program::Program& program, const GradientBlocks& blocks,
+void add_sparse_gradient(plan::Description& description, const GradientBlocks& blocks,
                          const sparse::BlockMatrix& s) {
   const Sampled& plan = blocks.plan;
-  program::Tensor tensor{
-      "dS.data", Role::gradient, plan.partition.shape.type, {s.blocks(), s.block, s.block}};
-  tensor.parts = parts_of(blocks);
-  tensor.runs = [&plan, &s, dense = blocks.dense](std::size_t tile, program::Runs& runs) {
-    for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
-      if (plan.column(e) >= dense) return;
-      const std::uint64_t first = block_index(s, plan.row(e), plan.column(e)) * plan.area();
-      const std::uint64_t inside = run.row % s.block * s.block + run.column % s.block;
-      runs.add({at, first + inside, run.count, run.down ? s.block : 1});
-    });
-  };
-  program.add_tensor(std::move(tensor));
-  sparse::add_pattern(program, {"dS", Role::gradient, plan.partition.shape.type}, s);
+  const program::Type type = plan.partition.shape.type;
+  description.tensor(
+      {{"dS.data", Role::gradient, type, {s.blocks(), s.block, s.block}},
+       blocks.results,
+       [&plan, &s, dense = blocks.dense](Tile tile, program::Runs& runs) {
+         for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
+           if (plan.column(e) >= dense) return;
+           const std::uint64_t first = block_index(s, plan.row(e), plan.column(e)) * plan.area();
+           const std::uint64_t inside = run.row % s.block * s.block + run.column % s.block;
+           runs.add({at, first + inside, run.count, run.down ? s.block : 1});
+         });
+       }});
+  for (program::Tensor& one : sparse::pattern_tensors({"dS", Role::gradient, type}, s))
+    description.tensor(std::move(one));
 }
 
-void add_dense_gradient(program::Program& program, const GradientBlocks& blocks, const char* name,
-                        const data::DenseOperand& factor) {
+void add_dense_gradient(plan::Description& description, const GradientBlocks& blocks,
+                        const char* name, const data::DenseOperand& factor) {
   const Sampled& plan = blocks.plan;
-  program::Tensor tensor{
-      name, Role::gradient, plan.partition.shape.type, {factor.rows(), factor.columns()}};
-  tensor.parts = parts_of(blocks);
-  tensor.runs = [&plan, dense = blocks.dense, rows = factor.rows(), columns = factor.columns()](
-                    std::size_t tile, program::Runs& runs) {
-    const std::uint64_t before = dense * std::uint64_t{plan.partition.shape.block};
-    for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
-      if (plan.column(e) < dense) return;
-      const std::uint64_t column = run.column - before;
-      if (run.row >= rows || column >= columns) return;
-      const std::uint64_t room = run.down ? rows - run.row : columns - column;
-      runs.add({at, run.row * columns + column, std::min(run.count, room), run.down ? columns : 1});
-    });
-  };
-  program.add_tensor(std::move(tensor));
+  description.tensor(
+      {{name, Role::gradient, plan.partition.shape.type, {factor.rows(), factor.columns()}},
+       blocks.results,
+       [&plan, dense = blocks.dense, rows = factor.rows(), columns = factor.columns()](
+           Tile tile, program::Runs& runs) {
+         const std::uint64_t before = dense * std::uint64_t{plan.partition.shape.block};
+         for_runs(plan, tile, [&](std::uint64_t e, const Sampled::Run& run, std::uint64_t at) {
+           if (plan.column(e) < dense) return;
+           const std::uint64_t column = run.column - before;
+           if (run.row >= rows || column >= columns) return;
+           const std::uint64_t room = run.down ? rows - run.row : columns - column;
+           runs.add(
+               {at, run.row * columns + column, std::min(run.count, room), run.down ? columns : 1});
+         });
+       }});
 }
 
 }  // namespace tessera::pixelfly

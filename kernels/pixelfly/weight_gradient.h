@@ -19,6 +19,10 @@ class WeightGradient : public Workload {
  private:
   /// The block column of [S | U] where U begins.
   [[nodiscard]] std::uint32_t first_dense() const { return layer_.s.block_columns(); }
+  [[nodiscard]] GradientPlan choose(MachineCosts& costs) const;
+  [[nodiscard]] GradientPlan planned(MachineCosts& costs, bool on_unit, std::uint64_t slack) const;
+  [[nodiscard]] spmm_static::Described describe(const GradientPlan& plan,
+                                                const sparse::TileCode& code, bool estimate) const;
 
   Options options_;
   std::uint32_t contexts_;

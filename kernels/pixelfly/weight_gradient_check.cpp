@@ -6,7 +6,6 @@
 #include "kernels/pixelfly/tensors.h"
 #include "kernels/pixelfly/weight_gradient.h"
 #include "kernels/sparse/operand/sources.h"
-#include "kernels/spmm_static/bit_exact.h"
 #include "kernels/spmm_static/spmm_static.h"
 
 namespace tessera::pixelfly {

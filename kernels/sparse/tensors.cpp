@@ -8,23 +8,6 @@ namespace tessera::sparse {
 
 namespace {
 
-/// The numbers of a part, along a row, or down a column of a chunk.
-void add_chunks(const Chunked& part, const ChunkedMatrix& matrix, program::Runs& runs) {
-  const std::uint64_t rows = std::min(part.rows.end, matrix.rows);
-  for (std::uint64_t at = part.elements.begin, next = 0; at < part.elements.end; at = next) {
-    const auto [in_chunks, in_columns] = part.element(at);
-    const std::uint64_t row = part.rows.begin + in_chunks;
-    const std::uint64_t column = part.column + in_columns;
-    const bool by_rows = part.depth == 1;
-    const std::uint64_t left = by_rows ? part.columns - in_columns : part.depth - at % part.depth;
-    next = std::min(part.elements.end, at + left);
-    if (row >= rows || column >= matrix.columns) continue;
-    const std::uint64_t held = std::min(next - at, by_rows ? matrix.columns - column : rows - row);
-    runs.add({at - part.elements.begin, row * matrix.columns + column, held,
-              by_rows ? 1 : matrix.columns});
-  }
-}
-
 template <class Number>
 program::Tensor words(std::string name, const BlockTensors& tensors,
                       const std::vector<Number>& values) {
@@ -41,6 +24,22 @@ program::Tensor words(std::string name, const BlockTensors& tensors,
 
 }  // namespace
 
+void add_chunks(const Chunked& part, const ChunkedMatrix& matrix, program::Runs& runs) {
+  const std::uint64_t rows = std::min(part.rows.end, matrix.rows);
+  for (std::uint64_t at = part.elements.begin, next = 0; at < part.elements.end; at = next) {
+    const auto [in_chunks, in_columns] = part.element(at);
+    const std::uint64_t row = part.rows.begin + in_chunks;
+    const std::uint64_t column = part.column + in_columns;
+    const bool by_rows = part.depth == 1;
+    const std::uint64_t left = by_rows ? part.columns - in_columns : part.depth - at % part.depth;
+    next = std::min(part.elements.end, at + left);
+    if (row >= rows || column >= matrix.columns) continue;
+    const std::uint64_t held = std::min(next - at, by_rows ? matrix.columns - column : rows - row);
+    runs.add({at - part.elements.begin, row * matrix.columns + column, held,
+              by_rows ? 1 : matrix.columns});
+  }
+}
+
 program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::TensorPart> parts,
                           std::function<Chunked(std::size_t part)> chunks) {
   program::Tensor tensor{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}};
@@ -51,13 +50,13 @@ program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::Tens
   return tensor;
 }
 
-void add_pattern(program::Program& program, const BlockTensors& tensors,
-                 const BlockMatrix& matrix) {
-  program.add_tensor(words(tensors.name + ".indices", tensors, matrix.column));
-  program.add_tensor(words(tensors.name + ".indptr", tensors, matrix.row_begin));
+std::vector<program::Tensor> pattern_tensors(const BlockTensors& tensors,
+                                             const BlockMatrix& matrix) {
+  return {words(tensors.name + ".indices", tensors, matrix.column),
+          words(tensors.name + ".indptr", tensors, matrix.row_begin)};
 }
 
-void add_given(program::Program& program, const BlockTensors& tensors, const BlockMatrix& matrix) {
+std::vector<program::Tensor> given_tensors(const BlockTensors& tensors, const BlockMatrix& matrix) {
   program::Tensor data{tensors.name + ".data",
                        tensors.role,
                        tensors.type,
@@ -67,8 +66,9 @@ void add_given(program::Program& program, const BlockTensors& tensors, const Blo
     for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i)
       data::store_element(type, into, i, static_cast<double>(matrix.value[first + i]));
   };
-  program.add_tensor(std::move(data));
-  add_pattern(program, tensors, matrix);
+  std::vector<program::Tensor> all = pattern_tensors(tensors, matrix);
+  all.insert(all.begin(), std::move(data));
+  return all;
 }
 
 }  // namespace tessera::sparse

@@ -16,7 +16,9 @@ struct ChunkedMatrix {
   Type type;
   std::uint64_t rows, columns;
 };
-/// What lies behind the matrix's rows and columns is padding. `chunks` says what a part has.
+/// The runs of a part; what lies behind the matrix's rows and columns is padding.
+void add_chunks(const Chunked& part, const ChunkedMatrix& matrix, program::Runs& runs);
+/// `chunks` says what a part has.
 program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::TensorPart> parts,
                           std::function<Chunked(std::size_t part)> chunks);
 
@@ -27,11 +29,26 @@ struct BlockTensors {
   Type type;
   std::uint32_t run = 0;
 };
-/// Declares NAME.indices, the block column of each block, and NAME.indptr, where each block row's
+/// NAME.indices, the block column of each block, and NAME.indptr, where each block row's
 /// begin: with NAME.data [blocks, side, side] what scipy.sparse.bsr_matrix takes. `matrix` outlives
-/// the program.
-void add_pattern(program::Program& program, const BlockTensors& tensors, const BlockMatrix& matrix);
+/// them.
+std::vector<program::Tensor> pattern_tensors(const BlockTensors& tensors,
+                                             const BlockMatrix& matrix);
 /// The same with the values of `matrix`, as the host gives them.
-void add_given(program::Program& program, const BlockTensors& tensors, const BlockMatrix& matrix);
+std::vector<program::Tensor> given_tensors(const BlockTensors& tensors, const BlockMatrix& matrix);
+
+/// Declares them in a program or a description.
+inline void add_pattern(program::Program& program, const BlockTensors& tensors,
+                        const BlockMatrix& matrix) {
+  for (program::Tensor& one : pattern_tensors(tensors, matrix)) program.add_tensor(std::move(one));
+}
+inline void add_given(program::Program& program, const BlockTensors& tensors,
+                      const BlockMatrix& matrix) {
+  for (program::Tensor& one : given_tensors(tensors, matrix)) program.add_tensor(std::move(one));
+}
+inline void add_given(plan::Description& description, const BlockTensors& tensors,
+                      const BlockMatrix& matrix) {
+  for (program::Tensor& one : given_tensors(tensors, matrix)) description.tensor(std::move(one));
+}
 
 }  // namespace tessera::sparse

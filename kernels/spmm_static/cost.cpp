@@ -1,145 +1,65 @@
 #include "kernels/spmm_static/cost.h"
 
-#include <array>
-#include <set>
-
-#include "kernels/spmm_static/moved.h"
-
 namespace tessera::spmm_static {
 
-using sparse::Direction;
-
-namespace {
-
-// Sizes between which slopes are taken; loops run as they do for long from so many on.
-constexpr std::int64_t kFew = 8, kMany = 40;
-
-}  // namespace
+Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs)
+    : shape_(shape),
+      pricing_(costs),
+      workers_(costs.machine().tile.contexts),
+      shell_(1),
+      statement_{shell_, code_, workers_},
+      adding_(adding_function(statement_, shape)) {
+  if (shape.block > 1) {
+    blocks_ = block_function(statement_, shape);
+    return;
+  }
+  std::uint64_t most_in_row = 0;
+  for (std::size_t row = 0; row + 1 < w.row_begin.size(); ++row)
+    most_in_row = std::max(most_in_row, w.row_begin[row + 1] - w.row_begin[row]);
+  elements_ = std::make_shared<ElementWorks>(
+      ElementWorks{element_work(1, most_in_row), element_work(2, most_in_row)});
+}
 
 std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width) {
-  if (shape_.block == 1) {
-    const std::uint32_t words = width * shape_.bytes() / 8;
-    const std::uint64_t in_row = ceil_div(blocks, rows);
-    std::uint64_t cycles = 0;
-    for (const auto& [work, passes] :
-         {std::pair(&elements_->wide, words / 2), {&elements_->narrow, words % 2}}) {
-      const WorkerCycles& row = work->row[std::min(in_row, work->row.size() - 1)];
-      std::vector<WorkerCycles> shares;
-      for (std::uint32_t w = 0; w < workers_; ++w)
-        shares.push_back(passes * (work->pass + (rows + w) / workers_ * row));
-      if (passes > 0) cycles += work->once + together(shares);
-    }
-    return cycles;
-  }
-  auto found = by_width_.find(width);
-  if (found == by_width_.end()) {
-    const auto at = [&](std::int64_t r, std::int64_t more) {
-      return static_cast<std::int64_t>(
-          blocks_({static_cast<std::uint64_t>(r), static_cast<std::uint64_t>(more) + 1,
-                   width / shape_.unroll()}));
-    };
-    const std::int64_t few = at(kFew, kFew);
-    found = by_width_.emplace(width, BlockCost{few, at(kMany, kFew) - few, at(kFew, kMany) - few})
-                .first;
-  }
-  const BlockCost& cost = found->second;
-  const auto r = static_cast<std::int64_t>(rows);
-  const auto more = static_cast<std::int64_t>(blocks) - r;
-  const std::int64_t cycles =
-      cost.few + ((r - kFew) * cost.rows + (more - kFew) * cost.blocks) / (kMany - kFew);
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(cycles, 0));
-}
-
-const Cost::Adding& Cost::adding(std::uint64_t partials) {
-  const auto found = by_partials_.find(partials);
-  if (found != by_partials_.end()) return found->second;
-  const auto slopes = [&](std::uint32_t busy) {
-    const auto at = [&](std::uint64_t segments, std::uint64_t chunks, std::uint64_t units) {
-      return adding_({busy, segments, chunks + 1, units + 1, partials + 1});
-    };
-    const std::uint64_t one = at(1, 0, 0);
-    return std::array{2 * one - at(2, 0, 0), at(2, 0, 0) - one, (at(1, 40, 0) - at(1, 8, 0)) / 32,
-                      (at(1, 0, 40) - at(1, 0, 8)) / 32};
-  };
-  const auto full = slopes(workers_);
-  const auto alone = slopes(1);
-  const Adding cost{full[0], {full[1], alone[1]}, {full[2], alone[2]}, {full[3], alone[3]}};
-  return by_partials_.emplace(partials, cost).first->second;
-}
-
-std::uint64_t Cost::adding(std::uint64_t words, std::uint64_t partials) {
-  const Adding& cost = adding(partials);
-  const std::uint64_t chunks = ceil_div<std::uint64_t>(ceil_div<std::uint64_t>(words, workers_), 4);
-  return cost.once + (cost.segment + chunks * cost.chunk).full;
-}
-
-/// The longest computing of any tile.
-std::uint64_t Cost::products(const Partition& partition) {
-  std::uint64_t most = 0;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> done;  // layer and width
-  for (const Part& part : partition.parts) {
-    if (!done.insert({part.layer, part.width()}).second) continue;
-    for (const Share& share : partition.layer(part).shares)
-      most = std::max(most, product(part, share));
-  }
-  return most;
-}
-
-std::uint64_t Cost::product(const Part& part, const Share& share) {
-  if (shape_.block > 1) return product(share.rows.size(), share.blocks(), part.width());
-  const std::uint32_t words = part.width() * shape_.bytes() / 8;
+  if (shape_.block > 1) return call(blocks_, {rows, blocks - rows + 1, width / shape_.unroll()});
+  const std::uint32_t words = width * shape_.bytes() / 8;
+  const std::uint64_t in_row = ceil_div(blocks, rows);
   std::uint64_t cycles = 0;
   for (const auto& [work, passes] :
        {std::pair(&elements_->wide, words / 2), {&elements_->narrow, words % 2}}) {
-    if (passes > 0) cycles += tile_cycles(*work, divide(share, *work, passes, workers_));
+    const WorkerCycles& row = work->row[std::min(in_row, work->row.size() - 1)];
+    std::vector<WorkerCycles> shares;
+    for (std::uint32_t w = 0; w < workers_; ++w)
+      shares.push_back(passes * (work->pass + (rows + w) / workers_ * row));
+    if (passes > 0) cycles += work->once + together(shares);
   }
   return cycles;
 }
 
-/// The longest adding of any tile.
-std::uint64_t Cost::additions(const Partition& partition, const Reduction& reduction) {
-  std::vector<std::uint64_t> cycles(partition.tiles, 0);
-  for (const Destination& to : reduction.destinations()) {
-    std::vector<WorkerCycles> workers;
-    for (const ReducingWorker& worker : reduction.workers(to, workers_)) {
-      WorkerCycles& sum = workers.emplace_back();
-      for (const SegmentPart& part : worker.parts) {
-        const Adding& cost = adding(part.sources);
-        sum += cost.segment + part.chunks * cost.chunk + part.units * cost.unit;
-      }
-    }
-    cycles[to.tile] += adding(1).once + together(workers);
-  }
-  return *std::max_element(cycles.begin(), cycles.end());
+std::uint64_t Cost::adding(std::uint64_t words, std::uint64_t partials) {
+  return call(adding_, {ceil_div(words, workers_ * kChunkWords), partials + 1});
 }
 
-void Cost::add_rows_in(Prediction& sum, const Partition& partition, const EvenStorage& storage) {
-  steps_.add(sum, {rows_moved(partition, storage).most(costs_),
-                   turning(partition, storage, Direction::to_blocks)});
-}
-
-Prediction Cost::predict(const Partition& partition) {
-  const Reduction reduction(partition);
-  const bool blocks = partition.deal.blocks() > 0;
-  const bool turns = partition.shape.relayouts() && blocks;
-  Prediction sum;
-  const auto add = [&](const sparse::Traffic& traffic, std::uint64_t vertices) {
-    steps_.add(sum, {traffic.most(costs_), vertices});
+ElementWork Cost::element_work(std::uint32_t words, std::uint64_t most_in_row) {
+  constexpr std::uint64_t kRows = 4, kMoreRows = 12;
+  const plan::Function function = element_function(statement_, shape_, words);
+  const auto cycles = [&](std::uint64_t busy, std::uint64_t rows, std::uint64_t nonzeros,
+                          std::uint64_t passes) {
+    return call(function, {busy, rows, nonzeros + 1, passes});
   };
-  if (turns) add_rows_in(sum, partition, partition.x_storage());
-  if (blocks) add(inputs_moved(partition), products(partition));
-  const EvenStorage y = partition.y_storage();
-  const std::uint64_t turned = turns ? turning(partition, y, Direction::to_rows) : 0;
-  const std::uint64_t added = reduction.direct() ? turned : additions(partition, reduction);
-  if (blocks) add(partials_moved(partition, reduction), added);
-  if (!blocks) steps_.add(sum, {std::nullopt, added});
-  if (reduction.spreads()) add(sums_moved(partition, reduction), turned);
-  if (turns) {
-    // Behind an exchange rows are turned in its superstep, behind sums in one of their own.
-    if (!reduction.direct() && !reduction.spreads()) steps_.add(sum, {std::nullopt, turned});
-    add(rows_moved(partition, y), 0);
-  }
-  return sum;
+  const auto row = [&](std::uint64_t busy, std::uint64_t nonzeros) {
+    return (cycles(busy, kMoreRows, nonzeros, 1) - cycles(busy, kRows, nonzeros, 1)) /
+           (kMoreRows - kRows);
+  };
+  const auto pass = [&](std::uint64_t busy) {
+    return cycles(busy, kRows, 0, 2) - cycles(busy, kRows, 0, 1) - kRows * row(busy, 0);
+  };
+  ElementWork work;
+  for (std::uint64_t k = 0; k <= most_in_row; ++k)
+    work.row.push_back({row(workers_, k), row(1, k)});
+  work.pass = {pass(workers_), pass(1)};
+  work.once = cycles(workers_, kRows, 0, 1) - (work.pass + kRows * work.row.front()).full;
+  return work;
 }
 
 }  // namespace tessera::spmm_static

@@ -64,11 +64,6 @@ std::vector<WorkerShare> divided(const std::vector<WorkerCycles>& before, const 
 
 }  // namespace
 
-std::string element_codelet(const sparse::Shape& shape, std::uint32_t words) {
-  return fmt::format("{}rows_{}", words == 2 ? "" : "narrow_",
-                     kernels::type_name(shape.type, shape.partials));
-}
-
 std::uint64_t tile_cycles(const ElementWork& work, const std::vector<WorkerShare>& shares) {
   std::vector<WorkerCycles> workers;
   workers.reserve(shares.size());

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "kernels/spmm_static/layer.h"
@@ -10,11 +9,8 @@
 /// How the workers of a tile divide the rows and columns of an element-wise product.
 namespace tessera::spmm_static {
 
-/// The element-wise codelet for a pass of one or two 64-bit words of a row of X.
-std::string element_codelet(const sparse::Shape& shape, std::uint32_t words);
-
-/// What that codelet takes: a tile once, and a worker for each pass and for each row of so many
-/// nonzeros in a pass.
+/// What a product's codelet takes: a tile once, and a worker for each pass and for each row of so
+/// many nonzeros in a pass.
 struct ElementWork {
   std::uint64_t once = 0;
   WorkerCycles pass = {};

@@ -2,92 +2,112 @@
 
 namespace tessera::spmm_static {
 
+using plan::Pulls;
+using sparse::Chunked;
 using sparse::Direction;
 
 namespace {
 
-sparse::Chunked part_of(const DenseEnd& end, std::uint32_t depth, std::uint64_t tile) {
+Chunked part_of(const DenseEnd& end, std::uint32_t depth, Tile tile) {
   return chunks_of(end.storage, end.shape, end.columns, depth, tile);
 }
 
+Chunked in_operand(const DenseEnd& end, std::uint32_t depth, Tile tile) {
+  Chunked part = part_of(end, depth, tile);
+  part.column = end.column;
+  return part;
+}
+
+/// The step that turns what tiles hold in `from` into `to`.
+void turn(const Statement& statement, const DenseEnd& end, BufferId from, BufferId to,
+          Direction direction) {
+  const std::uint32_t depth =
+      direction == Direction::to_blocks ? end.shape.x_depth() : end.shape.block;
+  const sparse::Transposition turning(
+      statement, end.shape.type, [end, depth](Tile tile) { return part_of(end, depth, tile); },
+      direction);
+  statement.description.compute(fmt::format("relayout {}", end.name), end.storage.tiles(),
+                                [turning, from, to](Tile tile, plan::Calls& calls) {
+                                  turning.add(calls, tile, {from}, {to});
+                                });
+}
+
 /// Rows to panels, and these to blocks.
-std::vector<BufferId> rows_in(Assembly& assembly, const DenseEnd& end,
-                              std::vector<BufferId> by_rows) {
-  const std::vector<BufferId> panels = assembly.stored(end.storage, "in rows");
-  std::vector<BufferId> blocks = assembly.stored(end.storage, "in blocks");
-  const std::string name = fmt::format("relayout {}", end.name);
-  program::Exchange exchange{name, {}};
-  program::ComputeSet set{name, {}};
-  const sparse::Rows rows{end.shape, end.storage, std::move(by_rows)};
-  for (std::uint32_t t = 0; t < end.storage.tiles(); ++t) {
-    const sparse::Chunked part = part_of(end, end.shape.x_depth(), t);
-    sparse::rows_to_panels(exchange, rows, part, panels[t]);
-    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {panels[t]}, {blocks[t]},
-                              Direction::to_blocks);
-  }
-  assembly.add_step(std::move(exchange), end.measured);
-  assembly.add_step(std::move(set), end.measured);
+BufferId rows_in(const Statement& statement, const DenseEnd& end, BufferId rows) {
+  const BufferId panels = statement.stored(end.storage, "in rows");
+  const BufferId blocks = statement.stored(end.storage, "in blocks");
+  statement.description.exchange(
+      fmt::format("relayout {}", end.name), end.storage.tiles(),
+      [end, rows, panels](Tile tile, Pulls& pulls) {
+        const std::uint64_t size = end.shape.bytes();
+        for_panel_rows(part_of(end, end.shape.x_depth(), tile),
+                       [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
+                         sparse::pull(pulls, {panels, word(to * size)}, end.storage, rows,
+                                      from * size, (from + count) * size);
+                       });
+      });
+  turn(statement, end, panels, blocks, Direction::to_blocks);
   return blocks;
+}
+
+/// The rows of which a tile holds a stretch, out of others' panels.
+void pull_rows(const DenseEnd& end, Tile tile, BufferId panels, BufferId rows, Pulls& pulls) {
+  const std::uint64_t size = end.shape.bytes();
+  const std::uint64_t depth = end.shape.block;
+  const kernels::Interval held = part_of(end, 1, tile).elements;
+  for (std::uint64_t at = held.begin; at < held.end;) {
+    const std::uint64_t row = at / end.columns;
+    const std::uint64_t column = at % end.columns;
+    const std::uint64_t in_chunks = (row / depth * end.columns + column) * depth;
+    const auto holder = static_cast<Tile>(in_chunks * size / end.storage.each());
+    for (const sparse::Panel& panel : panels_of(part_of(end, end.shape.block, holder))) {
+      if (panel.row != row / depth * depth || column < panel.begin || column >= panel.end) continue;
+      const std::uint64_t count = std::min(held.end - at, panel.end - column);
+      const std::uint64_t from = panel.offset + row % depth * panel.width() + column - panel.begin;
+      pulls.push_back({{rows, word((at - held.begin) * size)},
+                       holder,
+                       {panels, word(from * size)},
+                       word(count * size)});
+      at += count;
+      break;
+    }
+  }
 }
 
 }  // namespace
 
-std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
-                            const data::DenseOperand& operand) {
-  std::vector<BufferId> given = assembly.stored(
-      end.storage, end.name, [end, &operand](std::uint64_t first, std::span<std::byte> into) {
-        first /= end.shape.bytes();
+BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand) {
+  const BufferId given =
+      statement.stored(end.storage, end.name, [end, operand](Tile tile, std::span<std::byte> into) {
+        if (operand == nullptr) return;
+        const std::uint64_t first = end.storage.begin(tile) / end.shape.bytes();
         if (end.shape.relayouts())
-          return sparse::fill_rows(end.shape.type, operand, end.columns, first, into, end.column);
-        sparse::Chunked part = part_of(end, end.shape.x_depth(), 0);
-        part.column = end.column;
-        sparse::fill_chunks(end.shape.type, operand, part, first, into);
+          return sparse::fill_rows(end.shape.type, *operand, end.columns, first, into, end.column);
+        sparse::fill_chunks(end.shape.type, *operand, in_operand(end, end.shape.x_depth(), 0),
+                            first, into);
       });
-  return end.shape.relayouts() ? rows_in(assembly, end, std::move(given)) : given;
+  return end.shape.relayouts() ? rows_in(statement, end, given) : given;
 }
 
-std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end) {
-  std::vector<BufferId> buffers;
-  for (std::uint32_t t = 0; t < assembly.program().tiles(); ++t)
-    buffers.push_back(assembly.buffer(t, end.storage.bytes_on(t), end.name, {}, true));
-  return buffers;
-}
-
-program::Tensor tensor_of(const sparse::ChunkedMatrix& matrix, const DenseEnd& end,
-                          const BuffersOfRows& buffers) {
-  std::vector<program::TensorPart> parts;
-  for (const std::vector<BufferId>& round : buffers)
-    for (std::uint32_t t = 0; t < round.size(); ++t)
-      parts.push_back({{round[t]}, end.storage.bytes_on(t)});
+void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
+                const DenseEnd& end, BufferId wanted) {
   const std::uint32_t depth = end.shape.relayouts() ? 1 : end.shape.block;
-  return sparse::tensor_of(matrix, std::move(parts),
-                           [end, depth, tiles = buffers.front().size()](std::size_t part) {
-                             sparse::Chunked chunks = part_of(end, depth, part % tiles);
-                             chunks.column = part / tiles * end.columns;
-                             return chunks;
-                           });
+  statement.description.tensor(
+      {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
+       wanted,
+       [matrix, end, depth](Tile tile, program::Runs& runs) {
+         sparse::add_chunks(in_operand(end, depth, tile), matrix, runs);
+       }});
 }
 
-std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,
-                           const std::vector<BufferId>& wanted) {
-  return end.shape.relayouts() ? assembly.stored(end.storage, "results in blocks") : wanted;
-}
-
-void add_rows_out(Assembly& assembly, const DenseEnd& end, const std::vector<BufferId>& made,
-                  const std::vector<BufferId>& wanted) {
+void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted) {
   if (made == wanted) return;
-  const std::vector<BufferId> panels = assembly.stored(end.storage, "results in rows");
-  const std::string name = fmt::format("relayout {}", end.name);
-  program::ComputeSet set{name, {}};
-  program::Exchange exchange{name, {}};
-  for (std::uint32_t t = 0; t < end.storage.tiles(); ++t) {
-    const sparse::Chunked part = part_of(end, end.shape.block, t);
-    sparse::add_transposition(assembly, set, end.shape, TileId(t), part, {made[t]}, {panels[t]},
-                              Direction::to_rows);
-    sparse::panels_to_rows(exchange, {end.shape, end.storage, wanted}, part, panels[t]);
-  }
-  assembly.add_step(std::move(set), end.measured);
-  assembly.add_step(std::move(exchange), end.measured);
+  const BufferId panels = statement.stored(end.storage, "results in rows");
+  turn(statement, end, made, panels, Direction::to_rows);
+  statement.description.exchange(fmt::format("relayout {}", end.name), end.storage.tiles(),
+                                 [end, panels, wanted](Tile tile, Pulls& pulls) {
+                                   pull_rows(end, tile, panels, wanted, pulls);
+                                 });
 }
 
 }  // namespace tessera::spmm_static

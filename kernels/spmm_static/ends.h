@@ -1,38 +1,46 @@
 #pragma once
 
+#include "kernels/sparse/code/relayout.h"
+#include "kernels/sparse/code/statement.h"
 #include "kernels/sparse/tensors.h"
-#include "kernels/spmm_static/steps.h"
+#include "kernels/spmm_static/partition.h"
 #include "sim/data/dense_operand.h"
 
 /// Both ends of a program of products: dense matrices as they are given and wanted, and the steps
 /// between rows and blocks in layout natural.
 namespace tessera::spmm_static {
 
+using plan::Tile;
+using program::BufferId;
+using program::Place;
+using sparse::Statement;
+
 /// A dense matrix in equal parts on all tiles.
 struct DenseEnd {
-  sparse::Shape shape;
+  Shape shape;
   EvenStorage storage;
   std::uint32_t columns;     ///< with padding
   const char* name;          ///< a literal
-  bool measured = true;      ///< its steps
   std::uint64_t column = 0;  ///< of the operand, the first of the matrix
 };
 
-/// Buffers that hold `operand`, which outlives the program, in order of blocks, by tile; with the
-/// steps that make them of rows if they are given as rows.
-std::vector<BufferId> given(Assembly& assembly, const DenseEnd& end,
-                            const data::DenseOperand& operand);
+/// The array that holds `operand` in order of blocks, with the steps that make them of rows if it
+/// is given by rows. The operand outlives the program; without one the description is good for
+/// estimates alone.
+BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand);
 
-/// Results that the host reads, by tile.
-std::vector<BufferId> wanted(Assembly& assembly, const DenseEnd& end);
-/// The same as a tensor, of which each entry of `buffers` has further columns, as `end` has them.
-program::Tensor tensor_of(const sparse::ChunkedMatrix& matrix, const DenseEnd& end,
-                          const BuffersOfRows& buffers);
+/// Results that the host reads.
+inline BufferId wanted(const Statement& statement, const DenseEnd& end) {
+  return statement.stored(end.storage, end.name, {}, true);
+}
+/// They are `matrix`, or its columns from `end.column` on.
+void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
+                const DenseEnd& end, BufferId wanted);
 /// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
 /// makes them.
-std::vector<BufferId> made(Assembly& assembly, const DenseEnd& end,
-                           const std::vector<BufferId>& wanted);
-void add_rows_out(Assembly& assembly, const DenseEnd& end, const std::vector<BufferId>& made,
-                  const std::vector<BufferId>& wanted);
+inline BufferId made(const Statement& statement, const DenseEnd& end, BufferId wanted) {
+  return end.shape.relayouts() ? statement.stored(end.storage, "results in blocks") : wanted;
+}
+void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted);
 
 }  // namespace tessera::spmm_static

@@ -61,15 +61,15 @@ Problem make_problem(const sparse::BlockMatrix& w, const sparse::Shape& shape, s
           w.blocks(), blocks_by_column(w)};
 }
 
-Cuts most_cuts(const Problem& problem, const Pricing& pricing) {
+Cuts most_cuts(const Problem& problem, const Planner& planner) {
   const std::uint32_t lanes = problem.shape.lanes();
   return {
-      std::min(pricing.most_parts(), problem.columns / lanes),
+      std::min(planner.most_parts, problem.columns / lanes),
       std::min(kMostBands, ceil_div(problem.block_columns, problem.shape.block == 1 ? 1 : lanes))};
 }
 
 std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, const Cuts& cuts,
-                               Pricing& pricing) {
+                               const Planner& planner) {
   const Bands bands = cut_bands(problem.by_column, cuts.bands);
   const std::vector<Part> parts =
       cut_columns(problem.columns, cuts.parts, problem.shape.lanes(), tiles, cuts.dealing);
@@ -81,13 +81,14 @@ std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, cons
     if (!done.insert({part.width(), part.layer}).second) continue;
     const std::vector<std::uint32_t> by_band =
         tiles_by_band(bands.blocks, part.layer, tile_grain(tiles));
-    if (by_band.empty() || !pricing.names(problem, bands, part.width())) return std::nullopt;
+    if (by_band.empty()) return std::nullopt;
+    if (planner.names && !planner.names(problem, bands, part.width())) return std::nullopt;
     TileWork work = fullest_tile(problem, bands, by_band,
-                                 pricing.meeting(cuts.bands, bands.count()), part.width());
+                                 planner.asked_meet ? cuts.bands : bands.count(), part.width());
     work.results = ceil_div(problem.block_rows * std::uint64_t{problem.shape.block} *
                                 problem.columns * problem.shape.bytes(),
                             std::uint64_t{tiles});
-    const Expected one = pricing.price(work, parts.size() > 1);
+    const Expected one = planner.price(work, parts.size() > 1);
     worst = {std::max(worst.cycles, one.cycles), std::max(worst.bytes, one.bytes)};
   }
   return worst;

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "kernels/spmm_static/cost.h"
+#include <functional>
+#include <optional>
+
+#include "kernels/spmm_static/partition.h"
 
 /// What cuts are expected to cost if the blocks of W lie anywhere with equal probability
 /// (PopSparse, arXiv 2303.16999): the statistics of the fullest tile, priced by who plans.
@@ -50,38 +53,34 @@ struct Expected {
 };
 
 /// Who plans: what the fullest tile's work costs, and which cuts come into question.
-class Pricing {
- public:
-  virtual ~Pricing() = default;
+struct Planner {
+  std::uint32_t most_parts;
+  bool asked_meet;  ///< partial rows are reckoned to come from the bands asked for, not those made
   /// `shares_values`: several intervals take the same values of W.
-  [[nodiscard]] virtual Expected price(const TileWork& work, bool shares_values) = 0;
-  [[nodiscard]] virtual std::uint32_t most_parts() const = 0;
-  /// Bands whose partial rows meet, of so many asked for and made.
-  [[nodiscard]] virtual std::uint32_t meeting(std::uint32_t asked, std::uint32_t made) const = 0;
-  /// Whether work lists can name every place.
-  [[nodiscard]] virtual bool names(const Problem& problem, const Bands& bands,
-                                   std::uint32_t width) const = 0;
+  std::function<Expected(const TileWork& work, bool shares_values)> price;
+  /// Whether work lists can name every place; absent: they can.
+  std::function<bool(const Problem& problem, const Bands& bands, std::uint32_t width)> names = {};
 };
 
 /// Nothing if the cuts do not go onto the tiles.
 std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, const Cuts& cuts,
-                               Pricing& pricing);
+                               const Planner& planner);
 
 /// The largest cuts that a search considers, without pinned ones.
-Cuts most_cuts(const Problem& problem, const Pricing& pricing);
+Cuts most_cuts(const Problem& problem, const Planner& planner);
 
 /// Calls visit(cuts, expected) for all cuts up to those; a pinned number (not 0) is taken as it is.
 template <class Visit>
-void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned, Pricing& pricing,
-                  const Visit& visit) {
+void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned,
+                  const Planner& planner, const Visit& visit) {
   constexpr std::uint32_t kAllUpTo = 128;  // beyond, neighbours are alike
-  const Cuts most = most_cuts(problem, pricing);
+  const Cuts most = most_cuts(problem, planner);
   for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts);
        parts += parts < kAllUpTo ? 1 : parts / 16) {
     for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
       const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
                       pinned.bands != 0 ? pinned.bands : bands};
-      if (const auto expected = expect(problem, tiles, cuts, pricing)) visit(cuts, *expected);
+      if (const auto expected = expect(problem, tiles, cuts, planner)) visit(cuts, *expected);
     }
   }
 }

@@ -24,8 +24,17 @@ sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::u
           columns};
 }
 
+std::uint64_t Partition::block_bytes(const Part& part) const {
+  return std::uint64_t{shape.block} * part.width() * shape.bytes();
+}
+
 std::uint64_t Partition::x_bytes(const Part& part, const Share& share) const {
-  return share.columns.size() * std::uint64_t{shape.block} * part.width() * shape.bytes();
+  return share.columns.size() * block_bytes(part);
+}
+
+std::uint64_t Partition::place(const Part& part, const Share& share, std::uint64_t e) const {
+  const auto found = std::ranges::lower_bound(share.columns, deal.column[e]);
+  return static_cast<std::uint64_t>(found - share.columns.begin()) * block_bytes(part) / 8;
 }
 
 std::uint64_t Partition::value_bytes(const Share& share) const {

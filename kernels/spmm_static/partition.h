@@ -75,7 +75,6 @@ struct Partition {
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::shared_ptr<const ElementWorks> work;  ///< of single elements
-  std::uint64_t code_bytes = 0;              ///< of the codelet that multiplies blocks
   std::optional<published::ReductionPlacement> placement =
       std::nullopt;  ///< else partial rows are added at home
 
@@ -91,7 +90,14 @@ struct Partition {
   }
   [[nodiscard]] std::uint64_t y_elements() const { return y_storage().bytes() / shape.bytes(); }
   [[nodiscard]] std::uint64_t values() const { return deal.value_begin.back(); }
-  /// Bytes of a tile of `part`: X that `share` needs, values of W, partial rows.
+  [[nodiscard]] std::uint32_t tile(const Part& part, std::size_t share) const {
+    return part.first_tile + layer(part).shares[share].place;
+  }
+  /// Bytes of a tile of `part`: rows of X of a block, X that `share` needs, values of W, partial
+  /// rows.
+  [[nodiscard]] std::uint64_t block_bytes(const Part& part) const;
+  /// 64-bit words of X that `share` needs before the rows of dealt block `e`, as lists name them.
+  [[nodiscard]] std::uint64_t place(const Part& part, const Share& share, std::uint64_t e) const;
   [[nodiscard]] std::uint64_t x_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t value_bytes(const Share& share) const;
   [[nodiscard]] std::uint64_t row_bytes(const Part& part) const;  ///< of one partial block row

@@ -1,10 +1,12 @@
 #include "kernels/spmm_static/plan.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
+#include <map>
 
-#include "kernels/spmm_static/looks.h"
+#include "kernels/sparse/published/policy.h"
+#include "kernels/spmm_static/cost.h"
+#include "kernels/spmm_static/program.h"
+#include "sim/base/counted.h"
 #include "sim/base/errors.h"
 
 namespace tessera::spmm_static {
@@ -22,120 +24,144 @@ constexpr config::Names<std::optional<Dealing>, 4> kDealings{{{"chosen", std::nu
 constexpr config::Names<std::optional<Sums>, 3> kSums{
     {{"chosen", std::nullopt}, {"home", Sums::home}, {"placed", Sums::placed}}};
 
-/// Looks at a partition cost time by the block: so many blocks in all, but a few looks anyway.
-constexpr std::uint64_t kBlocksLookedAt = 6'000'000;
-constexpr std::uint64_t kLeastLooks = 6;
-constexpr std::uint64_t kMostLooks = 120;
+/// Estimates of partitions cost time by the block: so many blocks in all, but a few anyway.
+constexpr std::uint64_t kBlocksEstimated = 6'000'000;
+constexpr std::uint64_t kLeastEstimates = 6;
+constexpr std::uint64_t kMostEstimates = 120;
+constexpr std::uint64_t kFewCopies = 4'000;
+/// Bytes of plans that are none.
+constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 
 /// Each tile takes its own rows of X; its code takes what the machine says.
-class OurPricing final : public Pricing {
- public:
-  explicit OurPricing(Cost& cost) : cost_(cost) {}
-
-  [[nodiscard]] Expected price(const TileWork& work, bool shares_values) override {
+Planner our_planner(Cost& cost) {
+  const auto price = [&cost](const TileWork& work, bool shares_values) -> Expected {
     const auto received = [&](std::uint64_t bytes) {
-      return cost_.costs().exchange({0, bytes, 0, cost_.machine().tiles});
+      return cost.pricing().costs().exchange({0, bytes, 0, cost.machine().tiles});
     };
     std::uint64_t cycles = received(work.x_bytes() + (shares_values ? work.value_bytes() : 0)) +
-                           cost_.product(work.rows, std::max(work.blocks, work.rows), work.width) +
+                           cost.product(work.rows, std::max(work.blocks, work.rows), work.width) +
                            received(work.partial_bytes());
     if (work.partial_rows > 1)
-      cycles += cost_.adding(ceil_div(work.q_bytes() / 8, work.partial_rows), work.partial_rows);
+      cycles += cost.adding(ceil_div(work.q_bytes() / 8, work.partial_rows), work.partial_rows);
     const std::uint64_t lists = 2 * (work.blocks + work.rows);
     return {cycles, std::max(work.x_bytes() + work.value_bytes() + work.q_bytes() + lists,
                              work.partial_bytes() + work.q_bytes())};
-  }
-  [[nodiscard]] std::uint32_t most_parts() const override { return cost_.machine().tiles; }
-  [[nodiscard]] std::uint32_t meeting(std::uint32_t /*asked*/, std::uint32_t made) const override {
-    return made;
-  }
-  [[nodiscard]] bool names(const Problem& /*problem*/, const Bands& /*bands*/,
-                           std::uint32_t /*width*/) const override {
-    return true;  // partitions are looked at one by one
-  }
-
- private:
-  Cost& cost_;
-};
-
-/// The cuts that the published planner chooses; pinned numbers (not 0) are taken as they are.
-sparse::published::Policy::Found published_cuts(const Looks& looks) {
-  const Pinned& pinned = looks.pinned();
-  sparse::published::Policy::Found found{Cuts{pinned.parts, pinned.bands}, std::nullopt};
-  if (pinned.parts == 0 || pinned.bands == 0)
-    found = looks.policy().static_cuts(looks.problem(), *found.cuts);
-  if (!found.cuts) return found;
-  found.cuts->dealing = pinned.dealing.value_or(Dealing::blocks);
-  found.cuts->sums = pinned.sums.value_or(Sums::placed);
-  return found;
+  };
+  return {cost.machine().tiles, false, price};
 }
 
-/// Where the fewest cycles are expected, then about the best found so far until that is better than
-/// all its neighbours, and what the published planner chooses.
+/// Options are cuts: those of least expected cycles, what the published planner chooses, and cuts
+/// like the best ones.
 class Search {
  public:
-  explicit Search(Looks& looks)
-      : looks_(looks),
-        pinned_(looks.pinned()),
-        pricing_(looks.cost()),
-        most_(most_cuts(looks.problem(), pricing_)) {}
+  Search(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
+         const Pinned& pinned, const Surroundings& around)
+      : w_(w),
+        n_(n),
+        cost_(cost),
+        pinned_(pinned),
+        around_(around),
+        policy_(cost.machine()),
+        problem_(make_problem(w, shape, n)),
+        planner_(our_planner(cost)),
+        most_(most_cuts(problem_, planner_)) {}
 
-  Plan run() {
-    if (pinned_.parts != 0 && pinned_.bands != 0) {
-      look_at_dealings({pinned_.parts, pinned_.bands});
-    } else {
-      search();
+  Plan best() {
+    if (pinned_.parts != 0 && pinned_.bands != 0)
+      add_dealings({pinned_.parts, pinned_.bands}, 0);
+    else
+      add_likely_cuts();
+    if (std::optional<Cuts> cuts = published_cuts().cuts) {
+      add(*cuts, 0);
+      if (!pinned_.sums) cuts->sums = Sums::home;
+      add(*cuts, 0);
     }
-    if (!looks_.any() && looks_.closest()) look_at_dealings(*looks_.closest());
-    look_at_placed();
-    look_at_published();
-    return looks_.take(looks_.room(), "the machine has room");
+    return found("the machine has room", room());
+  }
+
+  Plan published() {
+    const auto [cuts, closest] = published_cuts();
+    if (cuts || closest) add(cuts.value_or(*closest), 0);
+    allowed_ = cuts.has_value();
+    return found("the published planner (plan.algorithm = best does not) keeps",
+                 policy_.planned_bytes());
   }
 
  private:
-  void search() {
-    looks_left_ = std::clamp(kBlocksLookedAt / std::max<std::uint64_t>(looks_.problem().blocks, 1),
-                             kLeastLooks, kMostLooks);
-    const std::uint64_t climbing = looks_left_ / 2;
-    for (const Cuts& cuts : likely_cuts()) {
-      if (looks_left_ <= climbing) break;
-      look_at_dealings(cuts);
-    }
-    std::optional<Cuts> centre;
-    while (looks_.any() && looks_left_ > 0 && centre != looks_.best_cuts()) {
-      centre = looks_.best_cuts();
-      for (const Cuts& cuts : neighbours(*centre)) look_at_dealings(cuts);
-    }
+  /// Bytes of a tile, without what others hold.
+  [[nodiscard]] std::uint64_t room() const {
+    const std::uint64_t capacity = std::uint64_t{cost_.machine().tile.sram_kib} * 1024;
+    return capacity - std::min(capacity, around_.beside);
   }
 
-  /// Cuts in order of the cycles expected if tiles take what they need each on their own.
-  [[nodiscard]] std::vector<Cuts> likely_cuts() {
+  /// The cuts that the published planner chooses; pinned numbers (not 0) are taken as they are.
+  [[nodiscard]] sparse::published::Policy::Found published_cuts() const {
+    sparse::published::Policy::Found found{Cuts{pinned_.parts, pinned_.bands}, std::nullopt};
+    if (pinned_.parts == 0 || pinned_.bands == 0)
+      found = policy_.static_cuts(problem_, *found.cuts);
+    for (std::optional<Cuts>* cuts : {&found.cuts, &found.closest}) {
+      if (!*cuts) continue;
+      (*cuts)->dealing = pinned_.dealing.value_or(Dealing::blocks);
+      (*cuts)->sums = pinned_.sums.value_or(Sums::placed);
+    }
+    return found;
+  }
+
+  /// The number of an option.
+  std::size_t number(const Cuts& cuts) {
+    const auto [known, is_new] = numbers_.try_emplace(cuts, options_.size());
+    if (is_new) options_.push_back(cuts);
+    return known->second;
+  }
+  void add(const Cuts& cuts, std::uint64_t expected) {
+    if (number(cuts) == bounds_.size()) bounds_.push_back(expected);
+  }
+  void add_dealings(const Cuts& cuts, std::uint64_t expected) {
+    for (const Cuts& one : dealings(cuts)) add(one, expected);
+  }
+
+  /// In order of the cycles that are expected if tiles take what they need each on their own.
+  void add_likely_cuts() {
     std::vector<std::pair<std::uint64_t, Cuts>> all;
     std::optional<Cuts> closest;
     std::uint64_t least_bytes = ~std::uint64_t{0};
-    for_all_cuts(looks_.problem(), looks_.cost().machine().tiles, {pinned_.parts, pinned_.bands},
-                 pricing_, [&](const Cuts& cuts, const Expected& expected) {
-                   if (expected.bytes <= looks_.room()) all.emplace_back(expected.cycles, cuts);
+    for_all_cuts(problem_, cost_.machine().tiles, {pinned_.parts, pinned_.bands}, planner_,
+                 [&](const Cuts& cuts, const Expected& expected) {
+                   if (expected.bytes <= room()) all.emplace_back(expected.cycles, cuts);
                    if (expected.bytes < least_bytes) closest = cuts;
                    least_bytes = std::min(least_bytes, expected.bytes);
                  });
-    looks_.set_closest(closest);
+    if (all.empty() && closest) all.emplace_back(0, *closest);
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Cuts> cuts;
     // Neighbours are alike: from the best on, every third.
-    for (std::size_t i = 0; i < all.size(); i += 3) cuts.push_back(all[i].second);
-    return cuts;
+    for (std::size_t i = 0; i < all.size() && bounds_.size() < kMostEstimates; i += 3)
+      add_dealings(all[i].second, all[i].first);
   }
 
-  [[nodiscard]] std::vector<Cuts> neighbours(const Cuts& cuts) const {
-    std::vector<Cuts> found;
+  /// The ways to deal that may be best for these cuts.
+  [[nodiscard]] std::vector<Cuts> dealings(const Cuts& cuts) const {
+    std::vector<Cuts> all;
+    for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
+      if (pinned_.dealing && dealing != *pinned_.dealing) continue;
+      // Blocks take equally long in any row; whole rows save adding where there is one band.
+      const bool elements = problem_.shape.block == 1;
+      if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
+      if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
+      all.push_back({cuts.parts, cuts.bands, dealing, pinned_.sums.value_or(Sums::home)});
+    }
+    return all;
+  }
+
+  /// Cuts that differ little, and sums placed one by one.
+  std::vector<std::size_t> alike(const Cuts cuts) {
+    std::vector<std::size_t> found;
     const auto add = [&](std::uint32_t parts, std::uint32_t bands) {
       if (parts == 0 || parts > most_.parts || (pinned_.parts != 0 && parts != pinned_.parts))
         return;
       if (bands == 0 || bands > most_.bands || (pinned_.bands != 0 && bands != pinned_.bands))
         return;
-      found.push_back({parts, bands});
+      for (const Cuts& one : dealings({parts, bands})) found.push_back(number(one));
     };
     const std::uint32_t parts = cuts.parts;
     const std::uint32_t bands = cuts.bands;
@@ -144,54 +170,108 @@ class Search {
     for (const std::uint32_t near : {parts - 1, parts + 1, parts / 2, parts * 2}) add(near, bands);
     add(parts * 2, ceil_div(bands, 2U));
     add(ceil_div(parts, 2U), bands * 2);
+    Cuts placed = cuts;
+    placed.sums = Sums::placed;
+    if (!pinned_.sums) found.push_back(number(placed));
     return found;
   }
 
-  /// The ways to deal that may be best for these cuts.
-  void look_at_dealings(const Cuts& cuts) {
-    for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
-      if (pinned_.dealing && dealing != *pinned_.dealing) continue;
-      // Blocks take equally long in any row; whole rows save adding where there is one band.
-      const bool elements = looks_.problem().shape.block == 1;
-      if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
-      if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
-      look_at({cuts.parts, cuts.bands, dealing, pinned_.sums.value_or(Sums::home)});
-    }
+  /// Of an option; that of the last one asked for is kept.
+  Partition& candidate(std::size_t option) {
+    if (candidate_ && candidate_->first == option) return candidate_->second;
+    const Cuts& cuts = options_[option];
+    candidate_ = std::make_unique<std::pair<std::size_t, Partition>>(
+        option, make_partition(w_, problem_.shape, n_, cost_.machine().tiles, cuts,
+                               cost_.elements(), around_.x));
+    if (cuts.sums == Sums::placed) candidate_->second.placement = policy_.placement();
+    return candidate_->second;
+  }
+  /// Sums that are placed at home, as another option has them.
+  [[nodiscard]] bool is_home(const Partition& partition) const {
+    return partition.placement && pinned_.algorithm == Algorithm::best && !pinned_.sums &&
+           !Reduction(partition).spreads();
+  }
+  [[nodiscard]] std::uint64_t least_bytes(std::size_t option) {
+    const Partition& partition = candidate(option);
+    if (partition.parts.empty() || is_home(partition)) return kNever;
+    std::uint64_t most = 0;
+    bool named = true;  // lists can name every place
+    for (const Part& part : partition.parts)
+      for (const Share& share : partition.layer(part).shares) {
+        most = std::max(most, partition.x_bytes(part, share) + partition.value_bytes(share) +
+                                  share.rows.size() * partition.row_bytes(part));
+        named = named && (share.columns.size() - 1) * partition.block_bytes(part) / 8 <= 0xffff;
+      }
+    if (named) return most;
+    if (most <= room()) unnamed_ = options_[option];
+    return kNever;
   }
 
-  void look_at(const Cuts& cuts) {
-    if (!seen_.insert(cuts).second) return;
-    looks_left_ -= looks_left_ > 0 ? 1 : 0;
-    looks_.look(looks_.partition(cuts), cuts);
+  Plan found(const char* whose, std::uint64_t budget) {
+    if (options_.empty())
+      return {
+          pinned_.algorithm, {}, {}, {}, misfit() + ": its bands and intervals need more tiles"};
+    plan::Space space = space_of(bounds_, [this](std::size_t option, std::uint32_t) {
+      return describe_program(candidate(option), w_, nullptr, cost_.code(),
+                              cost_.machine().tile.contexts);
+    });
+    space.least_bytes = [this](std::size_t option) { return least_bytes(option); };
+    space.reserved = around_.beside;
+    // With many copies scheduling takes long, and estimates miss least.
+    const std::uint64_t copies =
+        std::min(problem_.blocks, std::uint64_t{cost_.machine().tiles} * problem_.block_columns);
+    space.schedules = around_.schedules && copies <= kFewCopies;
+    if (pinned_.algorithm == Algorithm::best)
+      space.alike = [this](std::size_t option) { return alike(options_[option]); };
+    space.most_estimated =
+        std::clamp(kBlocksEstimated / std::max<std::uint64_t>(problem_.blocks, 1), kLeastEstimates,
+                   kMostEstimates);
+    const plan::Found best = plan::search(space, cost_.pricing());
+    Plan plan{
+        pinned_.algorithm, std::move(candidate(best.option)), best.prediction, best.memory, {}};
+    if (!best.fits || !allowed_) plan.misfit = why(plan, whose, budget);
+    return plan;
   }
 
-  /// Sums placed one by one, for the best cuts.
-  void look_at_placed() {
-    auto placed = looks_.best_cuts();
-    if (!placed || pinned_.sums.value_or(Sums::placed) != Sums::placed) return;
-    placed->sums = Sums::placed;
-    look_at(*placed);
+  [[nodiscard]] std::string misfit() const {
+    return fmt::format("{}: {} x {} with {} of {} times {} does not fit {}", around_.kernel,
+                       w_.rows, w_.columns, counted(w_.blocks(), "block"), w_.block,
+                       counted(n_, "column"), counted(cost_.machine().tiles, "tile"));
   }
-  void look_at_published() {
-    if (const auto found = published_cuts(looks_); found.cuts)
-      looks_.look(looks_.partition(*found.cuts), *found.cuts, true);
+  [[nodiscard]] std::string why(const Plan& plan, const char* whose, std::uint64_t budget) const {
+    if (unnamed_)
+      return fmt::format(
+          "{}: with {} parts and {} bands a tile needs more than 65536 words of X, which is what "
+          "work lists of 16-bit numbers can name",
+          misfit(), unnamed_->parts, unnamed_->bands);
+    const Cuts& cuts = plan.partition.cuts;
+    if (plan.partition.parts.empty()) return misfit() + ": its bands and intervals need more tiles";
+    const std::string what = fmt::format("{}; of the closest plan, {} parts and {} bands", misfit(),
+                                         cuts.parts, cuts.bands);
+    program::CategoryBytes need = plan.memory;
+    need[static_cast<std::size_t>(program::Category::tensors)] += around_.beside;
+    if (program::total(need) <= room() + around_.beside)
+      return fmt::format("{}: tile 0 needs {} bytes, and {} to {}", what, program::total(need),
+                         whose, budget);
+    return program::overflow_message(what, {&need, 1}, cost_.machine());
   }
 
-  Looks& looks_;
+  const sparse::BlockMatrix& w_;
+  std::uint32_t n_;
+  Cost& cost_;
   const Pinned& pinned_;
-  OurPricing pricing_;
+  const Surroundings& around_;
+  sparse::published::Policy policy_;
+  Problem problem_;
+  Planner planner_;
   Cuts most_;
-  std::set<Cuts> seen_;
-  std::uint64_t looks_left_ = 0;
+  std::vector<Cuts> options_;
+  std::map<Cuts, std::size_t> numbers_;
+  std::vector<std::uint64_t> bounds_;  ///< of the first options
+  bool allowed_ = true;                ///< by the published planner
+  std::unique_ptr<std::pair<std::size_t, Partition>> candidate_;
+  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
 };
-
-Plan published_plan(Looks& looks) {
-  const sparse::published::Policy::Found found = published_cuts(looks);
-  looks.set_closest(found.closest);
-  if (found.cuts) looks.look(looks.partition(*found.cuts), *found.cuts);
-  return looks.take(looks.policy().planned_bytes(),
-                    "the published planner (plan.algorithm = best does not) keeps");
-}
 
 void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t most,
                      const char* what) {
@@ -200,7 +280,6 @@ void require_at_most(const std::string& key, std::uint32_t found, std::uint32_t 
 }
 
 }  // namespace
-
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"algorithm",
                 "who chooses the cuts: best: our cost model for this very pattern; "
@@ -227,7 +306,7 @@ Pinned pinned(const Plan& plan) {
   return {plan.algorithm, word(plan.partition.parts.size()), cuts.bands, cuts.dealing, cuts.sums};
 }
 
-Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
+Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                  MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
   const MachineConfig& machine = costs.machine();
   require_at_most(around.keys + ".parts", pinned.parts,
@@ -235,12 +314,9 @@ Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::
                   "words of a row of X, tiles");
   require_at_most(around.keys + ".bands", pinned.bands, std::min(w.block_columns(), machine.tiles),
                   "block columns, tiles");
-  std::uint64_t most_in_row = 0;
-  for (std::size_t row = 0; row + 1 < w.row_begin.size(); ++row)
-    most_in_row = std::max(most_in_row, w.row_begin[row + 1] - w.row_begin[row]);
-  Cost cost(shape, most_in_row, costs);
-  Looks looks(w, shape, n, cost, pinned, around);
-  return pinned.algorithm == Algorithm::published ? published_plan(looks) : Search(looks).run();
+  Cost cost(shape, w, costs);
+  Search search(w, shape, n, cost, pinned, around);
+  return pinned.algorithm == Algorithm::published ? search.published() : search.best();
 }
 
 }  // namespace tessera::spmm_static

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "kernels/spmm_static/partition.h"
 #include "sim/config/fields.h"
+#include "sim/program/image.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
@@ -32,6 +32,8 @@ struct Plan {
   Algorithm algorithm;
   Partition partition;
   Prediction prediction;
+  program::CategoryBytes memory;  ///< of the fullest tile, of this product alone
+  std::string misfit;             ///< why nothing fits the tiles' SRAM; empty: the plan does
 };
 /// The plan as it is printed and can be pinned.
 Pinned pinned(const Plan& plan);
@@ -42,12 +44,10 @@ struct Surroundings {
   std::string keys = "workload.plan";  ///< of what is pinned
   std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
   std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
-  /// The estimate with exchanges as the program of that partition schedules them, for the few best
-  /// plans of few copies; throws UserError if it does not fit. None: estimates decide.
-  std::function<Prediction(const Partition&, const Prediction&)> scheduled = {};
+  bool schedules = false;              ///< the best plans' exchanges are
 };
 
-/// Throws UserError if nothing fits the tiles' SRAM, KeyError for pinned cuts out of range.
+/// Throws KeyError for pinned cuts out of range.
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
                  MachineCosts& costs, const Pinned& pinned, const Surroundings& around = {});
 

@@ -2,133 +2,190 @@
 
 namespace tessera::spmm_static {
 
-Product::Product(Assembly& assembly, const Partition& partition, const sparse::BlockMatrix& w,
-                 std::string name, Region region)
-    : assembly_(assembly),
-      partition_(partition),
-      w_(w),
-      name_(std::move(name)),
-      region_(region),
-      reduction_(partition) {}
+using plan::Calls;
+using plan::Pulls;
+
+void pull_dense_rows(const Partition& partition, const Part& part,
+                     const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
+                     const std::vector<std::uint32_t>& blocks, BufferId into, Pulls& pulls) {
+  const Shape& shape = partition.shape;
+  const std::uint64_t depth = shape.x_depth();
+  const std::uint64_t bytes = part.width() * depth * shape.bytes();
+  const std::uint64_t runs = shape.block / depth;
+  for (std::size_t i = 0; i < blocks.size() * runs; ++i) {
+    const std::uint64_t row = (blocks[i / runs] * runs + i % runs) * depth;
+    std::size_t operand = from.size() - 1;
+    while (from[operand].first > row) --operand;
+    const auto& [before, storage] = from[operand];
+    const std::uint64_t first =
+        ((row - before) * partition.columns + part.begin * depth) * shape.bytes();
+    sparse::pull(pulls, {into, word(i * bytes)}, storage, x[operand], first, first + bytes);
+  }
+}
 
 std::vector<kernels::Interval> values_given(const Partition& partition) {
-  std::vector<kernels::Interval> numbers;
-  if (partition.shares_values()) {
-    const EvenStorage storage = partition.value_storage();
-    const std::uint64_t size = partition.shape.bytes();
-    for (std::uint32_t tile = 0; tile < storage.tiles(); ++tile)
-      numbers.push_back({storage.begin(tile) / size, storage.begin(tile + 1) / size});
-    return numbers;
-  }
+  std::vector<kernels::Interval> numbers(partition.tiles, {0, 0});
+  const EvenStorage storage = partition.value_storage();
+  const std::uint64_t size = partition.shape.bytes();
+  for (Tile tile = 0; partition.shares_values() && tile < partition.tiles; ++tile)
+    numbers[tile] = {storage.begin(tile) / size, storage.begin(tile + std::uint64_t{1}) / size};
+  if (partition.shares_values()) return numbers;
   const auto& first = partition.deal.value_begin;
   for (const Part& part : partition.parts)
     for (const Share& share : partition.layer(part).shares)
-      numbers.push_back({first[share.first], first[share.last]});
+      numbers[part.first_tile + share.place] = {first[share.first], first[share.last]};
   return numbers;
 }
 
-void Product::add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results) {
-  if (partition_.deal.blocks() > 0) multiply(x);
+Product::Product(const Statement& statement, const Partition& partition,
+                 const sparse::BlockMatrix& w, std::string name, Region region)
+    : statement_(statement),
+      work_(std::make_shared<const Work>(partition, w)),
+      name_(std::move(name)),
+      region_(region) {}
+
+plan::Description& Product::step(bool measured) {
+  if (region_ != Region::all) statement_.description.measure(measured);
+  return statement_.description;
+}
+
+void Product::add_steps(const std::vector<BufferId>& x, BufferId results) {
+  if (work_->partition.deal.blocks() > 0) multiply(x);
   add_up(results);
 }
 
-void Product::multiply(const BuffersOfRows& x) {
-  const bool again = !tiles_.empty();
-  if (partition_.shares_values() && values_.empty()) {
-    values_ = assembly_.stored(partition_.value_storage(), "w", values_from(0));
-  }
-  add_tiles();
-  if (change_ && !again) change_(given_values());
-  add_step(inputs(partition_, x, again ? std::vector<BufferId>{} : values_, tiles_),
-           region_ == Region::all);
-  add_step(multiplied(assembly_, partition_, tiles_), region_ != Region::add);
+void Product::multiply(const std::vector<BufferId>& x) {
+  x_ = array("x needed", &Work::x_bytes);
+  partials_ = array("partial rows", &Work::partial_bytes);
+  const bool first = !std::exchange(begun_, true);
+  if (first) add_values();
+  if (first && change_) change_(values_.value_or(w_));
+  add_inputs(x, first && values_);
+  const ProductPlaces places{{w_}, {x_}, {list_}, {partials_}};
+  work_->partition.shape.block > 1 ? add_block_products(places) : add_element_products(places);
 }
 
-void Product::add_up(const std::vector<BufferId>& results) {
-  const bool measured = region_ != Region::multiply;
-  if (reduction_.direct()) {
-    add_step(results_sent(partition_, reduction_, tiles_, results, zeros()), measured);
-    return;
+namespace {
+
+/// For each row of a share its blocks (blocks > 1: less one), then the place of each one's inputs.
+std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part,
+                                    const Share& share) {
+  const unsigned less = partition.shape.block == 1 ? 0 : 1;
+  std::vector<std::uint16_t> list;
+  list.reserve(share.rows.size() + share.blocks());
+  for (const RowRun& run : share.rows) {
+    list.push_back(static_cast<std::uint16_t>(run.last - run.first - less));
+    for (std::uint64_t e = run.first; e < run.last; ++e)
+      list.push_back(static_cast<std::uint16_t>(partition.place(part, share, e)));
   }
-  add_received();
-  if (partition_.deal.blocks() > 0) {
-    add_step(partials_sent(partition_, reduction_, tiles_, received_), region_ == Region::all);
-  }
-  add_step(added(assembly_, partition_, reduction_, received_, results, sums_), measured);
-  if (reduction_.spreads()) {
-    add_step(sums_sent(partition_, reduction_, sums_, results), measured);
-  }
+  return list;
 }
 
-/// What rows of Y without blocks come from, by destination: each tile has its own, since one that
-/// sent them to all would hold them up.
-std::vector<BufferId> Product::zeros() {
-  std::vector<BufferId> zeros;
-  for (const Destination& to : reduction_.destinations()) {
-    zeros.push_back(
-        assembly_.buffer(to.tile, longest_empty(to) * partition_.shape.bytes(), "zeros",
-                         [](std::span<std::byte> into) { std::ranges::fill(into, std::byte{}); }));
-  }
-  return zeros;
-}
+}  // namespace
 
-/// The values of W from number `first` of the deal on. Contents refer to the workload, which
-/// outlives them, not to this product.
-Assembly::Fill Product::values_from(std::uint64_t first) const {
-  return [&partition = partition_, &w = w_, first](std::uint64_t byte, std::span<std::byte> into) {
-    fill_values(partition.deal, w, partition.shape, first + byte / partition.shape.bytes(), into);
+/// The values of W where they are given and needed, and the lists that say which they are.
+void Product::add_values() {
+  const auto fill = [work = work_](std::uint64_t first, std::span<std::byte> into) {
+    fill_values(work->partition.deal, work->w, work->partition.shape, first, into);
   };
+  if (work_->partition.shares_values() && !values_)
+    values_ = statement_.stored(work_->partition.value_storage(), "w",
+                                [work = work_, fill](Tile tile, std::span<std::byte> into) {
+                                  const Partition& of = work->partition;
+                                  fill(of.value_storage().begin(tile) / of.shape.bytes(), into);
+                                });
+  plan::Array needed{
+      "w needed", [work = work_](Tile tile) -> std::uint64_t { return work->value_bytes(tile); }};
+  if (!values_)
+    needed.contents = [work = work_, fill](Tile tile, std::span<std::byte> into) {
+      fill(work->values(tile).begin, into);
+    };
+  w_ = statement_.description.array(std::move(needed));
+  list_ = statement_.list(
+      "list",
+      [work = work_](Tile tile) -> std::uint64_t {
+        const Share* const share = work->cells[tile].share;
+        return share == nullptr ? 0 : share->rows.size() + share->blocks();
+      },
+      [work = work_](Tile tile) {
+        const auto& [part, share] = work->cells[tile];
+        return row_list(work->partition, *part, *share);
+      });
 }
 
-void Product::add_tiles() {
-  const TilesOfParts before = std::exchange(tiles_, {});
-  for (const Part& part : partition_.parts) {
-    auto& tiles = tiles_.emplace_back();
-    for (const Share& share : partition_.layer(part).shares) {
-      const std::uint32_t tile = part.first_tile + share.place;
-      TileBuffers buffers{};
-      buffers.x = assembly_.buffer(tile, partition_.x_bytes(part, share), "x needed");
-      buffers.partials =
-          assembly_.buffer(tile, share.rows.size() * partition_.row_bytes(part), "partial rows");
-      if (!before.empty()) {
-        buffers.values = before[tiles_.size() - 1][tiles.size()].values;
-        tiles.push_back(buffers);
-        continue;
-      }
-      const std::uint64_t bytes = round_up(partition_.value_bytes(share), std::uint64_t{8});
-      const std::uint64_t first = partition_.deal.value_begin[share.first];
-      Assembly::Contents fill;
-      if (values_.empty()) {
-        fill = [values = values_from(first)](auto into) { values(0, into); };
-      }
-      buffers.values = assembly_.buffer(tile, bytes, "w needed", std::move(fill));
-      tiles.push_back(buffers);
-    }
-  }
+void Product::add_inputs(const std::vector<BufferId>& x, bool values) {
+  step(region_ == Region::all)
+      .exchange(
+          name_ + (values ? "x and w" : "x"), work_->partition.tiles,
+          [work = work_, x, values, from = values_, into = x_, w = w_](Tile tile, Pulls& pulls) {
+            const auto& [part, share] = work->cells[tile];
+            if (share == nullptr) return;
+            const Partition& of = work->partition;
+            pull_dense_rows(of, *part, of.x, x, share->columns, into, pulls);
+            if (!values) return;
+            const std::uint64_t first = work->values(tile).begin * of.shape.bytes();
+            const std::uint64_t last = work->values(tile).end * of.shape.bytes();
+            auto end = std::ranges::upper_bound(work->value_bounds, first);
+            for (std::uint64_t at = first; at < last; at = *end++)
+              sparse::pull(pulls, {w, word(at - first)}, of.value_storage(), *from, at,
+                           std::min(*end, last));
+          });
 }
 
-std::vector<HeldValues> Product::given_values() const {
-  const std::vector<kernels::Interval> numbers = values_given(partition_);
-  std::vector<HeldValues> given;
-  if (!values_.empty()) {
-    for (std::size_t tile = 0; tile < numbers.size(); ++tile)
-      given.push_back({values_[tile], numbers[tile]});
-    return given;
-  }
-  for (const auto& part : tiles_)
-    for (const TileBuffers& each : part) given.push_back({each.values, numbers[given.size()]});
-  return given;
+void Product::add_block_products(const ProductPlaces& places) {
+  const Shape& shape = work_->partition.shape;
+  const plan::Function& function =
+      statement_.description.function(block_function(statement_, shape));
+  step(region_ != Region::add)
+      .compute(name_ + "multiply", work_->partition.tiles,
+               [work = work_, places, &function, code = block_codelet(statement_, shape)](
+                   Tile tile, Calls& calls) {
+                 const auto& [part, share] = work->cells[tile];
+                 if (share == nullptr) return;
+                 const std::uint64_t rows = share->rows.size();
+                 const Shape& of = work->partition.shape;
+                 calls.add(block_product(code, of, places, word(rows), part->width()), function,
+                           {rows, share->blocks() - rows + 1, part->width() / of.unroll()});
+               });
 }
 
-void Product::add_received() {
-  received_.clear();
-  sums_.clear();
-  for (const Destination& to : reduction_.destinations()) {
-    received_.push_back(
-        assembly_.buffer(to.tile, std::max<std::uint64_t>(to.received, 8), "partials received"));
-    const std::uint64_t sums = to.home ? 8 : to.elements * partition_.shape.bytes();
-    if (reduction_.spreads()) sums_.push_back(assembly_.buffer(to.tile, sums, "sums"));
+namespace {
+
+/// Where each worker's rows stand in the list and in the values.
+std::vector<ElementPart> element_parts(const Partition& partition, const Share& share,
+                                       const std::vector<WorkerShare>& workers) {
+  const auto& value = partition.deal.value_begin;
+  std::vector<ElementPart> parts;
+  for (const WorkerShare& worker : workers) {
+    const std::uint64_t before =
+        worker.rows == 0 ? share.first : share.rows[worker.first_row].first;
+    parts.push_back({word(before - share.first + worker.first_row),
+                     word(value[before] - value[share.first]), worker});
   }
+  return parts;
+}
+
+}  // namespace
+
+void Product::add_element_products(const ProductPlaces& places) {
+  const Shape& shape = work_->partition.shape;
+  std::map<std::uint32_t, Codelet> codes;  // by words of a pass; the wide one first in tiles
+  for (const Part& part : work_->partition.parts)
+    for (const std::uint32_t words : {2U, 1U})
+      if (words == 2 ? part.width() * shape.bytes() >= 16 : part.width() * shape.bytes() % 16 != 0)
+        codes.try_emplace(words, element_codelet(statement_, shape, words));
+  step(region_ != Region::add)
+      .compute(name_ + "multiply", work_->partition.tiles,
+               [work = work_, places, codes](Tile tile, Calls& calls) {
+                 const auto& [part, share] = work->cells[tile];
+                 if (share == nullptr) return;
+                 const Partition& of = work->partition;
+                 for (const auto& [words, shares] :
+                      work->element_shares({part, share}, codes.begin()->second.workers))
+                   calls.add(element_product(codes.at(words), of.shape, places, part->width(),
+                                             words, element_parts(of, *share, shares)),
+                             tile_cycles(of.work->of(words), shares));
+               });
 }
 
 }  // namespace tessera::spmm_static

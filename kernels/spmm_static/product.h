@@ -4,66 +4,77 @@
 #include <string>
 #include <vector>
 
-#include "kernels/spmm_static/steps.h"
+#include "kernels/spmm_static/vertices.h"
+#include "kernels/spmm_static/work.h"
 
-/// The steps of one product in a program, which may have others before and after it.
+/// The steps of one product in a description, which may have others before and after it.
 namespace tessera::spmm_static {
 
 /// Which steps of a product count as measured; the others run all the same.
 enum class Region : std::uint8_t { all, multiply, add };
 
-/// Values of W in one buffer, by their numbers in the deal.
-struct HeldValues {
-  BufferId buffer;
-  kernels::Interval numbers;
-};
-
-/// The numbers of values of W that each tile, or where they lie where they are needed each share,
-/// is given.
+/// The numbers of values of W that each tile is given; none on some.
 std::vector<kernels::Interval> values_given(const Partition& partition);
+
+/// Pulls the columns of `part` of these blocks of rows, one after the other; `from` says where the
+/// rows lie in `x`, an array each.
+void pull_dense_rows(const Partition& partition, const Part& part,
+                     const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
+                     const std::vector<std::uint32_t>& blocks, BufferId into, plan::Pulls& pulls);
 
 class Product {
  public:
-  /// Partition and W outlive the program. Steps are called after `name` and what they do.
-  Product(Assembly& assembly, const Partition& partition, const sparse::BlockMatrix& w,
+  /// Partition and W outlive the description. Steps are called after `name` and what they do.
+  Product(const Statement& statement, const Partition& partition, const sparse::BlockMatrix& w,
           std::string name = "", Region region = Region::all);
 
-  /// Values that steps before make, by tile, as Partition::value_storage lays them out; without,
-  /// those of W lie on the tiles before the run.
-  void take_values(std::vector<BufferId> values) { values_ = std::move(values); }
-  /// Steps that change the values of W where they are given, before the first that takes them;
-  /// called once.
-  using Change = std::function<void(const std::vector<HeldValues>&)>;
+  /// Values that steps before make, as Partition::value_storage lays them out; without, those of W
+  /// lie on the tiles before the run.
+  void take_values(BufferId values) { values_ = values; }
+  /// States steps that change the values of W where they are given, before the first that takes
+  /// them; called once.
+  using Change = std::function<void(BufferId values)>;
   void change_values(Change change) { change_ = std::move(change); }
-  /// W X for the rows of X that stand in `x` into `results`, as Partition::y_storage lays them out.
-  /// Called again for further columns, W stays where the first call brought it.
-  void add_steps(const BuffersOfRows& x, const std::vector<BufferId>& results);
+  /// W X for the rows of X that stand in `x`, an array for each of Partition::x, into `results`,
+  /// which lies as Partition::y_storage says. Called again for further columns, W stays where the
+  /// first call brought it.
+  void add_steps(const std::vector<BufferId>& x, BufferId results);
 
- private:
-  void add_values();
-  void add_tiles();
-  [[nodiscard]] std::vector<HeldValues> given_values() const;
-  void multiply(const BuffersOfRows& x);
-  void add_up(const std::vector<BufferId>& results);
-  void add_received();
-  [[nodiscard]] std::vector<BufferId> zeros();
-  [[nodiscard]] Assembly::Fill values_from(std::uint64_t first) const;
-  template <class Action>
-  void add_step(Action action, bool measured) {
-    action.name.insert(0, name_);
-    assembly_.add_step(std::move(action), measured);
+  /// The tiles that stand for all others.
+  [[nodiscard]] std::vector<Tile> representatives() const {
+    return work_->representatives(statement_.contexts);
   }
 
-  Assembly& assembly_;
-  const Partition& partition_;
-  const sparse::BlockMatrix& w_;
+ private:
+  void multiply(const std::vector<BufferId>& x);
+  void add_values();
+  void add_inputs(const std::vector<BufferId>& x, bool values);
+  void add_block_products(const ProductPlaces& places);
+  void add_element_products(const ProductPlaces& places);
+  void add_up(BufferId results);
+  void send_results(BufferId results);
+  void send_partials();
+  void add_sums(BufferId results);
+  void send_sums(BufferId results);
+  /// `bytes(work, tile)` on each tile.
+  template <class Bytes>
+  BufferId array(std::string_view name, const Bytes& bytes) {
+    return statement_.description.array({name, [work = work_, bytes](Tile tile) -> std::uint64_t {
+                                           return std::invoke(bytes, *work, tile);
+                                         }});
+  }
+  plan::Description& step(bool measured);
+
+  Statement statement_;
+  std::shared_ptr<const Work> work_;
   std::string name_;
   Region region_;
-  Reduction reduction_;
   Change change_;
-  std::vector<BufferId> values_;           ///< by tile, if they are brought
-  std::vector<BufferId> received_, sums_;  ///< by destination
-  TilesOfParts tiles_;
+  std::optional<BufferId> values_;  ///< that tiles share
+  bool begun_ = false;
+  BufferId x_{}, partials_{}, w_{}, list_{};  ///< what tiles need and make
+  BufferId received_{}, sums_{};
+  std::optional<BufferId> segments_;
 };
 
 }  // namespace tessera::spmm_static

@@ -1,27 +1,53 @@
-#include "kernels/spmm_static/ends.h"
-#include "kernels/spmm_static/spmm_static.h"
+#include "kernels/spmm_static/program.h"
 
 namespace tessera::spmm_static {
 
-program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
-                               const data::DenseOperand& x, std::uint32_t contexts, Region region) {
-  const bool all = region == Region::all;
+plan::Space space_of(std::vector<std::uint64_t> bounds,
+                     std::function<Described(std::size_t option, std::uint32_t variant)> describe) {
+  using Plan = std::pair<std::size_t, std::uint32_t>;
+  const auto tiles = std::make_shared<std::map<Plan, std::vector<Tile>>>();
+  plan::Space space;
+  space.bounds = std::move(bounds);
+  space.variants = [](std::size_t) { return 1; };
+  space.describe = [describe, tiles](std::size_t option, std::uint32_t variant) {
+    Described of = describe(option, variant);
+    (*tiles)[{option, variant}] = std::move(of.tiles);
+    return std::move(of.description);
+  };
+  space.tiles = [describe, tiles](std::size_t option, std::uint32_t variant) {
+    const auto [known, is_new] = tiles->try_emplace({option, variant});
+    if (is_new) known->second = describe(option, variant).tiles;
+    return known->second;
+  };
+  return space;
+}
+
+Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,
+                           const data::DenseOperand* x, const sparse::TileCode& code,
+                           std::uint32_t contexts, Region region) {
   const bool any = partition.deal.blocks() > 0;  // else zeros, which need no X
-  const sparse::TileCode code;
-  program::Program program(partition.tiles);
-  Assembly assembly(code, program, contexts);
-  const DenseEnd to{partition.shape, partition.y_storage(), partition.columns, "y", all};
-  const std::vector<BufferId> y = wanted(assembly, to);
-  const std::vector<BufferId> results = any ? made(assembly, to, y) : y;
-  BuffersOfRows rows(1);
-  const DenseEnd from{partition.shape, partition.x_storage(), partition.columns, "x", all};
-  if (any) rows[0] = given(assembly, from, x);
-  Product(assembly, partition, w, "", region).add_steps(rows, results);
-  add_rows_out(assembly, to, results, y);
+  Described program{plan::Description(partition.tiles), {}};
+  const Statement statement{program.description, code, contexts};
+  const DenseEnd from{partition.shape, partition.x_storage(), partition.columns, "x"};
+  const DenseEnd to{partition.shape, partition.y_storage(), partition.columns, "y"};
+  program.description.measure(region == Region::all);
+  const BufferId y = wanted(statement, to);
+  const BufferId results = any ? made(statement, to, y) : y;
+  std::vector<BufferId> rows;
+  if (any) rows.push_back(given(statement, from, x));
+  for (std::size_t i = 1; i < partition.x.size(); ++i)
+    rows.push_back(statement.stored(partition.x[i].storage, "rows made before"));
+  program.description.measure(true);
+  Product product(statement, partition, w, "", region);
+  product.add_steps(rows, results);
+  program.description.measure(region == Region::all);
+  add_rows_out(statement, to, results, y);
+  program.tiles = product.representatives();
+  if (x == nullptr) return program;
   const Type type = partition.shape.type;
-  program.add_tensor(tensor_of({"Y", program::Role::result, type, w.rows, x.columns()}, to, {y}));
-  program.add_tensor(data::tensor_of("X", x, type));
-  sparse::add_given(program, {"W", program::Role::weights, type}, w);
+  add_tensor(statement, {"Y", program::Role::result, type, w.rows, x->columns()}, to, y);
+  program.description.tensor(data::tensor_of("X", *x, type));
+  sparse::add_given(program.description, {"W", program::Role::weights, type}, w);
   return program;
 }
 

@@ -9,6 +9,12 @@ namespace {
 /// Elements of segments without sources; where results are copied, so many zeros are kept.
 constexpr std::uint64_t kLongestEmpty = 512;
 
+SegmentPart part_of(std::uint64_t offset, std::uint64_t distance, std::uint64_t sources,
+                    std::uint64_t chunks, std::uint64_t units, std::uint64_t next_run) {
+  const auto half = [](std::uint64_t value) { return static_cast<std::uint16_t>(value); };
+  return {word(offset), word(distance), half(sources), half(chunks), half(units), half(next_run)};
+}
+
 }  // namespace
 
 std::uint64_t longest_empty(const Destination& destination) {
@@ -21,9 +27,9 @@ std::uint64_t longest_empty(const Destination& destination) {
 
 std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
                                          std::uint64_t sources, std::uint32_t count) {
-  const std::uint64_t word = shape.lanes();
+  const std::uint64_t lanes = shape.lanes();
   const std::uint64_t chunk = shape.mixed() ? 2 : 4;
-  const std::uint64_t words = elements / word;
+  const std::uint64_t words = elements / lanes;
   const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
   std::vector<ReducingWorker> workers(count);
   for (std::uint32_t w = 0; w < count; ++w) {
@@ -31,10 +37,9 @@ std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t eleme
     const std::uint64_t own = std::min(first + each, words) - first;
     workers[w].first_word = first;
     if (own == 0) continue;
-    workers[w].parts.push_back(
-        {first * word * shape.partial_bytes(), elements * shape.partial_bytes(),
-         static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(own / chunk),
-         static_cast<std::uint32_t>(own % chunk), 0});
+    workers[w].parts.push_back(part_of(first * lanes * shape.partial_bytes(),
+                                       elements * shape.partial_bytes(), sources, own / chunk,
+                                       own % chunk, 0));
   }
   return workers;
 }
@@ -165,29 +170,28 @@ void Reduction::add_spread(const Segment& whole, std::uint64_t number) {
 std::vector<ReducingWorker> Reduction::workers(const Destination& destination,
                                                std::uint32_t count) const {
   const Shape& shape = partition_.shape;
-  const std::uint64_t word = 8 / shape.bytes();  // elements of Y a word
+  const std::uint64_t lanes = 8 / shape.bytes();  // elements of Y a word
   const std::uint64_t runs = shape.output_runs();
   // Words of Y of one chunk, which workers do not share if they can help it; of a column of a block
   // where that comes from several runs.
-  const std::uint64_t chunk = runs > 1 ? shape.block / word : shape.mixed() ? 2 : 4;
-  const std::uint64_t words = destination.elements / word;
+  const std::uint64_t chunk = runs > 1 ? shape.block / lanes : shape.mixed() ? 2 : 4;
+  const std::uint64_t words = destination.elements / lanes;
   const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
   std::vector<ReducingWorker> workers(count);
   for (std::uint32_t w = 0; w < count; ++w) workers[w].first_word = std::min(w * each, words);
   std::uint64_t at = 0;  // word of results
   for (const Segment& segment : destination.segments) {
-    const std::uint64_t end = at + segment.elements() / word;
+    const std::uint64_t end = at + segment.elements() / lanes;
     const std::uint64_t first = at;
     while (at < end) {
       const std::uint64_t w = at / each;
       const std::uint64_t last = std::min(end, (w + 1) * each);
       const std::uint64_t bytes = segment.elements() * shape.partial_bytes();
-      const std::uint64_t skipped = (at - first) * word * shape.partial_bytes();
+      const std::uint64_t skipped = (at - first) * lanes * shape.partial_bytes();
       const std::uint64_t whole = (last - at) / chunk;
-      workers[w].parts.push_back({segment.received + skipped / runs, bytes, segment.sources,
-                                  static_cast<std::uint32_t>(whole),
-                                  static_cast<std::uint32_t>(last - at - whole * chunk),
-                                  runs > 1 ? bytes / runs : 0});
+      workers[w].parts.push_back(part_of(segment.received + skipped / runs, bytes, segment.sources,
+                                         whole, last - at - whole * chunk,
+                                         runs > 1 ? bytes / runs / 8 : 0));
       at = last;
     }
   }

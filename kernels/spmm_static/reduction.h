@@ -45,13 +45,15 @@ std::uint64_t longest_empty(const Destination& destination);
 
 /// A worker's part of a segment, as the reduce codelets read it.
 struct SegmentPart {
-  std::uint64_t offset;    ///< bytes to its first partial
-  std::uint64_t distance;  ///< bytes between partials
-  std::uint32_t sources;
-  std::uint32_t chunks;    ///< of four words of partials
-  std::uint32_t units;     ///< of one word of results
-  std::uint64_t next_run;  ///< bytes to the outputs of the next run, if there are several
+  std::uint32_t offset;    ///< bytes to its first partial
+  std::uint32_t distance;  ///< bytes between partials
+  std::uint16_t sources;
+  std::uint16_t chunks;    ///< of kChunkWords words of partials
+  std::uint16_t units;     ///< of one word of results
+  std::uint16_t next_run;  ///< words to the outputs of the next run, if there are several
 };
+static_assert(sizeof(SegmentPart) == 16);
+constexpr std::uint64_t kChunkWords = 4;
 struct ReducingWorker {
   std::uint64_t first_word = 0;  ///< of results, 64 bit
   std::vector<SegmentPart> parts;

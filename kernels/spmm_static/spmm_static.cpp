@@ -6,7 +6,7 @@
 #include "kernels/sparse/operand/sources.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
-#include "sim/plan/program_cost.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::spmm_static {
 
@@ -44,7 +44,8 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
       x_(w_.columns, options_.n, options_.weights.dtype,
          {options_.x, "x", options_.weights.seed, sparse::kDenseStream}),
       plan_(choose_plan(w_, shape_of(options_, costs.machine()), options_.n, costs, options_.plan,
-                        surroundings(costs))) {
+                        {.schedules = true})) {
+  if (!plan_.misfit.empty()) throw UserError(plan_.misfit);
   summarise({.problem = fmt::format("{}, n {}", sparse::problem_of(options_.weights), options_.n),
              .peak_type = kernels::type_name(options_.weights.dtype),
              .plan = config::resolved(pinned(plan_)),
@@ -54,19 +55,10 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
              .useful_flops = 2 * w_.nonzeros * options_.n});
 }
 
-/// Its exchanges are those of the program.
-Surroundings SpmmStatic::surroundings(const MachineCosts& costs) const {
-  Surroundings around;
-  if (costs.machine().tiles > kMostTilesScheduled) return around;
-  around.scheduled = [this, &costs](const Partition& partition, const Prediction& estimate) {
-    const program::Program program = build_program(partition, w_, x_, contexts_, Region::all);
-    return tessera::scheduled(estimate, costs.needs(program), costs);
-  };
-  return around;
-}
-
 program::Program SpmmStatic::build() const {
-  return build_program(plan_.partition, w_, x_, contexts_, options_.region);
+  const sparse::TileCode code;
+  return plan::lower(
+      describe_program(plan_.partition, w_, &x_, code, contexts_, options_.region).description);
 }
 
 }  // namespace tessera::spmm_static

@@ -36,8 +36,6 @@ class SpmmStatic : public Workload {
                                   const CheckRequest& request) const override;
 
  private:
-  [[nodiscard]] Surroundings surroundings(const MachineCosts& costs) const;
-
   Options options_;
   std::uint32_t contexts_;
   sparse::BlockMatrix w_;
@@ -48,11 +46,9 @@ class SpmmStatic : public Workload {
 /// Roundings that a result goes through.
 kernels::Rounding rounding_of(const Partition& partition);
 
-/// The program of a plan. The finished Y of tile t lies in buffer t.
-program::Program build_program(const Partition& partition, const sparse::BlockMatrix& w,
-                               const data::DenseOperand& x, std::uint32_t contexts, Region region);
-constexpr program::BufferId y_buffer(std::uint64_t tile) {
-  return program::BufferId(static_cast<std::uint32_t>(tile));
-}
+/// Compares Y = W X as sparse::check_product().
+CheckResult check_product(const Partition& partition, const sparse::BlockMatrix& w,
+                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
+                          const CheckRequest& request);
 
 }  // namespace tessera::spmm_static

@@ -12,26 +12,20 @@ using spmm_static::TileWork;
 namespace {
 
 /// Its terms are those of machines.md 2.3.
-class Pricing final : public spmm_static::Pricing {
+class Pricing {
  public:
   explicit Pricing(const MachineConfig& machine) : machine_(machine) {}
 
-  [[nodiscard]] Expected price(const TileWork& work, bool shares_values) override {
+  [[nodiscard]] Expected price(const TileWork& work, bool shares_values) const {
     const std::uint64_t values = shares_values ? ceil_div(work.value_bytes(), rate()) : 0;
     const std::uint64_t held = work.x_bytes() + work.value_bytes() + work.q_bytes();
     return {rows_of_x(work) + values + multiply(work) + add(work) + work.results,
             std::max(held, work.partial_bytes() + work.q_bytes())};
   }
-  [[nodiscard]] std::uint32_t most_parts() const override { return 32; }
-  /// Bands that were asked for count even if there are fewer.
-  [[nodiscard]] std::uint32_t meeting(std::uint32_t asked, std::uint32_t /*made*/) const override {
-    return asked;
-  }
 
   /// Its work lists, of 16-bit numbers, name places in the dense rows of the widest band, in bytes
   /// with single elements, else in words of a column of a block.
-  [[nodiscard]] bool names(const Problem& problem, const Bands& bands,
-                           std::uint32_t width) const override {
+  static bool names(const Problem& problem, const Bands& bands, std::uint32_t width) {
     std::uint64_t widest = 0;  // of columns with blocks
     for (std::uint32_t band = 0; band < bands.count(); ++band) {
       const auto at = [&](std::size_t i) {
@@ -72,19 +66,25 @@ class Pricing final : public spmm_static::Pricing {
   const MachineConfig& machine_;
 };
 
+spmm_static::Planner planner(const MachineConfig& machine) {
+  constexpr std::uint32_t kMostParts = 32;
+  const auto price = [&machine](const TileWork& work, bool shares_values) {
+    return Pricing(machine).price(work, shares_values);
+  };
+  return {kMostParts, true, price, Pricing::names};
+}
+
 }  // namespace
 
 std::optional<Expected> Policy::expect(const Problem& problem, const Cuts& cuts) const {
-  Pricing pricing(machine_);
-  return spmm_static::expect(problem, machine_.tiles, cuts, pricing);
+  return spmm_static::expect(problem, machine_.tiles, cuts, planner(machine_));
 }
 
 Policy::Found Policy::static_cuts(const Problem& problem, const Cuts& pinned) const {
-  Pricing pricing(machine_);
   Found found;
   std::uint64_t least = 0;
   std::uint64_t least_bytes = ~std::uint64_t{0};
-  spmm_static::for_all_cuts(problem, machine_.tiles, pinned, pricing,
+  spmm_static::for_all_cuts(problem, machine_.tiles, pinned, planner(machine_),
                             [&](const Cuts& cuts, const Expected& expected) {
                               if (expected.bytes < least_bytes) found.closest = cuts;
                               least_bytes = std::min(least_bytes, expected.bytes);

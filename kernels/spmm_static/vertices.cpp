@@ -1,0 +1,185 @@
+#include "kernels/spmm_static/vertices.h"
+
+namespace tessera::spmm_static {
+
+using plan::Function;
+using plan::Sizes;
+using program::Argument;
+using Operands = std::span<const Place>;
+
+namespace {
+
+constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
+
+Place behind(Place place, std::uint64_t bytes) {
+  return {place.buffer, word(place.offset + bytes)};
+}
+
+void store(std::span<std::byte> into, std::uint64_t place, std::uint64_t value) {
+  const auto half = static_cast<std::uint16_t>(value);
+  std::memcpy(&into[2 * place], &half, sizeof half);
+}
+
+}  // namespace
+
+Codelet block_codelet(const Statement& statement, const Shape& shape) {
+  return statement.codelet("blocks_" + shape.name());
+}
+
+program::Vertex block_product(Codelet code, const Shape& shape, const ProductPlaces& places,
+                              std::uint32_t rows, std::uint32_t width) {
+  const std::uint32_t unroll = shape.unroll();
+  const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
+  const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
+  std::vector<Argument> arguments{places.values,   places.x, places.list, rows,
+                                  width * x_bytes, 0U,       0U,          0U};
+  const sparse::EvenSplit loops{width / unroll, code.workers};
+  for (std::uint32_t w = 0; w < loops.parts; ++w) {
+    const std::uint32_t first = word(loops.begin(w)) * unroll;
+    arguments.emplace_back(first * x_bytes);
+    arguments.emplace_back(behind(places.partials, first * y_bytes));
+    arguments.emplace_back(word(loops.part(w).size()) - (unroll == 1 ? 3 : 2));
+    arguments.emplace_back(shape.block * width * shape.partial_bytes());
+    arguments.emplace_back(width * y_bytes);
+    arguments.emplace_back(0U);
+  }
+  program::Vertex vertex = code.call(std::move(arguments));
+  if (shape.on_unit()) vertex.executor = program::Executor::supervisor;
+  return vertex;
+}
+
+Function block_function(const Statement& statement, const Shape& shape) {
+  const Codelet code = block_codelet(statement, shape);
+  const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
+  return {"blocks " + shape.name(),
+          {{1, 1},
+           {1, 1},
+           FittedCost::Axis::shared(std::uint64_t{code.workers} * shape.unit.positions_at_once())},
+          [code, shape, width](const Sizes& sizes, Operands at) {
+            return block_product(code, shape, {at[0], at[1], at[2], at[3]}, word(sizes[0]),
+                                 width(sizes));
+          },
+          [shape, width](const Sizes& sizes) {
+            const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
+            const std::uint64_t row = std::uint64_t{shape.block} * width(sizes);
+            const std::uint64_t blocks = sizes[0] + sizes[1] - 1;
+            return std::vector{blocks * area * shape.bytes(), row * shape.bytes(),
+                               2 * (sizes[0] + blocks), sizes[0] * row * shape.partial_bytes()};
+          },
+          // Blocks of each row, less one; places are zeros.
+          [](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+            if (operand == 2) store(into, 2 * sizes[0] - 2, sizes[1] - 1);
+          }};
+}
+
+Codelet element_codelet(const Statement& statement, const Shape& shape, std::uint32_t words) {
+  return statement.codelet(fmt::format("{}rows_{}", words == 2 ? "" : "narrow_",
+                                       kernels::type_name(shape.type, shape.partials)));
+}
+
+program::Vertex element_product(Codelet code, const Shape& shape, const ProductPlaces& places,
+                                std::uint32_t width, std::uint32_t words,
+                                const std::vector<ElementPart>& workers) {
+  const std::uint32_t row = width * shape.bytes();
+  const std::uint32_t done = words == 2 ? 0 : row / 16 * 16;  // bytes of a row of X
+  const std::uint32_t widen = shape.partial_bytes() / shape.bytes();
+  std::vector<Argument> arguments{behind(places.x, done), behind(places.partials, done * widen),
+                                  row, row * widen};
+  for (const ElementPart& part : workers) {
+    const std::uint32_t pass = part.share.first_pass * words * 8;
+    arguments.emplace_back(behind(places.list, 2 * part.list));
+    arguments.emplace_back(behind(places.values, part.values * shape.bytes()));
+    arguments.emplace_back(part.share.rows);
+    arguments.emplace_back(part.share.passes);
+    arguments.emplace_back(pass);
+    arguments.emplace_back((part.share.first_row * row + pass) * widen);
+  }
+  return code.call(std::move(arguments));
+}
+
+Function element_function(const Statement& statement, const Shape& shape, std::uint32_t words) {
+  constexpr std::uint64_t kUnrolled = 8;
+  const Codelet code = element_codelet(statement, shape, words);
+  return {fmt::format("elements {} {}", words, kernels::type_name(shape.type, shape.partials)),
+          {kMeasured, kMeasured, {2, kUnrolled}, kMeasured},
+          [code, shape, words](const Sizes& sizes, Operands at) {
+            const std::uint32_t rows = word(sizes[1]);
+            const std::uint32_t nonzeros = word(sizes[2] - 1);
+            const std::uint32_t passes = word(sizes[3]);
+            std::vector<ElementPart> parts;
+            for (std::uint32_t w = 0; w < code.workers; ++w) {
+              const std::uint32_t first = w * rows;
+              parts.push_back({first * (1 + nonzeros), first * round_up(nonzeros, 2U), {}});
+              if (w + sizes[0] >= code.workers) parts.back().share = {first, rows, 0, passes, {}};
+            }
+            return element_product(code, shape, {at[0], at[1], at[2], at[3]},
+                                   passes * words * shape.lanes(), words, parts);
+          },
+          [code, shape, words](const Sizes& sizes) {
+            const std::uint64_t rows = sizes[1] * code.workers;
+            const std::uint64_t width = sizes[3] * words * shape.lanes();
+            return std::vector{rows * round_up(sizes[2] - 1, std::uint64_t{2}) * shape.bytes(),
+                               width * shape.bytes(), 2 * rows * sizes[2],
+                               rows * width * shape.partial_bytes()};
+          },
+          // Nonzeros of each row; places are zeros.
+          [code](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+            for (std::uint64_t row = 0; operand == 2 && row < sizes[1] * code.workers; ++row)
+              store(into, row * sizes[2], sizes[2] - 1);
+          }};
+}
+
+Codelet adding_codelet(const Statement& statement, const Shape& shape) {
+  const char* types = kernels::type_name(shape.type, shape.partials);
+  if (shape.output_runs() == 1) return statement.codelet(fmt::format("reduce_{}", types));
+  return statement.codelet(fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
+                                       shape.y_depth() * shape.partial_bytes() / 8));
+}
+
+program::Vertex adding(Codelet code, Place received, Place results, Place segments,
+                       const std::vector<ReducingWorker>& workers) {
+  std::vector<Argument> arguments{received, results};
+  for (const ReducingWorker& worker : workers) {
+    arguments.emplace_back(segments);
+    arguments.emplace_back(word(worker.parts.size()));
+    arguments.emplace_back(word(worker.first_word * 8));
+    arguments.emplace_back(0U);
+    segments = behind(segments, worker.parts.size() * sizeof(SegmentPart));
+  }
+  return code.call(std::move(arguments));
+}
+
+std::vector<SegmentPart> segment_list(const std::vector<ReducingWorker>& workers) {
+  std::vector<SegmentPart> list;
+  for (const ReducingWorker& worker : workers)
+    list.insert(list.end(), worker.parts.begin(), worker.parts.end());
+  return list;
+}
+
+Function adding_function(const Statement& statement, const Shape& shape) {
+  constexpr std::uint64_t kSettled = 4;
+  const Codelet code = adding_codelet(statement, shape);
+  const auto elements = [code, shape](const Sizes& sizes) {
+    return sizes[0] * code.workers * kChunkWords * shape.lanes();
+  };
+  const auto workers = [code, shape, elements](const Sizes& sizes) {
+    return even_workers(shape, elements(sizes), sizes[1] - 1, code.workers);
+  };
+  return {fmt::format("adding {} {}", kernels::type_name(shape.type, shape.partials),
+                      shape.output_runs()),
+          {{1, 1}, {1, kSettled}},
+          [code, workers](const Sizes& sizes, Operands at) {
+            return adding(code, at[0], at[1], at[2], workers(sizes));
+          },
+          [shape, elements, code](const Sizes& sizes) {
+            return std::vector{elements(sizes) * sizes[1] * shape.partial_bytes(),
+                               elements(sizes) * shape.bytes(), code.workers * sizeof(SegmentPart)};
+          },
+          [workers](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
+            if (operand != 2) return;
+            const std::vector<SegmentPart> list = segment_list(workers(sizes));
+            std::memcpy(into.data(), list.data(), list.size() * sizeof(SegmentPart));
+          }};
+}
+
+}  // namespace tessera::spmm_static
