@@ -242,12 +242,14 @@ class Search {
     if (!known.empty()) finalists_ = std::move(known);
   }
 
-  /// Of those that fit as programs of all tiles; estimates of time are bounds. Nothing: none fits.
+  /// Of those that fit as programs of all tiles. Estimates of time are bounds, but where bounds are
+  /// only what is expected. Nothing: none fits.
   std::optional<Found> best() {
     if (space_.predict) predict_anew();
     std::optional<Found> best;
     for (const Found& finalist : finalists_) {
-      if (best && (!schedules() || finalist.prediction.cycles >= best->prediction.cycles)) break;
+      const bool slower = best && finalist.prediction.cycles >= best->prediction.cycles;
+      if (best && (!schedules() || (slower && !space_.alike))) break;
       const auto exact = compiled(finalist, schedules());
       if (exact && (!best || exact->prediction.cycles < best->prediction.cycles)) best = exact;
     }
