@@ -373,9 +373,9 @@ std::vector<Tile> representatives(const Geometry& geometry) {
   std::vector<Tile> tiles{0};
   const std::uint32_t row =
       geometry.pairs_share_x() ? geometry.column_parts() : geometry.row_parts();
-  // A pair is divided where a row of an odd number of tiles ends, or a layer.
+  // A pair is divided where a row of an odd number of tiles ends, or a layer; the last has none.
   for (const std::uint32_t end : {row, geometry.row_parts() * geometry.column_parts()})
-    if (end % 2 == 1 && end < geometry.tiles()) tiles.push_back(end);
+    if (end % 2 == 1 && end > 1) tiles.push_back(std::min(end, geometry.tiles() - 1));
   return tiles;
 }
 

@@ -64,6 +64,7 @@ class Search {
   Found closest() {
     constexpr std::uint64_t kOver = 8;  // estimates of memory are over by a part in so many at most
     if (closest_bytes_ + space_.reserved > room_ + room_ / kOver) return closest_;
+    last_.reset();
     time(closest_);
     std::optional<Found> exact = compiled(closest_, schedules());
     if (!exact) return closest_;
@@ -106,6 +107,7 @@ class Search {
   }
 
   void consider(std::size_t option) {
+    last_.reset();
     const std::uint64_t least = space_.least_bytes ? space_.least_bytes(option) : 0;
     const bool hopeless = least + space_.reserved > room_;
     if (hopeless && least >= least_hopeless_) return;
@@ -133,7 +135,7 @@ class Search {
     return found;
   }
 
-  /// What is read of a variant; the last one is kept.
+  /// What is read of a variant; that of the option in hand is kept.
   struct Described {
     std::size_t option;
     std::uint32_t variant;
@@ -256,7 +258,8 @@ class Search {
     return best;
   }
 
-  [[nodiscard]] std::optional<Found> compiled(const Found& estimate, bool schedules) const {
+  std::optional<Found> compiled(const Found& estimate, bool schedules) {
+    last_.reset();
     const Description description = space_.describe(estimate.option, estimate.variant);
     try {
       if (schedules) return with_schedules(estimate, description, pricing_);
