@@ -116,9 +116,10 @@ struct Repeat {
   Sequence body;
 };
 /// Runs `test`; then, for as long as the word of each tile at `decisions` is not zero, `body` and
-/// `test` again. Every tile branches on its own word (any_flag.h makes words that agree); tiles
-/// that branch apart end the run as NoProgress. As in Repeat, a buffer used only inside carries
-/// nothing from one iteration to the next, but from `test` to `body` and back it does.
+/// `test` again. Every tile branches on its own word (while_any of sim/plan makes words that
+/// agree); tiles that branch apart end the run as NoProgress. As in Repeat, a buffer used only
+/// inside carries nothing from one iteration to the next, but from `test` to `body` and back it
+/// does.
 struct While {
   std::string name;
   Sequence test;  ///< one step at least
