@@ -52,8 +52,7 @@ Function block_function(const Statement& statement, const Shape& shape) {
   const Codelet code = block_codelet(statement, shape);
   const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
   return {"blocks " + shape.name(),
-          {{1, 1},
-           {1, 1},
+          {FittedCost::Axis::turns(), FittedCost::Axis::turns(),
            FittedCost::Axis::shared(std::uint64_t{code.workers} * shape.unit.positions_at_once())},
           [code, shape, width](const Sizes& sizes, Operands at) {
             return block_product(code, shape, {at[0], at[1], at[2], at[3]}, word(sizes[0]),

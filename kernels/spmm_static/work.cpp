@@ -148,11 +148,16 @@ std::vector<Tile> Work::representatives(std::uint32_t workers) const {
   std::set<const Part*> first;                              // of those that are alike
   for (const Part& part : partition.parts)
     if (alike.insert({part.layer, part.width()}).second) first.insert(&part);
-  most.add(1, [&](Tile tile) {
-    return first.contains(cells[tile].part) && cells[tile].share != nullptr
-               ? multiplying(cells[tile], workers)
-               : 0;
-  });
+  // What grows with blocks and width is no time: narrow parts take longer a column.
+  std::set<std::uint32_t> widths;
+  for (const Part& part : partition.parts)
+    if (widths.insert(part.width()).second)
+      most.add(1, [&](Tile tile) {
+        const auto& [its, share] = cells[tile];
+        return first.contains(its) && share != nullptr && its->width() == part.width()
+                   ? multiplying(cells[tile], workers)
+                   : 0;
+      });
   most.add(1, [&](Tile tile) { return taking(tile); });
   most.add(1, [&](Tile tile) { return partial_bytes(tile); });
   most.add(1, [&](Tile tile) { return received_bytes(tile); });

@@ -8,7 +8,6 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t kEdge = 2;  // of a box, in periods: its centre lies on sizes too
 // Where boxes begin, in periods from an axis's first size: a pipeline may take long to settle.
 constexpr std::uint64_t kBegins[] = {0, 8};
 // A centre may be off by one part in so many of what the corners differ by: issue need not repeat
@@ -50,11 +49,11 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
   Box box{axes, sizes, sizes, std::vector<double>(axes_.size())};
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (!contains(axes, i)) continue;
-    const auto [period, first] = axes_[i];
+    const auto [period, first, length] = axes_[i];
     const std::uint64_t least = first + begin * period;
     if (sizes[i] < least) return {};
     const std::uint64_t corner = least + (sizes[i] - least) % period;
-    const std::uint64_t edge = kEdge * period;
+    const std::uint64_t edge = length * period;
     if (sizes[i] <= corner + edge) return {};
     box.corner[i] = corner;
     box.centre[i] = corner + edge / 2;
@@ -75,7 +74,7 @@ std::optional<std::uint64_t> FittedCost::by(const Box& box) {
     double weight = 1;
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       if (!contains(box.axes, i)) continue;
-      if (contains(far, i)) at[i] += kEdge * axes_[i].period;
+      if (contains(far, i)) at[i] += axes_[i].edge * axes_[i].period;
       weight *= contains(far, i) ? box.edges[i] : 1 - box.edges[i];
     }
     const auto measured = static_cast<double>(measure(at));

@@ -21,10 +21,14 @@ class FittedCost {
   struct Axis {
     std::uint64_t period = 1;  ///< sizes of one class are so far apart (contexts, an unrolled loop)
     std::uint64_t first = 1;   ///< smaller ones belong to no box
+    std::uint64_t edge = 2;    ///< of a box, in periods; even: its centre lies on a size too
 
     /// Of what all workers share, so much in a round: from some rounds on their loops run as they
     /// do for long, and wait for each other as they do then.
     static constexpr Axis shared(std::uint64_t round) { return {round, 4 * round}; }
+    /// Of turns of a loop of one worker: where contexts compete for issue slots their order settles
+    /// after some turns, and repeats after many only.
+    static constexpr Axis turns() { return {1, 8, 32}; }
     /// Of a size that no cost is affine in: each is measured.
     static constexpr Axis measured() { return {1, std::uint64_t{1} << 32}; }
   };
