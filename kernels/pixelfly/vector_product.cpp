@@ -54,7 +54,7 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
     return all;
   };
   return {"sampled " + shape.name(),
-          {{1, 1}, {1, 1}, {1, 1}, {1, 2}},
+          {FittedCost::Axis::turns(), FittedCost::Axis::turns(), {1, 1}, {1, 2}},
           [code, shape](const Sizes& sizes, std::span<const Place> at) {
             const std::vector<Worker> workers(code.workers,
                                               {word(sizes[0]), 0, word(sizes[2]), 0, 0, 0});
