@@ -8,6 +8,14 @@
 
 namespace tessera::kernels {
 
+/// Bytes [begin, end) of what is stored in `from` come to `into` on the tile at hand.
+inline void pull(plan::Pulls& pulls, program::Place into, const EvenStorage& storage,
+                 program::BufferId from, std::uint64_t begin, std::uint64_t end) {
+  for (const EvenStorage::Piece& piece : storage.pieces(begin, end))
+    pulls.push_back(
+        {{into.buffer, into.offset + piece.at}, piece.tile, {from, piece.offset}, piece.bytes});
+}
+
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.
 struct Stored {
   /// Writes bytes from number `first` on.
@@ -17,23 +25,16 @@ struct Stored {
   Stored(plan::Description& description, std::string_view name, const EvenStorage& bytes,
          const Fill& fill, bool keep = false)
       : storage(bytes),
-        array(description.array({name,
-                                 [bytes](plan::Tile tile) {
-                                   return bytes.begin(tile + std::uint64_t{1}) - bytes.begin(tile);
-                                 },
+        array(description.array({name, [bytes](plan::Tile tile) { return bytes.bytes_on(tile); },
                                  keep,
                                  [bytes, fill](plan::Tile tile, std::span<std::byte> into) {
                                    fill(bytes.begin(tile), into);
                                  }})) {}
 
-  [[nodiscard]] std::uint64_t bytes_on(plan::Tile tile) const {
-    return storage.begin(tile + std::uint64_t{1}) - storage.begin(tile);
-  }
+  [[nodiscard]] std::uint64_t bytes_on(plan::Tile tile) const { return storage.bytes_on(tile); }
   /// Bytes [begin, end) come to `into` on the tile at hand.
   void pull(Interval bytes, program::Place into, plan::Pulls& pulls) const {
-    for (const EvenStorage::Piece& piece : storage.pieces(bytes.begin, bytes.end))
-      pulls.push_back(
-          {{into.buffer, into.offset + piece.at}, piece.tile, {array, piece.offset}, piece.bytes});
+    kernels::pull(pulls, into, storage, array, bytes.begin, bytes.end);
   }
 
   EvenStorage storage;

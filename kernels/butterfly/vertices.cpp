@@ -100,7 +100,7 @@ using Arrays = std::span<const Place>;
 
 constexpr TileId kAnyTile{0};  ///< readers of a description put their own
 /// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
-constexpr FittedCost::Axis kMeasured{1, std::uint64_t{1} << 32};
+constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
 
 }  // namespace
 

@@ -36,42 +36,22 @@ void turn(const Statement& statement, const DenseEnd& end, BufferId from, Buffer
 BufferId rows_in(const Statement& statement, const DenseEnd& end, BufferId rows) {
   const BufferId panels = statement.stored(end.storage, "in rows");
   const BufferId blocks = statement.stored(end.storage, "in blocks");
-  statement.description.exchange(
-      fmt::format("relayout {}", end.name), end.storage.tiles(),
-      [end, rows, panels](Tile tile, Pulls& pulls) {
-        const std::uint64_t size = end.shape.bytes();
-        for_panel_rows(part_of(end, end.shape.x_depth(), tile),
-                       [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
-                         sparse::pull(pulls, {panels, word(to * size)}, end.storage, rows,
-                                      from * size, (from + count) * size);
-                       });
-      });
+  statement.description.exchange(fmt::format("relayout {}", end.name), end.storage.tiles(),
+                                 [end, rows, panels](Tile tile, Pulls& pulls) {
+                                   sparse::pull_panels({end.storage, end.shape.bytes(), rows},
+                                                       part_of(end, end.shape.x_depth(), tile),
+                                                       panels, pulls);
+                                 });
   turn(statement, end, panels, blocks, Direction::to_blocks);
   return blocks;
 }
 
-/// The rows of which a tile holds a stretch, out of others' panels.
-void pull_rows(const DenseEnd& end, Tile tile, BufferId panels, BufferId rows, Pulls& pulls) {
-  const std::uint64_t size = end.shape.bytes();
+/// The tile that holds an element's column of a chunk of rows.
+sparse::Holder holder_of(const DenseEnd& end, std::uint64_t row, std::uint64_t column) {
   const std::uint64_t depth = end.shape.block;
-  const kernels::Interval held = part_of(end, 1, tile).elements;
-  for (std::uint64_t at = held.begin; at < held.end;) {
-    const std::uint64_t row = at / end.columns;
-    const std::uint64_t column = at % end.columns;
-    const std::uint64_t in_chunks = (row / depth * end.columns + column) * depth;
-    const auto holder = static_cast<Tile>(in_chunks * size / end.storage.each());
-    for (const sparse::Panel& panel : panels_of(part_of(end, end.shape.block, holder))) {
-      if (panel.row != row / depth * depth || column < panel.begin || column >= panel.end) continue;
-      const std::uint64_t count = std::min(held.end - at, panel.end - column);
-      const std::uint64_t from = panel.offset + row % depth * panel.width() + column - panel.begin;
-      pulls.push_back({{rows, word((at - held.begin) * size)},
-                       holder,
-                       {panels, word(from * size)},
-                       word(count * size)});
-      at += count;
-      break;
-    }
-  }
+  const std::uint64_t in_chunks = (row / depth * end.columns + column) * depth;
+  const auto tile = static_cast<Tile>(in_chunks * end.shape.bytes() / end.storage.each());
+  return {tile, part_of(end, end.shape.block, tile)};
 }
 
 }  // namespace
@@ -104,10 +84,14 @@ void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made
   if (made == wanted) return;
   const BufferId panels = statement.stored(end.storage, "results in rows");
   turn(statement, end, made, panels, Direction::to_rows);
-  statement.description.exchange(fmt::format("relayout {}", end.name), end.storage.tiles(),
-                                 [end, panels, wanted](Tile tile, Pulls& pulls) {
-                                   pull_rows(end, tile, panels, wanted, pulls);
-                                 });
+  statement.description.exchange(
+      fmt::format("relayout {}", end.name), end.storage.tiles(),
+      [end, panels, wanted](Tile tile, Pulls& pulls) {
+        sparse::pull_rows(
+            {end.storage, end.shape.bytes(), wanted}, end.columns, tile, panels,
+            [&](std::uint64_t row, std::uint64_t column) { return holder_of(end, row, column); },
+            pulls);
+      });
 }
 
 }  // namespace tessera::spmm_static

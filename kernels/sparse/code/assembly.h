@@ -87,18 +87,6 @@ class Assembly {
   std::map<std::pair<std::uint64_t, std::string>, BufferId> lists_;  ///< by tile and bytes
 };
 
-/// Copies bytes [begin, end) of what is stored in `from`, by tile; `destinations` tells where those
-/// from an offset on go.
-template <class Destinations>
-void gather(program::Exchange& exchange, const EvenStorage& storage,
-            const std::vector<BufferId>& from, std::uint64_t begin, std::uint64_t end,
-            const Destinations& destinations) {
-  for (const auto& piece : storage.pieces(begin, end)) {
-    exchange.copies.push_back(
-        {{from[piece.tile], piece.offset}, piece.bytes, destinations(piece.at)});
-  }
-}
-
 /// Copies what begins at `from` to bytes [begin, end) of what is stored in `into`, by tile.
 inline void scatter(program::Exchange& exchange, const Place& from, const EvenStorage& storage,
                     const std::vector<BufferId>& into, std::uint64_t begin, std::uint64_t end) {

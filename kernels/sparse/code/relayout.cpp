@@ -134,36 +134,6 @@ void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId pa
   }
 }
 
-void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,
-                    BufferId panels) {
-  const std::uint64_t size = rows.shape.bytes();
-  for_panel_rows(part, [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
-    gather(exchange, rows.storage, rows.buffers, from * size, (from + count) * size,
-           [&](std::uint32_t offset) {
-             return std::vector<Place>{{panels, word(to * size) + offset}};
-           });
-  });
-}
-
-void panels_to_rows(program::Exchange& exchange, const Rows& rows, const Chunked& part,
-                    BufferId panels) {
-  const std::uint64_t size = rows.shape.bytes();
-  for_panel_rows(part, [&](std::uint64_t to, std::uint64_t count, std::uint64_t from) {
-    scatter(exchange, {panels, word(from * size)}, rows.storage, rows.buffers, to * size,
-            (to + count) * size);
-  });
-}
-
-void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape& shape,
-                       TileId tile, const Chunked& part, Place from, Place to,
-                       Direction direction) {
-  const auto workers = transpositions(part, shape.bytes(), direction, assembly.contexts());
-  const BufferId lists = assembly.list(index(tile), joined(workers), "squares");
-  set.vertices.push_back({tile, assembly.codelet(codelet_of(shape.type)),
-                          program::Executor::all_workers, 0,
-                          arguments_of(workers, from, to, lists)});
-}
-
 Transposition::Transposition(const Statement& statement, Type type,
                              std::function<Chunked(Tile)> part, Direction direction)
     : runs_([type, part = std::move(part), direction, workers = statement.contexts](Tile tile) {

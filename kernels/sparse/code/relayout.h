@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/sparse/code/assembly.h"
 #include "kernels/sparse/code/shape.h"
+#include "kernels/sparse/code/statement.h"
 #include "sim/data/dense_operand.h"
 
 /// Dense operands on tiles. In layout blocked a tile holds a stretch of a piece of the matrix, in
@@ -113,22 +113,5 @@ struct Holder {
 void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
                const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
                plan::Pulls& pulls);
-
-/// Rows of a matrix as they are given or wanted: by tile, `shape` says of what type.
-struct Rows {
-  const Shape& shape;
-  EvenStorage storage;
-  std::vector<BufferId> buffers = {};
-};
-
-/// The rows of `part`'s panels into `panels`, or out of them.
-void rows_to_panels(program::Exchange& exchange, const Rows& rows, const Chunked& part,
-                    BufferId panels);
-void panels_to_rows(program::Exchange& exchange, const Rows& rows, const Chunked& part,
-                    BufferId panels);
-
-/// One tile's panels to chunks or back.
-void add_transposition(Assembly& assembly, program::ComputeSet& set, const Shape& shape,
-                       TileId tile, const Chunked& part, Place from, Place to, Direction direction);
 
 }  // namespace tessera::sparse

@@ -5,13 +5,14 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/layout.h"
+#include "kernels/stored.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/description.h"
 
 namespace tessera::sparse {
 
 using kernels::EvenStorage;
+using kernels::pull;
 using plan::Tile;
 using program::BufferId;
 using program::Place;
@@ -59,13 +60,5 @@ struct Statement {
          }});
   }
 };
-
-/// Bytes [begin, end) of what is stored in `from` come to `into`.
-inline void pull(plan::Pulls& pulls, Place into, const EvenStorage& storage, BufferId from,
-                 std::uint64_t begin, std::uint64_t end) {
-  for (const auto& piece : storage.pieces(begin, end))
-    pulls.push_back(
-        {{into.buffer, into.offset + piece.at}, piece.tile, {from, piece.offset}, piece.bytes});
-}
 
 }  // namespace tessera::sparse
