@@ -62,12 +62,18 @@ struct Call {
   const Function* function = nullptr;
   Sizes sizes = {};
   std::optional<std::uint64_t> cycles = {};
+  bool by_size = false;
 };
 
 /// What one tile calls in a step, in order.
 class Calls {
  public:
   void add(program::Vertex vertex) { all_.push_back({std::move(vertex)}); }
+  /// A call whose time its constants and the sizes of its operands decide: measured once for all
+  /// calls that have the same.
+  void add_by_size(program::Vertex vertex) {
+    all_.push_back({std::move(vertex), nullptr, {}, {}, true});
+  }
   /// `function` outlives the description's readings.
   void add(const Function& function, Sizes sizes, std::initializer_list<Place> operands) {
     all_.push_back(
@@ -146,25 +152,37 @@ struct TensorOver {
   std::function<std::uint64_t(Tile)> bytes = {};  ///< of the part; absent: the array's
 };
 
+/// So many groups of `tiles` tiles one behind the other, which all do the same.
+struct Copies {
+  Tile tiles;
+  std::uint32_t count = 1;
+
+  /// Of all groups what is stated of one (copies.cpp).
+  [[nodiscard]] Array spread(Array array) const;
+  [[nodiscard]] Compute spread(Compute compute) const;
+  [[nodiscard]] Exchange spread(Exchange exchange) const;
+  [[nodiscard]] Host spread(Host host) const;
+};
+
 class Description {
  public:
   explicit Description(Tile tiles)
-      : tiles_(tiles), codelets_(std::make_shared<program::Program>(1)) {}
+      : tiles_(tiles), copies_{tiles}, codelets_(std::make_shared<program::Program>(1)) {}
 
   BufferId array(Array array) {
-    arrays_.push_back(std::move(array));
+    arrays_.push_back(copies_.spread(std::move(array)));
     return BufferId(static_cast<std::uint32_t>(arrays_.size() - 1));
   }
   void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
-    add(Compute{std::move(name), tiles, std::move(calls)});
+    add(copies_.spread(Compute{std::move(name), tiles, std::move(calls)}));
   }
   void exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
                 std::function<std::uint64_t(Tile)> sends = {}) {
-    add(Exchange{std::move(name), tiles, std::move(pulls), std::move(sends)});
+    add(copies_.spread(Exchange{std::move(name), tiles, std::move(pulls), std::move(sends)}));
   }
   void host(std::string name, program::HostTransfer::Direction direction, Tile tiles,
             std::function<void(Tile, HostPieces&)> pieces) {
-    add(Host{std::move(name), direction, tiles, std::move(pieces)});
+    add(copies_.spread(Host{std::move(name), direction, tiles, std::move(pieces)}));
   }
   /// `body` states the steps of the loop.
   template <class Body>
@@ -181,6 +199,15 @@ class Description {
     Place decision{};
     Sequence test = within([&] { decision = any_raised(name, std::move(tiles), flag); });
     add(While{std::move(name), turns, std::move(test), within(body), decision});
+  }
+  /// Arrays, calls, exchanges and host transfers that `body` states are those of a group's tiles 0
+  /// to `copies.tiles` - 1. The n-th transfer from the host to group g is that of number n *
+  /// copies.count + g to one alone. Other steps name arrays of all tiles.
+  template <class Body>
+  void in_copies(Copies copies, const Body& body) {
+    const Copies outer = std::exchange(copies_, copies);
+    body();
+    copies_ = outer;
   }
   /// Whether steps from here on are in the measured region.
   void measure(bool measured) { measured_ = measured; }
@@ -225,6 +252,7 @@ class Description {
   }
 
   Tile tiles_;
+  Copies copies_;
   bool measured_ = true;
   std::shared_ptr<program::Program> codelets_;
   std::deque<Function> functions_;

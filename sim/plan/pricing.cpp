@@ -157,7 +157,7 @@ std::uint64_t Pricing::measured(const Description& description, Tile tile,
     for (const program::Argument& argument : vertex.arguments) {
       if (const auto* place = std::get_if<Place>(&argument)) {
         const Array& array = description.array(place->buffer);
-        filled = filled || array.initialised();
+        filled = filled || (array.initialised() && !call->by_size);
         kind.insert(kind.end(), {array.bytes(tile), place->offset});
       } else {
         kind.push_back(std::get<std::uint32_t>(argument));
