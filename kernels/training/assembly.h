@@ -3,13 +3,12 @@
 #include "kernels/gemm/program.h"
 #include "kernels/training/loss.h"
 #include "kernels/training/matrix.h"
+#include "kernels/training/statement.h"
 
 /// Programs that train networks, while they are put together: what a step of training consists of,
 /// as steps of a program. Matrices are of one type, f32 or f16; sums, weights that are updated and
 /// what an optimiser keeps are f32.
 namespace tessera::training {
-
-enum class Activation : std::uint8_t { none, relu, gelu };
 
 class Assembly : public Builder {
  public:

@@ -140,17 +140,30 @@ Arguments update_arguments(const Learning& learning, const Stretch& stretch, Pla
   return arguments;
 }
 
+namespace {
+
+std::string update_codelet(const Learning& learning, bool scaled, program::Type weights,
+                           program::Type gradients) {
+  const std::string name = learning.adam() ? "training_adam" : "training_momentum";
+  if (!scaled) return name;
+  return fmt::format("{}_{}_{}", name, config::name_of(data::kFloatTypes, weights),
+                     config::name_of(data::kFloatTypes, gradients));
+}
+
+/// Scaled code takes words of four parameters.
+std::uint64_t update_bytes(const Stretch& stretch, bool scaled) {
+  return scaled ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
+}
+
+}  // namespace
+
 program::Vertex updating(Builder& builder, const Learning& learning, const Stretch& stretch,
                          BufferId rate, std::optional<BufferId> scale) {
-  std::string name = learning.adam() ? "training_adam" : "training_momentum";
-  if (scale)
-    name += fmt::format("_{}_{}", config::name_of(data::kFloatTypes, stretch.type),
-                        config::name_of(data::kFloatTypes, stretch.gradients));
-  // Scaled code takes words of four parameters.
-  const std::uint64_t bytes =
-      scale ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
+  const std::string name =
+      update_codelet(learning, scale.has_value(), stretch.type, stretch.gradients);
   return builder.all_of(builder.tile_of(stretch.masters), name,
-                        update_arguments(learning, stretch, {rate}, scale), bytes);
+                        update_arguments(learning, stretch, {rate}, scale),
+                        update_bytes(stretch, scale.has_value()));
 }
 
 void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
@@ -159,6 +172,46 @@ void update(Builder& builder, const Learning& learning, const std::vector<Buffer
   for (const Stretch& each : stretches)
     set.vertices.push_back(updating(builder, learning, each, rates[builder.tile_of(each.masters)]));
   builder.add_step(std::move(set));
+}
+
+BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles) {
+  return statement.array(
+      "rate", [tiles](Tile tile) -> std::uint64_t { return tile < tiles ? kRateBytes : 0; },
+      [fill = first_rate(learning)](Tile /*tile*/, std::span<std::byte> into) { fill(into); },
+      true);
+}
+
+program::Vertex scheduling(Statement& statement, const Learning& learning, BufferId rate,
+                           std::optional<BufferId> scale) {
+  Arguments arguments = schedule_arguments(learning, {rate});
+  if (scale) arguments.emplace_back(Place{*scale});
+  const std::string name = schedule_codelet(learning);
+  return statement.code(scale ? name + "_scaled" : name).one(std::move(arguments));
+}
+
+void schedule(Statement& statement, const Learning& learning, BufferId rate, Tile tiles) {
+  statement.description().compute("schedule", tiles,
+                                  [vertex = scheduling(statement, learning, rate)](
+                                      Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
+}
+
+CallsOf updating(Statement& statement, const Learning& learning, const Parameters& parameters,
+                 BufferId rate, std::optional<BufferId> scale) {
+  const Code code = statement.code(
+      update_codelet(learning, scale.has_value(), parameters.type, parameters.gradients));
+  return [code, learning, parameters, rate, scale](Tile tile, Calls& calls) {
+    if (const std::optional<Stretch> share = parameters.share(tile))
+      calls.add_by_size(code.all_of(update_arguments(learning, *share, {rate}, scale),
+                                    update_bytes(*share, scale.has_value())));
+  };
+}
+
+void update(Statement& statement, const Learning& learning, BufferId rate,
+            const std::vector<Parameters>& parameters) {
+  std::vector<CallsOf> calls;
+  for (const Parameters& each : parameters)
+    calls.push_back(updating(statement, learning, each, rate));
+  statement.compute_on_all("update", std::move(calls));
 }
 
 }  // namespace tessera::training

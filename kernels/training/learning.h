@@ -67,4 +67,21 @@ program::Vertex updating(Builder& builder, const Learning& learning, const Stret
 void update(Builder& builder, const Learning& learning, const std::vector<BufferId>& rates,
             const std::vector<Stretch>& stretches);
 
+/// What schedules start from, on tiles 0 to `tiles` - 1, kept from step to step.
+BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles);
+/// The call that makes the step size of the step that begins, unless `scale` says that the step is
+/// skipped.
+program::Vertex scheduling(Statement& statement, const Learning& learning, BufferId rate,
+                           std::optional<BufferId> scale = {});
+/// A step in which tiles 0 to `tiles` - 1 make it.
+void schedule(Statement& statement, const Learning& learning, BufferId rate, Tile tiles);
+
+/// Calls by which parameters follow their gradients, each copy's its share; with `scale` masters
+/// follow gradients that are scaled, and weights are rounded from them. Of all tiles.
+CallsOf updating(Statement& statement, const Learning& learning, const Parameters& parameters,
+                 BufferId rate, std::optional<BufferId> scale = {});
+/// One step in which f32 weights follow their gradients.
+void update(Statement& statement, const Learning& learning, BufferId rate,
+            const std::vector<Parameters>& parameters);
+
 }  // namespace tessera::training

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernels/training/builder.h"
+#include "kernels/training/statement.h"
 
 /// Softmax and cross-entropy. A sample's result is two f32: its loss, and 1 if its largest logit is
 /// its label's.
@@ -33,5 +34,32 @@ BufferId add_total(Builder& builder, const char* step, BufferId results, std::ui
                    double scale, std::string_view name);
 /// The transfer that tells the host such a sum.
 program::HostTransfer telling(bool testing, Place total);
+
+/// The call of `code`, one of training_cross_entropy, for samples on one tile.
+program::Vertex loss_call(const Code& code, const LossOf& loss, const Samples& samples);
+/// A step in which tile 0 adds up `count` results in their order: the sum of losses times `scale`,
+/// and how many were right, in an array there.
+BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
+                   double scale, std::string_view name);
+/// Tells the host such a sum on tile 0.
+void tell(plan::Description& description, bool testing, BufferId total);
+
+/// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
+kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples);
+/// An array for the labels of `samples` samples, those of a tile in order. `fill` gives them before
+/// the run.
+BufferId labels(Statement& statement, std::uint32_t samples,
+                const std::function<std::uint32_t(std::uint32_t sample)>& fill = {});
+/// Labels from the host: `feed` is asked for those of the n-th transfer.
+using LabelFeed = std::function<std::uint32_t(std::uint64_t number, std::uint32_t sample)>;
+std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
+                                                        std::uint32_t samples,
+                                                        const LabelFeed& feed);
+/// Softmax and cross-entropy of the rows of `logits`: on tile 0 the mean loss of `loss.samples` and
+/// the number of rows whose largest logit is their label's, as two f32. `gradient` of the mean loss
+/// if there is one, of f16 times the `scale` of each tile (Scaling::state).
+BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,
+                       BufferId labels, const MatrixArray* gradient,
+                       std::optional<BufferId> scale = {});
 
 }  // namespace tessera::training

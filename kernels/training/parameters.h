@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernels/training/builder.h"
+#include "kernels/training/statement.h"
 #include "sim/data/element.h"
 
 namespace tessera::training {
@@ -77,6 +78,62 @@ class StretchMaker {
 
   Assembly& assembly_;
   const Learning* learning_;
+};
+
+/// Parameters of a layer in arrays. Each copy of the layer has the same weights; moments, and
+/// masters apart from weights, a tile has of its copy's share alone.
+struct Parameters {
+  BufferId weights{}, masters{}, gradient{}, first{}, second{};
+  std::function<std::uint64_t(Tile)> count;  ///< on a tile of a copy: whole words; 0: none there
+  program::Type type = program::Type::f32;   ///< of weights
+  program::Type gradients = program::Type::f32;  ///< of the gradient
+  plan::Copies copies;
+
+  [[nodiscard]] program::Type master_type() const {
+    return masters != weights ? program::Type::f32 : type;
+  }
+  /// What the copy that `tile` of the machine is in updates there.
+  [[nodiscard]] std::optional<Stretch> share(Tile tile) const;
+  /// The same of another copy, `copy`, on its tile in that place.
+  [[nodiscard]] std::optional<Stretch> share(Tile tile, std::uint32_t copy) const;
+};
+
+/// The tensor of parameters, where they are kept after a run: number_of(tile) gives, for each
+/// parameter of a copy's tile in order, its number in the tensor, or kNoNumber.
+constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
+void add_tensor(plan::Description& description, const program::Tensor& tensor,
+                const Parameters& parameters,
+                std::function<std::vector<std::uint64_t>(Tile)> number_of);
+
+/// Makes parameters of one layer; nothing is trained without `learning`.
+class ParameterMaker {
+ public:
+  /// A tile's parameters before training, in order; called after the description is lowered.
+  using Values = std::function<std::vector<double>(Tile tile)>;
+  using Count = std::function<std::uint64_t(Tile tile)>;
+
+  ParameterMaker(Statement& statement, const Learning* learning, plan::Copies copies)
+      : statement_(statement), learning_(learning), copies_(copies) {}
+
+  /// Parameters that nothing holds yet, with room for gradients.
+  [[nodiscard]] Parameters make(const Count& count, const Values& values, program::Type gradients);
+  /// Those of a matrix, which holds weights; their gradients will lie like it.
+  [[nodiscard]] Parameters around(const MatrixArray& weights, const Values& values);
+  /// Numbers that no product takes, as angles: f32 whatever matrices are.
+  [[nodiscard]] Parameters numbers(const Count& count, const Values& values);
+
+ private:
+  [[nodiscard]] Parameters of(const Count& count, program::Type type,
+                              program::Type gradients) const;
+  void add_gradient(Parameters& parameters);
+  /// Adds moments, and masters if weights are f16.
+  void keep(Parameters& parameters, const Values& values);
+  /// f32 numbers of each copy's share; none: zeros.
+  [[nodiscard]] BufferId kept(const Parameters& of, std::string_view name, const Values& values);
+
+  Statement& statement_;
+  const Learning* learning_;
+  plan::Copies copies_;
 };
 
 }  // namespace tessera::training

@@ -1,5 +1,6 @@
 #include "kernels/sparse/code/relayout.h"
 #include "kernels/training/assembly.h"
+#include "kernels/training/statement.h"
 
 namespace tessera::training {
 
@@ -17,6 +18,14 @@ struct Grid {
     return scaled(across.part(tile % across.parts));
   }
   [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
+  /// Elements of the rectangle of a tile.
+  [[nodiscard]] std::uint64_t elements(std::uint32_t tile) const {
+    return tile < tiles() ? rows(tile).size() * columns(tile).size() : 0;
+  }
+  /// The tile that has an element.
+  [[nodiscard]] std::uint32_t holder(std::uint64_t row, std::uint64_t column) const {
+    return word(down.holder(row / grain) * across.parts + across.holder(column / grain));
+  }
 
  private:
   [[nodiscard]] kernels::Interval scaled(kernels::Interval groups) const {
@@ -25,7 +34,8 @@ struct Grid {
 };
 
 /// The grid whose fullest tile has least to hold, then least rows and columns to send.
-Grid grid_of(const Assembly::Extent& extent, std::uint32_t tiles) {
+template <class Extent>
+Grid grid_of(const Extent& extent, std::uint32_t tiles) {
   const std::uint32_t grain = extent.grain;
   const std::uint32_t down = extent.rows / grain;
   const std::uint32_t across = extent.columns / grain;
@@ -59,6 +69,38 @@ std::vector<std::vector<sparse::SquareRun>> squares(std::uint64_t rows, std::uin
     }
   }
   return runs;
+}
+
+/// Each tile turns its rectangle.
+CallsOf turning(Statement& statement, const Grid& grid, BufferId from, BufferId to) {
+  const auto runs = [grid, each = statement.element_bytes(),
+                     workers = statement.contexts()](Tile tile) {
+    return squares(grid.rows(tile).size(), grid.columns(tile).size(), each, workers);
+  };
+  const sparse::Statement lists{statement.description(), statement.tile_code().sparse,
+                                statement.contexts()};
+  const BufferId stored = lists.list(
+      "squares",
+      [grid, lanes = kWordBytes / statement.element_bytes()](Tile tile) {
+        return tile < grid.tiles() ? grid.rows(tile).size() / lanes : 0;
+      },
+      [runs](Tile tile) {
+        std::vector<sparse::SquareRun> all;
+        for (const auto& each : runs(tile)) all.insert(all.end(), each.begin(), each.end());
+        return all;
+      });
+  const Code code = statement.code(statement.halves() ? "transpose_f16" : "transpose_f32");
+  return [code, grid, runs, stored, from, to](Tile tile, Calls& calls) {
+    if (tile >= grid.tiles()) return;
+    Arguments arguments{Place{from}, Place{to}};
+    std::size_t first = 0;
+    for (const auto& each : runs(tile)) {
+      arguments.emplace_back(Place{stored, word(first * sizeof(sparse::SquareRun))});
+      arguments.emplace_back(word(each.size()));
+      first += each.size();
+    }
+    calls.add_by_size(code.all(std::move(arguments)));
+  };
 }
 
 }  // namespace
@@ -130,6 +172,94 @@ program::Vertex Assembly::turning(std::uint32_t tile, std::uint64_t rows, std::u
   }
   return all(tile, type_ == program::Type::f16 ? "transpose_f16" : "transpose_f32",
              std::move(arguments));
+}
+
+GivenLines given(const MatrixArray& matrix) {
+  return {[matrix](std::uint64_t row, std::uint64_t begin, std::uint64_t end) {
+            std::vector<GivenLines::Piece> pieces;
+            for (const auto& piece : matrix.stored.pieces(row, begin, end))
+              pieces.push_back({piece.tile, {matrix.array, piece.offset}, piece.at, piece.bytes});
+            return pieces;
+          },
+          [stored = matrix.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); },
+          matrix.padded_rows, matrix.row_bytes()};
+}
+
+WantedLines wanted(const MatrixArray& matrix) {
+  return {[matrix](Tile tile) {
+    const std::uint64_t first = matrix.stored.begin(tile);
+    const std::uint64_t end = first + matrix.stored.bytes_on(tile);
+    std::vector<WantedLines::Piece> pieces;
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      const std::uint64_t row = at / matrix.row_bytes();
+      next = std::min((row + 1) * matrix.row_bytes(), end);
+      pieces.push_back(
+          {row, at - row * matrix.row_bytes(), {matrix.array, word(at - first)}, word(next - at)});
+    }
+    return pieces;
+  }};
+}
+
+void Statement::transpose(const MatrixArray& from, const MatrixArray& to) {
+  transpose(given(from), wanted(to), {from.padded_rows, from.pitch, padding(machine_, type_)});
+}
+
+void Statement::transpose(const GivenLines& from, const WantedLines& to, const Extent& extent,
+                          const std::vector<BufferId>& cleared) {
+  const Grid grid = grid_of(extent, machine_.tiles);
+  const auto bytes = [grid, each = element_bytes()](Tile tile) {
+    return grid.elements(tile) * each;
+  };
+  const BufferId given = array("rectangle", bytes);
+  const BufferId turned = array("rectangle transposed", bytes);
+  const CallsOf turn = turning(*this, grid, given, turned);
+  std::vector<CallsOf> zeros;
+  for (const BufferId each : cleared) zeros.push_back(clearing(each));
+  const std::uint64_t each = element_bytes();
+  if (extent.rows > from.rows || extent.columns * each > from.row_bytes)
+    zeros.push_back([clear = clearing(given), grid, rows = from.rows,
+                     columns = from.row_bytes / each](Tile tile, Calls& calls) {
+      if (tile < grid.tiles() && (grid.rows(tile).end > rows || grid.columns(tile).end > columns))
+        clear(tile, calls);
+    });
+  if (!zeros.empty()) compute("clear", std::move(zeros));
+  description_.exchange(
+      "transpose", machine_.tiles,
+      [grid, from, given, each](Tile tile, Pulls& pulls) {
+        if (tile >= grid.tiles()) return;
+        const kernels::Interval columns = grid.columns(tile);
+        std::uint64_t at = 0;
+        for (std::uint64_t row = grid.rows(tile).begin; row < grid.rows(tile).end; ++row) {
+          for (const GivenLines::Piece& piece :
+               from.pieces(row, columns.begin * each, columns.end * each))
+            pulls.push_back({{given, word(at + piece.at)}, piece.tile, piece.place, piece.bytes});
+          at += columns.size() * each;
+        }
+      },
+      from.bytes_on);
+  compute("transpose", {turn});
+  description_.exchange(
+      "transposed", machine_.tiles,
+      [grid, to, turned, each, extent](Tile tile, Pulls& pulls) {
+        for (const WantedLines::Piece& piece : to.pieces(tile)) {
+          const std::uint64_t end =
+              std::min<std::uint64_t>(piece.begin / each + piece.bytes / each, extent.rows);
+          for (std::uint64_t row = piece.begin / each, next = 0;
+               row < end && piece.row < extent.columns; row = next) {
+            const Tile from = grid.holder(row, piece.row);
+            const kernels::Interval rows = grid.rows(from);
+            next = std::min(rows.end, end);
+            const std::uint64_t at =
+                (piece.row - grid.columns(from).begin) * rows.size() + row - rows.begin;
+            pulls.push_back(
+                {{piece.into.buffer, word(piece.into.offset + row * each - piece.begin)},
+                 from,
+                 {turned, word(at * each)},
+                 word((next - row) * each)});
+          }
+        }
+      },
+      bytes);
 }
 
 }  // namespace tessera::training

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/gemm/program.h"
+#include "kernels/sparse/code/statement.h"
+#include "sim/data/element.h"
+#include "sim/machine/machine_config.h"
+
+/// What a step of training consists of, as steps of a description. Matrices are of one type, f32 or
+/// f16; sums, weights that are updated and what an optimiser keeps are f32. Functions of steps keep
+/// values: a Statement may end before the description.
+namespace tessera::training {
+
+using plan::Calls;
+using plan::Pulls;
+using plan::Tile;
+using program::BufferId;
+using program::Place;
+using Arguments = std::vector<program::Argument>;
+using CallsOf = std::function<void(Tile, Calls&)>;
+
+/// The tile code that a training calls. Outlives descriptions.
+struct TileCode {
+  elf::KernelCode training{"training"};
+  sparse::TileCode sparse;
+};
+
+/// A codelet of a description, and how a tile of so many contexts calls it.
+struct Code {
+  std::uint32_t number, contexts;
+
+  /// By all workers, or by one.
+  [[nodiscard]] program::Vertex all(Arguments arguments) const {
+    return {TileId{0}, number, program::Executor::all_workers, 0, std::move(arguments)};
+  }
+  [[nodiscard]] program::Vertex one(Arguments arguments) const {
+    return {TileId{0}, number, program::Executor::one_worker, 0, std::move(arguments)};
+  }
+  /// By all workers, who divide the words of `bytes`: last arguments.
+  [[nodiscard]] program::Vertex all_of(Arguments arguments, std::uint64_t bytes) const;
+};
+
+/// A matrix of f32 or f16: row-major, padded with zeros to whole blocks of the matrix unit in both
+/// directions, dealt in equal stretches to all tiles, in an array.
+struct MatrixArray {
+  std::uint32_t rows, columns, padded_rows;
+  std::uint32_t pitch;  ///< elements from row to row: columns with padding
+  gemm::RowMajor stored;
+  BufferId array;
+  program::Type type;
+
+  [[nodiscard]] std::uint64_t element_bytes() const { return data::element_bytes(type); }
+  [[nodiscard]] std::uint64_t row_bytes() const { return pitch * element_bytes(); }
+  [[nodiscard]] std::uint64_t padded_bytes() const { return padded_rows * row_bytes(); }
+  [[nodiscard]] gemm::RowArray lies() const { return {stored, array}; }
+};
+
+/// Rows of a matrix that are given, wherever they lie.
+struct GivenLines {
+  struct Piece {
+    Tile tile;
+    Place place;
+    std::uint32_t at;  ///< from `begin`
+    std::uint32_t bytes;
+  };
+  /// Where bytes [begin, end) of a row lie. What lies in several places is named as often.
+  std::function<std::vector<Piece>(std::uint64_t row, std::uint64_t begin, std::uint64_t end)>
+      pieces;
+  std::function<std::uint64_t(Tile)> bytes_on;  ///< of all rows
+  std::uint64_t rows, row_bytes;                ///< that lie somewhere
+};
+/// Rows of a matrix that tiles want.
+struct WantedLines {
+  struct Piece {
+    std::uint64_t row, begin;  ///< begin: the first byte of the row
+    Place into;
+    std::uint32_t bytes;
+  };
+  std::function<std::vector<Piece>(Tile)> pieces;
+};
+GivenLines given(const MatrixArray& matrix);
+WantedLines wanted(const MatrixArray& matrix);
+
+enum class Activation : std::uint8_t { none, relu, gelu };
+
+class Statement {
+ public:
+  /// `machine` has the tiles of one copy of what is trained. All arguments outlive the description.
+  Statement(plan::Description& description, const MachineConfig& machine, const TileCode& code,
+            program::Type type = program::Type::f32)
+      : description_(description), machine_(machine), code_(code), type_(type) {}
+
+  [[nodiscard]] plan::Description& description() const { return description_; }
+  [[nodiscard]] const MachineConfig& machine() const { return machine_; }
+  [[nodiscard]] const TileCode& tile_code() const { return code_; }
+  [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
+  [[nodiscard]] program::Type type() const { return type_; }
+  [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
+  [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
+
+  /// Of this folder ("training_clear") or of transpositions ("transpose_f32").
+  [[nodiscard]] Code code(const std::string& name);
+  /// The same for matrices' type: "training_relu", "training_relu_f16".
+  [[nodiscard]] Code typed(const std::string& name) {
+    return code(halves() ? name + "_f16" : name);
+  }
+
+  using Bytes = std::function<std::uint64_t(Tile)>;
+  using Contents = std::function<void(Tile, std::span<std::byte>)>;
+  BufferId array(std::string_view name, Bytes bytes, Contents contents = {}, bool keep = false) {
+    return description_.array({name, std::move(bytes), keep, std::move(contents)});
+  }
+  /// On one tile.
+  BufferId array_on(Tile tile, std::string_view name, std::uint64_t bytes) {
+    return array(name, [tile, bytes](Tile t) { return t == tile ? bytes : 0; });
+  }
+
+  /// `fill` gives elements before the run; none: undefined.
+  using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
+  MatrixArray matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
+                     const Fill& fill = {}, bool keep = false);
+  /// All of a matrix from the host: `feed` is asked for elements of the n-th transfer.
+  using Feed = std::function<double(std::uint64_t number, std::uint64_t row, std::uint64_t column)>;
+  static std::function<void(Tile, plan::HostPieces&)> fed(const MatrixArray& matrix,
+                                                          const Feed& feed);
+
+  /// Calls on the words that tiles hold of a matrix, behind `leading` arguments.
+  CallsOf elementwise(const std::string& name, const MatrixArray& matrix, Arguments leading);
+  /// Zeros in all that tiles hold of an array.
+  CallsOf clearing(BufferId array);
+  /// A step of these calls, on each tile in this order; on a copy's tiles, or on all of the
+  /// machine.
+  void compute(std::string name, std::vector<CallsOf> calls) {
+    add_calls(std::move(name), machine_.tiles, std::move(calls));
+  }
+  void compute_on_all(std::string name, std::vector<CallsOf> calls) {
+    on_all([&] { add_calls(std::move(name), description_.tiles(), std::move(calls)); });
+  }
+  /// What `body` states is of all tiles of the machine.
+  template <class Body>
+  void on_all(const Body& body) {
+    description_.in_copies({description_.tiles()}, body);
+  }
+
+  /// c = a b, by a plan of layout natural for the padded sizes.
+  void product(const gemm::Geometry& geometry, const MatrixArray& a, const MatrixArray& b,
+               const MatrixArray& c) {
+    gemm::describe_product(description_, geometry, machine_, code_.sparse.gemm,
+                           {a.lies(), b.lies(), c.lies()});
+  }
+
+  /// What is turned: whole multiples of `grain` rows and columns, an even number.
+  struct Extent {
+    std::uint32_t rows, columns, grain;
+  };
+  /// `to` takes the columns of `from` as rows: zeros where `from` has none. `cleared` are zeroed
+  /// before.
+  void transpose(const GivenLines& from, const WantedLines& to, const Extent& extent,
+                 const std::vector<BufferId>& cleared = {});
+  void transpose(const MatrixArray& from, const MatrixArray& to);
+
+  /// out = activation of z, and 1 in the last column of `out` if it has `ones`.
+  void activate(Activation activation, const MatrixArray& z, const MatrixArray& out, bool ones) {
+    apply(activation, z, nullptr, out, ones);
+  }
+  /// The gradient of z out of that of its activation, 0 in a column of `ones`. In place if there is
+  /// no activation.
+  void slope(Activation activation, const MatrixArray& z, const MatrixArray& gradient,
+             const MatrixArray& out, bool ones) {
+    apply(activation, z, &gradient, out, ones);
+  }
+
+ private:
+  void apply(Activation activation, const MatrixArray& z, const MatrixArray* gradient,
+             const MatrixArray& out, bool ones);
+  void add_calls(std::string name, Tile tiles, std::vector<CallsOf> calls);
+  /// `value` in the last column of every row that is none of padding.
+  CallsOf filling(const MatrixArray& matrix, double value);
+
+  plan::Description& description_;
+  const MachineConfig& machine_;
+  const TileCode& code_;
+  program::Type type_;
+  std::map<std::string, std::uint32_t> codelets_;
+};
+
+}  // namespace tessera::training
