@@ -161,17 +161,6 @@ class Walk {
 
 }  // namespace
 
-Prediction scheduled(const Prediction& estimate, const program::Needs& needs,
-                     const MachineCosts& costs) {
-  Prediction exact = estimate;
-  exact.exchange_cycles = 0;
-  for (const program::StepInfo& step : needs.steps)
-    if (step.kind == "exchange" && step.measured)
-      exact.exchange_cycles += costs.exchange({}) + step.exchange_makespan.count();
-  exact.cycles += exact.exchange_cycles - estimate.exchange_cycles;
-  return exact;
-}
-
 Prediction program_cost(const Program& program, MachineCosts& costs) {
   Walk walk(program, costs);
   walk.add(program.main(), 1);

@@ -13,10 +13,4 @@ namespace tessera {
 /// which a machine measures on request only. A `While` is a Defect: its turns are not known.
 Prediction program_cost(const program::Program& program, MachineCosts& costs);
 
-/// `estimate` with the exchanges of the compiled program, as they are scheduled.
-Prediction scheduled(const Prediction& estimate, const program::Needs& needs,
-                     const MachineCosts& costs);
-/// A larger machine's exchanges take seconds to schedule: its plans are judged by estimates.
-constexpr std::uint32_t kMostTilesScheduled = 4096;
-
 }  // namespace tessera

@@ -6,13 +6,14 @@
 
 #include "sim/base/errors.h"
 #include "sim/plan/lower.h"
-#include "sim/plan/program_cost.h"
 
 namespace tessera::plan {
 
 namespace {
 
 constexpr std::uint64_t kFarOver = 8;  ///< times SRAM
+/// A larger machine's exchanges take seconds to schedule: its plans are judged by estimates.
+constexpr std::uint32_t kMostTilesScheduled = 4096;
 
 /// A finalist's estimate is no worse than this.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
@@ -21,11 +22,41 @@ std::uint64_t capacity(const MachineConfig& machine) {
   return std::uint64_t{machine.tile.sram_kib} * 1024;
 }
 
+/// How often each measured exchange happens, in the order of the program.
+void add_times(const Sequence& steps, std::uint64_t times, std::vector<std::uint64_t>& all) {
+  for (const Step& step : steps) {
+    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
+      if (repeat->count > 0) add_times(repeat->body, times * repeat->count, all);
+    } else if (const auto* loop = std::get_if<While>(&step.action)) {
+      add_times(loop->test, times + loop->turns, all);
+      add_times(loop->body, loop->turns, all);
+    } else if (std::holds_alternative<Exchange>(step.action) && step.measured) {
+      all.push_back(times);
+    }
+  }
+}
+
+/// `estimate` with the exchanges' times as they are scheduled.
+Prediction scheduled(Prediction estimate, const Description& description,
+                     const program::Needs& needs, const MachineCosts& costs) {
+  std::vector<std::uint64_t> times;
+  add_times(description.steps(), 1, times);
+  std::uint64_t cycles = 0;
+  std::size_t at = 0;
+  for (const program::StepInfo& step : needs.steps)
+    if (step.kind == "exchange" && step.measured)
+      cycles += times.at(at++) * (costs.exchange({}) + step.exchange_makespan.count());
+  check(at == times.size(), "plan: {} exchanges of {} are scheduled", at, times.size());
+  estimate.cycles += cycles - estimate.exchange_cycles;
+  estimate.exchange_cycles = cycles;
+  return estimate;
+}
+
 /// Throws UserError if it does not fit.
 Found with_schedules(Found estimate, const Description& description, const Pricing& pricing) {
   const program::Needs needs = pricing.costs().needs(lower(description));
   estimate.memory = needs.memory.on_max;
-  estimate.prediction = scheduled(estimate.prediction, needs, pricing.costs());
+  estimate.prediction = scheduled(estimate.prediction, description, needs, pricing.costs());
   return estimate;
 }
 
