@@ -7,12 +7,6 @@
 
 namespace tessera::butterfly {
 
-std::uint32_t Vertices::codelet(const std::string& name) {
-  const auto [entry, is_new] = codelets_.try_emplace(name);
-  if (is_new) entry->second = program_.add_codelet(code_[name]);
-  return entry->second;
-}
-
 std::string Vertices::number_name() const {
   if (problem_.complex_code()) return "complex";
   return std::string(
@@ -29,7 +23,7 @@ program::Vertex Vertices::rows_vertex(TileId tile, const std::string& name, cons
   const std::uint32_t jump = ((1U << pass.stages.size()) - 1) << low;
   program::Vertex vertex{
       tile,
-      codelet(name),
+      code_.in(program_, name),
       program::Executor::all_workers,
       0,
       {Place{in}, Place{out}, word(row << pass.first_place(problem_)),
@@ -80,7 +74,7 @@ program::Vertex Vertices::products(TileId tile, const RowPass& pass, std::uint64
 program::Vertex Vertices::angles(TileId tile, std::uint64_t pairs, Place sums, BufferId angles,
                                  BufferId result) {
   program::Vertex vertex{tile,
-                         codelet("butterfly_angles"),
+                         code_.in(program_, "butterfly_angles"),
                          program::Executor::all_workers,
                          0,
                          {sums, Place{angles}, Place{result}, 0U}};
@@ -104,55 +98,51 @@ constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
 
 }  // namespace
 
-/// Adds the codelet to the description's at once: their order is that in which functions are asked
-/// for.
-const plan::Function& Functions::known(plan::Function function) {
-  const auto [entry, is_new] = functions_.try_emplace(function.name);
-  if (!is_new) return *entry->second;
-  static_cast<void>(function.vertex({1}, std::vector<Place>(3)));
-  return *(entry->second = &description_.function(std::move(function)));
-}
-
 std::string Functions::name_of(const char* what, const RowPass& pass) const {
-  return fmt::format("butterfly {} {} of {} rows, bits {} to {}, by {}", what, pass.stages.size(),
+  return fmt::format("butterfly {} {} {} {} of {} rows, bits {} to {}, by {}", what,
+                     config::name_of(kNumbers, problem_.dtype),
+                     config::name_of(kParameters, problem_.parameters), pass.stages.size(),
                      pass.rows.count(), pass.first_place(problem_), pass.last_place(problem_),
                      workers_n_);
 }
 
 const plan::Function& Functions::pass(const RowPass& pass) {
-  return known({name_of("pass", pass),
-                {kMeasured},
-                [v = vertices_, pass](const Sizes& sizes, Arrays at) {
-                  return v->pass(kAnyTile, pass, sizes[0], at[0], at[1].buffer, at[2].buffer);
-                },
-                [bytes = twiddle_bytes(problem_, pass),
-                 row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
-                  return {bytes, row * sizes[0], row * sizes[0]};
-                }});
+  return description_.function({name_of("pass", pass),
+                                {kMeasured},
+                                [v = vertices_, pass](const Sizes& sizes, Arrays at) {
+                                  return v->pass(kAnyTile, pass, sizes[0], at[0], at[1].buffer,
+                                                 at[2].buffer);
+                                },
+                                [bytes = twiddle_bytes(problem_, pass), row = rows_bytes(pass, 1)](
+                                    const Sizes& sizes) -> std::vector<std::uint64_t> {
+                                  return {bytes, row * sizes[0], row * sizes[0]};
+                                }});
 }
 
 const plan::Function& Functions::products(const RowPass& pass, std::uint64_t array_bytes) {
-  return known({name_of("products", pass),
-                {kMeasured},
-                [v = vertices_, pass, array_bytes](const Sizes& sizes, Arrays at) {
-                  return v->products(kAnyTile, pass, sizes[0], at[0], array_bytes, at[1].buffer,
-                                     at[2].buffer);
-                },
-                [sums = array_bytes * workers_n_,
-                 row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
-                  return {sums, row * sizes[0], row * sizes[0]};
-                }});
+  return description_.function(
+      {fmt::format("{}, sums of {}", name_of("products", pass), array_bytes),
+       {kMeasured},
+       [v = vertices_, pass, array_bytes](const Sizes& sizes, Arrays at) {
+         return v->products(kAnyTile, pass, sizes[0], at[0], array_bytes, at[1].buffer,
+                            at[2].buffer);
+       },
+       [sums = array_bytes * workers_n_,
+        row = rows_bytes(pass, 1)](const Sizes& sizes) -> std::vector<std::uint64_t> {
+         return {sums, row * sizes[0], row * sizes[0]};
+       }});
 }
 
 const plan::Function& Functions::angles() {
-  return known({"butterfly angles",
-                {kMeasured},
-                [v = vertices_](const Sizes& sizes, Arrays at) {
-                  return v->angles(kAnyTile, sizes[0], at[0], at[1].buffer, at[2].buffer);
-                },
-                [](const Sizes& sizes) -> std::vector<std::uint64_t> {
-                  return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};
-                }});
+  return description_.function({"butterfly angles",
+                                {kMeasured},
+                                [v = vertices_](const Sizes& sizes, Arrays at) {
+                                  return v->angles(kAnyTile, sizes[0], at[0], at[1].buffer,
+                                                   at[2].buffer);
+                                },
+                                [](const Sizes& sizes) -> std::vector<std::uint64_t> {
+                                  return {16 * sizes[0], 8 * sizes[0], 4 * sizes[0]};
+                                }});
 }
 
 }  // namespace tessera::butterfly

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -40,7 +39,6 @@ class Vertices {
                          BufferId result);
 
  private:
-  std::uint32_t codelet(const std::string& name);
   /// What tile code calls the problem's numbers: of complex ones it may see the parts alone.
   [[nodiscard]] std::string number_name() const;
   /// A call whose groups and runs are divided among workers; each group has `group_bytes` at
@@ -54,7 +52,6 @@ class Vertices {
   Problem problem_;
   std::uint32_t contexts_;
   std::uint32_t workers_n_;
-  std::map<std::string, std::uint32_t> codelets_;  ///< in the program
 };
 
 /// The same calls as functions of a description. `code` outlives the description.
@@ -76,8 +73,6 @@ class Functions {
   const plan::Function& angles();
 
  private:
-  const plan::Function& known(plan::Function function);
-  /// Calls of one name that take the same time.
   [[nodiscard]] std::string name_of(const char* what, const RowPass& pass) const;
   [[nodiscard]] std::uint64_t rows_bytes(const RowPass& pass, std::uint64_t units) const {
     return pass.rows.count() * units * problem_.unit_bytes();
@@ -87,7 +82,6 @@ class Functions {
   Problem problem_;
   std::uint32_t workers_n_;
   std::shared_ptr<Vertices> vertices_;
-  std::map<std::string, const plan::Function*> functions_;
 };
 
 }  // namespace tessera::butterfly

@@ -21,18 +21,12 @@ std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction directio
 
 }  // namespace
 
-std::uint32_t Vertices::codelet(const std::string& name) {
-  const auto [entry, is_new] = codelets_.try_emplace(name);
-  if (is_new) entry->second = program_.add_codelet(code_[name]);
-  return entry->second;
-}
-
 program::Vertex Vertices::pass(const Pass& pass, std::uint64_t columns, Direction direction,
                                BufferId twiddles, BufferId in, BufferId out,
                                std::uint32_t unit_parts) {
   const std::uint64_t run = pass.stride * columns * kPointBytes;
   program::Vertex vertex{
-      kAnyTile, codelet(pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
+      kAnyTile, code_.in(program_, pass.codelet()), program::Executor::all_workers, 0, {word(run)}};
   for (std::uint32_t slot = 1; slot < kMostLegs; ++slot)
     vertex.arguments.emplace_back(
         slot < pass.radix ? word(run * pass.groups() * leg_of(slot, pass.radix, direction)) : 0U);
@@ -61,7 +55,7 @@ program::Vertex Vertices::transposition(std::uint64_t pairs, std::uint64_t colum
                                         BufferId out, std::uint32_t unit_parts) {
   program::Vertex vertex{
       kAnyTile,
-      codelet(twiddles != nullptr ? "fft_turn" : "fft_transpose"),
+      code_.in(program_, twiddles != nullptr ? "fft_turn" : "fft_transpose"),
       program::Executor::all_workers,
       0,
       {Place{in}, Place{out}, twiddles != nullptr ? program::Argument{Place{*twiddles}} : 0U,
@@ -86,16 +80,6 @@ Work work_of(const Pass& pass, std::uint64_t columns) {
 using plan::Sizes;
 using Operands = std::span<const Place>;
 
-/// Adds the codelet to the description's at once: they lie in the order in which functions are
-/// asked for.
-const plan::Function& Functions::known(plan::Function function) {
-  const auto [entry, is_new] = functions_.try_emplace(function.name);
-  if (!is_new) return *entry->second;
-  const std::vector<Place> operands(4);
-  static_cast<void>(function.vertex({1, 1}, operands));
-  return *(entry->second = &description_.function(std::move(function)));
-}
-
 namespace {
 
 // From 3 units on a loop's cost is steady.
@@ -114,37 +98,37 @@ std::uint64_t shared_columns(const Pass& of, std::uint64_t units, std::uint32_t 
 
 const plan::Function& Functions::pass(const Pass& pass) {
   const std::uint32_t contexts = vertices_->contexts();
-  return known({pass.codelet(), share_axes(),
-                [v = vertices_, pass, contexts](const Sizes& share, Operands operands) {
-                  return v->pass(shared_pass(pass, share[0], contexts),
-                                 shared_columns(pass, share[1], contexts), Direction::forward,
-                                 operands[0].buffer, operands[1].buffer, operands[2].buffer,
-                                 pass.first() ? contexts : 1);
-                },
-                [pass, contexts](const Sizes& share) {
-                  const Pass all = shared_pass(pass, share[0], contexts);
-                  const std::uint64_t points =
-                      all.length * shared_columns(pass, share[1], contexts);
-                  return std::vector<std::uint64_t>{twiddle_bytes(all), points * kPointBytes,
-                                                    points * kPointBytes};
-                }});
+  return description_.function(
+      {pass.codelet(), share_axes(),
+       [v = vertices_, pass, contexts](const Sizes& share, Operands operands) {
+         return v->pass(shared_pass(pass, share[0], contexts),
+                        shared_columns(pass, share[1], contexts), Direction::forward,
+                        operands[0].buffer, operands[1].buffer, operands[2].buffer,
+                        pass.first() ? contexts : 1);
+       },
+       [pass, contexts](const Sizes& share) {
+         const Pass all = shared_pass(pass, share[0], contexts);
+         const std::uint64_t points = all.length * shared_columns(pass, share[1], contexts);
+         return std::vector<std::uint64_t>{twiddle_bytes(all), points * kPointBytes,
+                                           points * kPointBytes};
+       }});
 }
 
 const plan::Function& Functions::transposition(bool turns) {
   const std::uint32_t contexts = vertices_->contexts();
-  return known({turns ? "fft_turn" : "fft_transpose", share_axes(),
-                [v = vertices_, turns, contexts](const Sizes& share, Operands operands) {
-                  return v->transposition(share[0] * contexts, share[1] * kUnitPoints,
-                                          turns ? &operands[3].buffer : nullptr, operands[0].buffer,
-                                          operands[1].buffer, operands[2].buffer, 1);
-                },
-                [turns, contexts](const Sizes& share) {
-                  const std::uint64_t pairs = share[0] * contexts;
-                  const std::uint64_t bytes =
-                      pairs * kUnitPoints * share[1] * kUnitPoints * kPointBytes;
-                  return std::vector<std::uint64_t>{pairs * sizeof(RowPairs::Entry), bytes, bytes,
-                                                    turns ? bytes : 0};
-                }});
+  return description_.function(
+      {turns ? "fft_turn" : "fft_transpose", share_axes(),
+       [v = vertices_, turns, contexts](const Sizes& share, Operands operands) {
+         return v->transposition(share[0] * contexts, share[1] * kUnitPoints,
+                                 turns ? &operands[3].buffer : nullptr, operands[0].buffer,
+                                 operands[1].buffer, operands[2].buffer, 1);
+       },
+       [turns, contexts](const Sizes& share) {
+         const std::uint64_t pairs = share[0] * contexts;
+         const std::uint64_t bytes = pairs * kUnitPoints * share[1] * kUnitPoints * kPointBytes;
+         return std::vector<std::uint64_t>{pairs * sizeof(RowPairs::Entry), bytes, bytes,
+                                           turns ? bytes : 0};
+       }});
 }
 
 Division::Answer Division::best(const Functions& functions, const plan::Function& function,

@@ -45,12 +45,9 @@ class Vertices {
   }
 
  private:
-  std::uint32_t codelet(const std::string& name);
-
   const elf::KernelCode& code_;
   program::Program& program_;
   std::uint32_t contexts_;
-  std::map<std::string, std::uint32_t> codelets_;  ///< in the program
 };
 
 /// The tile code as functions whose sizes are a worker's share: groups, units. `code` outlives the
@@ -68,11 +65,8 @@ class Functions {
   [[nodiscard]] const plan::Description& description() const { return description_; }
 
  private:
-  const plan::Function& known(plan::Function function);
-
   plan::Description& description_;
   std::shared_ptr<Vertices> vertices_;
-  std::map<std::string, const plan::Function*> functions_;
 };
 
 /// How vertices are best divided among workers, and their cycles then. Remembers its answers.

@@ -12,12 +12,6 @@ constexpr TileId kAnyTile{0};  ///< whoever reads a description puts its own
 
 }  // namespace
 
-std::uint32_t Vertices::codelet(const std::string& name) {
-  const auto [entry, is_new] = codelets_.try_emplace(name);
-  if (is_new) entry->second = program_.add_codelet(code_[name]);
-  return entry->second;
-}
-
 program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Part& part,
                                   BufferId w, BufferId x, BufferId y) {
   return product(tile, block, part, {part.rows * block.x_bytes(), part.rows * block.y_bytes()},
@@ -28,7 +22,7 @@ program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Pa
                                   const Steps& steps, Place w, Place x, Place y) {
   Vertex vertex{
       tile,
-      codelet("gemm_" + block.name()),
+      code_.in(program_, "gemm_" + block.name()),
       block.on_unit() ? Executor::supervisor : Executor::all_workers,
       0,
       {w, x, word(steps.x), word(part.depth), word(part.columns), part.adds ? 1U : 0U, 0U, 0U}};
@@ -47,7 +41,7 @@ program::Vertex Vertices::product(TileId tile, const BlockShape& block, const Pa
 program::Vertex Vertices::adding(TileId tile, Type type, std::uint64_t bytes, std::uint32_t arrays,
                                  Place first, Place further, Place sum) {
   Vertex vertex{tile,
-                codelet(type == Type::f32 ? "gemm_add_f32" : "gemm_add_f16"),
+                code_.in(program_, type == Type::f32 ? "gemm_add_f32" : "gemm_add_f16"),
                 Executor::all_workers,
                 0,
                 {first, further, word(bytes), arrays, sum, 0U, 0U, 0U}};
@@ -57,7 +51,7 @@ program::Vertex Vertices::adding(TileId tile, Type type, std::uint64_t bytes, st
 
 program::Vertex Vertices::packing(TileId tile, std::uint64_t bytes, Place partials, Place result) {
   Vertex vertex{tile,
-                codelet("gemm_pack"),
+                code_.in(program_, "gemm_pack"),
                 Executor::all_workers,
                 0,
                 {partials, result, 0U, 0U, 0U, 0U, 0U, 0U}};
@@ -74,7 +68,8 @@ void Vertices::add_worker_parts(Vertex& vertex, std::uint64_t bytes) const {
 }
 
 std::uint32_t Vertices::regrouping_code(std::uint32_t chunk_bytes, bool to_blocks) {
-  return codelet(fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes / 8));
+  return code_.in(program_,
+                  fmt::format("gemm_to_{}_{}", to_blocks ? "blocks" : "rows", chunk_bytes / 8));
 }
 
 program::Vertex Vertices::regrouping(TileId tile, const Chunks& chunks, bool to_blocks,
@@ -103,66 +98,60 @@ using plan::Function;
 using plan::Sizes;
 using Operands = std::span<const program::Place>;
 
-/// Adds the codelet to the description's at once: their order is that in which functions are asked
-/// for.
-const Function& Functions::known(Function function) {
-  const auto [entry, is_new] = functions_.try_emplace(function.name);
-  if (!is_new) return *entry->second;
-  const std::vector<program::Place> operands(3);
-  static_cast<void>(function.vertex(Sizes(function.axes.size(), 1), operands));
-  return *(entry->second = &description_.function(std::move(function)));
-}
-
 const Function& Functions::product(const BlockShape& block, bool adds) {
-  return known({fmt::format("gemm product {} {}", block.name(), adds),
-                {FittedCost::Axis::shared(contexts_), {1, 1}, {1, 2}},
-                [v = vertices_, block, adds](const Sizes& sizes, Operands operands) {
-                  return v->product(kAnyTile, block, {sizes[0], sizes[1], sizes[2], adds},
-                                    operands[0].buffer, operands[1].buffer, operands[2].buffer);
-                },
-                [block](const Sizes& sizes) {
-                  return std::vector{sizes[1] * sizes[2] * block.w_bytes(),
-                                     sizes[0] * sizes[2] * block.x_bytes(),
-                                     sizes[0] * sizes[1] * block.y_bytes()};
-                }});
+  return description_.function(
+      {fmt::format("gemm product {} {}", block.name(), adds),
+       {FittedCost::Axis::shared(contexts_), {1, 1}, {1, 2}},
+       [v = vertices_, block, adds](const Sizes& sizes, Operands operands) {
+         return v->product(kAnyTile, block, {sizes[0], sizes[1], sizes[2], adds},
+                           operands[0].buffer, operands[1].buffer, operands[2].buffer);
+       },
+       [block](const Sizes& sizes) {
+         return std::vector{sizes[1] * sizes[2] * block.w_bytes(),
+                            sizes[0] * sizes[2] * block.x_bytes(),
+                            sizes[0] * sizes[1] * block.y_bytes()};
+       }});
 }
 
 const Function& Functions::adding(Type type) {
-  return known({fmt::format("gemm adding {}", type == Type::f32 ? "f32" : "f16"),
-                {FittedCost::Axis::shared(contexts_), {1, 1}},
-                [v = vertices_, type](const Sizes& sizes, Operands operands) {
-                  return v->adding(kAnyTile, type, sizes[0] * Vertices::kPair, word(sizes[1]),
-                                   operands[0], operands[1], operands[2]);
-                },
-                [](const Sizes& sizes) {
-                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
-                  return std::vector{bytes, bytes * sizes[1], bytes};
-                }});
+  return description_.function({fmt::format("gemm adding {}", type == Type::f32 ? "f32" : "f16"),
+                                {FittedCost::Axis::shared(contexts_), {1, 1}},
+                                [v = vertices_, type](const Sizes& sizes, Operands operands) {
+                                  return v->adding(kAnyTile, type, sizes[0] * Vertices::kPair,
+                                                   word(sizes[1]), operands[0], operands[1],
+                                                   operands[2]);
+                                },
+                                [](const Sizes& sizes) {
+                                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
+                                  return std::vector{bytes, bytes * sizes[1], bytes};
+                                }});
 }
 
 const Function& Functions::packing() {
-  return known({"gemm packing",
-                {FittedCost::Axis::shared(contexts_)},
-                [v = vertices_](const Sizes& sizes, Operands operands) {
-                  return v->packing(kAnyTile, sizes[0] * Vertices::kPair, operands[0], operands[1]);
-                },
-                [](const Sizes& sizes) {
-                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
-                  return std::vector{bytes, bytes};
-                }});
+  return description_.function({"gemm packing",
+                                {FittedCost::Axis::shared(contexts_)},
+                                [v = vertices_](const Sizes& sizes, Operands operands) {
+                                  return v->packing(kAnyTile, sizes[0] * Vertices::kPair,
+                                                    operands[0], operands[1]);
+                                },
+                                [](const Sizes& sizes) {
+                                  const std::uint64_t bytes = sizes[0] * Vertices::kPair;
+                                  return std::vector{bytes, bytes};
+                                }});
 }
 
 const Function& Functions::regrouping(std::uint32_t chunk_bytes, bool to_blocks) {
-  return known({fmt::format("gemm regrouping {} {}", chunk_bytes, to_blocks),
-                {FittedCost::Axis::shared(contexts_), {1, 1}},
-                [v = vertices_, chunk_bytes, to_blocks](const Sizes& sizes, Operands operands) {
-                  return v->regrouping(kAnyTile, {sizes[0], sizes[1], chunk_bytes}, to_blocks,
-                                       operands[0], operands[1]);
-                },
-                [chunk_bytes](const Sizes& sizes) {
-                  const std::uint64_t bytes = sizes[0] * sizes[1] * chunk_bytes;
-                  return std::vector{bytes, bytes};
-                }});
+  return description_.function(
+      {fmt::format("gemm regrouping {} {}", chunk_bytes, to_blocks),
+       {FittedCost::Axis::shared(contexts_), {1, 1}},
+       [v = vertices_, chunk_bytes, to_blocks](const Sizes& sizes, Operands operands) {
+         return v->regrouping(kAnyTile, {sizes[0], sizes[1], chunk_bytes}, to_blocks, operands[0],
+                              operands[1]);
+       },
+       [chunk_bytes](const Sizes& sizes) {
+         const std::uint64_t bytes = sizes[0] * sizes[1] * chunk_bytes;
+         return std::vector{bytes, bytes};
+       }});
 }
 
 }  // namespace tessera::gemm

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -60,13 +59,11 @@ class Vertices {
   std::uint32_t regrouping_code(std::uint32_t chunk_bytes, bool to_blocks);
 
  private:
-  std::uint32_t codelet(const std::string& name);
   void add_worker_parts(Vertex& vertex, std::uint64_t bytes) const;
 
   const elf::KernelCode& code_;
   program::Program& program_;
   std::uint32_t contexts_;
-  std::map<std::string, std::uint32_t> codelets_;
 };
 
 /// The same calls as functions of a description. `code` outlives the description.
@@ -87,12 +84,9 @@ class Functions {
   const plan::Function& regrouping(std::uint32_t chunk_bytes, bool to_blocks);
 
  private:
-  const plan::Function& known(plan::Function function);
-
   plan::Description& description_;
   std::uint32_t contexts_;
   std::shared_ptr<Vertices> vertices_;
-  std::map<std::string, const plan::Function*> functions_;
 };
 
 }  // namespace tessera::gemm

@@ -143,8 +143,8 @@ ProductTimes::ProductTimes(const Shape& shape, const elf::KernelCode& code, plan
     : shape_(shape),
       pricing_(pricing),
       workers_(pricing.machine().tile.contexts),
-      function_(shell_.function(product_function(
-          shape, workers_, shell_.code()->add_codelet(code[product_codelet(shape)])))) {}
+      function_(shell_.function(
+          product_function(shape, workers_, code.in(*shell_.code(), product_codelet(shape))))) {}
 
 double ProductTimes::measured(std::uint64_t busy, std::uint64_t rows, std::uint64_t units,
                               std::uint32_t columns) {

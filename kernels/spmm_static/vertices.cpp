@@ -128,11 +128,19 @@ Function element_function(const Statement& statement, const Shape& shape, std::u
           }};
 }
 
-Codelet adding_codelet(const Statement& statement, const Shape& shape) {
+namespace {
+
+std::string adding_name(const Shape& shape) {
   const char* types = kernels::type_name(shape.type, shape.partials);
-  if (shape.output_runs() == 1) return statement.codelet(fmt::format("reduce_{}", types));
-  return statement.codelet(fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
-                                       shape.y_depth() * shape.partial_bytes() / 8));
+  if (shape.output_runs() == 1) return fmt::format("reduce_{}", types);
+  return fmt::format("reduce_{}_{}x{}", types, shape.output_runs(),
+                     shape.y_depth() * shape.partial_bytes() / 8);
+}
+
+}  // namespace
+
+Codelet adding_codelet(const Statement& statement, const Shape& shape) {
+  return statement.codelet(adding_name(shape));
 }
 
 program::Vertex adding(Codelet code, Place received, Place results, Place segments,
@@ -164,8 +172,7 @@ Function adding_function(const Statement& statement, const Shape& shape) {
   const auto workers = [code, shape, elements](const Sizes& sizes) {
     return even_workers(shape, elements(sizes), sizes[1] - 1, code.workers);
   };
-  return {fmt::format("adding {} {}", kernels::type_name(shape.type, shape.partials),
-                      shape.output_runs()),
+  return {adding_name(shape),
           {{1, 1}, {1, kSettled}},
           [code, workers](const Sizes& sizes, Operands at) {
             return adding(code, at[0], at[1], at[2], workers(sizes));

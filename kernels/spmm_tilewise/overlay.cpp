@@ -82,7 +82,7 @@ OverlayCode::OverlayCode(const elf::KernelCode& code, plan::Description& descrip
     const std::string name =
         fmt::format("{}overlay_{}{}", block.result_bytes() < kPass ? "narrow_" : "",
                     adds ? "add_" : "", kernels::type_name(block.input, block.input));
-    codelets_[adds] = description.code()->add_codelet(code[name]);
+    codelets_[adds] = code.in(*description.code(), name);
     functions_[adds] = &description.function(function(name, adds));
   }
 }

@@ -138,6 +138,12 @@ program::Codelet KernelCode::operator[](std::string_view name) const {
   return Function(file_, symbol(name)).codelet();
 }
 
+std::uint32_t KernelCode::in(program::Program& program, std::string_view name) const {
+  const auto found = std::ranges::find(program.codelets(), name, &program::Codelet::name);
+  if (found == program.codelets().end()) return program.add_codelet((*this)[name]);
+  return static_cast<std::uint32_t>(found - program.codelets().begin());
+}
+
 program::Codelet embedded_codelet(std::string_view kernel, std::string_view name) {
   return KernelCode(kernel)[name];
 }

@@ -23,6 +23,8 @@ class KernelCode {
   explicit KernelCode(std::string_view kernel);
   /// A Defect if it is not there, UserError as of codelets().
   [[nodiscard]] program::Codelet operator[](std::string_view name) const;
+  /// Its index in `program`, to which it is added if there is no codelet of its name.
+  [[nodiscard]] std::uint32_t in(program::Program& program, std::string_view name) const;
   /// Bytes of its code.
   [[nodiscard]] std::uint32_t bytes(std::string_view name) const { return symbol(name).size; }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +45,8 @@ using Sizes = FittedCost::Sizes;
 /// A codelet as a kernel calls it: one vertex for given sizes and operands. The time of a call is
 /// that of its sizes alone, so it is measured at few of them (FittedCost).
 struct Function {
-  /// Unique: functions of one name take the same time at the same sizes.
+  /// Holds all that `vertex` captures: functions of one name are one function, and take the same
+  /// time at the same sizes in all descriptions.
   std::string name;
   std::vector<FittedCost::Axis> axes;  ///< one a size
   /// The call, on any tile. The codelet is one of the description's.
@@ -219,10 +220,9 @@ class Description {
   /// Holds the codelets, to which functions of steps may add: vertices name them by their index
   /// there. Stays where it is when the description is moved.
   [[nodiscard]] const std::shared_ptr<program::Program>& code() const { return codelets_; }
-  /// Keeps a function for calls.
-  const Function& function(Function function) {
-    return functions_.emplace_back(std::move(function));
-  }
+  /// Keeps a function for calls: the first of its name. Its codelet is added then, if making a
+  /// vertex adds it.
+  const Function& function(Function function);
 
   [[nodiscard]] Tile tiles() const { return tiles_; }
   [[nodiscard]] const std::vector<program::Codelet>& codelets() const {
@@ -255,7 +255,7 @@ class Description {
   Copies copies_;
   bool measured_ = true;
   std::shared_ptr<program::Program> codelets_;
-  std::deque<Function> functions_;
+  std::map<std::string, Function> functions_;
   std::vector<Array> arrays_;
   Sequence steps_;
   std::vector<TensorOver> laid_;

@@ -18,29 +18,28 @@ constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> 
 
 }  // namespace
 
-FittedCost::FittedCost(std::vector<Axis> axes, Measure measure)
-    : axes_(std::move(axes)), measure_(std::move(measure)) {
+FittedCost::FittedCost(std::vector<Axis> axes) : axes_(std::move(axes)) {
   for (std::uint32_t set = 1; set < 1U << axes_.size(); ++set) sets_.push_back(set);
   std::stable_sort(sets_.begin(), sets_.end(), [](std::uint32_t a, std::uint32_t b) {
     return std::popcount(a) > std::popcount(b);
   });
 }
 
-std::uint64_t FittedCost::operator()(const Sizes& sizes) {
+std::uint64_t FittedCost::operator()(const Sizes& sizes, const Measure& measure) {
   const auto found = known_.find(sizes);
   if (found != known_.end()) return found->second;
-  return known_[sizes] = find(sizes);
+  return known_[sizes] = find(sizes, measure);
 }
 
-std::uint64_t FittedCost::find(const Sizes& sizes) {
+std::uint64_t FittedCost::find(const Sizes& sizes, const Measure& measure) {
   for (const std::uint32_t set : sets_) {
     for (const std::uint64_t begin : kBegins) {
       const std::optional<Box> found = box(sizes, set, begin);
       if (!found) break;
-      if (const auto cost = by(*found)) return *cost;
+      if (const auto cost = by(*found, measure)) return *cost;
     }
   }
-  return measure(sizes);
+  return measured_at(sizes, measure);
 }
 
 /// None if `sizes` do not lie behind it.
@@ -63,7 +62,7 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
 }
 
 /// None if the box's centre does not agree with its corners.
-std::optional<std::uint64_t> FittedCost::by(const Box& box) {
+std::optional<std::uint64_t> FittedCost::by(const Box& box, const Measure& measure) {
   double cost = 0;
   double sum = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -77,7 +76,7 @@ std::optional<std::uint64_t> FittedCost::by(const Box& box) {
       if (contains(far, i)) at[i] += axes_[i].edge * axes_[i].period;
       weight *= contains(far, i) ? box.edges[i] : 1 - box.edges[i];
     }
-    const auto measured = static_cast<double>(measure(at));
+    const auto measured = static_cast<double>(measured_at(at, measure));
     cost += weight * measured;
     sum += measured;
     least = std::min(least, measured);
@@ -85,15 +84,15 @@ std::optional<std::uint64_t> FittedCost::by(const Box& box) {
     far = (far - 1) & box.axes;
   } while (far != box.axes);
   const double mean = sum / static_cast<double>(1U << std::popcount(box.axes));
-  const double off = std::abs(static_cast<double>(measure(box.centre)) - mean);
+  const double off = std::abs(static_cast<double>(measured_at(box.centre, measure)) - mean);
   if (off > (most - least) / kTolerance || cost < 0) return {};
   return static_cast<std::uint64_t>(std::llround(cost));
 }
 
-std::uint64_t FittedCost::measure(const Sizes& sizes) {
+std::uint64_t FittedCost::measured_at(const Sizes& sizes, const Measure& measure) {
   const auto found = measured_.find(sizes);
   if (found != measured_.end()) return found->second;
-  return measured_[sizes] = measure_(sizes);
+  return measured_[sizes] = measure(sizes);
 }
 
 }  // namespace tessera

@@ -33,15 +33,15 @@ class FittedCost {
     static constexpr Axis measured() { return {1, std::uint64_t{1} << 32}; }
   };
 
-  FittedCost(std::vector<Axis> axes, Measure measure);
+  explicit FittedCost(std::vector<Axis> axes);
 
-  /// The cost at `sizes`, one an axis.
-  std::uint64_t operator()(const Sizes& sizes);
+  /// The cost at `sizes`, one an axis. Every `measure` gives the same cost at the same sizes.
+  std::uint64_t operator()(const Sizes& sizes, const Measure& measure);
   /// How many costs were measured.
   [[nodiscard]] std::size_t measured() const { return measured_.size(); }
 
  private:
-  std::uint64_t find(const Sizes& sizes);
+  std::uint64_t find(const Sizes& sizes, const Measure& measure);
 
   struct Box {
     std::uint32_t axes;  ///< along which it has edges, as bits
@@ -50,11 +50,10 @@ class FittedCost {
   };
   [[nodiscard]] std::optional<Box> box(const Sizes& sizes, std::uint32_t axes,
                                        std::uint64_t begin) const;
-  std::optional<std::uint64_t> by(const Box& box);
-  std::uint64_t measure(const Sizes& sizes);
+  std::optional<std::uint64_t> by(const Box& box, const Measure& measure);
+  std::uint64_t measured_at(const Sizes& sizes, const Measure& measure);
 
   std::vector<Axis> axes_;
-  Measure measure_;
   std::vector<std::uint32_t> sets_;  ///< of axes, as bits: larger ones first
   std::map<Sizes, std::uint64_t> known_;
   std::map<Sizes, std::uint64_t> measured_;

@@ -118,29 +118,25 @@ program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
 
 std::uint64_t Pricing::call(const Description& description, const Function& function,
                             const Sizes& sizes) {
-  const auto known = fitted_.find(function.name);
-  measured_of_ = &description;
-  measured_function_ = &function;
-  if (known != fitted_.end()) return known->second(sizes);
-  const auto measure = [this](const Sizes& at) {
-    const Function& what = *measured_function_;
+  const auto fitted = fitted_.try_emplace(function.name, function.axes).first;
+  return fitted->second(sizes, [&](const Sizes& at) {
     return steps_.vertex([&](program::Program& sample) {
       std::vector<Place> operands;
-      for (const std::uint64_t bytes : what.operand_bytes(at)) {
+      for (const std::uint64_t bytes : function.operand_bytes(at)) {
         program::Buffer operand{kSampleTile, std::max<std::uint64_t>(bytes, 16), 8, false, {}, {},
                                 "sample"};
-        if (what.contents)
-          operand.contents = [fill = what.contents, at, number = operands.size()](
-                                 std::span<std::byte> into) { fill(at, number, into); };
+        if (function.contents)
+          operand.contents = [&, number = operands.size()](std::span<std::byte> into) {
+            function.contents(at, number, into);
+          };
         operands.push_back({sample.add_buffer(std::move(operand))});
       }
-      program::Vertex vertex = what.vertex(at, operands);
+      program::Vertex vertex = function.vertex(at, operands);
       vertex.tile = kSampleTile;
-      vertex.codelet = sample.add_codelet(measured_of_->codelets()[vertex.codelet]);
+      vertex.codelet = sample.add_codelet(description.codelets()[vertex.codelet]);
       return vertex;
     });
-  };
-  return fitted_.emplace(function.name, FittedCost(function.axes, measure)).first->second(sizes);
+  });
 }
 
 /// Calls on one tile that run in one step, with the contents of their operands.

@@ -65,8 +65,6 @@ class Pricing {
   MachineCosts& costs_;
   StepCosts steps_;
   std::map<std::string, FittedCost> fitted_;
-  const Description* measured_of_ = nullptr;  ///< the description of `fitted_` calls at hand
-  const Function* measured_function_ = nullptr;
   std::map<std::pair<std::string, Kind>, std::uint64_t> known_;  ///< by names of codelets and kind
 };
 

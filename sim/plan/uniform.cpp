@@ -44,9 +44,9 @@ Prediction predict_uniform(const std::vector<FittedCost::Axis>& axes, const Size
   };
   Prediction p;
   p.compute_cycles =
-      FittedCost(axes, [&](const Sizes& at) { return measured(at).compute_cycles; })(sizes);
+      FittedCost(axes)(sizes, [&](const Sizes& at) { return measured(at).compute_cycles; });
   p.sync_cycles = costs.barrier() *
-                  FittedCost(axes, [&](const Sizes& at) { return measured(at).supersteps; })(sizes);
+                  FittedCost(axes)(sizes, [&](const Sizes& at) { return measured(at).supersteps; });
   p.cycles = p.compute_cycles + p.sync_cycles;
   return p;
 }

@@ -39,7 +39,7 @@ struct Statement {
   std::uint32_t contexts;
 
   [[nodiscard]] Codelet codelet(const std::string& name) const {
-    return {description.code()->add_codelet(code.sparse[name]), contexts};
+    return {code.sparse.in(*description.code(), name), contexts};
   }
   using Contents = std::function<void(Tile, std::span<std::byte>)>;
   BufferId stored(const EvenStorage& storage, std::string_view name, Contents contents = {},
