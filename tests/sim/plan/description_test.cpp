@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <doctest/doctest.h>
 
@@ -11,6 +12,7 @@
 
 using namespace tessera;
 using plan::Description;
+using program::BufferId;
 
 namespace {
 
@@ -80,6 +82,44 @@ TEST_SUITE("unit") {
           }) == 1);
     CHECK(std::get<program::ComputeSet>(body(program).steps.back().action).vertices.size() == 4);
     CHECK(program.tensors().front().parts.size() == 4);
+  }
+
+  TEST_CASE("copies of a group of tiles do the same on arrays of their own, and are fed apart") {
+    Description d(7);
+    BufferId given{}, mirror{};
+    d.in_copies({2, 3}, [&] {
+      given =
+          d.array({"given", [](plan::Tile tile) { return tile == 1 ? 16U : 0U; }, false,
+                   [](plan::Tile tile, std::span<std::byte> into) { into[0] = std::byte(tile); }});
+      mirror = d.array({"mirror", [](plan::Tile tile) { return tile == 0 ? 16U : 0U; }, true});
+      d.exchange("move", 1, [=](plan::Tile tile, plan::Pulls& pulls) {
+        pulls.push_back({{mirror}, tile + 1, {given}, 16});
+      });
+      d.host("feed", program::HostTransfer::Direction::read, 2,
+             [=](plan::Tile tile, plan::HostPieces& pieces) {
+               if (tile == 1)
+                 pieces.push_back({{given}, 16, [](auto into, std::uint64_t number) {
+                                     into[0] = std::byte(number);
+                                   }});
+             });
+    });
+    d.exchange("between copies", 1, [=](plan::Tile, plan::Pulls& pulls) {
+      pulls.push_back({{mirror}, 4, {mirror}, 16});
+    });
+    const program::Program program = plan::lower(d);
+    program::validate(program);
+    CHECK(program.buffers().size() == 6);
+    std::array<std::byte, 16> bytes{};
+    program.buffer(BufferId{2}).contents(bytes);
+    CHECK(bytes[0] == std::byte{1});
+    CHECK(std::get<program::Exchange>(program.main().steps[0].action).copies.size() == 3);
+    const auto& feed = std::get<program::HostTransfer>(program.main().steps[1].action);
+    REQUIRE(feed.pieces.size() == 3);
+    feed.pieces[2].contents(bytes, 10);
+    CHECK(bytes[0] == std::byte{32});
+    const auto& between = std::get<program::Exchange>(program.main().steps[2].action).copies;
+    REQUIRE(between.size() == 1);
+    CHECK(program.buffer(between.front().source.buffer).tile == TileId{4});
   }
 
   TEST_CASE("the time of a tile that stands for all others is that of the whole program") {
